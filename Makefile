@@ -1,0 +1,93 @@
+# Python 3.11 or newer with venv, and make: nothing else is needed. Everything is installed into .venv from the
+# pins in requirements/, with hashes.
+
+PORT ?= 8000
+PYTHON ?=
+VENV := .venv
+BIN := $(VENV)/bin
+DONE := $(VENV)/.done
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation
+
+# Looks at the interpreters of this machine, newest habit first, and takes the first that is new enough.
+CANDIDATES := $(if $(PYTHON),$(PYTHON),python3 python3.14 python3.13 python3.12 python3.11)
+
+.DEFAULT_GOAL := help
+.PHONY: help run setup test soak bench check format pins clean browser FORCE
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+run: $(DONE)/web $(DONE)/project ## set up what the web service needs and serve http://127.0.0.1:8000 (PORT=...)
+	@exec $(BIN)/cfplan serve --port $(PORT)
+
+setup: $(DONE)/web $(DONE)/project $(DONE)/dev $(DONE)/spark ## install everything: service, development, Spark
+
+test: setup browser ## set up everything and run all tests
+	$(BIN)/python -m pytest $(ARGS)
+
+soak: setup browser ## run the tests that are too long for `make test`
+	$(BIN)/python -m pytest -m soak $(ARGS)
+
+bench: setup ## run the benchmarks
+	$(BIN)/python -m bench $(ARGS)
+
+check: $(DONE)/web $(DONE)/project $(DONE)/dev $(DONE)/spark ## format, lint, types, import contracts, templates
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/djlint templates --lint --quiet
+
+format: $(DONE)/dev ## format the code and mend what the linter can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean: ## remove what was installed and built; the data folder stays
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ---- what is installed -------------------------------------------------------------------------------------------
+# A file in .venv/.done stands for one step that ended well. An install that was cut short leaves no such file, so the
+# next run does the step again; mend.py first forgets the packages that were only half written.
+
+$(DONE)/venv: FORCE
+	@if [ "$$(cat $@ 2>/dev/null)" = "$(CURDIR)" ] && $(BIN)/python -c '' 2>/dev/null; then exit 0; fi; \
+	for candidate in $(CANDIDATES); do \
+	  if $$candidate -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python=$$candidate; break; fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+	  echo "cfplan needs Python 3.11 or newer; looked for: $(CANDIDATES). Name one with: make PYTHON=/path/to/python3" >&2; exit 1; \
+	fi; \
+	if ! $$python -c 'import venv, ensurepip' 2>/dev/null; then \
+	  echo "$$python has no venv module. On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; \
+	fi; \
+	echo "Making $(VENV) with $$($$python --version)"; \
+	$$python -m venv --clear $(VENV) && mkdir -p $(DONE) && printf '%s\n' "$(CURDIR)" > $@
+
+FORCE:
+
+$(DONE)/build: requirements/build.txt $(DONE)/venv
+	@$(BIN)/python requirements/mend.py
+	$(PIP_INSTALL) -r $<
+	@touch $@
+
+$(DONE)/web: requirements/web.txt $(DONE)/build
+	@$(BIN)/python requirements/mend.py
+	$(PIP_INSTALL) -r $<
+	@touch $@
+
+$(DONE)/project: pyproject.toml $(DONE)/build
+	@$(BIN)/python requirements/mend.py
+	$(BIN)/python -m pip install --quiet --no-deps --no-index --no-build-isolation --editable .
+	@touch $@
+
+$(DONE)/dev: requirements/dev.txt $(DONE)/web
+	@$(BIN)/python requirements/mend.py
+	$(PIP_INSTALL) -r $<
+	@touch $@
+
+$(DONE)/spark: requirements/spark.txt $(DONE)/dev
+	@$(BIN)/python requirements/mend.py
+	@echo "Installing Spark: the first time this fetches 460 MB and takes some minutes"
+	$(PIP_INSTALL) -r $<
+	@touch $@

@@ -1,0 +1,1 @@
+"""The nightly jobs: histories in, fitted curves and forecasts out."""
