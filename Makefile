@@ -42,6 +42,20 @@ format: $(DONE)/dev ## format the code and mend what the linter can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# uv resolves for every platform and Python at once; it lives in a virtual environment of its own for the time of the
+# call. Existing pins are kept unless UPGRADE is set. Without annotations and header the files name no host.
+UV_COMPILE = $$dir/bin/uv pip compile --quiet --no-config --universal --python-version 3.11 --no-header --no-annotate \
+  --generate-hashes $(if $(UPGRADE),--upgrade)
+
+pins: $(DONE)/venv ## resolve the dependencies again and write requirements/ (UPGRADE=1: to the newest)
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	$(BIN)/python -m venv "$$dir" && "$$dir/bin/pip" install --quiet uv && \
+	$(UV_COMPILE) --group build -o requirements/build.txt && \
+	$(UV_COMPILE) pyproject.toml -o requirements/web.txt && \
+	$(UV_COMPILE) pyproject.toml --extra spark -c requirements/web.txt -o requirements/spark.txt && \
+	$(UV_COMPILE) --group dev -c requirements/build.txt -c requirements/web.txt -c requirements/spark.txt \
+	  -o requirements/dev.txt
+
 clean: ## remove what was installed and built; the data folder stays
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
