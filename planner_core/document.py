@@ -1,0 +1,538 @@
+"""The plan document: what form, REST, command line and file all speak.
+
+It is closed (an unknown key is refused) and complete with defaults. Sizes are read once,
+here, into bytes; names are checked here, so that nothing a user typed can reach a
+statement except as the one value it stands for.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from typing import Annotated, Any, Literal, NoReturn
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError
+
+from planner_core import names, tables
+from planner_core.demand import SizeDistribution
+from planner_core.errors import DocumentInvalid, FieldProblem, NameSyntax, SizeSyntax
+from planner_core.units import KIB, MIB, format_size, kib_to_bytes, parse_size
+
+SCHEMA_VERSION = 1
+_MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
+_DEEPEST = 60
+_LONGEST_NUMBER = 40
+
+
+def _refuse(message: str) -> NoReturn:
+    raise PydanticCustomError("cfplan", "{message}", {"message": message})
+
+
+def _named(check: Callable[[str], str], *, example: str) -> Any:  # noqa: ANN401 - an annotation for pydantic
+    def validate(value: object) -> str:
+        if not isinstance(value, str):
+            _refuse(f"must be text in quotes, such as {example!r}")
+        try:
+            return check(value)
+        except NameSyntax as error:
+            _refuse(str(error))
+
+    return BeforeValidator(validate)
+
+
+def _coded(label: str, *, longest: int, alphabet: str, example: str, exact: bool = False) -> Any:  # noqa: ANN401
+    def validate(value: object) -> str:
+        if not isinstance(value, str):
+            _refuse(f"must be text in quotes, such as {example!r}: leading zeros count")
+        fits = len(value) == longest if exact else 1 <= len(value) <= longest
+        if not fits or any(character not in alphabet for character in value):
+            count = f"{longest}" if exact else f"1 to {longest}"
+            _refuse(f"{label} has {count} characters of {alphabet[0]}-{alphabet[-1]} and digits, such as {example!r}")
+        return value
+
+    return BeforeValidator(validate)
+
+
+_HEX = "ABCDEF0123456789"
+_ALNUM = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+
+def _size(*, lowest_kib: int, highest_bytes: int, bare: str | None = "K") -> Any:  # noqa: ANN401
+    def validate(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, (str, int)):
+            _refuse("must be a size such as '512M' or a number of K")
+        try:
+            size = parse_size(value, default_unit=bare)
+        except SizeSyntax as error:
+            _refuse(str(error))
+        if size % KIB:
+            _refuse(f"{format_size(size)} is no whole number of K")
+        if not kib_to_bytes(lowest_kib) <= size <= highest_bytes:
+            _refuse(f"must be between {lowest_kib}K and {format_size(highest_bytes)}")
+        return size
+
+    return BeforeValidator(validate)
+
+
+_SIZE_SCHEMA = WithJsonSchema(
+    {
+        "anyOf": [
+            {"type": "string", "pattern": r"^ *[0-9]{1,15}(\.[0-9]{1,9})? *[KMGTkmgt]?([Ii]?[Bb])? *$"},
+            {"type": "integer", "minimum": 0},
+        ],
+        "description": "A number with K, M, G or T (1024-based); without a unit, K as in a CFRM policy.",
+    }
+)
+_AS_SIZE = PlainSerializer(format_size, return_type=str, when_used="json-unless-none")
+_LARGEST_STRUCTURE = tables.constants("limits")["largest_policy_size_mib"].value * MIB
+_LARGEST_CF = 64 * _LARGEST_STRUCTURE
+_LARGEST_MESSAGE = tables.constants("limits")["largest_message_bytes"].value
+
+StructureSize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_STRUCTURE), _AS_SIZE, _SIZE_SCHEMA]
+MinSize = Annotated[int, _size(lowest_kib=0, highest_bytes=_LARGEST_STRUCTURE), _AS_SIZE, _SIZE_SCHEMA]
+FacilitySize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_CF), _AS_SIZE, _SIZE_SCHEMA]
+RuleSize = Annotated[int, _size(lowest_kib=0, highest_bytes=64 * KIB, bare=None), _AS_SIZE, _SIZE_SCHEMA]
+BlockSize = Annotated[int, _size(lowest_kib=8, highest_bytes=MIB, bare=None), _AS_SIZE, _SIZE_SCHEMA]
+
+
+def _number(*, lowest: int, highest: int) -> Any:  # noqa: ANN401
+    def validate(value: object) -> Decimal:
+        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+            _refuse("must be a number")
+        if isinstance(value, float) and not math.isfinite(value):
+            _refuse("must be a finite number")
+        number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+        if not number.is_finite() or not lowest <= number <= highest:
+            _refuse(f"must be between {lowest} and {highest}")
+        if len(number.as_tuple().digits) > _LONGEST_NUMBER or int(number.as_tuple().exponent) < -_LONGEST_NUMBER:
+            _refuse("has too many digits")
+        return number
+
+    return BeforeValidator(validate)
+
+
+def _as_number(value: Decimal) -> int | float:
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+_AS_NUMBER = PlainSerializer(_as_number, when_used="json-unless-none")
+
+
+def _number_schema(lowest: int, highest: int) -> WithJsonSchema:
+    return WithJsonSchema({"type": "number", "minimum": lowest, "maximum": highest})
+
+
+Percent = Annotated[Decimal, _number(lowest=0, highest=1000), _AS_NUMBER, _number_schema(0, 1000)]
+GrowthPercent = Annotated[Decimal, _number(lowest=-99, highest=1000), _AS_NUMBER, _number_schema(-99, 1000)]
+Years = Annotated[Decimal, _number(lowest=0, highest=50), _AS_NUMBER, _number_schema(0, 50)]
+SizeFactor = Annotated[Decimal, _number(lowest=1, highest=2), _AS_NUMBER, _number_schema(1, 2)]
+Rate = Annotated[Decimal, _number(lowest=0, highest=10**9), _AS_NUMBER, _number_schema(0, 10**9)]
+Minutes = Annotated[Decimal, _number(lowest=0, highest=10**6), _AS_NUMBER, _number_schema(0, 10**6)]
+MeanBytes = Annotated[
+    Decimal, _number(lowest=0, highest=_LARGEST_MESSAGE), _AS_NUMBER, _number_schema(0, _LARGEST_MESSAGE)
+]
+
+QsgName = Annotated[str, _named(names.qsg, example="SQ03"), Field(min_length=1, max_length=4)]
+CfstructName = Annotated[str, _named(names.cfstruct, example="APPLICATION1"), Field(min_length=1, max_length=12)]
+CfName = Annotated[str, _named(names.coupling_facility, example="CF01"), Field(min_length=1, max_length=8)]
+StructureName = Annotated[str, _named(names.structure, example="DB2GBP1"), Field(min_length=1, max_length=16)]
+PolicyName = Annotated[str, _named(names.policy, example="POLICY1"), Field(min_length=1, max_length=8)]
+QueueName = Annotated[str, _named(names.queue, example="PAYMENTS.IN"), Field(min_length=1, max_length=48)]
+QueueManagerName = Annotated[str, _named(names.queue_manager, example="QM01"), Field(min_length=1, max_length=4)]
+DsGroup = Annotated[str, _named(names.dsgroup, example="MQ.SMDS.*.APP1"), Field(min_length=1, max_length=44)]
+Count = Annotated[int, Field(ge=0, le=10**12)]
+CfccLevel = Annotated[int, Field(ge=1, le=99)]
+Threshold = Annotated[int, Field(ge=0, le=100)]
+PrefList = Annotated[list[CfName], Field(max_length=8)]
+ExclList = Annotated[list[StructureName], Field(max_length=8)]
+Duplex = Literal["DISABLED", "ALLOWED", "ENABLED"]
+
+
+class FittedCurve(BaseModel):
+    """A curve fitted to this site, pinned by its version."""
+
+    model_config = _MODEL
+    fitted: Annotated[int, Field(ge=1, le=10**9)]
+
+
+class Growth(BaseModel):
+    """Compound growth of rates and backlogs up to the horizon."""
+
+    model_config = _MODEL
+    percent_per_year: GrowthPercent = Decimal(0)
+    years: Years = Decimal(0)
+
+
+class GivenStructure(BaseModel):
+    """What may be set for the two structures that are always generated."""
+
+    model_config = _MODEL
+    initsize: StructureSize | None = None
+    size: StructureSize | None = None
+    full_threshold: Threshold = 85
+    allow_auto_alter: bool = False
+    preflist: PrefList = Field(default_factory=list, description="Absent: all coupling facilities of the plan, in order.")
+    exclist: ExclList = Field(default_factory=list)
+    duplex: Duplex = "DISABLED"
+
+
+class Admin(GivenStructure):
+    """CSQ_ADMIN: room for large units of work, and ENTSMAX as DISPLAY CFSTATUS(CSQ_ADMIN) shows it."""
+
+    headroom_percent: Percent = Decimal(0)
+    entsmax: Annotated[Count | None, Field(description="ENTSMAX from DISPLAY CFSTATUS(CSQ_ADMIN).")] = None
+
+
+class System(GivenStructure):
+    """CSQSYSAPPL: shared channels and group units of recovery."""
+
+    include: bool = True
+    shared_channels: Annotated[int, Field(ge=0, le=10**7)] = 500
+    group_ur_messages: Annotated[int, Field(ge=0, le=10**9)] = 1000
+
+
+class Policy(BaseModel):
+    """The CFRM policy; `job` asks for the complete job."""
+
+    model_config = _MODEL
+    name: PolicyName | None = None
+    job: bool = False
+    replace: Annotated[bool, Field(description="REPLACE(YES) in the job; it replaces the whole policy of that name.")] = False
+
+
+class CouplingFacility(BaseModel):
+    """One coupling facility; the hardware fields are needed for the complete job only."""
+
+    model_config = _MODEL
+    name: CfName
+    size: FacilitySize | None = None
+    cfcc_level: CfccLevel | None = None
+    site: Literal["SITE1", "SITE2"] | None = None
+    volatile: bool = False
+    failure_isolated: bool = True
+    type: Annotated[str, _coded("TYPE", longest=6, alphabet=_ALNUM, example="003931", exact=True)] | None = None
+    mfg: Annotated[str, _coded("MFG", longest=3, alphabet=_ALNUM, example="IBM")] | None = None
+    plant: Annotated[str, _coded("PLANT", longest=2, alphabet=_ALNUM, example="02")] | None = None
+    sequence: Annotated[str, _coded("SEQUENCE", longest=12, alphabet=_ALNUM, example="0000000A1B2C", exact=True)] | None = None
+    partition: Annotated[str, _coded("PARTITION", longest=2, alphabet=_HEX, example="0F")] | None = None
+    cpcid: Annotated[str, _coded("CPCID", longest=2, alphabet=_HEX, example="00")] | None = None
+    dumpspace: FacilitySize | None = None
+
+
+class OffloadRule(BaseModel):
+    """Offload data of messages over a size when the structure is more than a percentage full."""
+
+    model_config = _MODEL
+    usage_over: Threshold
+    size_over: RuleSize
+
+
+def _default_rules() -> list[OffloadRule]:
+    return [
+        OffloadRule.model_construct(usage_over=int(row["usage_over_percent"]), size_over=kib_to_bytes(int(row["size_over_kb"])))
+        for row in tables.table("offload_defaults").records()
+    ]
+
+
+class Offload(BaseModel):
+    """Where and when message data leaves the CF. Rules that are not given are off (64K)."""
+
+    model_config = _MODEL
+    to: Literal["SMDS", "DB2"] = "SMDS"
+    rules: Annotated[list[OffloadRule], Field(max_length=3)] = Field(default_factory=_default_rules)
+    dsgroup: DsGroup | None = None
+    dsblock: BlockSize = kib_to_bytes(tables.constants("smds")["default_dsblock_kib"].value)
+    dsbufs: Annotated[
+        int,
+        Field(ge=tables.constants("smds")["lowest_dsbufs"].value, le=tables.constants("smds")["highest_dsbufs"].value),
+    ] = tables.constants("smds")["default_dsbufs"].value
+
+
+class MessageSizes(BaseModel):
+    """Message sizes of a queue [bytes]: user data and MQ headers except the MQMD."""
+
+    model_config = _MODEL
+    mean: MeanBytes
+    p95: Annotated[int, Field(ge=0, le=_LARGEST_MESSAGE)]
+    max: Annotated[int, Field(ge=0, le=_LARGEST_MESSAGE)]
+
+    def distribution(self) -> SizeDistribution:
+        """As the core computes with it."""
+        from fractions import Fraction  # noqa: PLC0415
+
+        return SizeDistribution(mean=Fraction(self.mean), p95=self.p95, maximum=self.max)
+
+
+def _message_bytes(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, (int, dict, MessageSizes)):
+        _refuse("must be a whole number of bytes, or an object with mean, p95 and max")
+    if isinstance(value, int) and not 0 <= value <= _LARGEST_MESSAGE:
+        _refuse(f"must be between 0 and {_LARGEST_MESSAGE} bytes (100 MB)")
+    return value
+
+
+class Queue(BaseModel):
+    """A shared queue, with its backlog or the rate and outage that make it."""
+
+    model_config = _MODEL
+    name: QueueName
+    message_bytes: Annotated[
+        Annotated[int, Field(ge=0, le=_LARGEST_MESSAGE)] | MessageSizes, BeforeValidator(_message_bytes)
+    ]
+    backlog: Count | None = None
+    put_rate_per_s: Rate | None = None
+    outage_minutes: Minutes | None = None
+    persistent: bool = False
+    isolation: Annotated[
+        Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,32}$")] | None,
+        Field(description="A label; queues with different labels must not share a structure or a CF."),
+    ] = None
+
+
+class Structure(BaseModel):
+    """An application structure. INITSIZE and SIZE, when given, are checked and never overwritten."""
+
+    model_config = _MODEL
+    name: CfstructName
+    cflevel: Annotated[int, Field(ge=1, le=5)] = 5
+    recover: bool = True
+    initsize: StructureSize | None = None
+    size: StructureSize | None = None
+    minsize: MinSize | None = None
+    allow_auto_alter: bool = False
+    entry_to_element_ratio: Annotated[
+        list[Annotated[int, Field(ge=1, le=65535)]] | None, Field(min_length=2, max_length=2)
+    ] = None
+    full_threshold: Threshold = 85
+    preflist: PrefList = Field(default_factory=list, description="Absent: all coupling facilities of the plan, in order.")
+    exclist: ExclList = Field(default_factory=list)
+    duplex: Duplex = "DISABLED"
+    offload: Offload = Field(default_factory=Offload)
+    size_with_offload: bool = False
+    queues: list[Queue] = Field(default_factory=list)
+
+
+class PlanDocument(BaseModel):
+    """The plan of one queue-sharing group."""
+
+    model_config = _MODEL
+    schema_version: Literal[1] = 1
+    qsg: QsgName
+    queue_managers: Annotated[
+        Annotated[int, Field(ge=1, le=999)] | Annotated[list[QueueManagerName], Field(min_length=1)],
+        Field(description="Queue managers DEFINED to the group (CSQ5PQSG, DISPLAY GROUP): a number, or their names."),
+    ]
+    cfcc_level: Annotated[CfccLevel, Field(description="CF control code level; not MQ's CFLEVEL.")] = 25
+    curve: Literal["published"] | FittedCurve = "published"
+    growth: Growth = Field(default_factory=Growth)
+    headroom_percent: Percent = Decimal(10)
+    size_factor: SizeFactor = Decimal("1.5")
+    admin: Admin = Field(default_factory=Admin)
+    system: System = Field(default_factory=System)
+    policy: Policy = Field(default_factory=Policy)
+    coupling_facilities: Annotated[list[CouplingFacility], Field(max_length=64)] = Field(default_factory=list)
+    structures: list[Structure] = Field(default_factory=list)
+
+    @property
+    def queue_manager_count(self) -> int:
+        """Queue managers defined to the group."""
+        return self.queue_managers if isinstance(self.queue_managers, int) else len(self.queue_managers)
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of the plan document (draft 2020-12)."""
+    schema = PlanDocument.model_json_schema(mode="validation")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "cfplan plan document", **schema}
+
+
+def read_json(text: bytes | str) -> PlanDocument:
+    """Read a plan document from JSON text.
+
+    Raises:
+        DocumentInvalid: Not UTF-8, not JSON, a key twice, or a field that is wrong; every
+            problem with its JSON pointer.
+    """
+    return read_object(parse_json(text))
+
+
+def parse_json(text: bytes | str) -> object:
+    """JSON text → object, stricter than the standard library: no key twice, no NaN, numbers exact."""
+    try:
+        decoded = text if isinstance(text, str) else text.decode("utf-8")
+        return json.loads(
+            decoded, object_pairs_hook=_once, parse_float=_decimal, parse_int=_integer, parse_constant=_no_constant
+        )
+    except UnicodeDecodeError as error:
+        _invalid(f"The text is not UTF-8: byte {error.start} cannot be read.")
+    except json.JSONDecodeError as error:
+        _invalid(f"The text is not JSON: {error.msg} (line {error.lineno}, column {error.colno}).")
+    except RecursionError:
+        _invalid("The text is nested too deeply.")
+
+
+def _invalid(message: str, field: str = "") -> NoReturn:
+    raise DocumentInvalid((FieldProblem(field, message),)) from None
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        _invalid(f"The key {twice!r} stands twice in one object.")
+    return found
+
+
+def _decimal(text: str) -> Decimal:
+    if len(text) > _LONGEST_NUMBER:
+        _invalid(f"The number {text[:20]}... is too long.")
+    return Decimal(text)
+
+
+def _integer(text: str) -> int:
+    if len(text) > _LONGEST_NUMBER:
+        _invalid(f"The number {text[:20]}... is too long.")
+    return int(text)
+
+
+def _no_constant(text: str) -> NoReturn:
+    _invalid(f"{text} is not a number that JSON knows.")
+
+
+def read_object(document: object) -> PlanDocument:
+    """Check an already parsed document.
+
+    Raises:
+        DocumentInvalid: Every problem with its JSON pointer.
+    """
+    if not isinstance(document, dict):
+        _invalid("A plan document is an object with the keys qsg, queue_managers, structures and so on.")
+    try:
+        plan = PlanDocument.model_validate(document)
+    except ValidationError as error:
+        raise DocumentInvalid(tuple(_problems(error, document))) from None
+    except RecursionError:
+        _invalid("The document is nested too deeply.")
+    problems = tuple(_cross_checks(plan))
+    if problems:
+        raise DocumentInvalid(problems)
+    return plan
+
+
+_SENTENCES = {
+    "missing": "is required",
+    "extra_forbidden": "is not a key of the plan document",
+    "int_type": "must be a whole number",
+    "bool_type": "must be true or false",
+    "string_type": "must be text in quotes",
+    "list_type": "must be a list",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "dict_type": "must be an object",
+}
+
+
+def _problems(error: ValidationError, document: object) -> Iterator[FieldProblem]:
+    """One problem a field, with pydantic's branch labels taken out of the location."""
+    by_field: dict[str, list[str]] = {}
+    for item in error.errors(include_url=False, include_input=False):
+        pointer = _pointer(item["loc"], document, missing=item["type"] == "missing")
+        message = _SENTENCES.get(item["type"]) or item["msg"].removeprefix("Input ").removeprefix("Value error, ")
+        messages = by_field.setdefault(pointer, [])
+        if message not in messages:
+            messages.append(message)
+    for pointer, messages in by_field.items():
+        yield FieldProblem(pointer, ", or ".join(messages))
+
+
+def _pointer(location: tuple[int | str, ...], document: object, *, missing: bool) -> str:
+    parts: list[str] = []
+    here = document
+    for index, item in enumerate(location):
+        if isinstance(here, Mapping) and item in here:
+            here = here[item]
+        elif isinstance(here, list) and isinstance(item, int) and item < len(here):
+            here = here[item]
+        elif not (missing and index == len(location) - 1):
+            continue
+        parts.append(escape_pointer(str(item)))
+    return "".join(f"/{part}" for part in parts)
+
+
+def escape_pointer(part: str) -> str:
+    """One step of a JSON pointer (RFC 6901)."""
+    return part.replace("~", "~0").replace("/", "~1")
+
+
+def _cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
+    """What no single field shows."""
+    if isinstance(plan.queue_managers, list):
+        yield from _twice("/queue_managers", plan.queue_managers, "queue manager")
+    yield from _twice("/coupling_facilities", [cf.name for cf in plan.coupling_facilities], "coupling facility", "/name")
+    yield from _twice("/structures", [structure.name for structure in plan.structures], "structure", "/name")
+    for key, given in (("/admin", plan.admin), ("/system", plan.system)):
+        yield from _check_sizes(key, given.initsize, given.size, None)
+        yield from _check_lists(key, given.preflist, given.exclist)
+    queue_places: dict[str, str] = {}
+    for index, structure in enumerate(plan.structures):
+        at = f"/structures/{index}"
+        yield from _check_sizes(at, structure.initsize, structure.size, structure.minsize)
+        yield from _check_lists(at, structure.preflist, structure.exclist)
+        if structure.offload.dsblock & (structure.offload.dsblock - 1):
+            yield FieldProblem(f"{at}/offload/dsblock", "must be 8K, 16K, 32K, 64K, 128K, 256K, 512K or 1M")
+        for number, queue in enumerate(structure.queues):
+            where = f"{at}/queues/{number}"
+            if queue.name in queue_places:
+                other = queue_places[queue.name]
+                yield FieldProblem(f"{where}/name", f"queue {queue.name} is already at {other}: a queue lies on one structure")
+            queue_places[queue.name] = where
+            yield from _check_queue(where, queue)
+
+
+def _twice(at: str, values: list[str], what: str, key: str = "") -> Iterator[FieldProblem]:
+    seen: set[str] = set()
+    for index, value in enumerate(values):
+        if value in seen:
+            yield FieldProblem(f"{at}/{index}{key}", f"{what} {value} is named twice")
+        seen.add(value)
+
+
+def _check_sizes(at: str, initsize: int | None, size: int | None, minsize: int | None) -> Iterator[FieldProblem]:
+    if initsize is not None and size is not None and initsize > size:
+        yield FieldProblem(f"{at}/initsize", f"INITSIZE {format_size(initsize)} is above SIZE {format_size(size)}")
+    ceiling = initsize or size
+    if minsize is not None and ceiling is not None and minsize > ceiling:
+        yield FieldProblem(f"{at}/minsize", f"MINSIZE {format_size(minsize)} is above {format_size(ceiling)}")
+
+
+def _check_lists(at: str, preflist: list[str], exclist: list[str]) -> Iterator[FieldProblem]:
+    yield from _twice(f"{at}/preflist", preflist, "coupling facility")
+    yield from _twice(f"{at}/exclist", exclist, "structure")
+
+
+def _check_queue(at: str, queue: Queue) -> Iterator[FieldProblem]:
+    rated = queue.put_rate_per_s is not None or queue.outage_minutes is not None
+    if queue.backlog is not None and rated:
+        extra = "put_rate_per_s" if queue.put_rate_per_s is not None else "outage_minutes"
+        yield FieldProblem(f"{at}/{extra}", "give either backlog, or put_rate_per_s with outage_minutes, not both")
+    elif queue.backlog is None and not rated:
+        yield FieldProblem(f"{at}/backlog", "is required, unless put_rate_per_s and outage_minutes are given")
+    elif queue.backlog is None and queue.put_rate_per_s is None:
+        yield FieldProblem(f"{at}/put_rate_per_s", "is required with outage_minutes")
+    elif queue.backlog is None and queue.outage_minutes is None:
+        yield FieldProblem(f"{at}/outage_minutes", "is required with put_rate_per_s")
+    if isinstance(queue.message_bytes, MessageSizes):
+        problem = queue.message_bytes.distribution().problem()
+        if problem:
+            yield FieldProblem(f"{at}/message_bytes", problem)

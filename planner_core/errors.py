@@ -1,0 +1,102 @@
+"""What the core refuses, as data. It knows no HTTP: the edges decide how an error is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from planner_core.findings import Finding
+
+
+class PlannerError(Exception):
+    """Base of everything the core raises; `str()` is a sentence for a planner."""
+
+
+class OutOfRange(PlannerError):
+    """A number outside what can be computed."""
+
+    def __init__(
+        self, *, field: str, value: object, lowest: object = None, highest: object = None, advice: str = ""
+    ) -> None:
+        """Say which argument, its value and the range it must lie in."""
+        self.field, self.value, self.lowest, self.highest = field, value, lowest, highest
+        if highest is None:
+            span = f"at least {lowest}"
+        elif lowest is None:
+            span = f"at most {highest}"
+        else:
+            span = f"between {lowest} and {highest}"
+        super().__init__(f"{field} is {value}, but must be {span}.{' ' + advice if advice else ''}")
+
+
+class SizeSyntax(PlannerError):
+    """A text that is no size."""
+
+    def __init__(self, *, text: str, needs_unit: bool = False) -> None:
+        """Keep the text that could not be read."""
+        self.text = text
+        shown = text if len(text) <= 40 else text[:37] + "..."
+        if needs_unit:
+            super().__init__(f"{shown!r} has no unit: write it with K, M, G or T, such as 32K.")
+        else:
+            super().__init__(f"{shown!r} is no size: write a number and a unit K, M, G or T, such as 512M.")
+
+
+class NameSyntax(PlannerError):
+    """A name that z/OS or MQ would refuse."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldProblem:
+    """One thing wrong with a document: where (JSON pointer) and what, in a sentence."""
+
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        """Field and message in one line."""
+        return f"{self.field or 'document'}: {self.message}"
+
+
+class DocumentInvalid(PlannerError):
+    """The plan document cannot be read; every problem is named with its field."""
+
+    def __init__(self, problems: tuple[FieldProblem, ...]) -> None:
+        """Keep the problems; the sentence shows the first few."""
+        self.problems = problems
+        shown = "; ".join(str(problem) for problem in problems[:3])
+        more = f" (and {len(problems) - 3} more)" if len(problems) > 3 else ""
+        super().__init__(f"The plan document is not valid. {shown}{more}")
+
+
+class _WithFindings(PlannerError):
+    def __init__(self, lead: str, findings: tuple[Finding, ...]) -> None:
+        self.findings = findings
+        super().__init__(f"{lead} " + " ".join(f.message for f in findings if f.severity == "error"))
+
+
+class PlanRefused(_WithFindings):
+    """The document reads well but no such plan can exist; nothing was computed."""
+
+    def __init__(self, findings: tuple[Finding, ...]) -> None:
+        """Keep the findings that rule the plan out."""
+        super().__init__("No such plan can exist.", findings)
+
+
+class OutputRefused(_WithFindings):
+    """A text output that would be wrong or incomplete is not given."""
+
+    def __init__(self, kind: str, findings: tuple[Finding, ...]) -> None:
+        """Keep the kind of output and the findings that stand against it."""
+        self.kind = kind
+        super().__init__(f"The {kind} output is not given while the plan has errors.", findings)
+
+
+class StatementSyntax(PlannerError):
+    """Policy text that cannot be read, with the line."""
+
+    def __init__(self, *, line: int, message: str) -> None:
+        """Keep the line number (from 1)."""
+        self.line = line
+        super().__init__(f"Line {line}: {message}")

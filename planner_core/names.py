@@ -1,0 +1,114 @@
+"""The names of the field: which are allowed, how they are padded, how MQSC wants them written.
+
+Sources: structure names and their padding, IBM MQ "Set up the coupling facility" (task 10) and
+DEFINE CFSTRUCT; queue names, IBM MQ "Rules for naming IBM MQ objects"; coupling facility,
+structure and policy names, z/OS "CFRM parameters for administrative data utility".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from planner_core.errors import NameSyntax
+
+ADMIN_STRUCTURE: Final = "CSQ_ADMIN"
+SYSTEM_STRUCTURE: Final = "CSQSYSAPPL"
+_QSG_LENGTH: Final = 4
+_PAD: Final = "@"
+
+_QSG = re.compile(r"[A-Z][A-Z0-9$#@]{0,3}")
+_QUEUE_MANAGER = re.compile(r"[A-Z$#@][A-Z0-9$#@]{0,3}")
+_CFSTRUCT = re.compile(r"[A-Z][A-Z0-9]{0,11}")
+_CF = re.compile(r"[A-Z][A-Z0-9$#@_]{0,7}")
+_STRUCTURE = re.compile(r"[A-Z][A-Z0-9$#@_]{0,15}")
+_POLICY = re.compile(r"[A-Z][A-Z0-9$#@_]{0,7}")
+_QUEUE = re.compile(r"[A-Za-z0-9./_%]{1,48}")
+_DSGROUP = re.compile(r"[A-Z0-9$#@.*-]{1,44}")
+_QUALIFIER = re.compile(r"[A-Z$#@][A-Z0-9$#@-]{0,7}")
+_MQSC_PLAIN = re.compile(r"[A-Z0-9._]+")
+
+
+def _shown(value: str) -> str:
+    return ascii(value if len(value) <= 60 else value[:57] + "...")
+
+
+def _check(pattern: re.Pattern[str], value: str, rule: str) -> str:
+    if pattern.fullmatch(value):
+        return value
+    hint = f" Write it in upper case: {value.upper()}." if pattern.fullmatch(value.upper()) else ""
+    raise NameSyntax(f"{_shown(value)} is not allowed here: {rule}.{hint}")
+
+
+def qsg(value: str) -> str:
+    """A queue-sharing group name: 1 to 4 characters."""
+    return _check(_QSG, value, "a queue-sharing group has 1 to 4 characters A-Z 0-9 $ # @, the first a letter")
+
+
+def queue_manager(value: str) -> str:
+    """A queue manager name on z/OS: 1 to 4 characters."""
+    return _check(_QUEUE_MANAGER, value, "a z/OS queue manager has 1 to 4 characters A-Z 0-9 $ # @, the first no digit")
+
+
+def cfstruct(value: str) -> str:
+    """A CFSTRUCT name: 1 to 12 alphanumeric characters, the first a letter, without the group's name."""
+    if value == ADMIN_STRUCTURE:
+        raise NameSyntax("CSQ_ADMIN is always generated and holds no user data: leave it out of the structures.")
+    if value == SYSTEM_STRUCTURE:
+        raise NameSyntax("CSQSYSAPPL is generated from the key 'system': leave it out of the structures.")
+    rule = "a CFSTRUCT has 1 to 12 characters A-Z 0-9, the first a letter, without the name of the group"
+    return _check(_CFSTRUCT, value, rule)
+
+
+def coupling_facility(value: str) -> str:
+    """A coupling facility name as CFRM knows it: 1 to 8 characters."""
+    return _check(_CF, value, "a coupling facility has 1 to 8 characters A-Z 0-9 $ # @ _, the first a letter")
+
+
+def structure(value: str) -> str:
+    """A structure name as CFRM knows it: 1 to 16 characters."""
+    return _check(_STRUCTURE, value, "a CFRM structure has 1 to 16 characters A-Z 0-9 $ # @ _, the first a letter")
+
+
+def policy(value: str) -> str:
+    """A CFRM policy name: 1 to 8 characters."""
+    return _check(_POLICY, value, "a CFRM policy has 1 to 8 characters A-Z 0-9 $ # @ _, the first a letter")
+
+
+def queue(value: str) -> str:
+    """A queue name: 1 to 48 characters, upper and lower case differ."""
+    return _check(_QUEUE, value, "a queue has 1 to 48 characters A-Z a-z 0-9 . / _ %")
+
+
+def dsgroup(value: str) -> str:
+    """A generic SMDS name: a data set name of up to 44 characters with exactly one asterisk.
+
+    The asterisk stands for the queue manager's name, of up to 4 characters.
+    """
+    rule = (
+        "DSGROUP is a data set name of up to 44 characters with exactly one asterisk, "
+        "which stands for the queue manager's name, such as MQ.SMDS.*.APP1"
+    )
+    _check(_DSGROUP, value, rule)
+    longest = value.replace("*", "Q" * _QSG_LENGTH)
+    qualifiers = longest.split(".")
+    if value.count("*") != 1 or not all(_QUALIFIER.fullmatch(q) for q in qualifiers):
+        raise NameSyntax(f"{_shown(value)} is not allowed here: {rule}; each qualifier has 1 to 8 characters.")
+    return value
+
+
+def cfrm_structure_name(*, qsg_name: str, cfstruct_name: str) -> str:
+    """The name in the CFRM policy: the group's name padded to four with @, then the CFSTRUCT name.
+
+    >>> cfrm_structure_name(qsg_name="MQ", cfstruct_name="APP")
+    'MQ@@APP'
+    """
+    return qsg_name.ljust(_QSG_LENGTH, _PAD) + cfstruct_name
+
+
+def mqsc_value(value: str) -> str:
+    """A name as MQSC wants it: in quotes unless it would be read as it stands.
+
+    MQSC turns unquoted text to upper case. Quotes inside are doubled; names allow none.
+    """
+    return value if _MQSC_PLAIN.fullmatch(value) else "'" + value.replace("'", "''") + "'"

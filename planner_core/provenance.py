@@ -1,0 +1,119 @@
+"""Where a number comes from: its source, its basis, and how a figure was computed from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+
+
+class Basis(StrEnum):
+    """How far a number can be trusted."""
+
+    PUBLISHED = "published"
+    READ_OFF_CHART = "read_off_chart"
+    DERIVED = "derived"
+    ASSUMED = "assumed"
+    GIVEN = "given"
+    """Typed by the user: not ours to vouch for."""
+
+    @property
+    def words(self) -> str:
+        """The basis in words for people."""
+        return self.value.replace("_", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A public document, and the place in it."""
+
+    document: str
+    section: str
+    url: str
+
+    def __str__(self) -> str:
+        """One line: document, section, address."""
+        place = f"{self.document}, {self.section}" if self.section else self.document
+        return f"{place} ({self.url})" if self.url else place
+
+
+Number = int | Fraction | str
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One number that went into a figure."""
+
+    name: str
+    value: Number
+    unit: str
+    basis: Basis
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An intermediate value: a name, the formula that gives it, and what it gave."""
+
+    name: str
+    formula: str
+    value: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How a figure came about.
+
+    `formula` uses only names of `inputs` and `steps`, numbers, + - * / and the functions
+    ceil, floor, round_up(value, multiple), max and min, so that a reader, or a test, can
+    work it out again without this code.
+    """
+
+    figure: str
+    value: Number
+    unit: str
+    formula: str
+    inputs: tuple[Input, ...]
+    basis: Basis
+    source: Source | None = None
+    steps: tuple[Step, ...] = field(default=())
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready; exact numbers that are not whole are written as text (`2018.688`, `1/3`)."""
+        return {
+            "figure": self.figure,
+            "value": plain_number(self.value),
+            "unit": self.unit,
+            "formula": self.formula,
+            "inputs": [
+                {
+                    "name": item.name,
+                    "value": plain_number(item.value),
+                    "unit": item.unit,
+                    "basis": item.basis.value,
+                    "source": str(item.source) if item.source else None,
+                }
+                for item in self.inputs
+            ],
+            "steps": [{"name": s.name, "formula": s.formula, "value": plain_number(s.value)} for s in self.steps],
+            "basis": self.basis.value,
+            "source": str(self.source) if self.source else None,
+        }
+
+
+def plain_number(value: Number) -> int | str:
+    """An exact number as JSON can carry it: an int, a finite decimal as text, else `numerator/denominator`."""
+    if isinstance(value, (int, str)):
+        return value
+    if value.denominator == 1:
+        return value.numerator
+    rest, twos, fives = value.denominator, 0, 0
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    digits = max(twos, fives)
+    if rest != 1 or digits > 12:
+        return f"{value.numerator}/{value.denominator}"
+    scaled = str(abs(value.numerator) * 10**digits // value.denominator).rjust(digits + 1, "0")
+    return f"{'-' if value < 0 else ''}{scaled[:-digits]}.{scaled[-digits:]}"

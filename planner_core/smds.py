@@ -1,0 +1,41 @@
+"""Shared message data sets: space for offloaded messages, and the buffers in front of them.
+
+IBM publishes neither the header of a message in SMDS nor the share of the space map; both
+are assumed (tables/smds.toml) and reported. The queue manager that puts a message owns its
+space, so each data set is sized for the whole load: puts may all come to one member.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from planner_core import tables
+from planner_core.units import ceil_fraction, round_up
+
+_PERCENT = 100
+
+
+def page_bytes() -> int:
+    """The page in which SMDS holds message data [bytes]."""
+    return tables.constants("smds")["page_bytes"].value
+
+
+def message_header_bytes() -> int:
+    """Assumed header of a message in SMDS [bytes]."""
+    return tables.constants("smds")["message_header_bytes"].value
+
+
+def data_set_bytes(pages: Fraction, *, dsblock_bytes: int) -> int:
+    """Space of one data set for that many pages [bytes], in whole blocks, with the assumed space map."""
+    share = 1 + Fraction(tables.constants("smds")["space_map_percent"].value, _PERCENT)
+    return round_up(ceil_fraction(pages * page_bytes() * share), multiple=dsblock_bytes)
+
+
+def buffer_bytes(*, dsbufs: int, dsblock_bytes: int) -> int:
+    """Storage for buffers in each queue manager, for one structure [bytes].
+
+    >>> from planner_core.units import parse_size
+    >>> buffer_bytes(dsbufs=800, dsblock_bytes=parse_size("256K")) == parse_size("200M")
+    True
+    """
+    return dsbufs * dsblock_bytes

@@ -1,0 +1,293 @@
+"""The element model of a list structure, and its inverse.
+
+A list structure is divided into list entries and 256-byte list elements, two pools at a
+ratio. A message takes one entry, and its length plus a header in whole elements. The
+structure is full when either pool is, so a size is always set by one of them:
+
+    size = base + bundle x max(entries, elements / 6)
+
+where a bundle is one entry with its six elements. Base and bundle depend on the CFCC
+level; `tables/element_profiles.toml` has them with their sources. The model gives all 28
+cells of IBM's Table 2 and all rows of the 4 GB table in the z16 report.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
+
+from planner_core import tables
+from planner_core.errors import OutOfRange
+from planner_core.findings import Finding, finding
+from planner_core.provenance import Basis, Explanation, Input, Source, Step
+from planner_core.units import KIB, MIB, ceil_div, ceil_fraction, floor_fraction, round_up
+
+ENTRIES, ELEMENTS = "entries", "elements"
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What a structure costs on one kind of coupling facility.
+
+    Published curves know the bundle only (one entry and six elements); `entry_bytes` and
+    `element_bytes` are then a split that is assumed, and used only where the ratio differs.
+    """
+
+    id: str
+    origin: str
+    cfcc_from: int
+    cfcc_to: int
+    base: Fraction
+    base_basis: Basis
+    base_source: Source
+    factor: Fraction
+    factor_basis: Basis
+    factor_source: Source
+    header_bytes: int
+    increment_bytes: int
+    ratio_entries: int
+    ratio_elements: int
+    split_basis: Basis = Basis.ASSUMED
+    bundle: Fraction = field(init=False)
+    element_bytes: Fraction = field(init=False)
+    entry_bytes: Fraction = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Derive the bundle and its split from the factor."""
+        model = tables.constants("element_model")
+        bundle = self.factor * self.ratio_elements * model["element_bytes"].value
+        element = Fraction(model["assumed_element_cost_bytes"].value)
+        object.__setattr__(self, "bundle", bundle)
+        object.__setattr__(self, "element_bytes", element)
+        object.__setattr__(self, "entry_bytes", bundle - self.ratio_elements * element)
+
+    def bundle_at(self, ratio: tuple[int, int] | None) -> tuple[Fraction, Fraction]:
+        """Bytes and elements for one entry, at a ratio of entries to elements.
+
+        Args:
+            ratio: (entries, elements); None for the ratio of the curve.
+
+        Returns:
+            Bytes per entry with its elements [bytes], elements per entry. Away from the
+            curve's own ratio the bytes rest on the assumed split.
+        """
+        if ratio is None or ratio[0] * self.ratio_elements == ratio[1] * self.ratio_entries:
+            return self.bundle, Fraction(self.ratio_elements, self.ratio_entries)
+        per_entry = Fraction(ratio[1], ratio[0])
+        return self.entry_bytes + per_entry * self.element_bytes, per_entry
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready summary."""
+        return {
+            "id": self.id,
+            "origin": self.origin,
+            "cfcc_from": self.cfcc_from,
+            "cfcc_to": self.cfcc_to,
+            "base_bytes": ceil_fraction(self.base),
+            "bundle_bytes": float(self.bundle),
+            "header_bytes": self.header_bytes,
+            "increment_kib": self.increment_bytes // KIB,
+            "entry_to_element_ratio": [self.ratio_entries, self.ratio_elements],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CurveChoice:
+    """A curve, and what there is to say about its choice."""
+
+    curve: Curve
+    findings: tuple[Finding, ...]
+
+
+@cache
+def published_curves() -> tuple[Curve, ...]:
+    """The curves that published figures give, by rising CFCC level."""
+    model = tables.constants("element_model")
+    return tuple(
+        Curve(
+            id=f"published-cfcc{row['cfcc_from']}",
+            origin="published",
+            cfcc_from=int(row["cfcc_from"]),
+            cfcc_to=int(row["cfcc_to"]),
+            base=tables.exact(row["base_mib"]) * MIB,
+            base_basis=Basis(str(row["base_basis"])),
+            base_source=tables.source(str(row["base_source"]), str(row["base_section"])),
+            factor=tables.exact(row["factor"]),
+            factor_basis=Basis(str(row["factor_basis"])),
+            factor_source=tables.source(str(row["factor_source"]), str(row["factor_section"])),
+            header_bytes=model["header_bytes"].value,
+            increment_bytes=storage_increment_bytes(cfcc_level=int(row["cfcc_to"])),
+            ratio_entries=model["ratio_entries"].value,
+            ratio_elements=model["ratio_elements"].value,
+        )
+        for row in tables.table("element_profiles").records()
+    )
+
+
+@cache
+def storage_increment_bytes(*, cfcc_level: int) -> int:
+    """The unit in which a CF of that level allocates structures [bytes]; 1 MiB beyond the table."""
+    rows = tables.table("storage_increments").records()
+    row = next((row for row in rows if int(row["cfcc_from"]) <= cfcc_level <= int(row["cfcc_to"])), rows[-1])
+    return int(row["increment_kib"]) * KIB
+
+
+@cache
+def published_curve(*, cfcc_level: int) -> CurveChoice:
+    """The published curve for a CFCC level.
+
+    A level without figures of its own takes the next higher one, which errs on the large
+    side; a level above the highest takes the highest, which may be too small. Both say so.
+
+    Raises:
+        OutOfRange: The level is below 1.
+    """
+    if cfcc_level < 1:
+        raise OutOfRange(field="cfcc_level", value=cfcc_level, lowest=tables.constants("limits")["lowest_cfcc_level"].value)
+    curves = published_curves()
+    findings: list[Finding] = []
+    curve = next((curve for curve in curves if cfcc_level <= curve.cfcc_to), curves[-1])
+    if cfcc_level > curve.cfcc_to:
+        findings.append(
+            finding(
+                "CFCC_LEVEL_ABOVE_FIGURES",
+                f"No figures are published for CFCC level {cfcc_level}; those of level {curve.cfcc_to} are used. "
+                "Structures grew with earlier levels, so the result may be too small.",
+                field="/cfcc_level",
+            )
+        )
+    elif cfcc_level < curve.cfcc_from:
+        findings.append(
+            finding(
+                "CFCC_LEVEL_WITHOUT_FIGURES",
+                f"No figures are published for CFCC level {cfcc_level}; those of the next higher level, "
+                f"{curve.cfcc_from}, are used. That errs on the large side.",
+                field="/cfcc_level",
+            )
+        )
+    if curve.base_basis is Basis.ASSUMED:
+        findings.append(
+            finding(
+                "CURVE_BASE_ASSUMED",
+                f"The base of {float(curve.base / MIB):g} MiB for CFCC levels {curve.cfcc_from} to {curve.cfcc_to} is "
+                "inferred from the 8 MB that IBM says CFCC 25 adds, not published.",
+                source=curve.base_source,
+            )
+        )
+    return CurveChoice(curve=curve, findings=tuple(findings))
+
+
+def elements_for(message_bytes: int, *, header_bytes: int) -> int:
+    """List elements that one message takes while its data is in the CF [elements].
+
+    Args:
+        message_bytes: User data and MQ headers except the MQMD, 0 to 64,512 [bytes].
+        header_bytes: What MQ adds [bytes].
+
+    >>> elements_for(1164, header_bytes=372), elements_for(1165, header_bytes=372)
+    (6, 7)
+    """
+    return ceil_div(message_bytes + header_bytes, _model("element_bytes"))
+
+
+def elements_held(message_bytes: int, *, header_bytes: int) -> int:
+    """List elements of one message when no offload rule is at work; too large a message is offloaded [elements]."""
+    if message_bytes > _model("largest_message_in_cf_bytes"):
+        return _model("offloaded_message_elements")
+    return elements_for(message_bytes, header_bytes=header_bytes)
+
+
+@cache
+def _model(name: str) -> int:
+    return tables.constants("element_model")[name].value
+
+
+def model_constant(name: str) -> int:
+    """A number of the element model by its name in tables/element_model.toml."""
+    return _model(name)
+
+
+def binding_pool(*, entries: int, elements: int, ratio: tuple[int, int] | None = None, curve: Curve) -> str:
+    """Which pool sets the size: `entries` or `elements`; on a tie `entries`."""
+    one, many = ratio or (curve.ratio_entries, curve.ratio_elements)
+    return ENTRIES if entries * many >= elements * one else ELEMENTS
+
+
+def size_for(*, entries: int, elements: int, curve: Curve, ratio: tuple[int, int] | None = None) -> int:
+    """The storage that holds that many entries and elements at once [bytes, rounded up to a whole byte]."""
+    bundle, per_entry = curve.bundle_at(ratio)
+    bundles = entries if entries * per_entry >= elements else elements / per_entry
+    return ceil_fraction(curve.base + bundle * bundles)
+
+
+def bundles_in(size_bytes: int | Fraction, *, curve: Curve, ratio: tuple[int, int] | None = None) -> Fraction:
+    """Entries (each with its elements) in a structure of that size; 0 below the base."""
+    room = size_bytes - curve.base
+    return room / curve.bundle_at(ratio)[0] if room > 0 else Fraction(0)
+
+
+def messages_that_fit(
+    size_bytes: int | Fraction, *, message_bytes: int, curve: Curve, ratio: tuple[int, int] | None = None
+) -> int:
+    """Messages of one size that a structure holds before a pool runs out; 0 when it is below the base."""
+    elements = elements_held(message_bytes, header_bytes=curve.header_bytes)
+    per_entry = curve.bundle_at(ratio)[1]
+    return floor_fraction(bundles_in(size_bytes, curve=curve, ratio=ratio) * min(Fraction(1), per_entry / elements))
+
+
+def allocated_bytes(need_bytes: int, *, curve: Curve) -> int:
+    """A need rounded up to what the CF allocates [bytes]."""
+    return round_up(need_bytes, multiple=curve.increment_bytes)
+
+
+def curve_inputs(curve: Curve) -> tuple[Input, ...]:
+    """Base and factor of a curve as inputs of an explanation."""
+    constants = tables.constants("element_model")
+    return (
+        Input("base_mib", curve.base / MIB, "MiB", curve.base_basis, curve.base_source),
+        Input("factor", curve.factor, "", curve.factor_basis, curve.factor_source),
+        constants["element_bytes"].as_input(),
+        constants["ratio_elements"].as_input(),
+        Input("bytes_per_mib", MIB, "bytes", Basis.PUBLISHED),
+    )
+
+
+def explain_size(
+    figure: str,
+    *,
+    entries: int,
+    elements: int,
+    curve: Curve,
+    ratio: tuple[int, int] | None = None,
+    value: int | None = None,
+) -> Explanation:
+    """How the need of a structure comes about."""
+    need = size_for(entries=entries, elements=elements, curve=curve, ratio=ratio) if value is None else value
+    bundle, per_entry = curve.bundle_at(ratio)
+    counts = (Input("entries", entries, "entries", Basis.DERIVED), Input("elements", elements, "elements", Basis.DERIVED))
+    if bundle == curve.bundle:
+        steps = (Step("bundle_bytes", "factor * ratio_elements * element_bytes", bundle),)
+        inputs = (*curve_inputs(curve), *counts)
+        formula = "ceil(base_mib * bytes_per_mib + bundle_bytes * max(entries, elements / ratio_elements))"
+        basis = Basis.ASSUMED if curve.base_basis is Basis.ASSUMED else Basis.DERIVED
+    else:
+        cost = tables.constants("element_model")["assumed_element_cost_bytes"]
+        steps = (
+            Step("entry_cost_bytes", "factor * ratio_elements * element_bytes - ratio_elements * element_cost_bytes", curve.entry_bytes),
+            Step("bundle_bytes", "entry_cost_bytes + elements_per_entry * element_cost_bytes", bundle),
+        )
+        given = Input("elements_per_entry", per_entry, "elements", Basis.GIVEN)
+        inputs = (*curve_inputs(curve), cost.as_input("element_cost_bytes"), given, *counts)
+        formula = "ceil(base_mib * bytes_per_mib + bundle_bytes * max(entries, elements / elements_per_entry))"
+        basis = Basis.ASSUMED
+    return Explanation(
+        figure=figure,
+        value=need,
+        unit="bytes",
+        formula=formula,
+        inputs=inputs,
+        steps=steps,
+        basis=basis,
+        source=tables.source("project", "The element model"),
+    )

@@ -1,0 +1,116 @@
+"""Byte sizes: parse, format, round. The only module that knows what K, M, G and T are worth.
+
+Inside the project storage is an int of bytes. People and z/OS write K, M, G and T, all
+1024-based (z/OS MVS Setting Up a Sysplex; IBM's KB and MB in the MQ manuals are the same).
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final
+
+from planner_core.errors import OutOfRange, SizeSyntax
+
+KIB: Final = 1024
+MIB: Final = 1024 * KIB
+GIB: Final = 1024 * MIB
+TIB: Final = 1024 * GIB
+PAGE_4K: Final = 4 * KIB
+
+_UNIT_BYTES: Final = {"B": 1, "K": KIB, "M": MIB, "G": GIB, "T": TIB}
+_SIZE = re.compile(r" *(\d{1,15})(?:\.(\d{1,9}))? *(?:([KMGT])(?:I?B)?|(B))? *", re.ASCII | re.IGNORECASE)
+
+
+def ceil_div(numerator: int, denominator: int) -> int:
+    """Quotient rounded up, exact for ints of any size."""
+    return -(-numerator // denominator)
+
+
+def ceil_fraction(value: Fraction) -> int:
+    """The smallest int that is not below `value`."""
+    return -(-value.numerator // value.denominator)
+
+
+def floor_fraction(value: Fraction) -> int:
+    """The largest int that is not above `value`."""
+    return value.numerator // value.denominator
+
+
+def round_up(value: int, *, multiple: int) -> int:
+    """`value` rounded up to a whole multiple: reserving storage never rounds down."""
+    return -(-value // multiple) * multiple
+
+
+def parse_size(text: str | int, *, default_unit: str | None = "K") -> int:
+    """Read a size as z/OS writes it: `64G`, `1.5 G`, `524288K`, `1048576 K`, `262144`.
+
+    Args:
+        text: The size; an int is a count of `default_unit`.
+        default_unit: Unit of a bare number, K as in the CFRM policy [B, K, M, G, T];
+            None refuses a bare number other than 0.
+
+    Returns:
+        Size [bytes].
+
+    Raises:
+        SizeSyntax: The text is no size, or not a whole number of bytes.
+    """
+    if isinstance(text, bool):
+        raise SizeSyntax(text=str(text))
+    match = _SIZE.fullmatch(str(text))
+    if match is None:
+        raise SizeSyntax(text=str(text))
+    whole, part, unit = match.group(1), match.group(2), (match.group(3) or match.group(4) or "").upper()
+    if not unit:
+        if default_unit is None and int(whole) == 0 and not part:
+            return 0
+        if default_unit is None:
+            raise SizeSyntax(text=str(text), needs_unit=True)
+        unit = default_unit
+    size = Fraction(Decimal(f"{whole}.{part or 0}")) * _UNIT_BYTES[unit]
+    if size.denominator != 1:
+        raise SizeSyntax(text=str(text))
+    return size.numerator
+
+
+def format_size(size_bytes: int) -> str:
+    """A size in the largest unit that is exact, as XCF displays it: `1G`, `120000K`.
+
+    A size that is no whole number of K is written in bytes with a B.
+    """
+    if size_bytes < 0:
+        raise OutOfRange(field="size_bytes", value=size_bytes, lowest=0)
+    for unit in ("T", "G", "M", "K"):
+        if size_bytes and size_bytes % _UNIT_BYTES[unit] == 0:
+            return f"{size_bytes // _UNIT_BYTES[unit]}{unit}"
+    return f"{size_bytes}B" if size_bytes else "0K"
+
+
+def format_mib(size_bytes: int | Fraction, *, digits: int = 1) -> str:
+    """A size for people: `391.1 MiB`, or GiB from 10 GiB on. Rounded to nearest; never parsed again."""
+    size = Fraction(size_bytes)
+    if size >= 10 * GIB:
+        return f"{float(size / GIB):,.{digits}f} GiB"
+    return f"{float(size / MIB):,.{digits}f} MiB"
+
+
+def bytes_to_kib_ceil(size_bytes: int) -> int:
+    """Bytes → whole K, rounded up: what a policy reserves is never less than what was asked."""
+    return ceil_div(size_bytes, KIB)
+
+
+def bytes_to_mib(size_bytes: int) -> float:
+    """Bytes → MiB as a float; exact for every int below 2**53."""
+    return size_bytes / MIB
+
+
+def mib_to_bytes(mib: Decimal | Fraction | int) -> Fraction:
+    """MiB → bytes, exact."""
+    return Fraction(mib) * MIB
+
+
+def kib_to_bytes(kib: int) -> int:
+    """KiB → bytes."""
+    return kib * KIB
