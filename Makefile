@@ -56,6 +56,9 @@ pins: $(DONE)/venv ## resolve the dependencies again and write requirements/ (UP
 	$(UV_COMPILE) --group dev -c requirements/build.txt -c requirements/web.txt -c requirements/spark.txt \
 	  -o requirements/dev.txt
 
+browser: $(DONE)/dev
+	@$(BIN)/python -m tests.chromium
+
 clean: ## remove what was installed and built; the data folder stays
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
