@@ -1,0 +1,90 @@
+"""The only place that builds a Spark session."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.java import find_java
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LOOPBACK = "127.0.0.1"
+
+SMALL_DATA_CONF: Mapping[str, str] = {
+    # Small inputs are over before an optimising compiler or a parallel collector pays for itself: this halves the
+    # time of a session whose whole work is a few thousand rows.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.rdd.compress": "false",
+}
+
+
+def build_session(
+    app_name: str,
+    *,
+    work_dir: Path,
+    master: str = "local[*]",
+    conf: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """Start Spark in this process, reachable from this machine only.
+
+    The process is the job's own: its environment is set so that the JVM and the Python workers are the ones meant here,
+    whatever the machine's environment says of Java, Spark and Python.
+
+    Args:
+        app_name: what Spark calls the application.
+        work_dir: where Spark may write: shuffle files, the warehouse, the Java launcher.
+        master: the master URL.
+        conf: Spark settings on top of the ones made here, which they override.
+    """
+    work_dir = work_dir.absolute()
+    java = find_java(os.environ, launcher_dir=work_dir / "java")
+    os.environ.update(environment(java_home=java.home))
+    builder = SparkSession.builder.appName(app_name).master(master)
+    for key, value in {**base_conf(work_dir=work_dir), **(conf or {})}.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("WARN")
+    return session
+
+
+def environment(*, java_home: Path) -> dict[str, str]:
+    """Return the variables that Spark's launcher and the Python workers read."""
+    return {
+        "JAVA_HOME": str(java_home),
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_HOME": str(_spark_home()),
+        "SPARK_LOCAL_IP": LOOPBACK,
+    }
+
+
+def base_conf(*, work_dir: Path) -> dict[str, str]:
+    """Return the settings of every session."""
+    return {
+        "spark.driver.bindAddress": LOOPBACK,
+        "spark.driver.host": LOOPBACK,
+        "spark.local.dir": str(work_dir / "local"),
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.warehouse.dir": str(work_dir / "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+
+
+def _spark_home() -> Path:
+    """Return pyspark's own folder, so that no other Spark of the machine is mixed with it."""
+    spec = find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        message = "pyspark is not installed"
+        raise RuntimeError(message)
+    return Path(spec.origin).parent

@@ -1,0 +1,65 @@
+"""What the Spark tests share."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def path_without_java(tmp_path: Path) -> Path:
+    """A folder to be the whole PATH: every program of this machine's PATH, but none called java."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for folder in os.get_exec_path():
+        if not Path(folder).is_dir():
+            continue
+        for program in Path(folder).iterdir():
+            link = programs / program.name
+            if not program.name.startswith("java") and not link.is_symlink():
+                link.symlink_to(program)
+    assert shutil.which("java", path=str(programs)) is None
+    assert shutil.which("bash", path=str(programs)) is not None
+    return programs
+
+
+@pytest.fixture
+def fake_java(tmp_path: Path) -> FakeJava:
+    """Makes Java homes whose java is a shell script."""
+    return FakeJava(tmp_path)
+
+
+class FakeJava:
+    """Java homes that answer as told."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, name: str, *, version: str, has_vector_module: bool = True) -> Path:
+        """Make a home whose java says that it is `version`; return the home."""
+        home = self.folder / name
+        refusal = "" if has_vector_module else 'case "$*" in *jdk.incubator.vector*) exit 1;; esac\n'
+        return self.script(
+            name,
+            f"{refusal}"
+            "case \"$*\" in *-version*) cat >&2 <<'END'\n"
+            "Picked up JAVA_TOOL_OPTIONS: -Dx=y\n"
+            "Property settings:\n"
+            f"    java.home = {home}\n"
+            f"    java.specification.version = {version}\n"
+            "END\n"
+            "exit 0;; esac\n"
+            'printf "%s\\n" "$@"\n',
+        )
+
+    def script(self, name: str, text: str) -> Path:
+        """Make a home whose java is this shell script; return the home."""
+        home = self.folder / name
+        java = home / "bin" / "java"
+        java.parent.mkdir(parents=True)
+        java.write_text("#!/bin/sh\n" + text, encoding="utf-8")
+        java.chmod(0o755)
+        return home
