@@ -9,7 +9,7 @@ sizes. Each message pays whole 256-byte elements, so the mean size alone is not 
 distribution is taken as two uniform pieces: 95 % of the messages up to p95, 5 % from there
 to the maximum, placed so that mean, p95 and maximum hold exactly. The shape is an
 assumption and is reported as one. The share of each piece in each band of sizes, and its
-mean number of whole elements there, are then exact sums, not samples.
+mean number of whole elements there, are then sums worked out exactly, not samples.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from functools import lru_cache
 
 from planner_core.errors import OutOfRange
 from planner_core.structure_size import elements_for, model_constant
-from planner_core.units import ceil_div, ceil_fraction
+from planner_core.units import ceil_div, ceil_fraction, floor_fraction
 
 SECONDS_PER_MINUTE = 60
 _P95 = Fraction(95, 100)
 _TAIL = 1 - _P95
+_SCALE = 2**32
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,24 +80,27 @@ class Band:
     """The messages of a structure whose size lies above `over_bytes` and not above the next band's.
 
     `elements` are those taken while the data is in the CF; `pages` those of 4 KB in SMDS.
+    The three counts are in units of one part in `scale` of the demand.
     """
 
     over_bytes: int
-    messages: Fraction
-    elements: Fraction
-    pages: Fraction
+    messages: int
+    elements: int
+    pages: int
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
     """The backlog of one structure, in bands of message sizes.
 
-    `elements` counts messages too large for the CF as offloaded and no other.
+    `elements` counts messages too large for the CF as offloaded and no other. `scale` is 1
+    unless a queue gives a distribution of sizes, whose shares are no whole messages.
     """
 
     messages: int
     elements: int
     bands: tuple[Band, ...]
+    scale: int
 
     @property
     def entries(self) -> int:
@@ -147,37 +151,53 @@ def demand_of(queues: Sequence[QueueDemand], *, edges: tuple[int, ...], header_b
     Returns:
         The demand; its elements are rounded up once, over the whole structure.
     """
+    scale = 1 if all(isinstance(queue.message_bytes, int) for queue in queues) else _SCALE
     bands = len(edges) + 1
-    messages: list[int | Fraction] = [0] * bands
-    elements: list[int | Fraction] = [0] * bands
-    pages: list[int | Fraction] = [0] * bands
+    messages, elements, pages = [0] * bands, [0] * bands, [0] * bands
     total = 0
     for queue in queues:
-        total += queue.messages
+        count = queue.messages
+        total += count
         if isinstance(queue.message_bytes, int):
             band = bisect_left(edges, queue.message_bytes)
-            messages[band] += queue.messages
-            elements[band] += queue.messages * elements_for(queue.message_bytes, header_bytes=header_bytes)
-            pages[band] += queue.messages * ceil_div(queue.message_bytes + page_header_bytes, page_bytes)
+            count *= scale
+            messages[band] += count
+            elements[band] += count * elements_for(queue.message_bytes, header_bytes=header_bytes)
+            pages[band] += count * ceil_div(queue.message_bytes + page_header_bytes, page_bytes)
         else:
-            shares = _shares(queue.message_bytes, edges, header_bytes, page_bytes, page_header_bytes)
+            shares = scaled_shares(queue.message_bytes, edges, header_bytes, page_bytes, page_header_bytes)
             for band, (share, band_elements, band_pages) in enumerate(shares):
-                messages[band] += queue.messages * share
-                elements[band] += queue.messages * band_elements
-                pages[band] += queue.messages * band_pages
+                messages[band] += count * share
+                elements[band] += count * band_elements
+                pages[band] += count * band_pages
     elements[-1] = messages[-1] * model_constant("offloaded_message_elements")
-    overs = (-1, *edges)
     return Demand(
         messages=total,
-        elements=ceil_fraction(Fraction(sum(elements))),
-        bands=tuple(
-            Band(over, Fraction(m), Fraction(e), Fraction(p))
-            for over, m, e, p in zip(overs, messages, elements, pages, strict=True)
-        ),
+        elements=ceil_div(sum(elements), scale),
+        bands=tuple(map(Band, (-1, *edges), messages, elements, pages)),
+        scale=scale,
     )
 
 
 @lru_cache(maxsize=4096)
+def scaled_shares(
+    sizes: SizeDistribution, edges: tuple[int, ...], header_bytes: int, page_bytes: int, page_header_bytes: int
+) -> tuple[tuple[int, int, int], ...]:
+    """Per band, in parts of 2**32: share of the messages, and mean elements and pages that a message pays there.
+
+    Elements and pages are rounded up, shares so that they add up to one: kept on one fine
+    grid, because exact fractions of hundreds of queues have no bounded common denominator.
+    """
+    exact = _shares(sizes, edges, header_bytes, page_bytes, page_header_bytes)
+    whole = [floor_fraction(share * _SCALE) for share, _, _ in exact]
+    largest = max(range(len(whole)), key=whole.__getitem__)
+    whole[largest] += _SCALE - sum(whole)
+    return tuple(
+        (share, ceil_fraction(elements * _SCALE), ceil_fraction(pages * _SCALE))
+        for share, (_, elements, pages) in zip(whole, exact, strict=True)
+    )
+
+
 def _shares(
     sizes: SizeDistribution, edges: tuple[int, ...], header_bytes: int, page_bytes: int, page_header_bytes: int
 ) -> tuple[tuple[Fraction, Fraction, Fraction], ...]:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 
 from planner_core.demand import Band, Demand
 from planner_core.errors import OutOfRange
@@ -45,50 +46,19 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class FillPoint:
-    """The structure at the moment a rule starts, at the planned backlog, or when it is full.
+    """The structure at the moment a rule starts, or when it is full, for pools of one unit.
 
-    `share` is the part of the planned backlog that has arrived; the other quantities are exact.
+    All quantities are numerators over `q`: the share of the planned backlog that has
+    arrived, the elements it takes, the messages whose data was offloaded, their SMDS pages.
+    Common denominators instead of fractions, because this is the inner loop of every plan.
     """
 
-    share: Fraction
-    usage_percent: Fraction
-    entries: Fraction
-    elements: Fraction
-    offloaded: Fraction
-    pages: Fraction
+    q: int
+    share: int
+    elements: int
+    offloaded: int
+    pages: int
     rule: Rule | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Fill:
-    """A structure filling: the moments its rules start, and the moment it is full."""
-
-    starts: tuple[FillPoint, ...]
-    full: FillPoint
-    messages: int
-
-    @property
-    def capacity(self) -> int:
-        """Messages held when the structure is full."""
-        return floor_fraction(self.full.share * self.messages)
-
-    def at(self, share: Fraction) -> FillPoint:
-        """The structure when that part of the planned backlog has arrived; when full at the latest."""
-        before = FillPoint(*(Fraction(0),) * 6)
-        for after in (*self.starts, self.full):
-            if share <= after.share:
-                run = after.share - before.share
-                part = (share - before.share) / run if run else Fraction(0)
-                return FillPoint(
-                    share,
-                    before.usage_percent + part * (after.usage_percent - before.usage_percent),
-                    before.entries + part * (after.entries - before.entries),
-                    before.elements + part * (after.elements - before.elements),
-                    before.offloaded + part * (after.offloaded - before.offloaded),
-                    before.pages + part * (after.pages - before.pages),
-                )
-            before = after
-        return self.full
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +68,72 @@ class Pool:
     entry_cost: Fraction
     element_cost: Fraction
     total: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A structure with a part of the backlog in it; all exact."""
+
+    entries: Fraction
+    elements: Fraction
+    offloaded: Fraction
+    pages: Fraction
+    usage_percent: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """A structure filling, with pools of one unit.
+
+    Thresholds are percentages, so everything is proportional to the pools: a structure of
+    `units` times these pools holds `units` times as much at each of these moments.
+    """
+
+    starts: tuple[FillPoint, ...]
+    full: FillPoint
+    messages: int
+    pools: tuple[Pool, ...]
+
+    def capacity(self, units: Fraction) -> int:
+        """Messages held when the structure is full."""
+        return self.messages_at(self.full, units)
+
+    def messages_at(self, point: FillPoint, units: Fraction) -> int:
+        """Messages held at that moment, rounded down."""
+        return point.share * self.messages * units.numerator // (point.q * units.denominator)
+
+    def holds_backlog(self, units: Fraction) -> bool:
+        """Whether the whole planned backlog fits."""
+        return self.full.share * units.numerator >= self.full.q * units.denominator
+
+    def at_backlog(self, units: Fraction) -> Snapshot:
+        """The structure with the planned backlog in it; when it is full, if that comes first."""
+        goal = 1 / units
+        before = FillPoint(1, 0, 0, 0, 0)
+        for after in (*self.starts, self.full):
+            if goal.numerator * after.q <= after.share * goal.denominator:
+                return self._between(before, after, goal, units)
+            before = after
+        return self._between(before, self.full, Fraction(self.full.share, self.full.q), units)
+
+    def _between(self, before: FillPoint, after: FillPoint, share: Fraction, units: Fraction) -> Snapshot:
+        start = Fraction(before.share, before.q)
+        run = Fraction(after.share, after.q) - start
+        part = (share - start) / run if run else Fraction(0)
+
+        def value(first: int, last: int) -> Fraction:
+            low = Fraction(first, before.q)
+            return low + part * (Fraction(last, after.q) - low)
+
+        entries, elements = share * self.messages, value(before.elements, after.elements)
+        usage = max((pool.entry_cost * entries + pool.element_cost * elements) / pool.total for pool in self.pools)
+        return Snapshot(
+            entries=entries * units,
+            elements=elements * units,
+            offloaded=value(before.offloaded, after.offloaded) * units,
+            pages=value(before.pages, after.pages) * units,
+            usage_percent=usage * _FULL,
+        )
 
 
 def two_pools(bundles: Fraction, *, elements_per_entry: Fraction) -> tuple[Pool, ...]:
@@ -114,80 +150,112 @@ def altered_pool(size_bytes: int | Fraction, *, curve: Curve) -> tuple[Pool, ...
     return (Pool(curve.entry_bytes, curve.element_bytes, room),)
 
 
-def pools_of(
-    size_bytes: int | Fraction, *, curve: Curve, ratio: tuple[int, int] | None = None, auto_alter: bool = False
-) -> tuple[Pool, ...]:
-    """The pools of a structure of that size."""
-    if auto_alter:
-        return altered_pool(size_bytes, curve=curve)
-    per_entry = curve.bundle_at(ratio)[1]
-    return two_pools(bundles_in(size_bytes, curve=curve, ratio=ratio), elements_per_entry=per_entry)
-
-
 def fill(demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...]) -> Fill:
     """Let the planned backlog arrive, and more in the same mix, until the structure is full.
 
     Args:
         demand: The backlog; at least one message, in bands cut at the rules' sizes.
         rules: The offload rules; those that are off are passed over.
-        pools: What can run out.
+        pools: What can run out; each total above 0.
 
     Raises:
         OutOfRange: There is no message to fill it with.
     """
     if demand.messages <= 0:
         raise OutOfRange(field="messages", value=demand.messages, lowest=1)
-    two = model_constant("offloaded_message_elements")
     active = sorted((rule for rule in rules if rule.is_on), key=lambda rule: (rule.threshold, -rule.size_bytes))
-    largest = demand.bands[-1].over_bytes
-    entry_rate = Fraction(demand.messages)
-    limit = largest
-    used = [Fraction(0)] * len(pools)
-    share = elements = offloaded = pages = Fraction(0)
+    limit = demand.bands[-1].over_bytes
+    scaled = [_whole(pool, demand.scale) for pool in pools]
+    used = [0] * len(scaled)
+    q = 1
+    share = elements = offloaded = pages = 0
     starts: list[FillPoint] = []
-    for rule in (*active, None):
-        element_rate, offload_rate, page_rate = _rates(demand.bands, limit, two)
-        rates = [pool.entry_cost * entry_rate + pool.element_cost * element_rate for pool in pools]
-        goal = rule.threshold if rule else _FULL
-        run = min(
-            ((pool.total * goal / _FULL - u) / rate for pool, u, rate in zip(pools, used, rates, strict=True) if rate),
-            default=Fraction(0),
+    for rule in active:
+        limit_before = limit
+        q, share, elements, offloaded, pages = _advance(
+            demand, limit_before, rule.threshold, scaled, used, (q, share, elements, offloaded, pages)
         )
-        if run > 0:
-            share += run
-            elements += run * element_rate
-            offloaded += run * offload_rate
-            pages += run * page_rate
-            used = [u + run * rate for u, rate in zip(used, rates, strict=True)]
-        point = FillPoint(share, Fraction(goal), share * entry_rate, elements, offloaded, pages, rule)
-        if rule is None:
-            return Fill(tuple(starts), point, demand.messages)
-        starts.append(point)
+        starts.append(FillPoint(q, share, elements, offloaded, pages, rule))
         limit = min(limit, rule.size_bytes)
-    raise AssertionError  # pragma: no cover - the loop ends with None
+    state = _advance(demand, limit, _FULL, scaled, used, (q, share, elements, offloaded, pages))
+    unit = demand.scale
+    return Fill(
+        starts=tuple(_unscaled(point, unit) for point in starts),
+        full=_unscaled(FillPoint(*state), unit),
+        messages=demand.messages,
+        pools=pools,
+    )
 
 
-def _rates(bands: Sequence[Band], limit: int, two: int) -> tuple[Fraction, Fraction, Fraction]:
-    """Elements, offloaded messages and SMDS pages that the whole backlog would take, with data over `limit` offloaded."""
-    elements = offloaded = pages = Fraction(0)
+def _whole(pool: Pool, scale: int) -> tuple[int, int, int]:
+    """Costs and total of a pool as whole numbers; the total also by the scale of the demand."""
+    common = lcm(pool.entry_cost.denominator, pool.element_cost.denominator, pool.total.denominator)
+    return int(pool.entry_cost * common), int(pool.element_cost * common), int(pool.total * common) * scale
+
+
+def _unscaled(point: FillPoint, scale: int) -> FillPoint:
+    """Counts of a scaled demand back to messages, elements and pages; the share has no scale."""
+    if scale == 1:
+        return point
+    return FillPoint(point.q * scale, point.share * scale, point.elements, point.offloaded, point.pages, point.rule)
+
+
+def _advance(
+    demand: Demand,
+    limit: int,
+    goal: int,
+    pools: list[tuple[int, int, int]],
+    used: list[int],
+    state: tuple[int, int, int, int, int],
+) -> tuple[int, int, int, int, int]:
+    """Fill on, with data over `limit` offloaded, until the first pool is `goal` percent full.
+
+    `used` (numerators over q, one for each pool) is brought forward in place.
+    """
+    q, share, elements, offloaded, pages = state
+    element_rate, offload_rate, page_rate = _rates(demand.bands, limit)
+    entry_rate = demand.messages * demand.scale
+    rates = [entry * entry_rate + element * element_rate for entry, element, _ in pools]
+    room, rate = 0, 0
+    for (_, _, total), pool_used, pool_rate in zip(pools, used, rates, strict=True):
+        left = total * goal * q - _FULL * pool_used
+        if pool_rate and (not rate or left * rate < room * pool_rate):
+            room, rate = left, pool_rate
+    if room <= 0:
+        return state
+    # The run is room / (100 q rate): bring everything to that denominator.
+    factor = _FULL * rate
+    for index, pool_rate in enumerate(rates):
+        used[index] = used[index] * factor + room * pool_rate
+    return (
+        q * factor,
+        share * factor + room,
+        elements * factor + room * element_rate,
+        offloaded * factor + room * offload_rate,
+        pages * factor + room * page_rate,
+    )
+
+
+def _rates(bands: Sequence[Band], limit: int) -> tuple[int, int, int]:
+    """Elements, offloaded messages and SMDS pages of the whole backlog, with data over `limit` offloaded."""
+    elements = offloaded = pages = 0
     for band in bands:
         if band.over_bytes >= limit:
-            elements += two * band.messages
             offloaded += band.messages
             pages += band.pages
         else:
             elements += band.elements
-    return elements, offloaded, pages
+    return elements + offloaded * model_constant("offloaded_message_elements"), offloaded, pages
 
 
-def bundles_for(demand: Demand, *, rules: Sequence[Rule], elements_per_entry: Fraction) -> Fraction:
-    """Entries with their elements that hold the backlog with the rules at work.
+def unit_fill(demand: Demand, *, rules: Sequence[Rule], elements_per_entry: Fraction) -> Fill:
+    """A structure of one bundle filling: one entry with its elements."""
+    return fill(demand, rules=rules, pools=two_pools(Fraction(1), elements_per_entry=elements_per_entry))
 
-    Thresholds are percentages, so what fits is proportional to the pools: one bundle is
-    filled, and the answer is the reciprocal of the share that it held.
-    """
-    one = fill(demand, rules=rules, pools=two_pools(Fraction(1), elements_per_entry=elements_per_entry))
-    return 1 / one.full.share
+
+def bundles_for(filled: Fill) -> Fraction:
+    """Bundles that hold the whole backlog: the reciprocal of the share that one of them holds."""
+    return Fraction(filled.full.q, filled.full.share)
 
 
 def rule_that_offloads(message_bytes: int, *, usage_percent: Fraction | int, rules: Sequence[Rule]) -> int | None:
@@ -218,8 +286,8 @@ def one_message(message_bytes: int, *, rules: Sequence[Rule], curve: Curve) -> D
         if is_large
         else elements_for(message_bytes, header_bytes=curve.header_bytes)
     )
-    bands = [Band(edge, Fraction(edge == over), Fraction(held if edge == over else 0), Fraction(0)) for edge in edges]
-    return Demand(messages=1, elements=held, bands=tuple(bands))
+    bands = [Band(edge, int(edge == over), held if edge == over else 0, 0) for edge in edges]
+    return Demand(messages=1, elements=held, bands=tuple(bands), scale=1)
 
 
 @dataclass(frozen=True, slots=True)

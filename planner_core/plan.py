@@ -1,0 +1,497 @@
+"""A plan document and a curve in, a result out: figures, findings, and where they came from.
+
+Need → policy. The need is what the curve says for the backlog at the horizon. INITSIZE is
+the need with the headroom, at least the published minimum, rounded up to the CF's storage
+increment; SIZE is INITSIZE times the size factor. A size that the document gives is
+checked and never overwritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal
+
+from planner_core import CORE_VERSION, checks, names, tables
+from planner_core.admin_structure import AdminNeed, admin_need
+from planner_core.demand import (
+    Demand,
+    QueueDemand,
+    backlog_messages,
+    band_edges,
+    demand_of,
+    grown,
+    growth_factor,
+)
+from planner_core.document import Admin, MessageSizes, PlanDocument, Queue, Structure, System
+from planner_core.findings import Finding, in_order
+from planner_core.offload import Fill, Rule, Snapshot, bundles_for, smallest_bytes, unit_fill
+from planner_core.smds import buffer_bytes, data_set_bytes, message_header_bytes, page_bytes
+from planner_core.structure_size import (
+    ELEMENTS,
+    ENTRIES,
+    Curve,
+    binding_pool,
+    bundles_in,
+    published_curve,
+    size_for,
+)
+from planner_core.system_structure import SystemSizes, system_queues, system_sizes
+from planner_core.units import bytes_to_kib_ceil, ceil_fraction, floor_fraction, round_up
+
+Role = Literal["admin", "application", "system"]
+_PERCENT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Need, INITSIZE, SIZE and MINSIZE of a structure [bytes], and what INITSIZE was made from.
+
+    `headroom_percent` and `minimum_bytes` are those that a computed INITSIZE rests on.
+    """
+
+    need_bytes: int
+    initsize_bytes: int
+    size_bytes: int
+    minsize_bytes: int | None
+    initsize_is_given: bool
+    size_is_given: bool
+    headroom_percent: Decimal
+    minimum_bytes: int
+    increment_bytes: int
+    size_factor: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The CFRM keywords that say where a structure may be, and when it counts as full."""
+
+    preflist: tuple[str, ...]
+    exclist: tuple[str, ...]
+    duplex: str
+    full_threshold: int
+    allow_auto_alter: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What an application structure holds, and how INITSIZE and SIZE fill.
+
+    `bundles_in_*` are entries with their elements; the fills are for one bundle and None
+    where there is no backlog. `with_offload` is `plain` where no rule can fire.
+    """
+
+    demand: Demand
+    binding: str
+    ratio: tuple[int, int] | None
+    rules: tuple[Rule, ...]
+    plain: Fill | None
+    with_offload: Fill | None
+    bundles_in_initsize: Fraction
+    bundles_in_size: Fraction
+
+    @property
+    def at_backlog(self) -> Snapshot | None:
+        """INITSIZE with the planned backlog in it, rules at work; None when it holds nothing."""
+        if self.with_offload is None or not self.bundles_in_initsize:
+            return None
+        return self.with_offload.at_backlog(self.bundles_in_initsize)
+
+    def messages_in_initsize(self, *, offload: bool) -> int:
+        """Messages of the planned mix that INITSIZE holds."""
+        return self._capacity(self.bundles_in_initsize, offload=offload)
+
+    def messages_in_size(self, *, offload: bool) -> int:
+        """Messages of the planned mix that SIZE holds."""
+        return self._capacity(self.bundles_in_size, offload=offload)
+
+    def _capacity(self, bundles: Fraction, *, offload: bool) -> int:
+        filled = self.with_offload if offload else self.plain
+        return filled.capacity(bundles) if filled is not None else 0
+
+
+@dataclass(frozen=True, slots=True)
+class SmdsNeed:
+    """Shared message data sets of one structure [bytes]: space in each data set, buffers in each queue manager."""
+
+    at_backlog_bytes: int
+    when_full_bytes: int
+    buffers_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class StructureResult:
+    """One structure of the group. `definition` is its entry in the document."""
+
+    role: Role
+    name: str
+    cfrm_name: str
+    pointer: str
+    definition: Structure | Admin | System
+    sizes: Sizes
+    placement: Placement
+    curve: Curve
+    admin: AdminNeed | None = None
+    system: SystemSizes | None = None
+    load: Load | None = None
+    smds: SmdsNeed | None = None
+    at_backlog: Snapshot | None = None
+    queues: tuple[QueueDemand, ...] = ()
+
+    @property
+    def peak_usage_percent(self) -> Fraction:
+        """Usage of INITSIZE at the planned backlog; 100 when it does not hold it [percent]."""
+        if self.at_backlog is not None:
+            return self.at_backlog.usage_percent
+        return Fraction(_PERCENT if self.load and self.load.demand.messages else 0)
+
+    @property
+    def offloaded_at_backlog(self) -> int:
+        """Messages whose data is offloaded at the planned backlog, or when INITSIZE is full before it."""
+        return ceil_fraction(self.at_backlog.offloaded) if self.at_backlog is not None else 0
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready; sizes in KiB as a policy states them, the need in bytes."""
+        sizes, placement = self.sizes, self.placement
+        found: dict[str, object] = {
+            "name": self.name,
+            "cfrm_name": self.cfrm_name,
+            "role": self.role,
+            "need_bytes": sizes.need_bytes,
+            "initsize_kib": bytes_to_kib_ceil(sizes.initsize_bytes),
+            "size_kib": bytes_to_kib_ceil(sizes.size_bytes),
+            "minsize_kib": None if sizes.minsize_bytes is None else bytes_to_kib_ceil(sizes.minsize_bytes),
+            "initsize_given": sizes.initsize_is_given,
+            "size_given": sizes.size_is_given,
+            "full_threshold": placement.full_threshold,
+            "allow_auto_alter": placement.allow_auto_alter,
+            "preflist": list(placement.preflist),
+            "exclist": list(placement.exclist),
+            "duplex": placement.duplex,
+        }
+        if self.admin is not None:
+            found["entries_required"] = self.admin.entries_required
+        if self.load is not None:
+            found.update(self._load_json(self.load))
+        if self.smds is not None:
+            found["smds"] = {
+                "data_set_bytes_at_backlog": self.smds.at_backlog_bytes,
+                "data_set_bytes_when_full": self.smds.when_full_bytes,
+                "buffer_bytes_per_queue_manager": self.smds.buffers_bytes,
+            }
+        return found
+
+    def _load_json(self, load: Load) -> dict[str, object]:
+        return {
+            "messages": load.demand.messages,
+            "entries": load.demand.entries,
+            "elements": load.demand.elements,
+            "binding": load.binding,
+            "peak_usage_percent": hundredths(self.peak_usage_percent),
+            "messages_in_initsize": load.messages_in_initsize(offload=False),
+            "messages_in_initsize_with_offload": load.messages_in_initsize(offload=True),
+            "messages_in_size": load.messages_in_size(offload=False),
+            "messages_in_size_with_offload": load.messages_in_size(offload=True),
+            "offload_steps": offload_steps(load.with_offload, load.bundles_in_initsize),
+            "offloaded_at_backlog": self.offloaded_at_backlog,
+        }
+
+
+def hundredths(value: Fraction) -> float:
+    """A percentage for people and JSON: rounded up to a hundredth."""
+    return ceil_fraction(value * _PERCENT) / _PERCENT
+
+
+def offload_steps(filled: Fill | None, bundles: Fraction) -> list[dict[str, int]]:
+    """When each rule starts, in the order of their thresholds."""
+    return [
+        {
+            "threshold": point.rule.threshold,
+            "size_bytes": point.rule.size_bytes,
+            "at_messages": filled.messages_at(point, bundles),
+        }
+        for point in (filled.starts if filled else ())
+        if point.rule is not None
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanResult:
+    """The whole answer. Nothing in it depends on when or where it was computed."""
+
+    document: PlanDocument
+    curve: Curve
+    structures: tuple[StructureResult, ...]
+    findings: tuple[Finding, ...]
+    core_version: str = field(default=CORE_VERSION)
+
+    def as_json(self, *, explain: bool = False) -> dict[str, object]:
+        """JSON-ready; with `explain`, every figure's formula, inputs, steps, source and basis.
+
+        The explanations stand under the JSON pointer of the figure that they explain.
+        """
+        found: dict[str, object] = {
+            "core_version": self.core_version,
+            "qsg": self.document.qsg,
+            "queue_managers": self.document.queue_manager_count,
+            "cfcc_level": self.document.cfcc_level,
+            "curve": self.curve.as_json(),
+            "structures": [structure.as_json() for structure in self.structures],
+            "totals": {
+                "structures": len(self.structures),
+                "initsize_kib": sum(bytes_to_kib_ceil(s.sizes.initsize_bytes) for s in self.structures),
+                "size_kib": sum(bytes_to_kib_ceil(s.sizes.size_bytes) for s in self.structures),
+            },
+            "findings": [finding.as_json() for finding in self.findings],
+        }
+        if explain:
+            from planner_core.explain import explain_result  # noqa: PLC0415 - only on request
+
+            found["explanations"] = {item.figure: item.as_json() for item in explain_result(self)}
+        return found
+
+
+def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResult:
+    """Work out a plan.
+
+    Args:
+        document: The plan.
+        curve: The fitted curve that the document names; None for published figures.
+
+    Raises:
+        PlanRefused: No such plan can exist (too many queue managers, structures or queues,
+            or a fitted curve that is not at hand).
+    """
+    checks.refuse_impossible(document, has_curve=curve is not None)
+    choice = published_curve(cfcc_level=document.cfcc_level)
+    used = curve or choice.curve
+    structures = (
+        _admin(document, used),
+        *(_application(document, used, index, structure) for index, structure in enumerate(document.structures)),
+        *((_system(document, used),) if document.system.include else ()),
+    )
+    found: list[Finding] = list(choice.findings if curve is None else ())
+    found.extend(checks.check_plan(document, structures))
+    for structure in structures:
+        found.extend(checks.check_structure(document, structure))
+    return PlanResult(document=document, curve=used, structures=structures, findings=in_order(found))
+
+
+def _sizes(
+    definition: Structure | Admin | System,
+    *,
+    need_bytes: int,
+    headroom_percent: Decimal,
+    minimum_bytes: int,
+    increment_bytes: int,
+    size_factor: Decimal,
+) -> Sizes:
+    initsize, size = definition.initsize, definition.size
+    if initsize is None:
+        wanted = ceil_fraction(need_bytes * (1 + Fraction(headroom_percent) / _PERCENT))
+        initsize = round_up(max(wanted, minimum_bytes), multiple=increment_bytes)
+        if size is not None:
+            initsize = min(initsize, size)
+    if size is None:
+        size = round_up(ceil_fraction(initsize * Fraction(size_factor)), multiple=increment_bytes)
+    return Sizes(
+        need_bytes=need_bytes,
+        initsize_bytes=initsize,
+        size_bytes=size,
+        minsize_bytes=definition.minsize if isinstance(definition, Structure) else None,
+        initsize_is_given=definition.initsize is not None,
+        size_is_given=definition.size is not None,
+        headroom_percent=headroom_percent,
+        minimum_bytes=minimum_bytes,
+        increment_bytes=increment_bytes,
+        size_factor=size_factor,
+    )
+
+
+def _placement(document: PlanDocument, definition: Structure | Admin | System) -> Placement:
+    most = tables.constants("limits")["preflist_names"].value
+    preflist = definition.preflist or [cf.name for cf in document.coupling_facilities[:most]]
+    return Placement(
+        preflist=tuple(preflist),
+        exclist=tuple(definition.exclist),
+        duplex=definition.duplex,
+        full_threshold=definition.full_threshold,
+        allow_auto_alter=definition.allow_auto_alter,
+    )
+
+
+def _admin(document: PlanDocument, curve: Curve) -> StructureResult:
+    definition = document.admin
+    need = admin_need(
+        queue_managers=document.queue_manager_count, cfcc_level=document.cfcc_level, entsmax=definition.entsmax
+    )
+    sizes = _sizes(
+        definition,
+        need_bytes=need.published_bytes,
+        headroom_percent=definition.headroom_percent,
+        minimum_bytes=0,
+        increment_bytes=curve.increment_bytes,
+        size_factor=document.size_factor,
+    )
+    return StructureResult(
+        role="admin",
+        name=names.ADMIN_STRUCTURE,
+        cfrm_name=names.cfrm_structure_name(qsg_name=document.qsg, cfstruct_name=names.ADMIN_STRUCTURE),
+        pointer="/admin",
+        definition=definition,
+        sizes=sizes,
+        placement=_placement(document, definition),
+        curve=curve,
+        admin=need,
+    )
+
+
+def _application(document: PlanDocument, curve: Curve, index: int, structure: Structure) -> StructureResult:
+    factor = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
+    queues = tuple(_queue_demand(queue, factor) for queue in structure.queues)
+    offloads = structure.cflevel >= tables.constants("limits")["cflevel_offload"].value
+    rules = tuple(Rule(rule.usage_over, rule.size_over) for rule in structure.offload.rules) if offloads else ()
+    ratio = (structure.entry_to_element_ratio[0], structure.entry_to_element_ratio[1]) if structure.entry_to_element_ratio else None
+    demand = _demand(queues, rules, curve)
+    plain, with_offload = _fills(demand, rules, curve, ratio)
+    need, binding = _need(demand, with_offload if structure.size_with_offload else None, curve, ratio)
+    sizes = _sizes(
+        structure,
+        need_bytes=need,
+        headroom_percent=document.headroom_percent,
+        minimum_bytes=0,
+        increment_bytes=curve.increment_bytes,
+        size_factor=document.size_factor,
+    )
+    load = _load(demand, binding, ratio, rules, (plain, with_offload), sizes, curve)
+    at_backlog = load.at_backlog
+    return StructureResult(
+        role="application",
+        name=structure.name,
+        cfrm_name=names.cfrm_structure_name(qsg_name=document.qsg, cfstruct_name=structure.name),
+        pointer=f"/structures/{index}",
+        definition=structure,
+        sizes=sizes,
+        placement=_placement(document, structure),
+        curve=curve,
+        load=load,
+        smds=_smds(structure, load, at_backlog) if offloads and structure.offload.to == "SMDS" else None,
+        at_backlog=at_backlog,
+        queues=queues,
+    )
+
+
+def _system(document: PlanDocument, curve: Curve) -> StructureResult:
+    definition = document.system
+    queues = system_queues(shared_channels=definition.shared_channels, group_ur_messages=definition.group_ur_messages)
+    demand = _demand(queues, (), curve)
+    need, binding = _need(demand, None, curve, None)
+    known = system_sizes(cfcc_level=document.cfcc_level)
+    sizes = _sizes(
+        definition,
+        need_bytes=need,
+        headroom_percent=document.headroom_percent,
+        minimum_bytes=max(known.start_bytes, known.minimum_bytes),
+        increment_bytes=curve.increment_bytes,
+        size_factor=document.size_factor,
+    )
+    load = _load(demand, binding, None, (), _fills(demand, (), curve, None), sizes, curve)
+    return StructureResult(
+        role="system",
+        name=names.SYSTEM_STRUCTURE,
+        cfrm_name=names.cfrm_structure_name(qsg_name=document.qsg, cfstruct_name=names.SYSTEM_STRUCTURE),
+        pointer="/system",
+        definition=definition,
+        sizes=sizes,
+        placement=_placement(document, definition),
+        curve=curve,
+        system=known,
+        load=load,
+        at_backlog=load.at_backlog,
+        queues=queues,
+    )
+
+
+def _queue_demand(queue: Queue, factor: Fraction) -> QueueDemand:
+    messages: int | Fraction
+    if queue.put_rate_per_s is not None and queue.outage_minutes is not None:
+        messages = backlog_messages(put_rate_per_s=queue.put_rate_per_s, outage_minutes=queue.outage_minutes)
+    else:
+        messages = queue.backlog or 0
+    sizes = queue.message_bytes
+    return QueueDemand(
+        messages=grown(messages, factor=factor),
+        message_bytes=sizes.distribution() if isinstance(sizes, MessageSizes) else sizes,
+    )
+
+
+def _demand(queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve) -> Demand:
+    return demand_of(
+        queues,
+        edges=band_edges([rule.size_bytes for rule in rules]),
+        header_bytes=curve.header_bytes,
+        page_bytes=page_bytes(),
+        page_header_bytes=message_header_bytes(),
+    )
+
+
+def _fills(
+    demand: Demand, rules: Sequence[Rule], curve: Curve, ratio: tuple[int, int] | None
+) -> tuple[Fill | None, Fill | None]:
+    """One bundle filling without and with the rules that this demand can meet."""
+    if not demand.messages:
+        return None, None
+    per_entry = curve.bundle_at(ratio)[1]
+    plain = unit_fill(demand, rules=(), elements_per_entry=per_entry)
+    met = [rule for rule in rules if rule.is_on and can_fire(rule, demand)]
+    return plain, unit_fill(demand, rules=met, elements_per_entry=per_entry) if met else plain
+
+
+def can_fire(rule: Rule, demand: Demand) -> bool:
+    """Whether the backlog has messages that this rule offloads and that are not offloaded anyway."""
+    return any(band.messages and band.over_bytes >= rule.size_bytes for band in demand.bands[:-1])
+
+
+def _need(demand: Demand, filled: Fill | None, curve: Curve, ratio: tuple[int, int] | None) -> tuple[int, str]:
+    """The need [bytes] and the pool that sets it; with `filled`, with offload at work."""
+    if filled is not None:
+        bundles = bundles_for(filled)
+        need = smallest_bytes(bundles, curve=curve, ratio=ratio)
+        return need, ENTRIES if bundles <= demand.messages else ELEMENTS
+    need = size_for(entries=demand.entries, elements=demand.elements, curve=curve, ratio=ratio)
+    return need, binding_pool(entries=demand.entries, elements=demand.elements, curve=curve, ratio=ratio)
+
+
+def _load(
+    demand: Demand,
+    binding: str,
+    ratio: tuple[int, int] | None,
+    rules: tuple[Rule, ...],
+    fills: tuple[Fill | None, Fill | None],
+    sizes: Sizes,
+    curve: Curve,
+) -> Load:
+    return Load(
+        demand=demand,
+        binding=binding,
+        ratio=ratio,
+        rules=rules,
+        plain=fills[0],
+        with_offload=fills[1],
+        bundles_in_initsize=bundles_in(sizes.initsize_bytes, curve=curve, ratio=ratio),
+        bundles_in_size=bundles_in(sizes.size_bytes, curve=curve, ratio=ratio),
+    )
+
+
+def _smds(structure: Structure, load: Load, at_backlog: Snapshot | None) -> SmdsNeed:
+    block = structure.offload.dsblock
+    pages = at_backlog.pages if at_backlog is not None else Fraction(0)
+    full = load.with_offload.full if load.with_offload is not None else None
+    when_full = Fraction(full.pages, full.q) * load.bundles_in_size if full is not None else Fraction(0)
+    return SmdsNeed(
+        at_backlog_bytes=data_set_bytes(pages, dsblock_bytes=block),
+        when_full_bytes=data_set_bytes(max(pages, when_full), dsblock_bytes=block),
+        buffers_bytes=buffer_bytes(dsbufs=structure.offload.dsbufs, dsblock_bytes=block),
+    )
