@@ -1,0 +1,15 @@
+"""The pages people see. Each folder is a feature: its routes, its contexts and what they need."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+
+def routers() -> list[APIRouter]:
+    """Every router of the pages, to be mounted at the top of the application."""
+    from app.pages.documentation.routes import router as documentation
+    from app.pages.published.routes import router as published
+    from app.pages.quick.routes import router as quick
+    from app.pages.style.routes import router as style
+
+    return [quick, published, documentation, style]

@@ -1,0 +1,1 @@
+"""The user documentation, rendered from the files in docs/."""

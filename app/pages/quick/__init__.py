@@ -1,0 +1,1 @@
+"""The quick calculator: CFSizer's few questions, and the answer on the same page."""

@@ -1,0 +1,1 @@
+"""The living style page: every component in all its states."""

@@ -1,0 +1,187 @@
+"""Pages from templates: one strict Jinja environment, one function to render, filters for figures.
+
+A page is a frozen dataclass (its context) and a template that uses exactly the fields of that
+dataclass. Nothing is sized or computed in a template; figures become text in the filters here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from planner_core import CORE_VERSION
+from planner_core.units import KIB, MIB, ceil_fraction, kib_to_bytes
+
+ROOT = Path(__file__).resolve().parent.parent
+TEMPLATES_DIR = ROOT / "templates"
+STATIC_DIR = ROOT / "static"
+
+
+class NavItem(NamedTuple):
+    """One entry of the main navigation."""
+
+    section: str
+    path: str
+    title: str
+
+
+class Site(NamedTuple):
+    """What every page knows about the whole."""
+
+    name: str
+    version: str
+    nav: tuple[NavItem, ...]
+
+
+SITE = Site(
+    name="cfplan",
+    version=CORE_VERSION,
+    nav=(
+        NavItem("calculator", "/", "Quick calculator"),
+        NavItem("reference", "/reference", "Published tables"),
+        NavItem("docs", "/docs", "Documentation"),
+        NavItem("api", "/api/docs", "REST API"),
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What the frame of every page needs; page contexts add their own fields."""
+
+    title: Annotated[str, "What stands in the browser's title and history"]
+    section: Annotated[str, "Which entry of the main navigation the page belongs to; empty for none"]
+
+
+PROVIDED = frozenset({"site", "url", "static"})
+"""Names that every template may use beside the fields of its context."""
+
+
+def render(
+    request: Request,
+    name: str,
+    context: Page,
+    *,
+    status_code: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> HTMLResponse:
+    """Render a template with the fields of a page context."""
+    return HTMLResponse(render_text(name, context, root_path=root_path(request)), status_code=status_code, headers=headers)
+
+
+def render_text(name: str, context: Page, *, root_path: str = "") -> str:
+    """The page as text; `root_path` is put before every address of the application itself."""
+    values: dict[str, Any] = {item.name: getattr(context, item.name) for item in fields(context)}
+
+    def url(path: str) -> str:
+        return root_path + path
+
+    def static(path: str) -> str:
+        return f"{root_path}/static/{path}?v={static_version(path)}"
+
+    return environment().get_template(name).render(**values, site=SITE, url=url, static=static)
+
+
+def root_path(request: Request) -> str:
+    """Where the application is mounted behind a proxy; empty when it is at the top."""
+    return str(request.scope.get("root_path", "")).rstrip("/")
+
+
+@cache
+def environment() -> Environment:
+    """The one environment: everything escaped, an unknown name an error."""
+    env = Environment(
+        loader=FileSystemLoader(TEMPLATES_DIR),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    env.filters.update(count=count, mib=mib, kib=kib, kib_as_mib=kib_as_mib, number=number, percent=percent)
+    return env
+
+
+@cache
+def static_version(path: str) -> str:
+    """A few characters that change with the file, so that browsers may keep it for as long as they like."""
+    return hashlib.sha256((STATIC_DIR / path).read_bytes()).hexdigest()[:10]
+
+
+def group_digits(digits: str) -> Markup:
+    """A decimal number with its whole part in groups of three.
+
+    The groups are set apart by the style sheet, not by a character: what is copied is the bare number.
+
+    >>> group_digits("1234567.5")
+    Markup('<span class="n">1<span class="g">234</span><span class="g">567.5</span></span>')
+    """
+    sign, digits = ("\N{MINUS SIGN}", digits[1:]) if digits.startswith("-") else ("", digits)
+    whole, point, rest = digits.partition(".")
+    head = len(whole) % 3 or 3
+    groups = [whole[:head], *(whole[at : at + 3] for at in range(head, len(whole), 3))]
+    groups[-1] += point + rest
+    if len(whole) <= 4:  # noqa: PLR2004 - four digits read well as they are
+        groups = [whole + point + rest]
+    tail = Markup().join(Markup('<span class="g">{}</span>').format(group) for group in groups[1:])
+    return Markup('<span class="n">{}{}{}</span>').format(sign, groups[0], tail)
+
+
+def count(value: int) -> Markup:
+    """A whole number: `200 000`."""
+    return group_digits(str(int(value)))
+
+
+def mib(value_bytes: int | Fraction, digits: int = 1) -> Markup:
+    """Bytes as MiB with a fixed number of digits, rounded to nearest: `440.9 MiB`."""
+    return Markup('{} <span class="u">MiB</span>').format(group_digits(f"{float(Fraction(value_bytes) / MIB):.{digits}f}"))
+
+
+def kib(value_kib: int) -> Markup:
+    """Whole KiB, as the policy writes them: `451584K`."""
+    return Markup('<span class="n">{}K</span>').format(value_kib)
+
+
+def kib_as_mib(value_kib: int, digits: int = 1) -> Markup:
+    """KiB as MiB: `441.0 MiB`."""
+    return mib(kib_to_bytes(value_kib), digits)
+
+
+def percent(value: float | Fraction) -> Markup:
+    """A share in percent with one digit, rounded up: what is full is never shown as less."""
+    tenths = ceil_fraction(Fraction(value) * 10)
+    return Markup('{} <span class="u">%</span>').format(group_digits(f"{tenths / 10:.1f}"))
+
+
+def number(value: int | float | Decimal | Fraction | str) -> Markup | str:
+    """Any number as it is, whole parts grouped; text stays text."""
+    if isinstance(value, str):
+        return group_digits(value) if _is_decimal(value) else value
+    if isinstance(value, Fraction):
+        if value.denominator != 1:
+            return group_digits(f"{float(value):.4f}".rstrip("0").rstrip("."))
+        return count(value.numerator)
+    return group_digits(format(value, "f") if isinstance(value, (float, Decimal)) else str(value))
+
+
+def plain(value_bytes: int) -> str:
+    """Bytes in words without markup, for titles and labels: `440.9 MiB`."""
+    if value_bytes and value_bytes % MIB == 0:
+        return f"{value_bytes // MIB} MiB"
+    return f"{value_bytes / MIB:.1f} MiB" if value_bytes >= KIB else f"{value_bytes} bytes"
+
+
+def _is_decimal(text: str) -> bool:
+    whole, _, rest = text.removeprefix("-").partition(".")
+    return whole.isascii() and whole.isdigit() and (not rest or (rest.isascii() and rest.isdigit()))

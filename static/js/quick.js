@@ -1,0 +1,99 @@
+/* The answer follows the typing. Without this script the form is sent and answered as any other. */
+(() => {
+  "use strict";
+  const WAIT_MS = 250;
+  const form = document.getElementById("quick");
+  const answer = document.getElementById("answer");
+  const summary = document.getElementById("summary");
+  if (!form || !answer || !summary) return;
+
+  let timer = 0;
+  let underway = null; // the controller of the request whose answer is awaited
+
+  const address = () => {
+    const query = new URLSearchParams(new FormData(form));
+    return `${form.getAttribute("action")}?${query}`;
+  };
+
+  /* What was opened stays open when the figures change. */
+  const openIn = (root) => [...root.querySelectorAll("details")].map((details) => [keyOf(details), details.open]);
+  const keyOf = (details) =>
+    details.dataset.output || details.querySelector("[id]")?.id || details.querySelector("summary").textContent;
+
+  const swapField = (mine, theirs) => {
+    mine.className = theirs.className;
+    mine.querySelector(":scope > .wrong")?.remove();
+    const wrong = theirs.querySelector(":scope > .wrong");
+    if (wrong) mine.querySelector(":scope > .box").after(wrong);
+    const [input, other] = [mine.querySelector("input"), theirs.querySelector("input")];
+    for (const name of ["aria-invalid", "aria-describedby"]) {
+      const value = other.getAttribute(name);
+      if (value === null) input.removeAttribute(name);
+      else input.setAttribute(name, value);
+    }
+  };
+
+  const swap = (page) => {
+    const opened = new Map(openIn(answer));
+    const fresh = page.getElementById("answer");
+    for (const details of fresh.querySelectorAll("details")) {
+      const was = opened.get(keyOf(details));
+      if (was !== undefined) details.open = was;
+    }
+    const focused = answer.contains(document.activeElement) ? document.activeElement.id : "";
+    answer.replaceChildren(...fresh.childNodes);
+    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    for (const mine of form.querySelectorAll(".field[data-field]")) {
+      const theirs = page.querySelector(`.field[data-field="${mine.dataset.field}"]`);
+      if (theirs) swapField(mine, theirs);
+    }
+    const said = page.getElementById("summary");
+    summary.className = said.className;
+    if (summary.textContent !== said.textContent) summary.textContent = said.textContent;
+    answer.dispatchEvent(new CustomEvent("cfplan:swapped", { bubbles: true }));
+  };
+
+  const apologize = (words) => {
+    answer.classList.add("is-stale");
+    summary.className = "summary is-stale";
+    summary.textContent = `${words} What is shown belongs to what was typed before.`;
+  };
+
+  const ask = async () => {
+    underway?.abort();
+    const mine = (underway = new AbortController());
+    const url = address();
+    answer.setAttribute("aria-busy", "true");
+    try {
+      const response = await fetch(url, { headers: { accept: "text/html" }, signal: mine.signal });
+      const text = await response.text();
+      if (mine !== underway) return; // an older question
+      const page = new DOMParser().parseFromString(text, "text/html");
+      if (!page.getElementById("answer")) {
+        apologize(`The service could not answer (status ${response.status}).`);
+        return;
+      }
+      answer.classList.remove("is-stale");
+      swap(page);
+      history.replaceState(null, "", url);
+    } catch (error) {
+      if (error.name !== "AbortError") apologize("The service does not answer.");
+    } finally {
+      if (mine === underway) answer.removeAttribute("aria-busy");
+    }
+  };
+
+  const askSoon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(ask, WAIT_MS);
+  };
+
+  form.addEventListener("input", askSoon);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    clearTimeout(timer);
+    await ask();
+    if (answer.getBoundingClientRect().top > innerHeight / 2) answer.scrollIntoView(); // it is below the form
+  });
+  addEventListener("online", () => answer.classList.contains("is-stale") && ask());
+})();
