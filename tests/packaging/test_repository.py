@@ -1,0 +1,121 @@
+"""What no file of the repository may hold: hosts of registries, lock files, paths of somebody's machine."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.packaging.pins import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Written in pieces, so that this file does not hold what it looks for.
+REGISTRY_HOSTS = tuple(
+    "".join(pieces)
+    for pieces in [
+        ("py", "pi.org"),
+        ("python", "hosted.org"),
+        ("registry.npm", "js.org"),
+        ("registry.yarn", "pkg.com"),
+        ("deb.", "debian.org"),
+        ("archive.", "ubuntu.com"),
+        ("repo1.", "maven.org"),
+        ("repo.maven.", "apache.org"),
+        ("conda.", "anaconda.org"),
+        ("proxy.", "golang.org"),
+        ("docker", ".io"),
+        ("gh", "cr.io"),
+        ("cdn.js", "delivr.net"),
+        ("un", "pkg.com"),
+        ("cdnjs.cloud", "flare.com"),
+    ]
+)
+
+LOCK_FILES = re.compile(
+    r"(uv|poetry|pdm|Pipfile|Cargo|conda)[.-]lock|pylock.*\.toml|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml"
+)
+
+MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:home|Users|root|work)/[\w.]|[A-Za-z]:\\Users\\")
+
+IGNORED_FOLDERS = {".git", ".venv", "data", "build", "__pycache__"}
+
+
+def tracked_files() -> list[Path]:
+    """The files of the repository, or of the tree where there is no repository."""
+    if (ROOT / ".git").exists() and shutil.which("git"):
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+        paths = [ROOT / name for name in listed.decode().split("\0") if name]
+    else:
+        paths = [
+            path
+            for path in ROOT.rglob("*")
+            if not any(
+                part in IGNORED_FOLDERS or part.endswith("cache") for part in path.relative_to(ROOT).parts
+            )
+        ]
+    return [path for path in paths if path.is_file()]
+
+
+def faults_of(text: str) -> list[str]:
+    """What in this text has no place in the repository."""
+    hosts = [host for host in REGISTRY_HOSTS if host in text.lower()]
+    return [*hosts, *(match.group() for match in MACHINE_PATH.finditer(text))]
+
+
+def test_no_file_names_a_registry_or_a_path_of_somebodys_machine() -> None:
+    faults = {}
+    for path in tracked_files():
+        found = faults_of(path.read_bytes().decode("utf-8", errors="replace"))
+        if found:
+            faults[str(path.relative_to(ROOT))] = found
+    assert faults == {}
+
+
+@pytest.mark.parametrize("host", REGISTRY_HOSTS)
+def test_the_host_of_a_registry_is_noticed(host: str) -> None:
+    assert host in faults_of(f'index = "https://{host.upper()}/simple"')
+
+
+@pytest.mark.parametrize("folder", ["home", "Users", "root", "work"])
+@pytest.mark.parametrize("text", ["{}x/y", "see {}x", '"{}.cache"', "file://{}x"])
+def test_a_path_of_a_machine_is_noticed(folder: str, text: str) -> None:
+    assert faults_of(text.format(f"/{folder}/"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "static/work/x",
+        "the work/rest ratio",
+        "/workload",
+        "~/root/x",
+        "tree.root/x",
+        "GET /homepage",
+        "../home/x",
+    ],
+)
+def test_what_only_looks_like_such_a_path_is_not(text: str) -> None:
+    assert faults_of(text) == []
+
+
+def test_there_is_no_lock_file() -> None:
+    assert [path for path in tracked_files() if LOCK_FILES.fullmatch(path.name)] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["uv.lock", "pylock.toml", "pylock.dev.toml", "package-lock.json", "poetry.lock"]
+)
+def test_a_lock_file_would_be_noticed(name: str) -> None:
+    assert LOCK_FILES.fullmatch(name)
+
+
+def test_the_licence_is_apache_2() -> None:
+    text = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert "Apache License" in text
+    assert "Version 2.0, January 2004" in text
+    assert "END OF TERMS AND CONDITIONS" in text
