@@ -1,0 +1,218 @@
+"""The Dockerfile and docker-compose.yml name only what exists, and their commands work."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from app.main import create_app
+from app.settings import Settings
+from tests.packaging.dockerfile import Instruction, environment, last, read_dockerfile
+from tests.packaging.pins import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+INSTRUCTIONS = read_dockerfile(ROOT / "Dockerfile")
+COMPOSE: dict[str, Any] = YAML(typ="safe").load(ROOT / "docker-compose.yml")
+BIN = Path(sys.executable).parent
+
+
+def instructions_named(name: str) -> list[Instruction]:
+    return [instruction for instruction in INSTRUCTIONS if instruction.name == name]
+
+
+def copied_from_the_tree() -> list[str]:
+    """Paths that COPY takes from the build context."""
+    copies = [copy for copy in instructions_named("COPY") if "--from=" not in copy.value]
+    return [source.rstrip("/") for copy in copies for source in copy.words[:-1]]
+
+
+def test_every_file_that_is_copied_exists_and_is_sent_to_the_build() -> None:
+    kept = {
+        line.removeprefix("!")
+        for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+        if line.startswith("!")
+    }
+    sources = copied_from_the_tree()
+    assert sources
+    for source in sources:
+        assert (ROOT / source).exists(), source
+        assert source.split("/")[0] in kept, f"{source} is left out by .dockerignore"
+    assert kept == {source.split("/")[0] for source in sources}, "what .dockerignore keeps is what is copied"
+
+
+def test_every_requirements_file_is_copied_before_it_is_installed() -> None:
+    copied: set[str] = set()
+    installed = []
+    for instruction in INSTRUCTIONS:
+        if instruction.name == "COPY":
+            copied.update(instruction.words[:-1])
+        if instruction.name == "RUN":
+            for name in re.findall(r"-r (\S+)", instruction.value):
+                assert name in copied, name
+                assert "--require-hashes" in instruction.value
+                installed.append(name)
+    assert installed == ["requirements/build.txt", "requirements/web.txt"]
+
+
+def test_every_installation_is_checked_by_hashes_or_fetches_nothing() -> None:
+    installs = [run.value for run in instructions_named("RUN") if "pip install" in run.value]
+    assert installs
+    for install in installs:
+        assert "--no-build-isolation" in install
+        assert "--require-hashes" in install or "--no-index" in install
+
+
+def test_the_packages_of_the_service_are_copied() -> None:
+    copied = set(copied_from_the_tree())
+    assert {"app", "planner_core", "templates", "static", "docs"} <= copied
+    assert "spark_jobs" not in copied
+
+
+def test_the_program_that_is_started_is_the_projects_own() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    workdir = last(INSTRUCTIONS, "WORKDIR").value
+    (program,) = last(INSTRUCTIONS, "ENTRYPOINT").argv
+    assert Path(program).parent == Path(workdir) / ".venv" / "bin"
+    assert Path(program).name in project["scripts"]
+    assert (BIN / Path(program).name).exists()
+
+
+def started_commands() -> list[list[str]]:
+    """What is given to the program: by CMD, and by the services that are built here."""
+    services = [service for service in COMPOSE["services"].values() if "build" in service]
+    assert services
+    return [
+        last(INSTRUCTIONS, "CMD").argv,
+        *(service["command"] for service in services if "command" in service),
+    ]
+
+
+def test_the_subcommand_and_its_options_exist() -> None:
+    for command in started_commands():
+        subcommand, *options = command
+        shown = subprocess.run(
+            [BIN / "cfplan", subcommand, "--help"], capture_output=True, text=True, check=False
+        )
+        assert shown.returncode == 0, shown.stderr
+        assert "usage: cfplan" in shown.stdout
+        for option in options:
+            assert not option.startswith("--") or option.split("=")[0] in shown.stdout, option
+
+
+def variables_of(service: str) -> dict[str, str]:
+    return {key: str(value) for key, value in COMPOSE["services"][service].get("environment", {}).items()}
+
+
+def test_every_setting_that_is_made_is_a_setting_of_the_service() -> None:
+    made = {key for key in {**environment(INSTRUCTIONS), **variables_of("web")} if key.startswith("CFPLAN_")}
+    assert made
+    assert made <= {f"CFPLAN_{name.upper()}" for name in Settings.model_fields}
+
+
+def test_the_settings_are_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    for key, value in {**environment(INSTRUCTIONS), **variables_of("web")}.items():
+        # Compose puts the default in where the operator gives no value.
+        monkeypatch.setenv(key, re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", value))
+    settings = Settings()
+    assert settings.host == "0.0.0.0"  # noqa: S104 - every address of the container
+    assert {"127.0.0.1", "localhost"} <= set(settings.accepted_hosts)
+
+
+def test_the_port_is_the_same_everywhere() -> None:
+    port = environment(INSTRUCTIONS)["CFPLAN_PORT"]
+    assert last(INSTRUCTIONS, "EXPOSE").words == [port]
+    (published,) = COMPOSE["services"]["web"]["ports"]
+    assert published.startswith("127.0.0.1:"), "published on this machine only"
+    assert published.endswith(f":{port}")
+
+
+def test_the_data_is_on_a_volume_that_the_user_owns() -> None:
+    folder = environment(INSTRUCTIONS)["CFPLAN_DATA_DIR"]
+    assert last(INSTRUCTIONS, "VOLUME").words == [folder]
+    assert f"data:{folder}" in COMPOSE["services"]["web"]["volumes"]
+    assert any(run.value.rstrip().endswith(f"--group cfplan {folder}") for run in instructions_named("RUN"))
+
+
+def test_the_service_does_not_run_as_root() -> None:
+    user = last(INSTRUCTIONS, "USER").value
+    assert user not in {"root", "0"}
+    assert any(re.search(rf"useradd .*\b{user}\b", run.value) for run in instructions_named("RUN"))
+
+
+def test_every_volume_that_is_used_is_declared() -> None:
+    used = {
+        volume.split(":")[0]
+        for service in COMPOSE["services"].values()
+        for volume in service.get("volumes", [])
+    }
+    assert used == set(COMPOSE["volumes"])
+
+
+def test_application_and_database_are_there_and_the_password_is_not() -> None:
+    assert set(COMPOSE["services"]) == {"web", "db"}
+    assert COMPOSE["services"]["db"]["image"].startswith("postgres:")
+    assert variables_of("db")["POSTGRES_PASSWORD"].startswith("${POSTGRES_PASSWORD:?")
+
+
+def test_the_health_check_asks_for_a_path_that_exists() -> None:
+    _, _, code = last(INSTRUCTIONS, "HEALTHCHECK").argv
+    asked = re.findall(r"'GET', '([^']+)'", code)
+    assert asked == ["/healthz"]
+    assert asked[0] in create_app(Settings()).openapi()["paths"]
+
+
+def is_healthy(environ: dict[str, str]) -> bool:
+    python, *arguments = last(INSTRUCTIONS, "HEALTHCHECK").argv
+    assert python == ".venv/bin/python"
+    return (
+        subprocess.run([sys.executable, *arguments], capture_output=True, check=False, env=environ).returncode
+        == 0
+    )
+
+
+@contextmanager
+def started(environ: dict[str, str], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The service as the image starts it, until the block ends."""
+    command = [str(BIN / "cfplan"), *last(INSTRUCTIONS, "CMD").argv]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=folder, env=environ, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def test_the_image_s_command_serves_and_its_health_check_sees_it(tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        free_port = probe.getsockname()[1]
+    environ = {
+        **{key: value for key, value in os.environ.items() if not key.startswith("CFPLAN_")},
+        **environment(INSTRUCTIONS),
+        "CFPLAN_DATA_DIR": str(tmp_path / "data"),
+        "CFPLAN_HOST": "127.0.0.1",
+        "CFPLAN_PORT": str(free_port),
+    }
+    assert not is_healthy(environ), "nothing listens yet"
+    with started(environ, tmp_path) as process:
+        give_up_at = time.monotonic() + 60
+        while not is_healthy(environ):
+            log = (tmp_path / "log").read_text(encoding="utf-8", errors="replace")
+            assert process.poll() is None, f"the service ended: {log}"
+            assert time.monotonic() < give_up_at, f"not healthy in a minute: {log}"
+            time.sleep(0.2)
+    assert not is_healthy(environ), "it was stopped"
