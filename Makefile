@@ -1,7 +1,7 @@
 # Python 3.11 or newer with venv, and make: nothing else is needed. Everything is installed into .venv from the
 # pins in requirements/, with hashes.
 
-PORT ?= 8000
+PORT ?= $(or $(CFPLAN_PORT),8000)
 PYTHON ?=
 VENV := .venv
 BIN := $(VENV)/bin

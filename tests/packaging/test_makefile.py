@@ -40,7 +40,7 @@ class Tree:
         kept = {
             key: value
             for key, value in os.environ.items()
-            if not key.startswith(("MAKE", "MFLAGS", "PYTHON"))
+            if not key.startswith(("MAKE", "MFLAGS", "PYTHON", "PORT", "CFPLAN_"))
         }
         return subprocess.run(
             ["make", *arguments],
@@ -88,6 +88,11 @@ def test_run_installs_what_the_web_needs_and_serves(tree: Tree) -> None:
 
 def test_run_serves_at_port_8000_unless_told_otherwise(tree: Tree) -> None:
     assert tree.make("run").stdout.splitlines()[-1] == "cfplan serve --port 8000"
+
+
+def test_run_serves_at_the_port_of_the_settings(tree: Tree) -> None:
+    assert tree.make("run", CFPLAN_PORT="9000").stdout.splitlines()[-1] == "cfplan serve --port 9000"
+    assert tree.make("run", "PORT=8123", CFPLAN_PORT="9000").stdout.splitlines()[-1] == "cfplan serve --port 8123"
 
 
 def test_setup_installs_everything_and_the_web_first(tree: Tree) -> None:
