@@ -11,10 +11,14 @@ from dataclasses import dataclass
 from planner_core import tables
 from planner_core.errors import PlanRefused
 from planner_core.findings import Finding, finding
-from planner_core.provenance import Basis, Source
+from planner_core.provenance import Basis, Explanation, Input, Source
 from planner_core.units import KIB, MIB, bytes_to_kib_ceil
 
-_LEVELS = ((14, "admin_structure_cfcc14", "size_kb", KIB), (24, "admin_structure_cfcc21", "size_mb", MIB), (25, "admin_structure_cfcc25", "size_mb", MIB))
+_LEVELS = (
+    (14, "admin_structure_cfcc14", "size_kb", KIB),
+    (24, "admin_structure_cfcc21", "size_mb", MIB),
+    (25, "admin_structure_cfcc25", "size_mb", MIB),
+)
 _FROM = {"admin_structure_cfcc14": 14, "admin_structure_cfcc21": 21, "admin_structure_cfcc25": 25}
 _MAX_ENTRIES_FINDINGS_FIELD = "/admin/entsmax"
 
@@ -107,11 +111,15 @@ def admin_need(*, queue_managers: int, cfcc_level: int, entsmax: int | None = No
     table = tables.table(table_id)
     note = table.note(queue_managers)
     if note is not None:
-        findings.append(finding("ADMIN_FIGURE_MISPRINT", note.text, structure="CSQ_ADMIN", source=table.source))
+        findings.append(
+            finding("ADMIN_FIGURE_MISPRINT", note.text, structure="CSQ_ADMIN", source=table.source)
+        )
     required = entries_required(queue_managers=queue_managers)
     if entsmax is not None and entsmax < required:
         findings.append(_too_few_entries(queue_managers, cfcc_level, entsmax, required, size_bytes))
-    return AdminNeed(queue_managers, size_bytes, required, table_id, table.basis, table.source, tuple(findings))
+    return AdminNeed(
+        queue_managers, size_bytes, required, table_id, table.basis, table.source, tuple(findings)
+    )
 
 
 def _first_figure(queue_managers: int, candidates: list[tuple[int, str, str, int]]) -> tuple[int, str]:
@@ -123,7 +131,9 @@ def _first_figure(queue_managers: int, candidates: list[tuple[int, str, str, int
     raise tables.TableError(f"no figure for {queue_managers} queue managers")
 
 
-def _too_few_entries(queue_managers: int, cfcc_level: int, entsmax: int, required: int, size_bytes: int) -> Finding:
+def _too_few_entries(
+    queue_managers: int, cfcc_level: int, entsmax: int, required: int, size_bytes: int
+) -> Finding:
     """ENTSMAX is short: the size that satisfies it, absolutely and against what is allocated now."""
     per_manager = tables.constants("limits")["admin_entries_per_queue_manager"].value
     covered = entsmax // per_manager
@@ -143,4 +153,24 @@ def _too_few_entries(queue_managers: int, cfcc_level: int, entsmax: int, require
         f"DISPLAY CFSTATUS(CSQ_ADMIN) again.{growth}",
         field=_MAX_ENTRIES_FINDINGS_FIELD,
         structure="CSQ_ADMIN",
+    )
+
+
+def explain_admin(need: AdminNeed) -> tuple[Explanation, ...]:
+    """Where the published figure stands, and how the required entries are counted."""
+    per_manager = tables.constants("limits")["admin_entries_per_queue_manager"]
+    size_kib = bytes_to_kib_ceil(need.published_bytes)
+    figure = Input("published_kib", size_kib, "K", need.basis, need.source)
+    managers = Input("queue_managers", need.queue_managers, "queue managers", Basis.GIVEN)
+    return (
+        Explanation("/size_kib", size_kib, "K", "published_kib", (figure,), need.basis, need.source),
+        Explanation(
+            "/entries_required",
+            need.entries_required,
+            "entries",
+            "queue_managers * admin_entries_per_queue_manager",
+            (managers, per_manager.as_input()),
+            per_manager.basis,
+            per_manager.source,
+        ),
     )

@@ -12,9 +12,17 @@ from typing import TYPE_CHECKING
 
 from planner_core import tables
 from planner_core.demand import SizeDistribution
-from planner_core.document import CouplingFacility, FittedCurve, MessageSizes, Offload, PlanDocument, Structure
+from planner_core.document import (
+    CouplingFacility,
+    FittedCurve,
+    MessageSizes,
+    Offload,
+    PlanDocument,
+    Structure,
+)
 from planner_core.errors import PlanRefused
 from planner_core.findings import Finding, finding
+from planner_core.messages import always_offloaded, cfcc_level_too_low
 from planner_core.structure_size import model_constant, published_curve
 from planner_core.units import MIB, bytes_to_kib_ceil, format_mib, format_size
 
@@ -102,7 +110,10 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
             "the fuller of entries and elements is taken.",
         )
     if any(structure.smds and structure.smds.when_full_bytes for structure in applications):
-        header, share = tables.constants("smds")["message_header_bytes"], tables.constants("smds")["space_map_percent"]
+        header, share = (
+            tables.constants("smds")["message_header_bytes"],
+            tables.constants("smds")["space_map_percent"],
+        )
         yield finding(
             "SMDS_OVERHEAD_ASSUMED",
             f"SMDS space rests on an assumed header of {header.value} bytes a message and an assumed {share.value} % for the "
@@ -111,20 +122,16 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
 
 
 def _check_levels(document: PlanDocument) -> Iterator[Finding]:
-    lowest = _limit("lowest_cfcc_level")
-    if document.cfcc_level < lowest:
-        yield finding(
-            "CFCC_LEVEL_TOO_LOW",
-            f"CFCC level {document.cfcc_level}: IBM MQ needs level {lowest} or higher.",
-            field="/cfcc_level",
-        )
+    yield from cfcc_level_too_low(document.cfcc_level)
     for index, cf in enumerate(document.coupling_facilities):
         if cf.cfcc_level is None:
             continue
         at = f"/coupling_facilities/{index}/cfcc_level"
-        if cf.cfcc_level < lowest:
-            yield finding("CFCC_LEVEL_TOO_LOW", f"{cf.name} has CFCC level {cf.cfcc_level}: IBM MQ needs level {lowest} or higher.", field=at)
-        same = published_curve(cfcc_level=cf.cfcc_level).curve == published_curve(cfcc_level=document.cfcc_level).curve
+        yield from cfcc_level_too_low(cf.cfcc_level, who=cf.name, field=at)
+        same = (
+            published_curve(cfcc_level=cf.cfcc_level).curve
+            == published_curve(cfcc_level=document.cfcc_level).curve
+        )
         if cf.cfcc_level > document.cfcc_level and not same:
             yield finding(
                 "CF_LEVEL_ABOVE_PLAN",
@@ -180,6 +187,14 @@ def missing_for_job(document: PlanDocument) -> tuple[str, ...]:
             for key in ("type", "mfg", "plant", "sequence", "partition")
             if getattr(cf, key) is None
         )
+    known = {cf.name for cf in document.coupling_facilities}
+    lists = [
+        ("/admin", document.admin),
+        *((f"/structures/{i}", s) for i, s in enumerate(document.structures)),
+    ]
+    if document.system.include:
+        lists.append(("/system", document.system))
+    missing.extend(f"{at}/preflist" for at, given in lists if known and not known.issuperset(given.preflist))
     return tuple(missing)
 
 
@@ -190,7 +205,11 @@ def job_incomplete(document: PlanDocument) -> tuple[Finding, ...]:
         return ()
     shown = ", ".join(missing[:6]) + (f" and {len(missing) - 6} more" if len(missing) > 6 else "")
     return (
-        finding("JOB_INCOMPLETE", f"The complete job needs the policy name and the hardware of each coupling facility; missing: {shown}.", field=missing[0]),
+        finding(
+            "JOB_INCOMPLETE",
+            f"The complete job needs the policy name, and the hardware of every coupling facility that a PREFLIST names; missing: {shown}.",
+            field=missing[0],
+        ),
     )
 
 
@@ -236,7 +255,10 @@ def _check_sizes(structure: StructureResult) -> Iterator[Finding]:
                 field=f"{at}/{key}",
                 structure=name,
             )
-    given = (("initsize", sizes.initsize_is_given, sizes.initsize_bytes), ("size", sizes.size_is_given, sizes.size_bytes))
+    given = (
+        ("initsize", sizes.initsize_is_given, sizes.initsize_bytes),
+        ("size", sizes.size_is_given, sizes.size_bytes),
+    )
     for key, is_given, value in given:
         if is_given and value % sizes.increment_bytes:
             yield finding(
@@ -246,7 +268,9 @@ def _check_sizes(structure: StructureResult) -> Iterator[Finding]:
                 field=f"{at}/{key}",
                 structure=name,
             )
-    if (sizes.initsize_is_given or sizes.size_is_given) and sizes.size_bytes > _limit("initsize_to_size_factor") * sizes.initsize_bytes:
+    if (sizes.initsize_is_given or sizes.size_is_given) and sizes.size_bytes > _limit(
+        "initsize_to_size_factor"
+    ) * sizes.initsize_bytes:
         yield finding(
             "SIZE_OVER_TWICE_INITSIZE",
             f"SIZE {format_size(sizes.size_bytes)} of {name} is more than twice INITSIZE {format_size(sizes.initsize_bytes)}: the health "
@@ -322,7 +346,12 @@ def _check_load(structure: StructureResult, load: Load) -> Iterator[Finding]:
         )
     offloaded = isinstance(structure.definition, Structure) and structure.definition.size_with_offload
     checked = (
-        ("initsize", "INITSIZE_BELOW_NEED", sizes.initsize_bytes, load.messages_in_initsize(offload=offloaded)),
+        (
+            "initsize",
+            "INITSIZE_BELOW_NEED",
+            sizes.initsize_bytes,
+            load.messages_in_initsize(offload=offloaded),
+        ),
         ("size", "SIZE_BELOW_NEED", sizes.size_bytes, load.messages_in_size(offload=offloaded)),
     )
     for key, code, value, held in checked:
@@ -404,11 +433,17 @@ def _check_facilities(document: PlanDocument, structure: StructureResult) -> Ite
         )
     facilities = [known[cf] for cf in preflist if cf in known]
     yield from _check_space(structure, facilities, all_known=len(facilities) == len(preflist))
-    if isinstance(structure.definition, Structure) and not structure.definition.recover and structure.definition.duplex == "DISABLED":
+    if (
+        isinstance(structure.definition, Structure)
+        and not structure.definition.recover
+        and structure.definition.duplex == "DISABLED"
+    ):
         yield from _check_exposure(structure, facilities)
 
 
-def _check_space(structure: StructureResult, facilities: Sequence[CouplingFacility], *, all_known: bool) -> Iterator[Finding]:
+def _check_space(
+    structure: StructureResult, facilities: Sequence[CouplingFacility], *, all_known: bool
+) -> Iterator[Finding]:
     at, name, sizes = structure.pointer, structure.name, structure.sizes
     spaces = {cf.name: cf.size for cf in facilities if cf.size is not None}
     if not spaces:
@@ -470,7 +505,10 @@ def _check_application(structure: StructureResult, definition: Structure, load: 
     yield from _check_cflevel(structure, definition)
     yield from _check_offload(structure, definition, load)
     yield from _check_queues(structure, definition)
-    if definition.entry_to_element_ratio and structure.curve.bundle_at(load.ratio)[0] != structure.curve.bundle:
+    if (
+        definition.entry_to_element_ratio
+        and structure.curve.bundle_at(load.ratio)[0] != structure.curve.bundle
+    ):
         yield finding(
             "ENTRY_ELEMENT_COST_ASSUMED",
             f"{definition.name} is sized for an entry-to-element ratio of {definition.entry_to_element_ratio[0]}:"
@@ -517,6 +555,14 @@ def _check_cflevel(structure: StructureResult, definition: Structure) -> Iterato
             "LARGE_MESSAGES_NEED_CFLEVEL_4",
             f"{name} has CFLEVEL({level}), but {definition.queues[large[0]].name} has messages over 63 KB: "
             "they need CFLEVEL(4) or higher and fail with reason 2366.",
+            field=f"{at}/queues/{large[0]}/message_bytes",
+            structure=name,
+        )
+    elif large:
+        more = f" and {len(large) - 1} more queues" if len(large) > 1 else ""
+        yield from always_offloaded(
+            in_cf + 1,
+            who=f"{definition.queues[large[0]].name}{more} of {name} {'have' if more else 'has'}",
             field=f"{at}/queues/{large[0]}/message_bytes",
             structure=name,
         )
@@ -598,4 +644,3 @@ def _weight(messages: int, message_bytes: int | SizeDistribution, structure: Str
     element = model_constant("element_bytes")
     held = min(size, model_constant("largest_message_in_cf_bytes")) + structure.curve.header_bytes
     return max(messages, messages * held / element / structure.curve.ratio_elements)
-

@@ -138,7 +138,14 @@ def band_edges(rule_sizes: Sequence[int]) -> tuple[int, ...]:
     return (*sorted({size for size in rule_sizes if size < largest}), largest)
 
 
-def demand_of(queues: Sequence[QueueDemand], *, edges: tuple[int, ...], header_bytes: int, page_bytes: int, page_header_bytes: int) -> Demand:
+def demand_of(
+    queues: Sequence[QueueDemand],
+    *,
+    edges: tuple[int, ...],
+    header_bytes: int,
+    page_bytes: int,
+    page_header_bytes: int,
+) -> Demand:
     """Add up queues: one entry a message, whole elements by size, in bands between `edges`.
 
     Args:
@@ -181,7 +188,11 @@ def demand_of(queues: Sequence[QueueDemand], *, edges: tuple[int, ...], header_b
 
 @lru_cache(maxsize=4096)
 def scaled_shares(
-    sizes: SizeDistribution, edges: tuple[int, ...], header_bytes: int, page_bytes: int, page_header_bytes: int
+    sizes: SizeDistribution,
+    edges: tuple[int, ...],
+    header_bytes: int,
+    page_bytes: int,
+    page_header_bytes: int,
 ) -> tuple[tuple[int, int, int], ...]:
     """Per band, in parts of 2**32: share of the messages, and mean elements and pages that a message pays there.
 
@@ -199,7 +210,11 @@ def scaled_shares(
 
 
 def _shares(
-    sizes: SizeDistribution, edges: tuple[int, ...], header_bytes: int, page_bytes: int, page_header_bytes: int
+    sizes: SizeDistribution,
+    edges: tuple[int, ...],
+    header_bytes: int,
+    page_bytes: int,
+    page_header_bytes: int,
 ) -> tuple[tuple[Fraction, Fraction, Fraction], ...]:
     """Per band: share of the messages, and mean elements and pages a message of the whole queue pays there."""
     step = model_constant("element_bytes")
@@ -219,7 +234,9 @@ def _shares(
                 part = weight / (end - start)
                 share += part * (right - left)
                 elements += part * _whole_steps(left + header_bytes, right + header_bytes, step=step)
-                pages += part * _whole_steps(left + page_header_bytes, right + page_header_bytes, step=page_bytes)
+                pages += part * _whole_steps(
+                    left + page_header_bytes, right + page_header_bytes, step=page_bytes
+                )
         found.append((share, elements, pages))
         low = high
     return tuple(found)

@@ -59,7 +59,9 @@ def _coded(label: str, *, longest: int, alphabet: str, example: str, exact: bool
         fits = len(value) == longest if exact else 1 <= len(value) <= longest
         if not fits or any(character not in alphabet for character in value):
             count = f"{longest}" if exact else f"1 to {longest}"
-            _refuse(f"{label} has {count} characters of {alphabet[0]}-{alphabet[-1]} and digits, such as {example!r}")
+            _refuse(
+                f"{label} has {count} characters of {alphabet[0]}-{alphabet[-1]} and digits, such as {example!r}"
+            )
         return value
 
     return BeforeValidator(validate)
@@ -116,7 +118,10 @@ def _number(*, lowest: int, highest: int) -> Any:  # noqa: ANN401
         number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
         if not number.is_finite() or not lowest <= number <= highest:
             _refuse(f"must be between {lowest} and {highest}")
-        if len(number.as_tuple().digits) > _LONGEST_NUMBER or int(number.as_tuple().exponent) < -_LONGEST_NUMBER:
+        if (
+            len(number.as_tuple().digits) > _LONGEST_NUMBER
+            or int(number.as_tuple().exponent) < -_LONGEST_NUMBER
+        ):
             _refuse("has too many digits")
         return number
 
@@ -145,12 +150,16 @@ MeanBytes = Annotated[
 ]
 
 QsgName = Annotated[str, _named(names.qsg, example="SQ03"), Field(min_length=1, max_length=4)]
-CfstructName = Annotated[str, _named(names.cfstruct, example="APPLICATION1"), Field(min_length=1, max_length=12)]
+CfstructName = Annotated[
+    str, _named(names.cfstruct, example="APPLICATION1"), Field(min_length=1, max_length=12)
+]
 CfName = Annotated[str, _named(names.coupling_facility, example="CF01"), Field(min_length=1, max_length=8)]
 StructureName = Annotated[str, _named(names.structure, example="DB2GBP1"), Field(min_length=1, max_length=16)]
 PolicyName = Annotated[str, _named(names.policy, example="POLICY1"), Field(min_length=1, max_length=8)]
 QueueName = Annotated[str, _named(names.queue, example="PAYMENTS.IN"), Field(min_length=1, max_length=48)]
-QueueManagerName = Annotated[str, _named(names.queue_manager, example="QM01"), Field(min_length=1, max_length=4)]
+QueueManagerName = Annotated[
+    str, _named(names.queue_manager, example="QM01"), Field(min_length=1, max_length=4)
+]
 DsGroup = Annotated[str, _named(names.dsgroup, example="MQ.SMDS.*.APP1"), Field(min_length=1, max_length=44)]
 Count = Annotated[int, Field(ge=0, le=10**12)]
 CfccLevel = Annotated[int, Field(ge=1, le=99)]
@@ -183,7 +192,9 @@ class GivenStructure(BaseModel):
     size: StructureSize | None = None
     full_threshold: Threshold = 85
     allow_auto_alter: bool = False
-    preflist: PrefList = Field(default_factory=list, description="Absent: all coupling facilities of the plan, in order.")
+    preflist: PrefList = Field(
+        default_factory=list, description="Absent: all coupling facilities of the plan, in order."
+    )
     exclist: ExclList = Field(default_factory=list)
     duplex: Duplex = "DISABLED"
 
@@ -209,7 +220,9 @@ class Policy(BaseModel):
     model_config = _MODEL
     name: PolicyName | None = None
     job: bool = False
-    replace: Annotated[bool, Field(description="REPLACE(YES) in the job; it replaces the whole policy of that name.")] = False
+    replace: Annotated[
+        bool, Field(description="REPLACE(YES) in the job; it replaces the whole policy of that name.")
+    ] = False
 
 
 class CouplingFacility(BaseModel):
@@ -222,10 +235,15 @@ class CouplingFacility(BaseModel):
     site: Literal["SITE1", "SITE2"] | None = None
     volatile: bool = False
     failure_isolated: bool = True
-    type: Annotated[str, _coded("TYPE", longest=6, alphabet=_ALNUM, example="003931", exact=True)] | None = None
+    type: Annotated[str, _coded("TYPE", longest=6, alphabet=_ALNUM, example="003931", exact=True)] | None = (
+        None
+    )
     mfg: Annotated[str, _coded("MFG", longest=3, alphabet=_ALNUM, example="IBM")] | None = None
     plant: Annotated[str, _coded("PLANT", longest=2, alphabet=_ALNUM, example="02")] | None = None
-    sequence: Annotated[str, _coded("SEQUENCE", longest=12, alphabet=_ALNUM, example="0000000A1B2C", exact=True)] | None = None
+    sequence: (
+        Annotated[str, _coded("SEQUENCE", longest=12, alphabet=_ALNUM, example="0000000A1B2C", exact=True)]
+        | None
+    ) = None
     partition: Annotated[str, _coded("PARTITION", longest=2, alphabet=_HEX, example="0F")] | None = None
     cpcid: Annotated[str, _coded("CPCID", longest=2, alphabet=_HEX, example="00")] | None = None
     dumpspace: FacilitySize | None = None
@@ -241,7 +259,9 @@ class OffloadRule(BaseModel):
 
 def _default_rules() -> list[OffloadRule]:
     return [
-        OffloadRule.model_construct(usage_over=int(row["usage_over_percent"]), size_over=kib_to_bytes(int(row["size_over_kb"])))
+        OffloadRule.model_construct(
+            usage_over=int(row["usage_over_percent"]), size_over=kib_to_bytes(int(row["size_over_kb"]))
+        )
         for row in tables.table("offload_defaults").records()
     ]
 
@@ -256,7 +276,10 @@ class Offload(BaseModel):
     dsblock: BlockSize = kib_to_bytes(tables.constants("smds")["default_dsblock_kib"].value)
     dsbufs: Annotated[
         int,
-        Field(ge=tables.constants("smds")["lowest_dsbufs"].value, le=tables.constants("smds")["highest_dsbufs"].value),
+        Field(
+            ge=tables.constants("smds")["lowest_dsbufs"].value,
+            le=tables.constants("smds")["highest_dsbufs"].value,
+        ),
     ] = tables.constants("smds")["default_dsbufs"].value
 
 
@@ -316,7 +339,9 @@ class Structure(BaseModel):
         list[Annotated[int, Field(ge=1, le=65535)]] | None, Field(min_length=2, max_length=2)
     ] = None
     full_threshold: Threshold = 85
-    preflist: PrefList = Field(default_factory=list, description="Absent: all coupling facilities of the plan, in order.")
+    preflist: PrefList = Field(
+        default_factory=list, description="Absent: all coupling facilities of the plan, in order."
+    )
     exclist: ExclList = Field(default_factory=list)
     duplex: Duplex = "DISABLED"
     offload: Offload = Field(default_factory=Offload)
@@ -332,7 +357,9 @@ class PlanDocument(BaseModel):
     qsg: QsgName
     queue_managers: Annotated[
         Annotated[int, Field(ge=1, le=999)] | Annotated[list[QueueManagerName], Field(min_length=1)],
-        Field(description="Queue managers DEFINED to the group (CSQ5PQSG, DISPLAY GROUP): a number, or their names."),
+        Field(
+            description="Queue managers DEFINED to the group (CSQ5PQSG, DISPLAY GROUP): a number, or their names."
+        ),
     ]
     cfcc_level: Annotated[CfccLevel, Field(description="CF control code level; not MQ's CFLEVEL.")] = 25
     curve: Literal["published"] | FittedCurve = "published"
@@ -354,7 +381,11 @@ class PlanDocument(BaseModel):
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of the plan document (draft 2020-12)."""
     schema = PlanDocument.model_json_schema(mode="validation")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "cfplan plan document", **schema}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "cfplan plan document",
+        **schema,
+    }
 
 
 def read_json(text: bytes | str) -> PlanDocument:
@@ -372,7 +403,11 @@ def parse_json(text: bytes | str) -> object:
     try:
         decoded = text if isinstance(text, str) else text.decode("utf-8")
         return json.loads(
-            decoded, object_pairs_hook=_once, parse_float=_decimal, parse_int=_integer, parse_constant=_no_constant
+            decoded,
+            object_pairs_hook=_once,
+            parse_float=_decimal,
+            parse_int=_integer,
+            parse_constant=_no_constant,
         )
     except UnicodeDecodeError as error:
         _invalid(f"The text is not UTF-8: byte {error.start} cannot be read.")
@@ -448,7 +483,9 @@ def _problems(error: ValidationError, document: object) -> Iterator[FieldProblem
     by_field: dict[str, list[str]] = {}
     for item in error.errors(include_url=False, include_input=False):
         pointer = _pointer(item["loc"], document, missing=item["type"] == "missing")
-        message = _SENTENCES.get(item["type"]) or item["msg"].removeprefix("Input ").removeprefix("Value error, ")
+        message = _SENTENCES.get(item["type"]) or item["msg"].removeprefix("Input ").removeprefix(
+            "Value error, "
+        )
         messages = by_field.setdefault(pointer, [])
         if message not in messages:
             messages.append(message)
@@ -479,7 +516,9 @@ def _cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
     """What no single field shows."""
     if isinstance(plan.queue_managers, list):
         yield from _twice("/queue_managers", plan.queue_managers, "queue manager")
-    yield from _twice("/coupling_facilities", [cf.name for cf in plan.coupling_facilities], "coupling facility", "/name")
+    yield from _twice(
+        "/coupling_facilities", [cf.name for cf in plan.coupling_facilities], "coupling facility", "/name"
+    )
     yield from _twice("/structures", [structure.name for structure in plan.structures], "structure", "/name")
     for key, given in (("/admin", plan.admin), ("/system", plan.system)):
         yield from _check_sizes(key, given.initsize, given.size, None)
@@ -495,7 +534,10 @@ def _cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
             where = f"{at}/queues/{number}"
             if queue.name in queue_places:
                 other = queue_places[queue.name]
-                yield FieldProblem(f"{where}/name", f"queue {queue.name} is already at {other}: a queue lies on one structure")
+                yield FieldProblem(
+                    f"{where}/name",
+                    f"queue {queue.name} is already at {other}: a queue lies on one structure",
+                )
             queue_places[queue.name] = where
             yield from _check_queue(where, queue)
 
@@ -508,9 +550,13 @@ def _twice(at: str, values: list[str], what: str, key: str = "") -> Iterator[Fie
         seen.add(value)
 
 
-def _check_sizes(at: str, initsize: int | None, size: int | None, minsize: int | None) -> Iterator[FieldProblem]:
+def _check_sizes(
+    at: str, initsize: int | None, size: int | None, minsize: int | None
+) -> Iterator[FieldProblem]:
     if initsize is not None and size is not None and initsize > size:
-        yield FieldProblem(f"{at}/initsize", f"INITSIZE {format_size(initsize)} is above SIZE {format_size(size)}")
+        yield FieldProblem(
+            f"{at}/initsize", f"INITSIZE {format_size(initsize)} is above SIZE {format_size(size)}"
+        )
     ceiling = initsize or size
     if minsize is not None and ceiling is not None and minsize > ceiling:
         yield FieldProblem(f"{at}/minsize", f"MINSIZE {format_size(minsize)} is above {format_size(ceiling)}")
@@ -525,7 +571,9 @@ def _check_queue(at: str, queue: Queue) -> Iterator[FieldProblem]:
     rated = queue.put_rate_per_s is not None or queue.outage_minutes is not None
     if queue.backlog is not None and rated:
         extra = "put_rate_per_s" if queue.put_rate_per_s is not None else "outage_minutes"
-        yield FieldProblem(f"{at}/{extra}", "give either backlog, or put_rate_per_s with outage_minutes, not both")
+        yield FieldProblem(
+            f"{at}/{extra}", "give either backlog, or put_rate_per_s with outage_minutes, not both"
+        )
     elif queue.backlog is None and not rated:
         yield FieldProblem(f"{at}/backlog", "is required, unless put_rate_per_s and outage_minutes are given")
     elif queue.backlog is None and queue.put_rate_per_s is None:

@@ -42,18 +42,24 @@ def _check(pattern: re.Pattern[str], value: str, rule: str) -> str:
 
 def qsg(value: str) -> str:
     """A queue-sharing group name: 1 to 4 characters."""
-    return _check(_QSG, value, "a queue-sharing group has 1 to 4 characters A-Z 0-9 $ # @, the first a letter")
+    return _check(
+        _QSG, value, "a queue-sharing group has 1 to 4 characters A-Z 0-9 $ # @, the first a letter"
+    )
 
 
 def queue_manager(value: str) -> str:
     """A queue manager name on z/OS: 1 to 4 characters."""
-    return _check(_QUEUE_MANAGER, value, "a z/OS queue manager has 1 to 4 characters A-Z 0-9 $ # @, the first no digit")
+    return _check(
+        _QUEUE_MANAGER, value, "a z/OS queue manager has 1 to 4 characters A-Z 0-9 $ # @, the first no digit"
+    )
 
 
 def cfstruct(value: str) -> str:
     """A CFSTRUCT name: 1 to 12 alphanumeric characters, the first a letter, without the group's name."""
     if value == ADMIN_STRUCTURE:
-        raise NameSyntax("CSQ_ADMIN is always generated and holds no user data: leave it out of the structures.")
+        raise NameSyntax(
+            "CSQ_ADMIN is always generated and holds no user data: leave it out of the structures."
+        )
     if value == SYSTEM_STRUCTURE:
         raise NameSyntax("CSQSYSAPPL is generated from the key 'system': leave it out of the structures.")
     rule = "a CFSTRUCT has 1 to 12 characters A-Z 0-9, the first a letter, without the name of the group"
@@ -67,7 +73,9 @@ def coupling_facility(value: str) -> str:
 
 def structure(value: str) -> str:
     """A structure name as CFRM knows it: 1 to 16 characters."""
-    return _check(_STRUCTURE, value, "a CFRM structure has 1 to 16 characters A-Z 0-9 $ # @ _, the first a letter")
+    return _check(
+        _STRUCTURE, value, "a CFRM structure has 1 to 16 characters A-Z 0-9 $ # @ _, the first a letter"
+    )
 
 
 def policy(value: str) -> str:
@@ -93,7 +101,9 @@ def dsgroup(value: str) -> str:
     longest = value.replace("*", "Q" * _QSG_LENGTH)
     qualifiers = longest.split(".")
     if value.count("*") != 1 or not all(_QUALIFIER.fullmatch(q) for q in qualifiers):
-        raise NameSyntax(f"{_shown(value)} is not allowed here: {rule}; each qualifier has 1 to 8 characters.")
+        raise NameSyntax(
+            f"{_shown(value)} is not allowed here: {rule}; each qualifier has 1 to 8 characters."
+        )
     return value
 
 

@@ -21,9 +21,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
+from planner_core import tables
 from planner_core.demand import Band, Demand
 from planner_core.errors import OutOfRange
-from planner_core.structure_size import Curve, bundles_in, elements_for, model_constant
+from planner_core.findings import Finding, finding
+from planner_core.messages import always_offloaded, cfcc_level_too_low
+from planner_core.provenance import Basis, Explanation, Input, Step
+from planner_core.structure_size import (
+    Curve,
+    CurveChoice,
+    bundles_in,
+    curve_inputs,
+    elements_for,
+    model_constant,
+)
 from planner_core.units import KIB, ceil_fraction, floor_fraction, parse_size
 
 RULE_OFF_BYTES = 64 * KIB
@@ -126,7 +137,9 @@ class Fill:
             return low + part * (Fraction(last, after.q) - low)
 
         entries, elements = share * self.messages, value(before.elements, after.elements)
-        usage = max((pool.entry_cost * entries + pool.element_cost * elements) / pool.total for pool in self.pools)
+        usage = max(
+            (pool.entry_cost * entries + pool.element_cost * elements) / pool.total for pool in self.pools
+        )
         return Snapshot(
             entries=entries * units,
             elements=elements * units,
@@ -144,12 +157,6 @@ def two_pools(bundles: Fraction, *, elements_per_entry: Fraction) -> tuple[Pool,
     )
 
 
-def altered_pool(size_bytes: int | Fraction, *, curve: Curve) -> tuple[Pool, ...]:
-    """One storage for both, as if the ratio always followed the demand."""
-    room = max(Fraction(0), size_bytes - curve.base)
-    return (Pool(curve.entry_bytes, curve.element_bytes, room),)
-
-
 def fill(demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...]) -> Fill:
     """Let the planned backlog arrive, and more in the same mix, until the structure is full.
 
@@ -163,7 +170,9 @@ def fill(demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...]) -> F
     """
     if demand.messages <= 0:
         raise OutOfRange(field="messages", value=demand.messages, lowest=1)
-    active = sorted((rule for rule in rules if rule.is_on), key=lambda rule: (rule.threshold, -rule.size_bytes))
+    active = sorted(
+        (rule for rule in rules if rule.is_on), key=lambda rule: (rule.threshold, -rule.size_bytes)
+    )
     limit = demand.bands[-1].over_bytes
     scaled = [_whole(pool, demand.scale) for pool in pools]
     used = [0] * len(scaled)
@@ -197,7 +206,9 @@ def _unscaled(point: FillPoint, scale: int) -> FillPoint:
     """Counts of a scaled demand back to messages, elements and pages; the share has no scale."""
     if scale == 1:
         return point
-    return FillPoint(point.q * scale, point.share * scale, point.elements, point.offloaded, point.pages, point.rule)
+    return FillPoint(
+        point.q * scale, point.share * scale, point.elements, point.offloaded, point.pages, point.rule
+    )
 
 
 def _advance(
@@ -258,7 +269,14 @@ def bundles_for(filled: Fill) -> Fraction:
     return Fraction(filled.full.q, filled.full.share)
 
 
-def rule_that_offloads(message_bytes: int, *, usage_percent: Fraction | int, rules: Sequence[Rule]) -> int | None:
+def can_fire(rule: Rule, demand: Demand) -> bool:
+    """Whether the backlog has messages that this rule offloads and that are not offloaded anyway."""
+    return any(band.messages and band.over_bytes >= rule.size_bytes for band in demand.bands[:-1])
+
+
+def rule_that_offloads(
+    message_bytes: int, *, usage_percent: Fraction | int, rules: Sequence[Rule]
+) -> int | None:
     """Which rule (from 1) offloads a message at that usage; 0 when it is too large for the CF; None when it stays.
 
     Both tests are 'more than': exactly 32 KB, or exactly 70 %, does not fire OFFLD1TH(70) OFFLD1SZ(32K).
@@ -269,7 +287,9 @@ def rule_that_offloads(message_bytes: int, *, usage_percent: Fraction | int, rul
         (
             number
             for number, rule in enumerate(rules, start=1)
-            if rule.size_bytes < RULE_OFF_BYTES and usage_percent > rule.threshold and message_bytes > rule.size_bytes
+            if rule.size_bytes < RULE_OFF_BYTES
+            and usage_percent > rule.threshold
+            and message_bytes > rule.size_bytes
         ),
         None,
     )
@@ -333,16 +353,250 @@ def parse_rule(text: str) -> Rule:
         SizeSyntax: The size cannot be read.
     """
     threshold, colon, size = text.partition(":")
-    if not colon or not threshold.isascii() or not threshold.isdigit() or len(threshold) > 3 or int(threshold) > _FULL:
+    if (
+        not colon
+        or not threshold.isascii()
+        or not threshold.isdigit()
+        or len(threshold) > 3
+        or int(threshold) > _FULL
+    ):
         raise OutOfRange(
             field="rule", value=repr(text), lowest="0:0K", highest="100:64K", advice="Write a rule as 70:32K."
         )
     size_bytes = parse_size(size, default_unit=None)
     if size_bytes > RULE_OFF_BYTES or size_bytes % KIB:
-        raise OutOfRange(field="rule", value=repr(text), lowest="0K", highest="64K", advice="Sizes are whole K; 64K is off.")
+        raise OutOfRange(
+            field="rule",
+            value=repr(text),
+            lowest="0K",
+            highest="64K",
+            advice="Sizes are whole K; 64K is off.",
+        )
     return Rule(threshold=int(threshold), size_bytes=size_bytes)
 
 
 def smallest_bytes(bundles: Fraction, *, curve: Curve, ratio: tuple[int, int] | None = None) -> int:
     """The storage of that many entries with their elements [bytes, rounded up]."""
     return ceil_fraction(curve.base + curve.bundle_at(ratio)[0] * bundles)
+
+
+def default_rules() -> tuple[Rule, ...]:
+    """IBM's default rules: 70 % and 32K, 80 % and 4K, 90 % and 0K."""
+    return tuple(
+        Rule(int(row["usage_over_percent"]), int(row["size_over_kb"]) * KIB)
+        for row in tables.table("offload_defaults").records()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class OffloadAnswer:
+    """What a structure holds of messages of one size, with and without rules."""
+
+    figures: dict[str, object]
+    findings: tuple[Finding, ...]
+    explanations: tuple[Explanation, ...]
+
+
+def offload_answer(
+    size_bytes: Fraction,
+    *,
+    message_bytes: int,
+    rules: Sequence[Rule],
+    choice: CurveChoice,
+    cfcc_level: int,
+    auto_alter: bool = False,
+    hold_messages: int | None = None,
+) -> OffloadAnswer:
+    """Answer the question `cfplan offload` asks.
+
+    Args:
+        size_bytes: Size of the structure [bytes].
+        message_bytes: User data and MQ headers except the MQMD [bytes].
+        rules: Up to three offload rules.
+        choice: The curve, with what there is to say about it.
+        cfcc_level: CF control code level, for its own finding.
+        auto_alter: As if the ratio of entries to elements always followed the demand.
+        hold_messages: Add IBM's arithmetic for the threshold that keeps room for so many [messages].
+    """
+    curve = choice.curve
+    demand = one_message(message_bytes, rules=rules, curve=curve)
+    met = [rule for rule in rules if rule.is_on and can_fire(rule, demand)]
+    bundles = bundles_in(size_bytes, curve=curve)
+    if auto_alter:
+        pools, units = (Pool(curve.entry_bytes, curve.element_bytes, curve.bundle),), bundles
+    else:
+        pools, units = two_pools(Fraction(1), elements_per_entry=curve.bundle_at(None)[1]), bundles
+    plain, filled = fill(demand, rules=(), pools=pools), fill(demand, rules=met, pools=pools)
+    steps = [
+        {
+            "threshold": p.rule.threshold,
+            "size_bytes": p.rule.size_bytes,
+            "at_messages": filled.messages_at(p, units),
+        }
+        for p in filled.starts
+        if p.rule is not None
+    ]
+    figures: dict[str, object] = {
+        "capacity": filled.capacity(units),
+        "capacity_without_offload": plain.capacity(units),
+        "steps": steps,
+        "bytes_per_offloaded_message": float(_offloaded_cost(curve, demand, filled, auto_alter=auto_alter)),
+        "ibm_bytes_per_offloaded_message": model_constant("ibm_offloaded_message_bytes"),
+    }
+    findings = [*choice.findings, *cfcc_level_too_low(cfcc_level), *always_offloaded(message_bytes)]
+    if met:
+        findings.append(
+            finding(
+                "USAGE_MEASURE_ASSUMED",
+                "IBM does not publish how structure usage is measured; the fuller of entries and elements is taken.",
+            )
+        )
+        if figures["capacity"] == figures["capacity_without_offload"] and bundles:
+            findings.append(
+                finding(
+                    "OFFLOAD_GAINS_NOTHING",
+                    "Offloading does not let the structure hold more messages of this size: entries run out, not elements, "
+                    "unless the entry-to-element ratio is altered (--auto-alter).",
+                )
+            )
+    if auto_alter:
+        findings.append(
+            finding(
+                "ENTRY_ELEMENT_COST_ASSUMED",
+                f"With an altered ratio an element is assumed to cost {float(curve.element_bytes):g} bytes and an entry "
+                f"{float(curve.entry_bytes):.0f}: published figures know them only together. IBM calls automatic alter not very "
+                f"sensitive and advises to plan on {model_constant('ibm_advised_usage_percent')} % of the space.",
+            )
+        )
+    if hold_messages is not None:
+        reserve = reserve_for(size_bytes=max(1, floor_fraction(size_bytes)), messages=hold_messages)
+        figures["reserve"] = {
+            "messages": hold_messages,
+            "reserved_bytes": reserve.reserved_bytes,
+            "highest_threshold": reserve.highest_threshold,
+            "advised_threshold": float(reserve.advised_threshold),
+        }
+    explanations = _explain_answer(figures, demand, met, pools, size_bytes, curve, auto_alter=auto_alter)
+    return OffloadAnswer(figures=figures, findings=tuple(findings), explanations=explanations)
+
+
+def _offloaded_cost(curve: Curve, demand: Demand, filled: Fill, *, auto_alter: bool) -> Fraction:
+    """What one more offloaded message takes of the pool that runs out, in bytes of the structure."""
+    two = model_constant("offloaded_message_elements")
+    if auto_alter:
+        return curve.entry_bytes + two * curve.element_bytes
+    entries = Fraction(filled.full.share * demand.messages, filled.full.q)
+    return curve.bundle if entries >= 1 else Fraction(two, curve.ratio_elements) * curve.bundle
+
+
+def _explain_answer(
+    figures: dict[str, object],
+    demand: Demand,
+    met: Sequence[Rule],
+    pools: tuple[Pool, ...],
+    size_bytes: Fraction,
+    curve: Curve,
+    *,
+    auto_alter: bool,
+) -> tuple[Explanation, ...]:
+    """The same arithmetic as formulas: what each phase adds until the first pool is full."""
+    source = tables.source("project", "Two pools")
+    costs = ("entry_cost", "element_cost")
+    inputs = [
+        *curve_inputs(curve),
+        Input("size_bytes", size_bytes, "bytes", Basis.GIVEN),
+        Input(
+            "elements_in_cf",
+            demand.elements,
+            "elements",
+            Basis.DERIVED,
+            tables.source("project", "The element model"),
+        ),
+        tables.constants("element_model")["offloaded_message_elements"].as_input(),
+    ]
+    for number, pool in enumerate(pools, start=1):
+        basis = Basis.ASSUMED if auto_alter else Basis.DERIVED
+        for name, value in zip(costs, (pool.entry_cost, pool.element_cost), strict=True):
+            inputs.append(Input(f"{name}_{number}", value, "", basis, source))
+        inputs.append(Input(f"pool_{number}", pool.total, "", basis, source))
+    bundles = bundles_in(size_bytes, curve=curve)
+    bundle_steps = (
+        Step("bundle_bytes", "factor * ratio_elements * element_bytes", curve.bundle),
+        Step("bundles", "max(0, (size_bytes - base_mib * bytes_per_mib) / bundle_bytes)", bundles),
+    )
+
+    def explained(figure: str, value: int, rules: Sequence[Rule], stop: int) -> Explanation:
+        steps, total, elements = list(bundle_steps), Fraction(0), demand.elements
+        used = [Fraction(0)] * len(pools)
+        ordered = sorted(rules, key=lambda rule: (rule.threshold, -rule.size_bytes))
+        goals = [*(rule.threshold for rule in ordered), _FULL]
+        name = "0"
+        for phase, goal in enumerate(goals[: stop + 1], start=1):
+            held = "elements_in_cf" if phase == 1 else "offloaded_message_elements"
+            elements = (
+                demand.elements
+                if phase == 1
+                else min(demand.elements, model_constant("offloaded_message_elements"))
+            )
+            rates = [pool.entry_cost + pool.element_cost * elements for pool in pools]
+            parts = []
+            run: Fraction | None = None
+            for number, (pool, rate, before) in enumerate(zip(pools, rates, used, strict=True), start=1):
+                if not rate:
+                    continue
+                left = goal * pool.total / _FULL - before
+                steps.append(
+                    Step(
+                        f"left_{number}_{phase}",
+                        f"{goal} * pool_{number} / 100 - "
+                        + (f"used_{number}_{phase - 1}" if phase > 1 else "0"),
+                        left,
+                    )
+                )
+                parts.append(
+                    f"left_{number}_{phase} / (entry_cost_{number} + element_cost_{number} * {held})"
+                )
+                run = left / rate if run is None else min(run, left / rate)
+            now = max(Fraction(0), run or Fraction(0))
+            steps.append(
+                Step(
+                    f"more_{phase}",
+                    f"max(0, min({', '.join(parts)}))" if len(parts) > 1 else f"max(0, {parts[0]})",
+                    now,
+                )
+            )
+            used = [before + now * rate for before, rate in zip(used, rates, strict=True)]
+            for number, value_used in enumerate(used, start=1):
+                before_name = f"used_{number}_{phase - 1}" if phase > 1 else "0"
+                steps.append(
+                    Step(
+                        f"used_{number}_{phase}",
+                        f"{before_name} + more_{phase} * (entry_cost_{number} + element_cost_{number} * {held})",
+                        value_used,
+                    )
+                )
+            total += now
+            steps.append(Step(f"held_{phase}", f"{name} + more_{phase}", total))
+            name = f"held_{phase}"
+        return Explanation(
+            figure,
+            value,
+            "messages",
+            f"floor({name} * bundles)",
+            tuple(inputs),
+            Basis.ASSUMED if rules or auto_alter else Basis.DERIVED,
+            source,
+            tuple(steps),
+        )
+
+    found = [
+        explained("/capacity", int(str(figures["capacity"])), met, len(met)),
+        explained("/capacity_without_offload", int(str(figures["capacity_without_offload"])), (), 0),
+    ]
+    starts = figures["steps"]
+    if isinstance(starts, list):
+        found.extend(
+            explained(f"/steps/{index}/at_messages", start["at_messages"], met, index)
+            for index, start in enumerate(starts)
+        )
+    return tuple(found)

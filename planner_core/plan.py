@@ -27,7 +27,7 @@ from planner_core.demand import (
 )
 from planner_core.document import Admin, MessageSizes, PlanDocument, Queue, Structure, System
 from planner_core.findings import Finding, in_order
-from planner_core.offload import Fill, Rule, Snapshot, bundles_for, smallest_bytes, unit_fill
+from planner_core.offload import Fill, Rule, Snapshot, bundles_for, can_fire, smallest_bytes, unit_fill
 from planner_core.smds import buffer_bytes, data_set_bytes, message_header_bytes, page_bytes
 from planner_core.structure_size import (
     ELEMENTS,
@@ -269,7 +269,10 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
     used = curve or choice.curve
     structures = (
         _admin(document, used),
-        *(_application(document, used, index, structure) for index, structure in enumerate(document.structures)),
+        *(
+            _application(document, used, index, structure)
+            for index, structure in enumerate(document.structures)
+        ),
         *((_system(document, used),) if document.system.include else ()),
     )
     found: list[Finding] = list(choice.findings if curve is None else ())
@@ -325,7 +328,9 @@ def _placement(document: PlanDocument, definition: Structure | Admin | System) -
 def _admin(document: PlanDocument, curve: Curve) -> StructureResult:
     definition = document.admin
     need = admin_need(
-        queue_managers=document.queue_manager_count, cfcc_level=document.cfcc_level, entsmax=definition.entsmax
+        queue_managers=document.queue_manager_count,
+        cfcc_level=document.cfcc_level,
+        entsmax=definition.entsmax,
     )
     sizes = _sizes(
         definition,
@@ -352,8 +357,14 @@ def _application(document: PlanDocument, curve: Curve, index: int, structure: St
     factor = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
     queues = tuple(_queue_demand(queue, factor) for queue in structure.queues)
     offloads = structure.cflevel >= tables.constants("limits")["cflevel_offload"].value
-    rules = tuple(Rule(rule.usage_over, rule.size_over) for rule in structure.offload.rules) if offloads else ()
-    ratio = (structure.entry_to_element_ratio[0], structure.entry_to_element_ratio[1]) if structure.entry_to_element_ratio else None
+    rules = (
+        tuple(Rule(rule.usage_over, rule.size_over) for rule in structure.offload.rules) if offloads else ()
+    )
+    ratio = (
+        (structure.entry_to_element_ratio[0], structure.entry_to_element_ratio[1])
+        if structure.entry_to_element_ratio
+        else None
+    )
     demand = _demand(queues, rules, curve)
     plain, with_offload = _fills(demand, rules, curve, ratio)
     need, binding = _need(demand, with_offload if structure.size_with_offload else None, curve, ratio)
@@ -385,7 +396,9 @@ def _application(document: PlanDocument, curve: Curve, index: int, structure: St
 
 def _system(document: PlanDocument, curve: Curve) -> StructureResult:
     definition = document.system
-    queues = system_queues(shared_channels=definition.shared_channels, group_ur_messages=definition.group_ur_messages)
+    queues = system_queues(
+        shared_channels=definition.shared_channels, group_ur_messages=definition.group_ur_messages
+    )
     demand = _demand(queues, (), curve)
     need, binding = _need(demand, None, curve, None)
     known = system_sizes(cfcc_level=document.cfcc_level)
@@ -449,12 +462,9 @@ def _fills(
     return plain, unit_fill(demand, rules=met, elements_per_entry=per_entry) if met else plain
 
 
-def can_fire(rule: Rule, demand: Demand) -> bool:
-    """Whether the backlog has messages that this rule offloads and that are not offloaded anyway."""
-    return any(band.messages and band.over_bytes >= rule.size_bytes for band in demand.bands[:-1])
-
-
-def _need(demand: Demand, filled: Fill | None, curve: Curve, ratio: tuple[int, int] | None) -> tuple[int, str]:
+def _need(
+    demand: Demand, filled: Fill | None, curve: Curve, ratio: tuple[int, int] | None
+) -> tuple[int, str]:
     """The need [bytes] and the pool that sets it; with `filled`, with offload at work."""
     if filled is not None:
         bundles = bundles_for(filled)

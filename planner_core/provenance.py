@@ -95,7 +95,9 @@ class Explanation:
                 }
                 for item in self.inputs
             ],
-            "steps": [{"name": s.name, "formula": s.formula, "value": plain_number(s.value)} for s in self.steps],
+            "steps": [
+                {"name": s.name, "formula": s.formula, "value": plain_number(s.value)} for s in self.steps
+            ],
             "basis": self.basis.value,
             "source": str(self.source) if self.source else None,
         }

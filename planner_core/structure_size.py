@@ -144,7 +144,9 @@ def published_curve(*, cfcc_level: int) -> CurveChoice:
         OutOfRange: The level is below 1.
     """
     if cfcc_level < 1:
-        raise OutOfRange(field="cfcc_level", value=cfcc_level, lowest=tables.constants("limits")["lowest_cfcc_level"].value)
+        raise OutOfRange(
+            field="cfcc_level", value=cfcc_level, lowest=tables.constants("limits")["lowest_cfcc_level"].value
+        )
     curves = published_curves()
     findings: list[Finding] = []
     curve = next((curve for curve in curves if cfcc_level <= curve.cfcc_to), curves[-1])
@@ -233,7 +235,9 @@ def messages_that_fit(
     """Messages of one size that a structure holds before a pool runs out; 0 when it is below the base."""
     elements = elements_held(message_bytes, header_bytes=curve.header_bytes)
     per_entry = curve.bundle_at(ratio)[1]
-    return floor_fraction(bundles_in(size_bytes, curve=curve, ratio=ratio) * min(Fraction(1), per_entry / elements))
+    return floor_fraction(
+        bundles_in(size_bytes, curve=curve, ratio=ratio) * min(Fraction(1), per_entry / elements)
+    )
 
 
 def allocated_bytes(need_bytes: int, *, curve: Curve) -> int:
@@ -265,7 +269,10 @@ def explain_size(
     """How the need of a structure comes about."""
     need = size_for(entries=entries, elements=elements, curve=curve, ratio=ratio) if value is None else value
     bundle, per_entry = curve.bundle_at(ratio)
-    counts = (Input("entries", entries, "entries", Basis.DERIVED), Input("elements", elements, "elements", Basis.DERIVED))
+    counts = (
+        Input("entries", entries, "entries", Basis.DERIVED),
+        Input("elements", elements, "elements", Basis.DERIVED),
+    )
     if bundle == curve.bundle:
         steps = (Step("bundle_bytes", "factor * ratio_elements * element_bytes", bundle),)
         inputs = (*curve_inputs(curve), *counts)
@@ -274,12 +281,18 @@ def explain_size(
     else:
         cost = tables.constants("element_model")["assumed_element_cost_bytes"]
         steps = (
-            Step("entry_cost_bytes", "factor * ratio_elements * element_bytes - ratio_elements * element_cost_bytes", curve.entry_bytes),
+            Step(
+                "entry_cost_bytes",
+                "factor * ratio_elements * element_bytes - ratio_elements * element_cost_bytes",
+                curve.entry_bytes,
+            ),
             Step("bundle_bytes", "entry_cost_bytes + elements_per_entry * element_cost_bytes", bundle),
         )
         given = Input("elements_per_entry", per_entry, "elements", Basis.GIVEN)
         inputs = (*curve_inputs(curve), cost.as_input("element_cost_bytes"), given, *counts)
-        formula = "ceil(base_mib * bytes_per_mib + bundle_bytes * max(entries, elements / elements_per_entry))"
+        formula = (
+            "ceil(base_mib * bytes_per_mib + bundle_bytes * max(entries, elements / elements_per_entry))"
+        )
         basis = Basis.ASSUMED
     return Explanation(
         figure=figure,
@@ -289,5 +302,103 @@ def explain_size(
         inputs=inputs,
         steps=steps,
         basis=basis,
+        source=tables.source("project", "The element model"),
+    )
+
+
+def explain_backlog(*, messages: int, message_bytes: int, curve: Curve) -> tuple[Explanation, ...]:
+    """Size, entries and elements of a backlog of messages of one size."""
+    elements = messages * elements_held(message_bytes, header_bytes=curve.header_bytes)
+    need = explain_size("/size_mib", entries=messages, elements=elements, curve=curve)
+    size = int(need.value)
+    in_mib = f"{need.formula} / bytes_per_mib"
+    step = Input(
+        "increment_bytes",
+        curve.increment_bytes,
+        "bytes",
+        Basis.PUBLISHED,
+        tables.table("storage_increments").source,
+    )
+    rounded = f"round_up({need.formula}, increment_bytes) / bytes_per_kib"
+    kib = Input("bytes_per_kib", KIB, "bytes", Basis.PUBLISHED)
+    given = Input("messages", messages, "messages", Basis.GIVEN)
+    return (
+        Explanation(
+            "/size_mib", Fraction(size, MIB), "MiB", in_mib, need.inputs, need.basis, need.source, need.steps
+        ),
+        Explanation(
+            "/size_kib",
+            allocated_bytes(size, curve=curve) // KIB,
+            "K",
+            rounded,
+            (*need.inputs, step, kib),
+            need.basis,
+            need.source,
+            need.steps,
+        ),
+        Explanation("/entries", messages, "entries", "messages", (given,), Basis.DERIVED),
+        _explain_elements(elements, message_bytes=message_bytes, curve=curve, counted=given),
+    )
+
+
+def _explain_elements(elements: int, *, message_bytes: int, curve: Curve, counted: Input) -> Explanation:
+    constants = tables.constants("element_model")
+    if message_bytes > _model("largest_message_in_cf_bytes"):
+        two = constants["offloaded_message_elements"]
+        return Explanation(
+            "/elements",
+            elements,
+            "elements",
+            "messages * offloaded_message_elements",
+            (counted, two.as_input()),
+            two.basis,
+            two.source,
+        )
+    return Explanation(
+        "/elements",
+        elements,
+        "elements",
+        "messages * ceil((message_bytes + header_bytes) / element_bytes)",
+        (
+            counted,
+            Input("message_bytes", message_bytes, "bytes", Basis.GIVEN),
+            constants["header_bytes"].as_input(),
+            constants["element_bytes"].as_input(),
+        ),
+        Basis.DERIVED,
+        tables.source("project", "The element model"),
+    )
+
+
+def explain_messages(
+    figure: str, *, size_bytes: Fraction | int, message_bytes: int, curve: Curve
+) -> Explanation:
+    """How many messages of one size fit."""
+    elements = elements_held(message_bytes, header_bytes=curve.header_bytes)
+    return Explanation(
+        figure=figure,
+        value=messages_that_fit(size_bytes, message_bytes=message_bytes, curve=curve),
+        unit="messages",
+        formula="floor(bundles * min(1, ratio_elements / elements_per_message))",
+        inputs=(
+            *curve_inputs(curve),
+            Input("size_bytes", Fraction(size_bytes), "bytes", Basis.GIVEN),
+            Input(
+                "elements_per_message",
+                elements,
+                "elements",
+                Basis.DERIVED,
+                tables.source("project", "The element model"),
+            ),
+        ),
+        steps=(
+            Step("bundle_bytes", "factor * ratio_elements * element_bytes", curve.bundle),
+            Step(
+                "bundles",
+                "max(0, (size_bytes - base_mib * bytes_per_mib) / bundle_bytes)",
+                bundles_in(size_bytes, curve=curve),
+            ),
+        ),
+        basis=Basis.ASSUMED if curve.base_basis is Basis.ASSUMED else Basis.DERIVED,
         source=tables.source("project", "The element model"),
     )

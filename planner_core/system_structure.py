@@ -30,7 +30,9 @@ def system_queues(*, shared_channels: int, group_ur_messages: int) -> tuple[Queu
     """
     usage = tables.constants("system_structure_usage")
     return (
-        QueueDemand(shared_channels * usage["sync_messages_per_channel"].value, usage["sync_message_bytes"].value),
+        QueueDemand(
+            shared_channels * usage["sync_messages_per_channel"].value, usage["sync_message_bytes"].value
+        ),
         QueueDemand(group_ur_messages, usage["ur_message_bytes"].value),
     )
 
@@ -45,5 +47,7 @@ def system_sizes(*, cfcc_level: int) -> SystemSizes:
         start_bytes=kib_to_bytes(int(row["start_initsize_kb"])),
         start_source=tables.source(str(row["start_source"]), str(row["start_section"])),
         minimum_bytes=kib_to_bytes(minimum) if isinstance(minimum, int) else 0,
-        minimum_source=tables.source(str(row["minimum_source"]), str(row["minimum_section"])) if minimum else None,
+        minimum_source=tables.source(str(row["minimum_source"]), str(row["minimum_section"]))
+        if minimum
+        else None,
     )

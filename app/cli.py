@@ -1,0 +1,406 @@
+"""The command line: sizing questions, plan documents, and the server.
+
+Exit codes: 0 answered; 1 the answer has error-level findings (or warnings, with
+--fail-on warning); 2 bad usage or an unreadable document. Never a traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NoReturn
+
+from planner_core.errors import DocumentInvalid, OutputRefused, PlannerError, PlanRefused
+from planner_core.findings import Finding, in_order
+from planner_core.provenance import plain_number
+
+EXIT_OK, EXIT_FINDINGS, EXIT_USAGE = 0, 1, 2
+_OUTPUTS = ("policy", "job", "mqsc", "setxcf", "runbook", "json")
+_MOST = 10**12
+_LARGEST_MIB = 64 * 2**20
+
+
+class _UsageError(Exception):
+    """Bad usage, with the sentence to show; or the help text was asked for."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise _UsageError(f"{self.prog}: {message}\n{self.format_usage().strip()}")
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        raise SystemExit(status if message is None else message)
+
+
+def main_entry() -> None:
+    """The console script."""
+    sys.exit(main())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; prints the answer, and problems on stderr."""
+    try:
+        arguments = _parser().parse_args(argv)
+        run: Callable[[argparse.Namespace], int] = arguments.run
+        return run(arguments)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else EXIT_OK
+    except (_UsageError, DocumentInvalid) as error:
+        _say(str(error))
+        if isinstance(error, DocumentInvalid):
+            for problem in error.problems[3:20]:
+                _say(f"  {problem}")
+        return EXIT_USAGE
+    except PlannerError as error:
+        _say(str(error))
+        return EXIT_USAGE
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:  # noqa: BLE001 - the contract: a sentence, never a traceback
+        _say(f"cfplan: internal error, please report it: {type(error).__name__}: {error}")
+        return EXIT_USAGE
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)  # noqa: T201 - this is the command line
+
+
+def _out(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _whole(lowest: int, highest: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        plain = text.strip()
+        if not plain.lstrip("+-").isdigit() or not plain.isascii() or len(plain) > 20:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
+        if not lowest <= int(plain) <= highest:
+            raise argparse.ArgumentTypeError(f"{text} is not between {lowest} and {highest}")
+        return int(plain)
+
+    return read
+
+
+def _mib(text: str) -> Fraction:
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
+    if not value.is_finite() or not 0 <= value <= _LARGEST_MIB or len(text) > 60:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and {_LARGEST_MIB} MiB")
+    return Fraction(value)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="cfplan",
+        description="Capacity planner for IBM MQ for z/OS coupling facility structures.",
+        allow_abbrev=False,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+
+    def command(name: str, about: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=about, description=about, allow_abbrev=False)
+        made.set_defaults(run=run)
+        return made
+
+    def answers(made: argparse.ArgumentParser) -> None:
+        made.add_argument("--json", action="store_true", help="answer as JSON")
+        made.add_argument("--explain", action="store_true", help="with JSON: the explanation of every figure")
+        made.add_argument(
+            "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
+        )
+
+    def sized(made: argparse.ArgumentParser) -> None:
+        largest = 100 * 2**20
+        made.add_argument(
+            "--message-bytes",
+            type=_whole(0, largest),
+            required=True,
+            metavar="B",
+            help="user data and MQ headers except the MQMD",
+        )
+        made.add_argument(
+            "--cfcc",
+            type=_whole(1, 99),
+            default=25,
+            metavar="L",
+            help="CF control code level (14 = the era of Tables 1 and 2)",
+        )
+
+    structure = command(
+        "structure", "Size of an application structure for a backlog, or backlog for a size.", _structure
+    )
+    question = structure.add_mutually_exclusive_group(required=True)
+    question.add_argument(
+        "--messages", type=_whole(0, _MOST), metavar="N", help="the backlog; asks for the size"
+    )
+    question.add_argument("--size-mib", type=_mib, metavar="S", help="the size; asks for the backlog")
+    sized(structure)
+    answers(structure)
+
+    admin = command("admin", "Size of the administrative structure CSQ_ADMIN.", _admin)
+    admin.add_argument(
+        "--queue-managers",
+        type=_whole(1, 999),
+        required=True,
+        metavar="N",
+        help="queue managers DEFINED to the group",
+    )
+    admin.add_argument("--cfcc", type=_whole(1, 99), default=25, metavar="L", help="CF control code level")
+    admin.add_argument(
+        "--entsmax", type=_whole(0, _MOST), metavar="E", help="ENTSMAX from DISPLAY CFSTATUS(CSQ_ADMIN)"
+    )
+    answers(admin)
+
+    offload = command("offload", "What a structure holds with offload rules at work.", _offload)
+    offload.add_argument("--size-mib", type=_mib, required=True, metavar="S", help="size of the structure")
+    sized(offload)
+    offload.add_argument(
+        "--auto-alter",
+        action="store_true",
+        help="as if the entry-to-element ratio always followed the demand",
+    )
+    offload.add_argument(
+        "--rule",
+        action="append",
+        metavar="TH:SZ",
+        help="such as 70:32K; up to three; none given: IBM's defaults",
+    )
+    offload.add_argument(
+        "--hold",
+        type=_whole(1, _MOST),
+        metavar="N",
+        help="also IBM's own arithmetic for the threshold that keeps room for N offloaded messages",
+    )
+    answers(offload)
+
+    plan = command("plan", "Evaluate a plan document (JSON or YAML).", _plan)
+    plan.add_argument("file", metavar="FILE", help="the document; - for standard input")
+    plan.add_argument("--output", choices=_OUTPUTS, default="json")
+    plan.add_argument("--explain", action="store_true", help="with json: the explanation of every figure")
+    plan.add_argument(
+        "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
+    )
+
+    command("schema", "The JSON Schema of the plan document.", _schema)
+    command("example", "An example plan document (YAML).", _example)
+
+    serve = command("serve", "Serve the web application.", _serve)
+    serve.add_argument("--host", help="address to listen on (default: the settings', 127.0.0.1)")
+    serve.add_argument(
+        "--port", type=_whole(1, 65535), help="port to listen on (default: the settings', 8000)"
+    )
+    return parser
+
+
+def _exit_code(findings: Sequence[Finding], fail_on: str) -> int:
+    serious = {"error"} | ({"warning"} if fail_on == "warning" else set())
+    return EXIT_FINDINGS if any(finding.severity in serious for finding in findings) else EXIT_OK
+
+
+def _answer(
+    arguments: argparse.Namespace,
+    figures: dict[str, Any],
+    findings: Sequence[Finding],
+    explanations: Sequence[Any] = (),
+) -> int:
+    """Print figures and findings, as JSON or for people."""
+    ordered = in_order(list(findings))
+    if arguments.json:
+        found = {**figures, "findings": [finding.as_json() for finding in ordered]}
+        if arguments.explain:
+            found["explanations"] = {item.figure: item.as_json() for item in explanations}
+        _out(json.dumps(found, indent=2) + "\n")
+    else:
+        width = max(len(name) for name in figures) if figures else 0
+        for name, value in figures.items():
+            _out(f"{name.replace('_', ' '):<{width}}  {_plain(value)}\n")
+        for finding in ordered:
+            _out(f"{finding.severity}: {finding.code}: {finding.message}\n  {finding.source}\n")
+        if arguments.explain:
+            for item in explanations:
+                _out(
+                    f"\n{item.figure} = {item.formula} = {plain_number(item.value)} {item.unit} ({item.basis.words})\n"
+                )
+                for step in item.steps:
+                    _out(f"  {step.name} = {step.formula} = {plain_number(step.value)}\n")
+                for given in item.inputs:
+                    origin = f"{given.basis.words}{f': {given.source}' if given.source else ''}"
+                    _out(
+                        f"  {given.name} = {' '.join(filter(None, (str(plain_number(given.value)), given.unit)))} ({origin})\n"
+                    )
+    return _exit_code(ordered, arguments.fail_on)
+
+
+def _plain(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    if isinstance(value, list):
+        return "; ".join(_plain(item) for item in value) or "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{key.replace('_', ' ')} {_plain(item)}" for key, item in value.items())
+    return f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def _structure(arguments: argparse.Namespace) -> int:
+    from planner_core import structure_size  # noqa: PLC0415
+    from planner_core.messages import always_offloaded, cfcc_level_too_low  # noqa: PLC0415
+    from planner_core.units import bytes_to_kib_ceil, bytes_to_mib, mib_to_bytes  # noqa: PLC0415
+
+    choice = structure_size.published_curve(cfcc_level=arguments.cfcc)
+    curve = choice.curve
+    findings = [
+        *choice.findings,
+        *cfcc_level_too_low(arguments.cfcc),
+        *always_offloaded(arguments.message_bytes),
+    ]
+    per_message = structure_size.elements_held(arguments.message_bytes, header_bytes=curve.header_bytes)
+    binding = structure_size.binding_pool(entries=1, elements=per_message, curve=curve)
+    if arguments.messages is None:
+        size = mib_to_bytes(arguments.size_mib)
+        messages = structure_size.messages_that_fit(size, message_bytes=arguments.message_bytes, curve=curve)
+        explained = structure_size.explain_messages(
+            "/messages", size_bytes=size, message_bytes=arguments.message_bytes, curve=curve
+        )
+        return _answer(arguments, {"messages": messages, "binding": binding}, findings, [explained])
+    elements = arguments.messages * per_message
+    need = structure_size.size_for(entries=arguments.messages, elements=elements, curve=curve)
+    figures = {
+        "size_mib": bytes_to_mib(need),
+        "size_kib": bytes_to_kib_ceil(structure_size.allocated_bytes(need, curve=curve)),
+        "entries": arguments.messages,
+        "elements": elements,
+        "binding": binding,
+    }
+    return _answer(
+        arguments,
+        figures,
+        findings,
+        structure_size.explain_backlog(
+            messages=arguments.messages, message_bytes=arguments.message_bytes, curve=curve
+        ),
+    )
+
+
+def _admin(arguments: argparse.Namespace) -> int:
+    from planner_core import admin_structure  # noqa: PLC0415
+    from planner_core.messages import cfcc_level_too_low  # noqa: PLC0415
+    from planner_core.units import bytes_to_kib_ceil  # noqa: PLC0415
+
+    try:
+        need = admin_structure.admin_need(
+            queue_managers=arguments.queue_managers, cfcc_level=arguments.cfcc, entsmax=arguments.entsmax
+        )
+    except PlanRefused as refused:
+        return _answer(arguments, {"size_kib": None, "entries_required": None}, refused.findings)
+    figures = {
+        "size_kib": bytes_to_kib_ceil(need.published_bytes),
+        "entries_required": need.entries_required,
+        "basis": need.basis.value,
+        "table": need.table_id,
+    }
+    findings = [*need.findings, *cfcc_level_too_low(arguments.cfcc)]
+    return _answer(arguments, figures, findings, admin_structure.explain_admin(need))
+
+
+def _offload(arguments: argparse.Namespace) -> int:
+    from planner_core import offload  # noqa: PLC0415
+    from planner_core.structure_size import published_curve  # noqa: PLC0415
+    from planner_core.units import mib_to_bytes  # noqa: PLC0415
+
+    rules = (
+        tuple(offload.parse_rule(text) for text in arguments.rule)
+        if arguments.rule
+        else offload.default_rules()
+    )
+    if len(rules) > len(offload.default_rules()):
+        raise _UsageError("cfplan offload: a structure has at most three offload rules.")
+    answer = offload.offload_answer(
+        mib_to_bytes(arguments.size_mib),
+        message_bytes=arguments.message_bytes,
+        rules=rules,
+        choice=published_curve(cfcc_level=arguments.cfcc),
+        cfcc_level=arguments.cfcc,
+        auto_alter=arguments.auto_alter,
+        hold_messages=arguments.hold,
+    )
+    return _answer(arguments, answer.figures, answer.findings, answer.explanations)
+
+
+def _plan(arguments: argparse.Namespace) -> int:
+    from app.documents import read_file, read_text  # noqa: PLC0415
+    from planner_core.outputs import render_output  # noqa: PLC0415
+    from planner_core.plan import evaluate  # noqa: PLC0415
+
+    document = (
+        read_text(sys.stdin.buffer.read()) if arguments.file == "-" else read_file(Path(arguments.file))
+    )
+    try:
+        result = evaluate(document)
+        if arguments.output == "json":
+            _out(json.dumps(result.as_json(explain=arguments.explain), indent=2) + "\n")
+        else:
+            text = render_output(arguments.output, result).text
+            _report(result.findings)
+            _out(text)
+    except (PlanRefused, OutputRefused) as refused:
+        if arguments.output == "json":
+            _out(
+                json.dumps({"findings": [finding.as_json() for finding in refused.findings]}, indent=2) + "\n"
+            )
+        _say(str(refused))
+        return EXIT_FINDINGS
+    return _exit_code(result.findings, arguments.fail_on)
+
+
+def _report(findings: Sequence[Finding]) -> None:
+    """Findings beside a text output go to stderr, so that stdout stays what is submitted."""
+    for finding in findings:
+        if finding.severity != "info":
+            _say(f"{finding.severity}: {finding.code}: {finding.message}")
+
+
+def _schema(arguments: argparse.Namespace) -> int:
+    from planner_core.document import json_schema  # noqa: PLC0415
+
+    del arguments
+    _out(json.dumps(json_schema(), indent=2) + "\n")
+    return EXIT_OK
+
+
+def _example(arguments: argparse.Namespace) -> int:
+    from app.documents import example_text  # noqa: PLC0415
+
+    del arguments
+    _out(example_text())
+    return EXIT_OK
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    import uvicorn  # noqa: PLC0415
+
+    from app.main import create_app  # noqa: PLC0415
+    from app.settings import Settings  # noqa: PLC0415
+
+    given = {
+        key: value for key, value in (("host", arguments.host), ("port", arguments.port)) if value is not None
+    }
+    settings = Settings(**given)
+    _say(f"cfplan serves http://{settings.host}:{settings.port}")
+    uvicorn.run(
+        create_app(settings), host=settings.host, port=settings.port, server_header=False, log_level="warning"
+    )
+    return EXIT_OK
+
+
+if __name__ == "__main__":
+    main_entry()

@@ -1,0 +1,92 @@
+"""Plan documents from files: JSON, or YAML 1.2 without anchors, aliases and double keys.
+
+Kept apart from the web so that the command line starts without it.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Any, NoReturn
+
+from planner_core.document import PlanDocument, parse_json, read_object
+from planner_core.errors import DocumentInvalid, FieldProblem
+
+LARGEST_FILE_BYTES = 64 * 2**20
+EXAMPLE = "sq03.yaml"
+
+
+def example_text() -> str:
+    """The example plan as it stands in its file, remarks included."""
+    return (resources.files("app") / "examples" / EXAMPLE).read_text(encoding="utf-8")
+
+
+def read_file(path: Path) -> PlanDocument:
+    """Read a plan document; JSON when the text begins with a brace, else YAML.
+
+    Raises:
+        DocumentInvalid: The file cannot be read, or not as a plan document.
+    """
+    try:
+        with path.open("rb") as file:
+            text = file.read(LARGEST_FILE_BYTES + 1)
+    except FileNotFoundError:
+        _invalid(f"There is no file {str(path)!r}.")
+    except IsADirectoryError:
+        _invalid(f"{str(path)!r} is a folder, not a file.")
+    except (OSError, ValueError) as error:
+        _invalid(f"The file {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}.")
+    if len(text) > LARGEST_FILE_BYTES:
+        _invalid(f"The file {str(path)!r} is larger than {LARGEST_FILE_BYTES} bytes.")
+    return read_text(text)
+
+
+def read_text(text: bytes) -> PlanDocument:
+    """Read a plan document from the bytes of a file."""
+    if not text.strip():
+        _invalid("The document is empty.")
+    if text.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
+        return read_object(parse_json(text.removeprefix(b"\xef\xbb\xbf")))
+    return read_object(parse_yaml(text))
+
+
+def parse_yaml(text: bytes) -> object:
+    """YAML 1.2 text → object.
+
+    Raises:
+        DocumentInvalid: With the line and column.
+    """
+    from ruamel.yaml import YAML  # noqa: PLC0415 - slow to load, and only for YAML
+    from ruamel.yaml.composer import Composer, ComposerError  # noqa: PLC0415
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
+    from ruamel.yaml.events import AliasEvent  # noqa: PLC0415
+
+    class NoAliases(Composer):
+        """An alias can make a small text stand for a huge document, and a plan needs none."""
+
+        def compose_node(self, parent: Any, index: Any) -> Any:  # noqa: ANN401 - as the base class
+            if self.parser.check_event(AliasEvent):
+                mark = self.parser.peek_event().start_mark
+                raise ComposerError(problem="aliases are not allowed in a plan document", problem_mark=mark)
+            return super().compose_node(parent, index)
+
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Composer = NoAliases
+    try:
+        return yaml.load(text.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        _invalid(f"The text is not UTF-8: byte {error.start} cannot be read.")
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+        _invalid(
+            f"The text is not YAML: {str(error.problem or error.context or 'it cannot be read').strip()}{where}."
+        )
+    except RecursionError:
+        _invalid("The text is nested too deeply.")
+    except (YAMLError, ValueError) as error:
+        _invalid(f"The text is not YAML: {str(error).splitlines()[0]}")
+
+
+def _invalid(message: str) -> NoReturn:
+    raise DocumentInvalid((FieldProblem("", message),)) from None

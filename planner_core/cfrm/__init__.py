@@ -1,0 +1,1 @@
+"""CFRM policy statements: rendered from a result, parsed back from text."""

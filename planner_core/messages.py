@@ -1,0 +1,31 @@
+"""Findings that single sizing questions and whole plans share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner_core import tables
+from planner_core.findings import Finding, finding
+from planner_core.structure_size import model_constant
+
+
+def cfcc_level_too_low(cfcc_level: int, *, who: str = "", field: str = "/cfcc_level") -> Iterator[Finding]:
+    """IBM MQ needs CFCC level 9."""
+    lowest = tables.constants("limits")["lowest_cfcc_level"].value
+    if cfcc_level < lowest:
+        has = f"{who} has CFCC level {cfcc_level}" if who else f"CFCC level {cfcc_level}"
+        yield finding("CFCC_LEVEL_TOO_LOW", f"{has}: IBM MQ needs level {lowest} or higher.", field=field)
+
+
+def always_offloaded(
+    largest_bytes: int, *, who: str = "There are", field: str | None = None, structure: str | None = None
+) -> Iterator[Finding]:
+    """Messages over 63 KB never stay in the CF."""
+    if largest_bytes > model_constant("largest_message_in_cf_bytes"):
+        yield finding(
+            "MESSAGES_ALWAYS_OFFLOADED",
+            f"{who} messages over 63 KB: their data is always offloaded, and each keeps one entry and "
+            f"{model_constant('offloaded_message_elements')} elements in the structure.",
+            field=field,
+            structure=structure,
+        )

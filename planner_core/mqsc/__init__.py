@@ -1,0 +1,1 @@
+"""MQSC definitions of the plan's structures and queues."""

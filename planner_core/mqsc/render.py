@@ -1,0 +1,83 @@
+"""MQSC to define the plan's structures and shared queues, for CSQUTIL or CSQINP input.
+
+Lines end within column 72 and are continued with +, which goes on at the first nonblank
+of the next line. CSQ_ADMIN has no CFSTRUCT object. Sources: IBM MQ, DEFINE CFSTRUCT, DEFINE
+QLOCAL, and Specifying offload options for shared messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from planner_core import tables
+from planner_core.document import MessageSizes, Offload, Queue, Structure
+from planner_core.names import mqsc_value
+from planner_core.plan import PlanResult
+from planner_core.units import format_size
+
+_RULES = 3
+_OFF = "64K"
+
+
+def mqsc(result: PlanResult) -> str:
+    """DEFINE CFSTRUCT for each application structure, DEFINE QLOCAL for each of its queues."""
+    document = result.document
+    lines = [
+        f"* Structures and shared queues of queue-sharing group {document.qsg}.",
+        "* Run once on one queue manager of the group. DEFINE fails for what exists.",
+        "* CSQ_ADMIN needs no CFSTRUCT; the system queues on CSQSYSAPPL come with",
+        "* the samples that IBM ships.",
+    ]
+    for structure in document.structures:
+        lines.append("*")
+        lines.extend(_command(f"DEFINE CFSTRUCT({mqsc_value(structure.name)})", tuple(_cfstruct(structure))))
+        for queue in structure.queues:
+            lines.extend(
+                _command(f"DEFINE QLOCAL({mqsc_value(queue.name)})", tuple(_qlocal(structure, queue)))
+            )
+    return "\n".join(lines) + "\n"
+
+
+def _command(head: str, parameters: Sequence[str]) -> Iterator[str]:
+    yield f"{head} +"
+    for parameter in parameters[:-1]:
+        yield f"       {parameter} +"
+    yield f"       {parameters[-1]}"
+
+
+def _yes(value: bool) -> str:  # noqa: FBT001 - one flag, one word
+    return "YES" if value else "NO"
+
+
+def _cfstruct(structure: Structure) -> Iterator[str]:
+    yield f"CFLEVEL({structure.cflevel})"
+    yield f"RECOVER({_yes(structure.recover)})"
+    if structure.cflevel >= tables.constants("limits")["cflevel_offload"].value:
+        yield from _offload(structure.offload)
+
+
+def _offload(offload: Offload) -> Iterator[str]:
+    yield f"OFFLOAD({offload.to})"
+    defaults = tables.table("offload_defaults").records()
+    for number in range(1, _RULES + 1):
+        if number <= len(offload.rules):
+            rule = offload.rules[number - 1]
+            threshold, size = rule.usage_over, format_size(rule.size_over)
+        else:
+            threshold, size = int(defaults[number - 1]["usage_over_percent"]), _OFF
+        yield f"OFFLD{number}TH({threshold}) OFFLD{number}SZ({size})"
+    if offload.to == "SMDS":
+        if offload.dsgroup is not None:
+            yield f"DSGROUP('{offload.dsgroup}')"
+        yield f"DSBLOCK({format_size(offload.dsblock)})"
+        yield f"DSBUFS({offload.dsbufs})"
+
+
+def _qlocal(structure: Structure, queue: Queue) -> Iterator[str]:
+    yield "QSGDISP(SHARED)"
+    yield f"CFSTRUCT({mqsc_value(structure.name)})"
+    yield f"DEFPSIST({_yes(queue.persistent)})"
+    sizes = queue.message_bytes
+    largest = sizes.max if isinstance(sizes, MessageSizes) else sizes
+    if largest > tables.constants("limits")["default_maxmsgl_bytes"].value:
+        yield f"MAXMSGL({largest})"

@@ -1,0 +1,54 @@
+"""The text outputs of a plan: the same document gives the same bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from planner_core.cfrm import render
+from planner_core.checks import job_incomplete
+from planner_core.errors import OutOfRange, OutputRefused
+from planner_core.mqsc.render import mqsc
+from planner_core.plan import PlanResult
+from planner_core.xcf.runbook import runbook
+from planner_core.xcf.setxcf import setxcf
+
+_RENDERERS: Mapping[str, tuple[Callable[[PlanResult], str], str]] = {
+    "policy": (render.fragment, "policy.txt"),
+    "job": (render.job, "job.jcl"),
+    "mqsc": (mqsc, "define.mqsc"),
+    "setxcf": (setxcf, "setxcf.txt"),
+    "runbook": (runbook, "runbook.txt"),
+}
+OUTPUT_KINDS = tuple(_RENDERERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A text and the name to download it by."""
+
+    text: str
+    filename: str
+
+
+def render_output(kind: str, result: PlanResult) -> Output:
+    """Render one output.
+
+    Raises:
+        OutOfRange: There is no such kind of output.
+        OutputRefused: The plan has error-level findings, or lacks what the job needs.
+    """
+    if kind not in _RENDERERS:
+        raise OutOfRange(field="output", value=kind, lowest="one of " + ", ".join(OUTPUT_KINDS))
+    errors = tuple(finding for finding in result.findings if finding.severity == "error")
+    if kind == "job" and not any(finding.code == "JOB_INCOMPLETE" for finding in errors):
+        errors += job_incomplete(result.document)
+    elif kind != "job":
+        # What only the job lacks does not stand against the other outputs.
+        errors = tuple(finding for finding in errors if finding.code != "JOB_INCOMPLETE")
+    if errors:
+        raise OutputRefused(kind, errors)
+    make, suffix = _RENDERERS[kind]
+    prefix = re.sub(r"[^A-Z0-9]", "_", result.document.qsg)
+    return Output(text=make(result), filename=f"{prefix}-{suffix}")

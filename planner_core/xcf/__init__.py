@@ -1,0 +1,1 @@
+"""Operator commands for structures, and what to do when one fills."""
