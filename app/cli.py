@@ -16,7 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
 
-from planner_core.errors import DocumentInvalid, OutputRefused, PlannerError, PlanRefused
+from planner_core.errors import SHOWN_PROBLEMS, DocumentInvalid, OutputRefused, PlannerError, PlanRefused
 from planner_core.findings import Finding, in_order
 from planner_core.provenance import plain_number
 
@@ -24,6 +24,8 @@ EXIT_OK, EXIT_FINDINGS, EXIT_USAGE = 0, 1, 2
 _OUTPUTS = ("policy", "job", "mqsc", "setxcf", "runbook", "json")
 _MOST = 10**12
 _LARGEST_MIB = 64 * 2**20
+_MOST_DIGITS = 60
+_SHOWN_BELOW = 20
 
 
 class _UsageError(Exception):
@@ -32,7 +34,8 @@ class _UsageError(Exception):
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise _UsageError(f"{self.prog}: {message}\n{self.format_usage().strip()}")
+        msg = f"{self.prog}: {message}\n{self.format_usage().strip()}"
+        raise _UsageError(msg)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         raise SystemExit(status if message is None else message)
@@ -54,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (_UsageError, DocumentInvalid) as error:
         _say(str(error))
         if isinstance(error, DocumentInvalid):
-            for problem in error.problems[3:20]:
+            for problem in error.problems[SHOWN_PROBLEMS:_SHOWN_BELOW]:
                 _say(f"  {problem}")
         return EXIT_USAGE
     except PlannerError as error:
@@ -71,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr)  # noqa: T201 - this is the command line
+    print(text, file=sys.stderr)
 
 
 def _out(text: str) -> None:
@@ -82,10 +85,12 @@ def _out(text: str) -> None:
 def _whole(lowest: int, highest: int) -> Callable[[str], int]:
     def read(text: str) -> int:
         plain = text.strip()
-        if not plain.lstrip("+-").isdigit() or not plain.isascii() or len(plain) > 20:
-            raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
+        if not plain.lstrip("+-").isdigit() or not plain.isascii() or len(plain) > _MOST_DIGITS:
+            msg = f"{text!r} is no whole number"
+            raise argparse.ArgumentTypeError(msg)
         if not lowest <= int(plain) <= highest:
-            raise argparse.ArgumentTypeError(f"{text} is not between {lowest} and {highest}")
+            msg = f"{text} is not between {lowest} and {highest}"
+            raise argparse.ArgumentTypeError(msg)
         return int(plain)
 
     return read
@@ -95,9 +100,11 @@ def _mib(text: str) -> Fraction:
     try:
         value = Decimal(text)
     except InvalidOperation:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
-    if not value.is_finite() or not 0 <= value <= _LARGEST_MIB or len(text) > 60:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and {_LARGEST_MIB} MiB")
+        msg = f"{text!r} is no number"
+        raise argparse.ArgumentTypeError(msg) from None
+    if not value.is_finite() or not 0 <= value <= _LARGEST_MIB or len(text) > _MOST_DIGITS:
+        msg = f"{text} is not between 0 and {_LARGEST_MIB} MiB"
+        raise argparse.ArgumentTypeError(msg)
     return Fraction(value)
 
 
@@ -252,9 +259,9 @@ def _plain(value: Any) -> str:  # noqa: ANN401 - any JSON value
 
 
 def _structure(arguments: argparse.Namespace) -> int:
-    from planner_core import structure_size  # noqa: PLC0415
-    from planner_core.messages import always_offloaded, cfcc_level_too_low  # noqa: PLC0415
-    from planner_core.units import bytes_to_kib_ceil, bytes_to_mib, mib_to_bytes  # noqa: PLC0415
+    from planner_core import structure_size
+    from planner_core.messages import always_offloaded, cfcc_level_too_low
+    from planner_core.units import bytes_to_kib_ceil, bytes_to_mib, mib_to_bytes
 
     choice = structure_size.published_curve(cfcc_level=arguments.cfcc)
     curve = choice.curve
@@ -292,9 +299,9 @@ def _structure(arguments: argparse.Namespace) -> int:
 
 
 def _admin(arguments: argparse.Namespace) -> int:
-    from planner_core import admin_structure  # noqa: PLC0415
-    from planner_core.messages import cfcc_level_too_low  # noqa: PLC0415
-    from planner_core.units import bytes_to_kib_ceil  # noqa: PLC0415
+    from planner_core import admin_structure
+    from planner_core.messages import cfcc_level_too_low
+    from planner_core.units import bytes_to_kib_ceil
 
     try:
         need = admin_structure.admin_need(
@@ -313,9 +320,9 @@ def _admin(arguments: argparse.Namespace) -> int:
 
 
 def _offload(arguments: argparse.Namespace) -> int:
-    from planner_core import offload  # noqa: PLC0415
-    from planner_core.structure_size import published_curve  # noqa: PLC0415
-    from planner_core.units import mib_to_bytes  # noqa: PLC0415
+    from planner_core import offload
+    from planner_core.structure_size import published_curve
+    from planner_core.units import mib_to_bytes
 
     rules = (
         tuple(offload.parse_rule(text) for text in arguments.rule)
@@ -323,7 +330,8 @@ def _offload(arguments: argparse.Namespace) -> int:
         else offload.default_rules()
     )
     if len(rules) > len(offload.default_rules()):
-        raise _UsageError("cfplan offload: a structure has at most three offload rules.")
+        msg = "cfplan offload: a structure has at most three offload rules."
+        raise _UsageError(msg)
     answer = offload.offload_answer(
         mib_to_bytes(arguments.size_mib),
         message_bytes=arguments.message_bytes,
@@ -337,9 +345,9 @@ def _offload(arguments: argparse.Namespace) -> int:
 
 
 def _plan(arguments: argparse.Namespace) -> int:
-    from app.documents import read_file, read_text  # noqa: PLC0415
-    from planner_core.outputs import render_output  # noqa: PLC0415
-    from planner_core.plan import evaluate  # noqa: PLC0415
+    from app.documents import read_file, read_text
+    from planner_core.outputs import render_output
+    from planner_core.plan import evaluate
 
     document = (
         read_text(sys.stdin.buffer.read()) if arguments.file == "-" else read_file(Path(arguments.file))
@@ -370,7 +378,7 @@ def _report(findings: Sequence[Finding]) -> None:
 
 
 def _schema(arguments: argparse.Namespace) -> int:
-    from planner_core.document import json_schema  # noqa: PLC0415
+    from planner_core.document import json_schema
 
     del arguments
     _out(json.dumps(json_schema(), indent=2) + "\n")
@@ -378,7 +386,7 @@ def _schema(arguments: argparse.Namespace) -> int:
 
 
 def _example(arguments: argparse.Namespace) -> int:
-    from app.documents import example_text  # noqa: PLC0415
+    from app.documents import example_text
 
     del arguments
     _out(example_text())
@@ -386,10 +394,10 @@ def _example(arguments: argparse.Namespace) -> int:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    import uvicorn  # noqa: PLC0415
+    import uvicorn
 
-    from app.main import create_app  # noqa: PLC0415
-    from app.settings import Settings  # noqa: PLC0415
+    from app.main import create_app
+    from app.settings import Settings
 
     given = {
         key: value for key, value in (("host", arguments.host), ("port", arguments.port)) if value is not None

@@ -128,7 +128,8 @@ def _first_figure(queue_managers: int, candidates: list[tuple[int, str, str, int
         for row in tables.table(table_id).records():
             if row["queue_managers"] == queue_managers:
                 return int(row[column]) * unit, table_id
-    raise tables.TableError(f"no figure for {queue_managers} queue managers")
+    msg = f"no figure for {queue_managers} queue managers"
+    raise tables.TableError(msg)
 
 
 def _too_few_entries(

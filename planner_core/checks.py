@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _MOST = 0.5
 _PERCENT = 100
+_SHOWN = 6
 
 
 def _limit(name: str) -> int:
@@ -188,13 +189,13 @@ def missing_for_job(document: PlanDocument) -> tuple[str, ...]:
             if getattr(cf, key) is None
         )
     known = {cf.name for cf in document.coupling_facilities}
-    lists = [
-        ("/admin", document.admin),
-        *((f"/structures/{i}", s) for i, s in enumerate(document.structures)),
-    ]
+    lists = {"/admin": document.admin.preflist}
+    lists |= {
+        f"/structures/{index}": structure.preflist for index, structure in enumerate(document.structures)
+    }
     if document.system.include:
-        lists.append(("/system", document.system))
-    missing.extend(f"{at}/preflist" for at, given in lists if known and not known.issuperset(given.preflist))
+        lists["/system"] = document.system.preflist
+    missing.extend(f"{at}/preflist" for at, names in lists.items() if known and not known.issuperset(names))
     return tuple(missing)
 
 
@@ -203,7 +204,8 @@ def job_incomplete(document: PlanDocument) -> tuple[Finding, ...]:
     missing = missing_for_job(document)
     if not missing:
         return ()
-    shown = ", ".join(missing[:6]) + (f" and {len(missing) - 6} more" if len(missing) > 6 else "")
+    rest = len(missing) - _SHOWN
+    shown = ", ".join(missing[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
     return (
         finding(
             "JOB_INCOMPLETE",
@@ -623,7 +625,7 @@ def _check_queues(structure: StructureResult, definition: Structure) -> Iterator
             field=at,
             structure=name,
         )
-    if len(definition.queues) < 2 or structure.load is None:
+    if len(definition.queues) <= 1 or structure.load is None:
         return
     shares = [_weight(queue.messages, queue.message_bytes, structure) for queue in structure.queues]
     total = sum(shares)

@@ -26,6 +26,7 @@ from planner_core.structure_size import elements_for, model_constant
 from planner_core.units import ceil_div, ceil_fraction, floor_fraction
 
 SECONDS_PER_MINUTE = 60
+_PERCENT = 100
 _P95 = Fraction(95, 100)
 _TAIL = 1 - _P95
 _SCALE = 2**32
@@ -116,11 +117,11 @@ def backlog_messages(*, put_rate_per_s: Decimal, outage_minutes: Decimal) -> Fra
 @lru_cache(maxsize=256)
 def growth_factor(*, percent_per_year: Decimal, years: Decimal) -> Fraction:
     """Compound growth; years need not be whole."""
-    if percent_per_year <= -100:
+    if percent_per_year <= -_PERCENT:
         raise OutOfRange(field="percent_per_year", value=percent_per_year, lowest="more than -100")
     if not percent_per_year or not years:
         return Fraction(1)
-    base = 1 + Fraction(percent_per_year) / 100
+    base = 1 + Fraction(percent_per_year) / _PERCENT
     if years == years.to_integral_value():
         return base ** int(years)
     with localcontext(prec=40):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NoReturn
 
@@ -37,7 +37,8 @@ _LONGEST_NUMBER = 40
 
 
 def _refuse(message: str) -> NoReturn:
-    raise PydanticCustomError("cfplan", "{message}", {"message": message})
+    msg = "cfplan"
+    raise PydanticCustomError(msg, "{message}", {"message": message})
 
 
 def _named(check: Callable[[str], str], *, example: str) -> Any:  # noqa: ANN401 - an annotation for pydantic
@@ -293,7 +294,7 @@ class MessageSizes(BaseModel):
 
     def distribution(self) -> SizeDistribution:
         """As the core computes with it."""
-        from fractions import Fraction  # noqa: PLC0415
+        from fractions import Fraction
 
         return SizeDistribution(mean=Fraction(self.mean), p95=self.p95, maximum=self.max)
 
@@ -497,9 +498,9 @@ def _pointer(location: tuple[int | str, ...], document: object, *, missing: bool
     parts: list[str] = []
     here = document
     for index, item in enumerate(location):
-        if isinstance(here, Mapping) and item in here:
-            here = here[item]
-        elif isinstance(here, list) and isinstance(item, int) and item < len(here):
+        if (isinstance(here, Mapping) and item in here) or (
+            isinstance(here, list) and isinstance(item, int) and item < len(here)
+        ):
             here = here[item]
         elif not (missing and index == len(location) - 1):
             continue

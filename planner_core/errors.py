@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from planner_core.findings import Finding
 
 
+_SHOWN_CHARACTERS = 40
+SHOWN_PROBLEMS = 3
+
+
 class PlannerError(Exception):
     """Base of everything the core raises; `str()` is a sentence for a planner."""
 
@@ -36,7 +40,7 @@ class SizeSyntax(PlannerError):
     def __init__(self, *, text: str, needs_unit: bool = False) -> None:
         """Keep the text that could not be read."""
         self.text = text
-        shown = text if len(text) <= 40 else text[:37] + "..."
+        shown = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
         if needs_unit:
             super().__init__(f"{shown!r} has no unit: write it with K, M, G or T, such as 32K.")
         else:
@@ -65,8 +69,9 @@ class DocumentInvalid(PlannerError):
     def __init__(self, problems: tuple[FieldProblem, ...]) -> None:
         """Keep the problems; the sentence shows the first few."""
         self.problems = problems
-        shown = "; ".join(str(problem) for problem in problems[:3])
-        more = f" (and {len(problems) - 3} more)" if len(problems) > 3 else ""
+        shown = "; ".join(str(problem) for problem in problems[:SHOWN_PROBLEMS])
+        rest = len(problems) - SHOWN_PROBLEMS
+        more = f" (and {rest} more)" if rest > 0 else ""
         super().__init__(f"The plan document is not valid. {shown}{more}")
 
 

@@ -16,6 +16,7 @@ ADMIN_STRUCTURE: Final = "CSQ_ADMIN"
 SYSTEM_STRUCTURE: Final = "CSQSYSAPPL"
 _QSG_LENGTH: Final = 4
 _PAD: Final = "@"
+_SHOWN_CHARACTERS: Final = 60
 
 _QSG = re.compile(r"[A-Z][A-Z0-9$#@]{0,3}")
 _QUEUE_MANAGER = re.compile(r"[A-Z$#@][A-Z0-9$#@]{0,3}")
@@ -30,14 +31,15 @@ _MQSC_PLAIN = re.compile(r"[A-Z0-9._]+")
 
 
 def _shown(value: str) -> str:
-    return ascii(value if len(value) <= 60 else value[:57] + "...")
+    return ascii(value if len(value) <= _SHOWN_CHARACTERS else f"{value[:_SHOWN_CHARACTERS]}...")
 
 
 def _check(pattern: re.Pattern[str], value: str, rule: str) -> str:
     if pattern.fullmatch(value):
         return value
     hint = f" Write it in upper case: {value.upper()}." if pattern.fullmatch(value.upper()) else ""
-    raise NameSyntax(f"{_shown(value)} is not allowed here: {rule}.{hint}")
+    msg = f"{_shown(value)} is not allowed here: {rule}.{hint}"
+    raise NameSyntax(msg)
 
 
 def qsg(value: str) -> str:
@@ -57,11 +59,11 @@ def queue_manager(value: str) -> str:
 def cfstruct(value: str) -> str:
     """A CFSTRUCT name: 1 to 12 alphanumeric characters, the first a letter, without the group's name."""
     if value == ADMIN_STRUCTURE:
-        raise NameSyntax(
-            "CSQ_ADMIN is always generated and holds no user data: leave it out of the structures."
-        )
+        msg = "CSQ_ADMIN is always generated and holds no user data: leave it out of the structures."
+        raise NameSyntax(msg)
     if value == SYSTEM_STRUCTURE:
-        raise NameSyntax("CSQSYSAPPL is generated from the key 'system': leave it out of the structures.")
+        msg = "CSQSYSAPPL is generated from the key 'system': leave it out of the structures."
+        raise NameSyntax(msg)
     rule = "a CFSTRUCT has 1 to 12 characters A-Z 0-9, the first a letter, without the name of the group"
     return _check(_CFSTRUCT, value, rule)
 
@@ -101,9 +103,8 @@ def dsgroup(value: str) -> str:
     longest = value.replace("*", "Q" * _QSG_LENGTH)
     qualifiers = longest.split(".")
     if value.count("*") != 1 or not all(_QUALIFIER.fullmatch(q) for q in qualifiers):
-        raise NameSyntax(
-            f"{_shown(value)} is not allowed here: {rule}; each qualifier has 1 to 8 characters."
-        )
+        msg = f"{_shown(value)} is not allowed here: {rule}; each qualifier has 1 to 8 characters."
+        raise NameSyntax(msg)
     return value
 
 

@@ -16,6 +16,7 @@ for shared messages.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -353,13 +354,7 @@ def parse_rule(text: str) -> Rule:
         SizeSyntax: The size cannot be read.
     """
     threshold, colon, size = text.partition(":")
-    if (
-        not colon
-        or not threshold.isascii()
-        or not threshold.isdigit()
-        or len(threshold) > 3
-        or int(threshold) > _FULL
-    ):
+    if not colon or not re.fullmatch(r"[0-9]{1,3}", threshold) or int(threshold) > _FULL:
         raise OutOfRange(
             field="rule", value=repr(text), lowest="0:0K", highest="100:64K", advice="Write a rule as 70:32K."
         )
@@ -422,23 +417,22 @@ def offload_answer(
     demand = one_message(message_bytes, rules=rules, curve=curve)
     met = [rule for rule in rules if rule.is_on and can_fire(rule, demand)]
     bundles = bundles_in(size_bytes, curve=curve)
+    pools = two_pools(Fraction(1), elements_per_entry=curve.bundle_at(None)[1])
     if auto_alter:
-        pools, units = (Pool(curve.entry_bytes, curve.element_bytes, curve.bundle),), bundles
-    else:
-        pools, units = two_pools(Fraction(1), elements_per_entry=curve.bundle_at(None)[1]), bundles
+        pools = (Pool(curve.entry_bytes, curve.element_bytes, curve.bundle),)
     plain, filled = fill(demand, rules=(), pools=pools), fill(demand, rules=met, pools=pools)
     steps = [
         {
             "threshold": p.rule.threshold,
             "size_bytes": p.rule.size_bytes,
-            "at_messages": filled.messages_at(p, units),
+            "at_messages": filled.messages_at(p, bundles),
         }
         for p in filled.starts
         if p.rule is not None
     ]
     figures: dict[str, object] = {
-        "capacity": filled.capacity(units),
-        "capacity_without_offload": plain.capacity(units),
+        "capacity": filled.capacity(bundles),
+        "capacity_without_offload": plain.capacity(bundles),
         "steps": steps,
         "bytes_per_offloaded_message": float(_offloaded_cost(curve, demand, filled, auto_alter=auto_alter)),
         "ibm_bytes_per_offloaded_message": model_constant("ibm_offloaded_message_bytes"),

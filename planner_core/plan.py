@@ -39,7 +39,7 @@ from planner_core.structure_size import (
     size_for,
 )
 from planner_core.system_structure import SystemSizes, system_queues, system_sizes
-from planner_core.units import bytes_to_kib_ceil, ceil_fraction, floor_fraction, round_up
+from planner_core.units import bytes_to_kib_ceil, ceil_fraction, round_up
 
 Role = Literal["admin", "application", "system"]
 _PERCENT = 100
@@ -206,13 +206,15 @@ def hundredths(value: Fraction) -> float:
 
 def offload_steps(filled: Fill | None, bundles: Fraction) -> list[dict[str, int]]:
     """When each rule starts, in the order of their thresholds."""
+    if filled is None:
+        return []
     return [
         {
             "threshold": point.rule.threshold,
             "size_bytes": point.rule.size_bytes,
             "at_messages": filled.messages_at(point, bundles),
         }
-        for point in (filled.starts if filled else ())
+        for point in filled.starts
         if point.rule is not None
     ]
 
@@ -247,7 +249,7 @@ class PlanResult:
             "findings": [finding.as_json() for finding in self.findings],
         }
         if explain:
-            from planner_core.explain import explain_result  # noqa: PLC0415 - only on request
+            from planner_core.explain import explain_result
 
             found["explanations"] = {item.figure: item.as_json() for item in explain_result(self)}
         return found

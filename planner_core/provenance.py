@@ -37,6 +37,7 @@ class Source:
         return f"{place} ({self.url})" if self.url else place
 
 
+_MOST_DECIMALS = 12
 Number = int | Fraction | str
 
 
@@ -115,7 +116,7 @@ def plain_number(value: Number) -> int | str:
     while rest % 5 == 0:
         rest, fives = rest // 5, fives + 1
     digits = max(twos, fives)
-    if rest != 1 or digits > 12:
+    if rest != 1 or digits > _MOST_DECIMALS:
         return f"{value.numerator}/{value.denominator}"
     scaled = str(abs(value.numerator) * 10**digits // value.denominator).rjust(digits + 1, "0")
     return f"{'-' if value < 0 else ''}{scaled[:-digits]}.{scaled[-digits:]}"

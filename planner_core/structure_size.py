@@ -273,6 +273,7 @@ def explain_size(
         Input("entries", entries, "entries", Basis.DERIVED),
         Input("elements", elements, "elements", Basis.DERIVED),
     )
+    steps: tuple[Step, ...]
     if bundle == curve.bundle:
         steps = (Step("bundle_bytes", "factor * ratio_elements * element_bytes", bundle),)
         inputs = (*curve_inputs(curve), *counts)

@@ -45,7 +45,7 @@ def _command(head: str, parameters: Sequence[str]) -> Iterator[str]:
     yield f"       {parameters[-1]}"
 
 
-def _yes(value: bool) -> str:  # noqa: FBT001 - one flag, one word
+def _yes(value: bool) -> str:
     return "YES" if value else "NO"
 
 

@@ -138,7 +138,8 @@ def _sources() -> Mapping[str, _SourceEntry]:
     entries = _SourcesFile.model_validate(_read("sources")).sources
     by_key = {entry.key: entry for entry in entries}
     if len(by_key) != len(entries):
-        raise TableError("sources.toml names a key twice")
+        msg = "sources.toml names a key twice"
+        raise TableError(msg)
     return by_key
 
 
@@ -147,7 +148,8 @@ def source(key: str, section: str = "") -> Source:
     try:
         entry = _sources()[key]
     except KeyError:
-        raise TableError(f"no source {key!r} in sources.toml") from None
+        msg = f"no source {key!r} in sources.toml"
+        raise TableError(msg) from None
     return Source(document=entry.document, section=section, url=entry.url)
 
 
@@ -156,10 +158,12 @@ def table(table_id: str) -> PublishedTable:
     """Load one table and check its shape."""
     file = _TableFile.model_validate(_read(table_id))
     if file.id != table_id:
-        raise TableError(f"{table_id}.toml calls itself {file.id!r}")
+        msg = f"{table_id}.toml calls itself {file.id!r}"
+        raise TableError(msg)
     wrong = [row for row in file.rows if len(row) != len(file.columns)]
     if wrong or not file.rows:
-        raise TableError(f"{table_id}.toml: row {wrong[:1]} does not have {len(file.columns)} cells")
+        msg = f"{table_id}.toml: row {wrong[:1]} does not have {len(file.columns)} cells"
+        raise TableError(msg)
     return PublishedTable(
         id=file.id,
         title=file.title,
@@ -183,12 +187,14 @@ def constants(table_id: str) -> Mapping[str, Constant]:
     """The named numbers of a table of constants."""
     loaded = table(table_id)
     if loaded.kind != "constants":
-        raise TableError(f"{table_id} is no table of constants")
+        msg = f"{table_id} is no table of constants"
+        raise TableError(msg)
     found: dict[str, Constant] = {}
     for row in loaded.records():
         value = row["value"]
         if not isinstance(value, int) or row["name"] in found:
-            raise TableError(f"{table_id}: {row['name']} is not a whole number, or stands there twice")
+            msg = f"{table_id}: {row['name']} is not a whole number, or stands there twice"
+            raise TableError(msg)
         name = str(row["name"])
         place = source(str(row["source"]), str(row["section"]))
         found[name] = Constant(name, value, str(row["unit"]), Basis(str(row["basis"])), place)
@@ -198,5 +204,6 @@ def constants(table_id: str) -> Mapping[str, Constant]:
 def exact(cell: int | Decimal | str) -> Fraction:
     """A numeric cell as an exact fraction."""
     if isinstance(cell, str):
-        raise TableError(f"{cell!r} is no number")
+        msg = f"{cell!r} is no number"
+        raise TableError(msg)
     return Fraction(cell)
