@@ -93,9 +93,10 @@ $(DONE)/web: requirements/web.txt $(DONE)/build
 	$(PIP_INSTALL) -r $<
 	@touch $@
 
+# setuptools warns at every editable installation that folders of the same names would take precedence.
 $(DONE)/project: pyproject.toml $(DONE)/build
 	@$(BIN)/python requirements/mend.py
-	$(BIN)/python -m pip install --quiet --no-deps --no-index --no-build-isolation --editable .
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-index --no-build-isolation --editable .
 	@touch $@
 
 $(DONE)/dev: requirements/dev.txt $(DONE)/web
