@@ -92,7 +92,10 @@ def test_run_serves_at_port_8000_unless_told_otherwise(tree: Tree) -> None:
 
 def test_run_serves_at_the_port_of_the_settings(tree: Tree) -> None:
     assert tree.make("run", CFPLAN_PORT="9000").stdout.splitlines()[-1] == "cfplan serve --port 9000"
-    assert tree.make("run", "PORT=8123", CFPLAN_PORT="9000").stdout.splitlines()[-1] == "cfplan serve --port 8123"
+    assert (
+        tree.make("run", "PORT=8123", CFPLAN_PORT="9000").stdout.splitlines()[-1]
+        == "cfplan serve --port 8123"
+    )
 
 
 def test_setup_installs_everything_and_the_web_first(tree: Tree) -> None:

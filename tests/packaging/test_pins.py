@@ -11,6 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from planner_core import CORE_VERSION
 from tests.packaging.pins import FILES, ROOT, parse_pins, read_pins
 
 PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -89,3 +90,7 @@ def test_what_builds_the_project_is_pinned_too() -> None:
     assert {
         canonicalize_name(Requirement(wanted).name) for wanted in PYPROJECT["build-system"]["requires"]
     } <= build
+
+
+def test_the_version_is_the_cores() -> None:
+    assert PYPROJECT["project"]["version"] == CORE_VERSION

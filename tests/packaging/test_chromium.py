@@ -1,0 +1,117 @@
+"""Which browser the tests take, and what happens where there is none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests import chromium
+from tests.packaging.pins import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is the whole PATH, with no browser named."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    return folder
+
+
+def program(path: Path, text: str = "exit 0") -> Path:
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_browser_named_comes_first(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(programs / "chromium")
+    named = program(tmp_path / "my-browser")
+    monkeypatch.setenv("CHROMIUM", str(named))
+    assert chromium.find_chromium() == named
+
+
+def test_the_browser_on_path_comes_second(programs: Path) -> None:
+    assert chromium.find_chromium() is None
+    on_path = program(programs / "chromium")
+    assert chromium.find_chromium() == on_path
+
+
+def test_a_browser_that_does_not_start_is_none(programs: Path) -> None:
+    program(programs / "chromium", "echo 'install the snap' >&2; exit 10")
+    assert chromium.find_chromium() is None
+
+
+def test_a_named_browser_that_does_not_start_is_an_error(
+    programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(programs / "chromium")
+    monkeypatch.setenv("CHROMIUM", "/nowhere/browser")
+    with pytest.raises(FileNotFoundError, match="CHROMIUM names /nowhere/browser, which does not start"):
+        chromium.find_chromium()
+
+
+def test_root_installs_the_missing_browser(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    program(
+        programs / "apt-get",
+        f'echo "$*" >> {programs}/log\n'
+        f'case "$*" in *"install -y"*) printf "#!/bin/sh\\nexit 0\\n" > {programs}/chromium\n'
+        f"/bin/chmod +x {programs}/chromium;; esac",
+    )
+    assert chromium.main() == 0
+    assert chromium.find_chromium() == programs / "chromium"
+    calls = (programs / "log").read_text(encoding="utf-8").splitlines()
+    assert [call.split()[3] for call in calls] == ["update", "install"]
+    assert chromium.main() == 0
+    assert (programs / "log").read_text(encoding="utf-8").splitlines() == calls, "not installed twice"
+
+
+def test_anyone_else_is_told_that_browser_tests_will_be_skipped(
+    programs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    program(programs / "apt-get", f"echo called > {programs}/log")
+    assert chromium.main() == 0
+    assert not (programs / "log").exists()
+    assert "The browser tests will be skipped: no Chromium" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("failure", ["it fails", "it hangs"])
+def test_an_installation_that_fails_stops_nothing(
+    failure: str, programs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(chromium, "APT_TIMEOUT_S", 0.2)
+    program(programs / "apt-get", "exit 100" if failure == "it fails" else "exec /bin/sleep 30")
+    assert chromium.main() == 0
+    assert "The browser tests will be skipped" in capsys.readouterr().err
+
+
+def test_a_run_without_a_browser_says_so_at_its_end(programs: Path, tmp_path: Path) -> None:
+    (tmp_path / "test_x.py").write_text(
+        "def test_it(chromium):\n    raise AssertionError\n", encoding="utf-8"
+    )
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
+    finished = subprocess.run(
+        [sys.executable, "-m", "pytest", "test_x.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": str(programs), "PYTHONPATH": str(ROOT)},
+    )
+    assert finished.returncode == 0, finished.stdout
+    assert "BROWSER TESTS DID NOT RUN" in finished.stdout
+    assert "1 skipped: no Chromium" in finished.stdout
