@@ -1,0 +1,71 @@
+"""The settings of the service: environment variables named CFPLAN_..., each with a default that works."""
+
+from __future__ import annotations
+
+import ipaddress
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from planner_core.units import MIB
+
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+
+
+class Settings(BaseSettings):
+    """What may be told to the service from outside; docs/settings.md lists the same fields."""
+
+    model_config = SettingsConfigDict(env_prefix="CFPLAN_", frozen=True, extra="forbid")
+
+    data_dir: Path = Field(
+        default=Path("data"),
+        description="Folder for everything the service stores. It is made when it is first needed.",
+    )
+    host: str = Field(
+        default="127.0.0.1",
+        description="Address to listen on. The default answers this machine only.",
+    )
+    port: int = Field(default=8000, ge=0, le=65535, description="TCP port to listen on; 0 takes a free one.")
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=LOOPBACK_NAMES,
+        description=(
+            "Host names that requests may be addressed to, separated by commas. A name that begins with a dot stands "
+            "for all names below it; * accepts any name and gives up the protection against DNS rebinding. An "
+            "address given as host is accepted as well, unless it is a wildcard such as 0.0.0.0."
+        ),
+    )
+    max_body_bytes: int = Field(
+        default=32 * MIB,
+        ge=1,
+        description="Largest request body in bytes. The default holds the largest plan that MQ's limits permit.",
+    )
+    body_timeout_s: float = Field(
+        default=60.0,
+        gt=0,
+        description="Seconds within which a request body must have arrived in whole.",
+    )
+    compress_over_bytes: int = Field(
+        default=1400,
+        ge=0,
+        description="Responses longer than this many bytes are compressed for clients that accept gzip.",
+    )
+
+    @field_validator("allowed_hosts", mode="before")
+    @classmethod
+    def _split_names(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(name.strip().lower() for name in value.split(",") if name.strip())
+        return value
+
+    @property
+    def accepted_hosts(self) -> tuple[str, ...]:
+        """The names in allowed_hosts, and the address listened on when it is one."""
+        try:
+            address = ipaddress.ip_address(self.host.strip("[]"))
+        except ValueError:
+            return (*self.allowed_hosts, self.host.lower())
+        if address.is_unspecified:
+            return self.allowed_hosts
+        return (*self.allowed_hosts, f"[{address}]" if ":" in self.host else self.host)
