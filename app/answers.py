@@ -1,0 +1,124 @@
+"""The shapes of the JSON answers, for their description in OpenAPI; the tests hold real answers against them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Answer(BaseModel):
+    """A JSON object with these members; later versions may add some."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class FindingAnswer(Answer):
+    """Something to know about a plan."""
+
+    code: Annotated[str, Field(description="Stable name of the rule.", examples=["INITSIZE_BELOW_NEED"])]
+    severity: Literal["error", "warning", "info"]
+    message: Annotated[str, Field(description="A sentence for the planner.")]
+    source: Annotated[str, Field(description="The document on which the rule rests.")]
+    field: Annotated[
+        str | None, Field(description="JSON pointer to the field it is about, if it is about one.")
+    ]
+    structure: Annotated[str | None, Field(description="The structure it is about, if it is about one.")]
+
+
+class FieldError(Answer):
+    """A field at fault."""
+
+    field: Annotated[
+        str,
+        Field(
+            description="JSON pointer into the plan document (empty: the document as a whole), or the name of a "
+            "parameter.",
+            examples=["/structures/0/queues/0/message_bytes"],
+        ),
+    ]
+    message: Annotated[str, Field(description="What is wrong with it.")]
+
+
+class ProblemAnswer(Answer):
+    """A problem document (RFC 9457)."""
+
+    type: Annotated[
+        str,
+        Field(
+            description="Where this kind of problem is described.",
+            examples=["/docs/problems#document-invalid"],
+        ),
+    ]
+    title: Annotated[str, Field(description="The kind of problem, always in the same words.")]
+    status: Annotated[int, Field(description="The HTTP status.", ge=400, le=599)]
+    detail: Annotated[str, Field(description="What happened this time, in a sentence.")]
+    errors: Annotated[list[FieldError], Field(description="The fields at fault.")]
+    errors_omitted: Annotated[
+        int | None, Field(description="How many more fields are at fault than are named.")
+    ] = None
+    findings: list[FindingAnswer]
+    reference: Annotated[
+        str | None, Field(description="Under this the operator finds the failure in the log.")
+    ] = None
+
+
+class HealthAnswer(Answer):
+    """The service is up."""
+
+    status: Literal["ok"]
+    version: Annotated[str, Field(description="Version of the sizing core.")]
+    findings: list[FindingAnswer]
+
+
+class SourceAnswer(Answer):
+    """A public document and the place in it."""
+
+    document: str
+    section: str
+    url: str
+
+
+class TableSummary(Answer):
+    """A published table without its rows."""
+
+    id: str
+    title: str
+    about: str
+    basis: Annotated[str, Field(description="published, read_off_chart, derived or assumed.")]
+    source: SourceAnswer
+    url: Annotated[str, Field(description="Path of the whole table.")]
+
+
+class TablesAnswer(Answer):
+    """All published tables."""
+
+    tables: list[TableSummary]
+    findings: list[FindingAnswer]
+
+
+class ColumnAnswer(Answer):
+    """A column of a table."""
+
+    name: str
+    title: str
+    unit: str
+
+
+class NoteAnswer(Answer):
+    """A remark on the row whose first cell is `row`."""
+
+    row: int
+    text: str
+    corrected: Annotated[
+        int | None, Field(description="The figure that is probably meant where a misprint is likely.")
+    ]
+
+
+class TableAnswer(TableSummary):
+    """A table as its source prints it."""
+
+    columns: list[ColumnAnswer]
+    rows: Annotated[list[list[int | float | str]], Field(description="One list a row, one cell a column.")]
+    notes: list[NoteAnswer]
+    findings: list[FindingAnswer]

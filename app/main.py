@@ -1,0 +1,62 @@
+"""The application: every part put together, for one set of settings."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, FastAPI
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+
+from app import api_docs, errors, openapi, pages
+from app.answers import HealthAnswer
+from app.reference import api as reference_api
+from app.security.body import BoundedBody
+from app.security.headers import SecurityHeaders
+from app.security.hosts import AllowedHosts
+from app.security.same_origin import SameOrigin
+from app.settings import Settings
+from app.sizing import routes as sizing
+from app.static_files import Files
+from app.templating import STATIC_DIR
+from planner_core import CORE_VERSION
+
+health = APIRouter(tags=["service"])
+
+
+@health.get("/healthz", summary="Is the service up?", responses=openapi.problems())
+async def healthz() -> HealthAnswer:
+    """Answers as soon as requests are taken."""
+    return HealthAnswer(status="ok", version=CORE_VERSION, findings=[])
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """Build the application. Without settings they are read from the environment."""
+    settings = settings or Settings()
+    app = FastAPI(
+        title="cfplan",
+        version=CORE_VERSION,
+        openapi_url="/openapi.json",
+        docs_url=None,  # FastAPI's own page loads its scripts from another site
+        redoc_url=None,
+        middleware=_middleware(settings),
+        telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
+    )
+    app.state.settings = settings
+    errors.install(app)
+    openapi.install(app)
+    for router in (health, sizing.router, reference_api.router, api_docs.router, *pages.routers()):
+        app.include_router(router)
+    app.mount(api_docs.ASSETS_PATH, Files(directory=api_docs.assets_dir()), name="swagger-ui")
+    app.mount("/static", Files(directory=STATIC_DIR), name="static")
+    return app
+
+
+def _middleware(settings: Settings) -> list[Middleware]:
+    """From the outside in; the headers are outermost, so that every answer has them."""
+    return [
+        Middleware(SecurityHeaders),
+        Middleware(GZipMiddleware, minimum_size=settings.compress_over_bytes, compresslevel=5),
+        Middleware(errors.UnexpectedErrors),
+        Middleware(AllowedHosts, allowed=settings.accepted_hosts),
+        Middleware(SameOrigin),
+        Middleware(BoundedBody, max_bytes=settings.max_body_bytes, timeout_s=settings.body_timeout_s),
+    ]

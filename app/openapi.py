@@ -1,0 +1,196 @@
+"""The description of the REST interface (OpenAPI 3.1).
+
+Requests are read and results written by the core itself, not by the framework; so what FastAPI cannot see is put in
+here: the plan document's schema, the result's, the problem documents, and examples. The examples of answers are
+computed from the examples of requests when the description is first asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic.json_schema import models_json_schema
+
+from app.answers import ProblemAnswer
+from app.errors import PROBLEM_MEDIA_TYPE
+from app.sizing.answers import PlanResultAnswer
+from app.sizing.examples import examples
+from planner_core.document import json_schema, read_object
+from planner_core.errors import OutputRefused
+from planner_core.outputs import OUTPUT_KINDS, render_output
+from planner_core.plan import evaluate
+
+JSON = "application/json"
+TEXT = "text/plain"
+COMPONENTS = "#/components/schemas/"
+
+DESCRIPTION = """\
+Sizes coupling facility list structures of IBM MQ for z/OS queue-sharing groups: a plan document in; sizes, findings and
+their sources out, or the CFRM policy, the job, MQSC, SETXCF commands and a runbook as text.
+
+Storage in answers is in bytes, or in the unit that the member's name ends with. Every JSON answer has `findings`. What
+is refused is answered by a problem document (RFC 9457) that names the fields at fault. Addresses under `/api/v1` keep
+their meaning; members may be added to answers.
+"""
+
+TAGS = [
+    {"name": "plans", "description": "A plan document in, a result or a text out. Nothing is stored."},
+    {"name": "reference", "description": "The published tables on which every figure rests."},
+    {"name": "service", "description": "The service itself."},
+]
+
+
+class Words(NamedTuple):
+    """How an output is described."""
+
+    summary: str
+    description: str
+
+
+OUTPUT_WORDS = {
+    "policy": Words(
+        "CFRM STRUCTURE statements",
+        "The STRUCTURE statements of all structures of the plan, to be merged into the CFRM policy.",
+    ),
+    "job": Words(
+        "IXCMIAPU job",
+        "The complete job that defines the policy. It needs the policy's name and the hardware fields of every coupling "
+        "facility; what is missing is named.",
+    ),
+    "mqsc": Words("MQSC definitions", "DEFINE CFSTRUCT and DEFINE QLOCAL commands."),
+    "setxcf": Words("SETXCF commands", "Operator commands that activate the policy and alter structures."),
+    "runbook": Words("Runbook", "What to do, structure by structure, at IXC585E and at reason code 2192."),
+}
+
+ANSWERED: tuple[tuple[str, str | None], ...] = (
+    ("/api/v1/size", None),
+    *((f"/api/v1/{kind}", kind) for kind in OUTPUT_KINDS),
+)
+"""Addresses whose answers to the examples are shown, and the kind of output of each."""
+
+PROBLEM_WORDS = {
+    403: "A browser sent the request for a page of another site.",
+    404: "There is nothing at this address.",
+    408: "The body took too long to arrive.",
+    413: "The body is larger than the service takes.",
+    415: "The body is not application/json in UTF-8, as its headers say.",
+    422: "The document is not valid, no such plan can exist, or this output cannot be given: `errors` names the fields.",
+}
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Problem documents with these statuses, and the default one."""
+    content = {PROBLEM_MEDIA_TYPE: {"schema": {"$ref": COMPONENTS + "Problem"}}}
+    other = (
+        "Any other refusal or failure, such as 421 (unknown host name) or 500 (with a reference for the log)."
+    )
+    described: dict[int | str, dict[str, Any]] = {
+        status: {"description": PROBLEM_WORDS[status], "content": content} for status in statuses
+    }
+    return {**described, "default": {"description": other, "content": content}}
+
+
+def plan_request() -> dict[str, Any]:
+    """A request body that is a plan document."""
+    content = {JSON: {"schema": {"$ref": COMPONENTS + "PlanDocument"}}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def result_response() -> dict[str, Any]:
+    """The answer of POST /api/v1/size."""
+    return {
+        "description": "Figures and findings of the plan; with `explain`, the explanation of every figure.",
+        "content": {JSON: {"schema": {"$ref": COMPONENTS + "PlanResult"}}},
+    }
+
+
+def schema_response() -> dict[str, Any]:
+    """The answer of GET /api/v1/schema."""
+    return {
+        "description": "The JSON Schema. Its member `findings` is always empty and no keyword of JSON Schema.",
+        "content": {
+            "application/schema+json": {"schema": {"type": "object", "required": ["$schema", "findings"]}}
+        },
+    }
+
+
+def text_response(kind: str) -> dict[str, Any]:
+    """The answer of the addresses that give a text."""
+    return {
+        "description": OUTPUT_WORDS[kind].description,
+        "headers": {
+            "Content-Disposition": {
+                "description": "`attachment` with the name under which to save the text.",
+                "schema": {"type": "string"},
+            },
+            "X-Cfplan-Findings": {
+                "description": "Number of findings of each severity. POST /api/v1/size tells what they are.",
+                "schema": {"type": "string", "pattern": r"^error=\d+, warning=\d+, info=\d+$"},
+            },
+        },
+        "content": {TEXT: {"schema": {"type": "string"}}},
+    }
+
+
+def build(app: FastAPI) -> dict[str, Any]:
+    """Describe the application's addresses, with the components that FastAPI does not know."""
+    description = get_openapi(
+        title=app.title,
+        version=app.version,
+        description=DESCRIPTION,
+        license_info={"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+        tags=TAGS,
+        routes=app.routes,
+    )
+    for path, kind in ANSWERED:
+        operation = description["paths"][path]["post"]
+        operation["requestBody"]["content"][JSON]["examples"] = {
+            name: {"summary": example.summary, "value": example.document}
+            for name, example in examples().items()
+        }
+        (answer,) = operation["responses"]["200"]["content"].values()
+        answer["examples"] = dict(_answers(kind))
+    schemas: dict[str, Any] = description.setdefault("components", {}).setdefault("schemas", {})
+    for name, schema in _components().items():
+        if schemas.setdefault(name, schema) != schema:
+            message = f"two schemas are called {name}"
+            raise ValueError(message)
+    return description
+
+
+def install(app: FastAPI) -> None:
+    """Serve this description at the application's openapi_url; it is made once, when it is first asked for."""
+
+    def description() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = build(app)
+        return app.openapi_schema
+
+    app.openapi = description  # type: ignore[method-assign]
+
+
+def _answers(kind: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What the address for this kind of output answers to each example; None is for the result itself."""
+    for name, example in examples().items():
+        result = evaluate(read_object(example.document))
+        try:
+            yield name, {"value": render_output(kind, result).text if kind else result.as_json()}
+        except OutputRefused:
+            continue
+
+
+def _components() -> dict[str, Any]:
+    _, models = models_json_schema(
+        [(model, "serialization") for model in (PlanResultAnswer, ProblemAnswer)],
+        ref_template=COMPONENTS + "{model}",
+    )
+    components = dict(models["$defs"])
+    components["Problem"] = components.pop("ProblemAnswer")
+    components["PlanResult"] = components.pop("PlanResultAnswer")
+    document: dict[str, Any] = json.loads(json.dumps(json_schema()).replace("#/$defs/", COMPONENTS))
+    document.pop("$schema")
+    return {**components, **document.pop("$defs"), "PlanDocument": document}

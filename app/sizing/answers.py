@@ -1,0 +1,154 @@
+"""The shape of a plan's result, for its description in OpenAPI. The core writes results itself; tests compare."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
+
+from app.answers import Answer, FindingAnswer
+
+Number = Annotated[int | str, Field(description="A whole number, or an exact one as text: 2018.688, 1/3.")]
+Absent = SkipJsonSchema[None]
+"""The member may be missing; it is never null."""
+
+
+class CurveAnswer(Answer):
+    """The curve that the sizes come from."""
+
+    id: str
+    origin: Annotated[str, Field(description="Where the curve comes from.")]
+    cfcc_from: Annotated[int, Field(description="Lowest CFCC level that it holds for.")]
+    cfcc_to: Annotated[int, Field(description="Highest CFCC level that it holds for.")]
+    base_bytes: Annotated[int, Field(description="What an empty structure takes.")]
+    bundle_bytes: Annotated[
+        float, Field(description="What one entry with its elements takes, at the curve's ratio.")
+    ]
+    header_bytes: Annotated[
+        int, Field(description="What MQ puts before the data of each message in its elements.")
+    ]
+    increment_kib: Annotated[int, Field(description="Storage increment of the coupling facility.")]
+    entry_to_element_ratio: Annotated[list[int], Field(min_length=2, max_length=2)]
+
+
+class OffloadStep(Answer):
+    """Where an offload rule begins to work."""
+
+    threshold: Annotated[int, Field(description="Percentage of the structure that must be exceeded.")]
+    size_bytes: Annotated[int, Field(description="Message size that must be exceeded.")]
+    at_messages: Annotated[int, Field(description="Messages in the structure when the rule begins to work.")]
+
+
+class SmdsAnswer(Answer):
+    """Space for offloaded data."""
+
+    data_set_bytes_at_backlog: Annotated[
+        int, Field(description="In each shared message data set, at the planned backlog.")
+    ]
+    data_set_bytes_when_full: Annotated[
+        int, Field(description="In each data set when a structure of SIZE is full.")
+    ]
+    buffer_bytes_per_queue_manager: int
+
+
+class StructureAnswer(Answer):
+    """One structure of the group; the members from `messages` on are those of structures that hold queues."""
+
+    name: Annotated[str, Field(description="As MQ calls it.", examples=["APPLICATION1"])]
+    cfrm_name: Annotated[
+        str, Field(description="As the CFRM policy calls it.", examples=["SQ03APPLICATION1"])
+    ]
+    role: Literal["admin", "application", "system"]
+    need_bytes: Annotated[int, Field(description="What the backlog takes, before headroom and rounding.")]
+    initsize_kib: int
+    size_kib: int
+    minsize_kib: int | None
+    initsize_given: Annotated[bool, Field(description="INITSIZE was given in the document.")]
+    size_given: Annotated[bool, Field(description="SIZE was given in the document.")]
+    full_threshold: int
+    allow_auto_alter: bool
+    preflist: list[str]
+    exclist: list[str]
+    duplex: Literal["DISABLED", "ALLOWED", "ENABLED"]
+    entries_required: Annotated[
+        int | Absent, Field(description="CSQ_ADMIN only: list entries that the group's queue managers need.")
+    ] = None
+    messages: Annotated[int | Absent, Field(description="The planned backlog, at the horizon.")] = None
+    entries: Annotated[int | Absent, Field(description="List entries that the backlog takes.")] = None
+    elements: Annotated[int | Absent, Field(description="256-byte elements that the backlog takes.")] = None
+    binding: Annotated[
+        Literal["entries", "elements"] | Absent, Field(description="The pool that sets the size.")
+    ] = None
+    peak_usage_percent: Annotated[
+        float | Absent, Field(description="Usage of INITSIZE at the planned backlog.")
+    ] = None
+    messages_in_initsize: int | Absent = None
+    messages_in_initsize_with_offload: int | Absent = None
+    messages_in_size: int | Absent = None
+    messages_in_size_with_offload: int | Absent = None
+    offload_steps: Annotated[
+        list[OffloadStep] | Absent, Field(description="Rules that begin to work as INITSIZE fills.")
+    ] = None
+    offloaded_at_backlog: Annotated[
+        int | Absent, Field(description="Messages whose data is offloaded at the planned backlog.")
+    ] = None
+    smds: Annotated[SmdsAnswer | Absent, Field(description="With offload to SMDS only.")] = None
+
+
+class TotalsAnswer(Answer):
+    """Sums over all structures."""
+
+    structures: int
+    initsize_kib: int
+    size_kib: int
+
+
+class ExplanationInput(Answer):
+    """A number that went into a figure."""
+
+    name: str
+    value: Number
+    unit: str
+    basis: Annotated[
+        str, Field(description="published, read_off_chart, derived, assumed, or given by the document.")
+    ]
+    source: str | None
+
+
+class ExplanationStep(Answer):
+    """An intermediate value."""
+
+    name: str
+    formula: str
+    value: Number
+
+
+class ExplanationAnswer(Answer):
+    """How a figure came about."""
+
+    figure: Annotated[str, Field(description="JSON pointer to the figure in the result.")]
+    value: Number
+    unit: str
+    formula: Annotated[str, Field(description="In the names of inputs and steps.")]
+    inputs: list[ExplanationInput]
+    steps: list[ExplanationStep]
+    basis: str
+    source: str | None
+
+
+class PlanResultAnswer(Answer):
+    """The result of a plan document."""
+
+    core_version: str
+    qsg: str
+    queue_managers: int
+    cfcc_level: int
+    curve: CurveAnswer
+    structures: list[StructureAnswer]
+    totals: TotalsAnswer
+    findings: list[FindingAnswer]
+    explanations: Annotated[
+        dict[str, ExplanationAnswer] | Absent,
+        Field(description="With explain=true: by the JSON pointer of the figure that each explains."),
+    ] = None

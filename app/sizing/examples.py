@@ -1,0 +1,59 @@
+"""Plan documents that the API's description shows; a test sends each of them to every address that takes one."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from app.documents import example_text, parse_yaml
+
+Document = dict[str, Any]
+
+
+class Example(NamedTuple):
+    """An example and what it shows."""
+
+    summary: str
+    document: Document
+
+
+@cache
+def examples() -> Mapping[str, Example]:
+    """All examples by name. Whoever changes a document copies it first."""
+    return {
+        "sq03": Example("A group of five queue managers with two application structures", sq03()),
+        "complete": Example("The same with everything that the complete job needs", _complete()),
+        "smallest": Example("Little more than what is required", _smallest()),
+    }
+
+
+def sq03() -> Document:
+    """The example that comes with the command line, as JSON has it."""
+    document = parse_yaml(example_text().encode())
+    if not isinstance(document, dict):
+        message = "the example plan is no object"
+        raise TypeError(message)
+    return document
+
+
+def _complete() -> Document:
+    document = copy.deepcopy(sq03())
+    document["policy"] = {"name": "POLICY1", "job": True}
+    for facility, sequence in zip(
+        document["coupling_facilities"], ("0000000A1B2C", "0000000D3E4F"), strict=True
+    ):
+        facility |= {"type": "003931", "mfg": "IBM", "plant": "02", "sequence": sequence, "partition": "0F"}
+        facility |= {"cpcid": "00", "dumpspace": "98M"}
+    return document
+
+
+def _smallest() -> Document:
+    queue = {"name": "MYQUEUE", "message_bytes": 2048, "backlog": 10_000}
+    return {
+        "qsg": "QSG1",
+        "queue_managers": 2,
+        "coupling_facilities": [{"name": "CF01"}, {"name": "CF02"}],
+        "structures": [{"name": "APPLICATION1", "queues": [queue]}],
+    }

@@ -1,0 +1,81 @@
+"""The addresses that take a plan document."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import cache, partial
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+from pydantic_core import to_json
+from starlette.responses import Response
+
+from app.openapi import OUTPUT_WORDS, plan_request, problems, result_response, schema_response, text_response
+from app.sizing.body import JSON, document_body
+from app.sizing.service import compute, size_answer, text_output
+from planner_core.document import json_schema
+from planner_core.outputs import OUTPUT_KINDS
+
+SCHEMA_MEDIA_TYPE = "application/schema+json"
+FINDINGS_HEADER = "x-cfplan-findings"
+PLAN_PROBLEMS = problems(413, 415, 422)
+
+Body = Annotated[bytes, Depends(document_body)]
+router = APIRouter(prefix="/api/v1", tags=["plans"])
+
+
+@router.post(
+    "/size",
+    summary="Size a plan",
+    openapi_extra=plan_request(),
+    responses={200: result_response(), **PLAN_PROBLEMS},
+    response_class=Response,
+)
+async def size(
+    body: Body,
+    explain: Annotated[bool, Query(description="Say behind every figure where it comes from.")] = False,
+) -> Response:
+    """Sizes of all structures, what binds, and findings; also for plans with findings of severity error."""
+    answer = await compute(partial(size_answer, explain=explain), body)
+    return Response(answer, media_type=JSON)
+
+
+@router.get(
+    "/schema",
+    summary="JSON Schema of the plan document",
+    responses={200: schema_response(), **problems()},
+    response_class=Response,
+)
+async def schema() -> Response:
+    """The schema (draft 2020-12) by which editors and programs can check a plan document."""
+    return Response(_schema_text(), media_type=SCHEMA_MEDIA_TYPE)
+
+
+@cache
+def _schema_text() -> bytes:
+    return to_json({**json_schema(), "findings": []}, indent=2)
+
+
+def _text_handler(kind: str) -> Callable[[bytes], Awaitable[Response]]:
+    async def handler(body: Body) -> Response:
+        output, findings = await compute(partial(text_output, kind=kind), body)
+        headers = {
+            "content-disposition": f'attachment; filename="{output.filename}"',
+            FINDINGS_HEADER: findings,
+        }
+        return Response(output.text, media_type="text/plain", headers=headers)
+
+    handler.__name__, handler.__doc__ = kind, OUTPUT_WORDS[kind].description
+    return handler
+
+
+for _kind in OUTPUT_KINDS:
+    router.add_api_route(
+        f"/{_kind}",
+        _text_handler(_kind),
+        methods=["POST"],
+        summary=OUTPUT_WORDS[_kind].summary,
+        openapi_extra=plan_request(),
+        responses={200: text_response(_kind), **PLAN_PROBLEMS},
+        response_class=Response,
+    )

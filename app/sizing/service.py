@@ -1,0 +1,47 @@
+"""From the bytes of a plan document to the bytes of an answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import TypeVar
+
+from pydantic_core import to_json
+from starlette.concurrency import run_in_threadpool
+
+from planner_core.document import read_json
+from planner_core.findings import SEVERITIES, Finding
+from planner_core.outputs import Output, render_output
+from planner_core.plan import evaluate
+from planner_core.units import KIB
+
+T = TypeVar("T")
+
+INLINE_BYTES = 8 * KIB
+"""Documents up to this size are computed on the event loop, which takes about as long as the way to a thread and back;
+larger ones in a thread, so that other requests are answered meanwhile."""
+
+
+async def compute(function: Callable[[bytes], T], body: bytes) -> T:
+    """Call a function with a document, where it disturbs other requests least."""
+    return function(body) if len(body) <= INLINE_BYTES else await run_in_threadpool(function, body)
+
+
+def size_answer(body: bytes, *, explain: bool) -> bytes:
+    """The result of a plan document as JSON text.
+
+    The result is made of plain numbers and text by the core, so it is written as it is, without a second validation.
+    """
+    return to_json(evaluate(read_json(body)).as_json(explain=explain))
+
+
+def text_output(body: bytes, *, kind: str) -> tuple[Output, str]:
+    """One of the text outputs, and how many findings of each severity the plan has."""
+    result = evaluate(read_json(body))
+    return render_output(kind, result), count_findings(result.findings)
+
+
+def count_findings(findings: tuple[Finding, ...]) -> str:
+    """Findings by severity, as a structured header field (RFC 9651): `error=0, warning=2, info=1`."""
+    counts = Counter(finding.severity for finding in findings)
+    return ", ".join(f"{severity}={counts[severity]}" for severity in SEVERITIES)

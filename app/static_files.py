@@ -1,0 +1,20 @@
+"""Files for browsers: style sheets, scripts, pictures."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+KEEP = "public, max-age=31536000, immutable"
+ASK_AGAIN = "no-cache"
+
+
+class Files(StaticFiles):
+    """Files that browsers keep for good when their address carries a version, and ask about otherwise."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """Answer with the file, and say how long it may be kept."""
+        response = await super().get_response(path, scope)
+        response.headers["cache-control"] = KEEP if b"v=" in scope["query_string"] else ASK_AGAIN
+        return response

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+
+from app.sizing.examples import examples
+from planner_core.outputs import OUTPUT_KINDS
+from tests.app.support import SMALLEST, SQ03, call, get, post_json
+
+
+@pytest.fixture(scope="session")
+def description(app: FastAPI) -> dict[str, Any]:
+    found: dict[str, Any] = get(app, "/openapi.json").json()
+    return found
+
+
+def walk(value: object) -> Iterator[Any]:
+    """Everything in a JSON value."""
+    yield value
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for item in items:
+        yield from walk(item)
+
+
+def operations(description: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, item in description["paths"].items():
+        for method, operation in item.items():
+            yield path, method, operation
+
+
+def validator(
+    description: dict[str, Any], schema: dict[str, Any], *, closed: bool = True
+) -> jsonschema_rs.Draft202012Validator:
+    """A validator; `closed` refuses members that are not described, so that none goes undescribed."""
+    whole = copy.deepcopy({"components": description["components"], **schema})
+    for part in walk(whole) if closed else ():
+        if isinstance(part, dict) and part.get("type") == "object" and "properties" in part:
+            part.setdefault("additionalProperties", False)
+    return jsonschema_rs.Draft202012Validator(whole)
+
+
+def test_every_address_of_the_interface_is_described(app: FastAPI, description: dict[str, Any]) -> None:
+    routes = {
+        route.path for route in app.routes if isinstance(route, APIRoute) and route.path.startswith("/api/v1")
+    }
+    assert routes <= set(description["paths"])
+    assert {f"/api/v1/{kind}" for kind in ("size", *OUTPUT_KINDS)} <= set(description["paths"])
+
+
+def test_no_page_is_described_as_part_of_the_interface(description: dict[str, Any]) -> None:
+    assert [
+        path for path in description["paths"] if not path.startswith("/api/v1/") and path != "/healthz"
+    ] == []
+
+
+def test_every_operation_says_what_it_does_and_what_it_answers(description: dict[str, Any]) -> None:
+    tags = {tag["name"] for tag in description["tags"]}
+    for path, method, operation in operations(description):
+        assert operation["summary"], (path, method)
+        assert operation["description"], (path, method)
+        assert set(operation["tags"]) <= tags
+        for status, response in operation["responses"].items():
+            assert response["description"], (path, status)
+            (media_type,) = response["content"]
+            if status != "200":
+                assert media_type == "application/problem+json"
+                assert response["content"][media_type]["schema"] == {"$ref": "#/components/schemas/Problem"}
+
+
+def test_every_post_takes_a_plan_document_with_examples(description: dict[str, Any]) -> None:
+    for path, method, operation in operations(description):
+        if method == "post":
+            body = operation["requestBody"]
+            assert body["required"] is True
+            assert body["content"]["application/json"]["schema"] == {
+                "$ref": "#/components/schemas/PlanDocument"
+            }
+            assert set(body["content"]["application/json"]["examples"]) == set(examples()), path
+
+
+def test_every_reference_leads_somewhere(description: dict[str, Any]) -> None:
+    schemas = description["components"]["schemas"]
+    references = {
+        part["$ref"]
+        for part in walk(description)
+        if isinstance(part, dict) and isinstance(part.get("$ref"), str)
+    }
+    assert references
+    for reference in references:
+        assert reference.removeprefix("#/components/schemas/") in schemas, reference
+
+
+def test_every_schema_is_used(description: dict[str, Any]) -> None:
+    text = json.dumps(description)
+    assert [
+        name for name in description["components"]["schemas"] if f'"#/components/schemas/{name}"' not in text
+    ] == []
+
+
+def test_every_example_runs(app: FastAPI, description: dict[str, Any]) -> None:
+    ran = 0
+    for path, method, operation in operations(description):
+        content = operation.get("requestBody", {"content": {}})["content"]
+        for name, example in content.get("application/json", {}).get("examples", {}).items():
+            answer = post_json(app, path, example["value"])
+            ran += 1
+            if path == "/api/v1/job" and name != "complete":
+                assert answer.status == 422  # it lacks the hardware fields: the example shows what is missing
+            else:
+                assert answer.status == 200, (path, name, answer.text)
+        assert method in {"get", "post"}
+    assert ran == len(examples()) * (1 + len(OUTPUT_KINDS))
+
+
+def test_every_example_of_an_answer_is_the_answer(app: FastAPI, description: dict[str, Any]) -> None:
+    shown = 0
+    for path, _, operation in operations(description):
+        for media_type, content in operation["responses"]["200"]["content"].items():
+            for name, example in content.get("examples", {}).items():
+                answer = post_json(app, path, examples()[name].document)
+                assert example["value"] == (
+                    answer.json() if media_type == "application/json" else answer.text
+                )
+                shown += 1
+    assert shown >= 1 + len(OUTPUT_KINDS)
+
+
+def test_examples_satisfy_the_schema_of_the_document(description: dict[str, Any]) -> None:
+    check = validator(description, {"$ref": "#/components/schemas/PlanDocument"})
+    for example in examples().values():
+        check.validate(example.document)
+
+
+@pytest.mark.parametrize("name", list(examples()))
+@pytest.mark.parametrize("query", ["", "?explain=true"])
+def test_results_have_exactly_the_members_that_are_described(
+    app: FastAPI, description: dict[str, Any], name: str, query: str
+) -> None:
+    result = post_json(app, f"/api/v1/size{query}", examples()[name].document).json()
+    validator(description, {"$ref": "#/components/schemas/PlanResult"}).validate(result)
+
+
+def test_all_members_that_are_described_occur(app: FastAPI, description: dict[str, Any]) -> None:
+    result = post_json(app, "/api/v1/size", SQ03).json()
+    described = description["components"]["schemas"]["StructureAnswer"]["properties"]
+    assert set(described) == {name for structure in result["structures"] for name in structure}
+
+
+@pytest.mark.parametrize(
+    ("path", "document"), [("/api/v1/size", {}), ("/api/v1/size", {**SQ03, "queue_managers": 33}), ("/api/v1/job", SMALLEST)]
+)  # fmt: skip
+def test_problems_have_exactly_the_members_that_are_described(
+    app: FastAPI, description: dict[str, Any], path: str, document: object
+) -> None:
+    problem = post_json(app, path, document).json()
+    validator(description, {"$ref": "#/components/schemas/Problem"}).validate(problem)
+
+
+def test_the_answers_of_all_get_operations_are_as_described(
+    app: FastAPI, description: dict[str, Any]
+) -> None:
+    for path, method, operation in operations(description):
+        if method == "get":
+            answer = get(app, path.replace("{table_id}", "admin_structure_cfcc14"))
+            ((media_type, content),) = operation["responses"]["200"]["content"].items()
+            assert answer.media_type == media_type
+            validator(description, content["schema"]).validate(answer.json())
+
+
+def test_every_json_answer_of_the_interface_has_findings(app: FastAPI, description: dict[str, Any]) -> None:
+    for path, method, _ in operations(description):
+        address = path.replace("{table_id}", "limits")
+        answers = [
+            get(app, address),
+            get(app, address.replace("limits", "nothing")),
+            call(app, "PUT", address),
+        ]
+        if method == "post":
+            documents: list[object] = [SQ03, {}, []]
+            answers += [post_json(app, address, document) for document in documents]
+        for answer in answers:
+            if answer.media_type != "text/plain":
+                assert isinstance(answer.json()["findings"], list), (path, answer.text)
+
+
+def test_header_patterns_hold(app: FastAPI, description: dict[str, Any]) -> None:
+    headers = description["paths"]["/api/v1/policy"]["post"]["responses"]["200"]["headers"]
+    answer = post_json(app, "/api/v1/policy", SQ03)
+    for name, header in headers.items():
+        assert re.search(header["schema"].get("pattern", ""), answer.headers[name.lower()])
