@@ -498,11 +498,10 @@ def _pointer(location: tuple[int | str, ...], document: object, *, missing: bool
     parts: list[str] = []
     here = document
     for index, item in enumerate(location):
-        if (isinstance(here, Mapping) and item in here) or (
-            isinstance(here, list) and isinstance(item, int) and item < len(here)
-        ):
+        if (isinstance(here, dict) and item in here) or (isinstance(here, list) and isinstance(item, int) and item < len(here)):
             here = here[item]
         elif not (missing and index == len(location) - 1):
+            # The label of a union's branch, no part of the document.
             continue
         parts.append(escape_pointer(str(item)))
     return "".join(f"/{part}" for part in parts)
