@@ -261,7 +261,7 @@ def _plain(value: Any) -> str:  # noqa: ANN401 - any JSON value
 def _structure(arguments: argparse.Namespace) -> int:
     from planner_core import structure_size
     from planner_core.messages import always_offloaded, cfcc_level_too_low
-    from planner_core.units import bytes_to_kib_ceil, bytes_to_mib, mib_to_bytes
+    from planner_core.units import bytes_to_kib_ceil, ceil_fraction, mib_not_below, mib_to_bytes
 
     choice = structure_size.published_curve(cfcc_level=arguments.cfcc)
     curve = choice.curve
@@ -280,9 +280,10 @@ def _structure(arguments: argparse.Namespace) -> int:
         )
         return _answer(arguments, {"messages": messages, "binding": binding}, findings, [explained])
     elements = arguments.messages * per_message
-    need = structure_size.size_for(entries=arguments.messages, elements=elements, curve=curve)
+    exact = structure_size.exact_size_for(entries=arguments.messages, elements=elements, curve=curve)
+    need = ceil_fraction(exact)
     figures = {
-        "size_mib": bytes_to_mib(need),
+        "size_mib": mib_not_below(exact),
         "size_kib": bytes_to_kib_ceil(structure_size.allocated_bytes(need, curve=curve)),
         "entries": arguments.messages,
         "elements": elements,

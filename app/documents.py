@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from planner_core.document import PlanDocument, parse_json, read_object
-from planner_core.errors import DocumentInvalid, FieldProblem
+from planner_core.errors import DocumentInvalid, FieldProblem, NotJson
 
 LARGEST_FILE_BYTES = 64 * 2**20
 EXAMPLE = "sq03.yaml"
+_LARGEST_FLOW_BYTES = 2**20
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def example_text() -> str:
@@ -45,9 +47,20 @@ def read_text(text: bytes) -> PlanDocument:
     """Read a plan document from the bytes of a file."""
     if not text.strip():
         _invalid("The document is empty.")
-    if text.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
-        return read_object(parse_json(text.removeprefix(b"\xef\xbb\xbf")))
-    return read_object(parse_yaml(text))
+    plain = text.removeprefix(_BYTE_ORDER_MARK)
+    if plain.lstrip()[:1] not in (b"{", b"["):
+        return read_object(parse_yaml(plain))
+    try:
+        return read_object(parse_json(plain))
+    except NotJson as not_json:
+        # A brace begins JSON and YAML's flow style alike; what is neither is told as JSON.
+        if len(plain) > _LARGEST_FLOW_BYTES:
+            raise
+        try:
+            parsed = parse_yaml(plain)
+        except DocumentInvalid:
+            raise not_json from None
+    return read_object(parsed)
 
 
 def parse_yaml(text: bytes) -> object:
@@ -56,10 +69,10 @@ def parse_yaml(text: bytes) -> object:
     Raises:
         DocumentInvalid: With the line and column.
     """
-    from ruamel.yaml import YAML  # noqa: PLC0415 - slow to load, and only for YAML
-    from ruamel.yaml.composer import Composer, ComposerError  # noqa: PLC0415
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
-    from ruamel.yaml.events import AliasEvent  # noqa: PLC0415
+    from ruamel.yaml import YAML
+    from ruamel.yaml.composer import Composer, ComposerError
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.events import AliasEvent
 
     class NoAliases(Composer):
         """An alias can make a small text stand for a huge document, and a plan needs none."""

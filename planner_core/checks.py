@@ -101,6 +101,13 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
                 f"A queue-sharing group needs at least {_limit('structures_required')} structures: CSQ_ADMIN and one for messages.",
                 field="/structures",
             )
+    if not document.system.include and (document.system.shared_channels or document.system.group_ur_messages):
+        yield finding(
+            "SYSTEM_STRUCTURE_LEFT_OUT",
+            "CSQSYSAPPL is left out of the plan. It is optional, but shared channels and group units of recovery need its queues: "
+            "set shared_channels and group_ur_messages to 0 if the group uses neither.",
+            field="/system/include",
+        )
     yield from _check_first_cf(applications, document)
     yield from _check_isolation_between(document)
     yield from _check_job(document)
@@ -571,8 +578,8 @@ def _check_cflevel(structure: StructureResult, definition: Structure) -> Iterato
     if any(not isinstance(queue.message_bytes, int) for queue in definition.queues):
         yield finding(
             "SIZE_DISTRIBUTION_ASSUMED",
-            f"Queues of {name} give mean, p95 and max of their message sizes. The shape in between is assumed: 95 % spread evenly "
-            "up to p95, 5 % from there on, with the given mean.",
+            f"Queues of {name} give mean, p95 and max of their message sizes. Their elements are counted so that they suffice for any "
+            "shape with that mean; how many messages are over an offload size, or over 63 KB, rests on an assumed shape.",
             field=f"{at}/queues",
             structure=name,
         )

@@ -5,11 +5,13 @@ backlog is rate x outage, rounded up. Growth is compounded and applied to both i
 way: backlog x (1 + percent/100) ** years, once, rounded up to whole messages.
 
 Size distribution. A queue may state mean, 95th percentile and maximum of its message
-sizes. Each message pays whole 256-byte elements, so the mean size alone is not enough. The
-distribution is taken as two uniform pieces: 95 % of the messages up to p95, 5 % from there
-to the maximum, placed so that mean, p95 and maximum hold exactly. The shape is an
-assumption and is reported as one. The share of each piece in each band of sizes, and its
-mean number of whole elements there, are then sums worked out exactly, not samples.
+sizes. Each message pays whole 256-byte elements. A message of L bytes takes at most
+(L + header + 255) / 256 of them, so messages of any distribution take at most
+(mean + header + 255) / 256 on average: that bound is used, and is at most one element a
+message too large. Which messages are over an offload rule's size, or over 63 KB, is
+another matter: there the distribution is taken as two uniform pieces, 95 % of the messages
+up to p95 and 5 % from there to the maximum, placed so that mean, p95 and maximum hold
+exactly. That shape is an assumption and is reported as one.
 """
 
 from __future__ import annotations
@@ -195,7 +197,7 @@ def scaled_shares(
     page_bytes: int,
     page_header_bytes: int,
 ) -> tuple[tuple[int, int, int], ...]:
-    """Per band, in parts of 2**32: share of the messages, and mean elements and pages that a message pays there.
+    """Per band, in parts of 2**32: share of the messages, and the elements and pages that a message pays there at most.
 
     Elements and pages are rounded up, shares so that they add up to one: kept on one fine
     grid, because exact fractions of hundreds of queues have no bounded common denominator.
@@ -217,37 +219,30 @@ def _shares(
     page_bytes: int,
     page_header_bytes: int,
 ) -> tuple[tuple[Fraction, Fraction, Fraction], ...]:
-    """Per band: share of the messages, and mean elements and pages a message of the whole queue pays there."""
+    """Per band: share of the messages, and elements and pages a message of the whole queue pays there at most."""
     step = model_constant("element_bytes")
     found = []
     low = Fraction(-1)
     for high in (*(Fraction(edge) for edge in edges), Fraction(max(sizes.maximum, edges[-1]) + 1)):
         share = elements = pages = Fraction(0)
         for weight, start, end in sizes.pieces():
-            if start == end:
-                if low < start <= high:
-                    share += weight
-                    elements += weight * ceil_fraction((start + header_bytes) / step)
-                    pages += weight * ceil_fraction((start + page_header_bytes) / page_bytes)
-                continue
             left, right = max(start, low), min(end, high)
-            if left < right:
-                part = weight / (end - start)
-                share += part * (right - left)
-                elements += part * _whole_steps(left + header_bytes, right + header_bytes, step=step)
-                pages += part * _whole_steps(
-                    left + page_header_bytes, right + page_header_bytes, step=page_bytes
-                )
+            if start == end:
+                part = weight if low < start <= high else Fraction(0)
+            else:
+                part = weight * max(Fraction(0), right - left) / (end - start)
+            if part:
+                mean = (left + right) / 2
+                share += part
+                elements += part * _at_most(mean, right, header_bytes, step)
+                pages += part * _at_most(mean, right, page_header_bytes, page_bytes)
         found.append((share, elements, pages))
         low = high
     return tuple(found)
 
 
-def _whole_steps(left: Fraction, right: Fraction, *, step: int) -> Fraction:
-    """The integral of ceil(x / step) from left to right, both at least 0."""
-
-    def upto(x: Fraction) -> Fraction:
-        whole = x // step
-        return Fraction(step * whole * (whole + 1), 2) + (whole + 1) * (x - whole * step)
-
-    return upto(right) - upto(left)
+def _at_most(mean: Fraction, largest: Fraction, header_bytes: int, step: int) -> Fraction:
+    """Whole steps that messages of that mean size take on average, at most, however they are distributed."""
+    return min(
+        (mean + header_bytes + step - 1) / step, Fraction(ceil_fraction((largest + header_bytes) / step))
+    )

@@ -27,13 +27,14 @@ from pydantic_core import PydanticCustomError
 
 from planner_core import names, tables
 from planner_core.demand import SizeDistribution
-from planner_core.errors import DocumentInvalid, FieldProblem, NameSyntax, SizeSyntax
+from planner_core.errors import DocumentInvalid, FieldProblem, NameSyntax, NotJson, SizeSyntax
 from planner_core.units import KIB, MIB, format_size, kib_to_bytes, parse_size
 
 SCHEMA_VERSION = 1
 _MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 _DEEPEST = 60
 _LONGEST_NUMBER = 40
+_NOTHING = object()
 
 
 def _refuse(message: str) -> NoReturn:
@@ -413,7 +414,8 @@ def parse_json(text: bytes | str) -> object:
     except UnicodeDecodeError as error:
         _invalid(f"The text is not UTF-8: byte {error.start} cannot be read.")
     except json.JSONDecodeError as error:
-        _invalid(f"The text is not JSON: {error.msg} (line {error.lineno}, column {error.colno}).")
+        message = f"The text is not JSON: {error.msg} (line {error.lineno}, column {error.colno})."
+        raise NotJson((FieldProblem("", message),)) from None
     except RecursionError:
         _invalid("The text is nested too deeply.")
 
@@ -498,13 +500,23 @@ def _pointer(location: tuple[int | str, ...], document: object, *, missing: bool
     parts: list[str] = []
     here = document
     for index, item in enumerate(location):
-        if (isinstance(here, dict) and item in here) or (isinstance(here, list) and isinstance(item, int) and item < len(here)):
-            here = here[item]
+        step = _child(here, item)
+        if step is not _NOTHING:
+            here = step
         elif not (missing and index == len(location) - 1):
             # The label of a union's branch, no part of the document.
             continue
         parts.append(escape_pointer(str(item)))
     return "".join(f"/{part}" for part in parts)
+
+
+def _child(here: object, item: int | str) -> object:
+    """What stands under a key or index, or _NOTHING."""
+    if isinstance(here, dict):
+        return here.get(item, _NOTHING)
+    if isinstance(here, list) and isinstance(item, int) and item < len(here):
+        return here[item]
+    return _NOTHING
 
 
 def escape_pointer(part: str) -> str:

@@ -13,6 +13,11 @@ _SHOWN_CHARACTERS = 40
 SHOWN_PROBLEMS = 3
 
 
+def _printable(text: str) -> str:
+    """Characters that a terminal would act on are shown as escapes."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 class PlannerError(Exception):
     """Base of everything the core raises; `str()` is a sentence for a planner."""
 
@@ -60,7 +65,7 @@ class FieldProblem:
 
     def __str__(self) -> str:
         """Field and message in one line."""
-        return f"{self.field or 'document'}: {self.message}"
+        return _printable(f"{self.field or 'document'}: {self.message}")
 
 
 class DocumentInvalid(PlannerError):
@@ -73,6 +78,10 @@ class DocumentInvalid(PlannerError):
         rest = len(problems) - SHOWN_PROBLEMS
         more = f" (and {rest} more)" if rest > 0 else ""
         super().__init__(f"The plan document is not valid. {shown}{more}")
+
+
+class NotJson(DocumentInvalid):
+    """The text is no JSON at all; nothing is said about the document in it."""
 
 
 class _WithFindings(PlannerError):

@@ -185,6 +185,13 @@ _KINDS: tuple[FindingKind, ...] = (
         "mq_z16",
         "pages 12 to 17",
     ),
+    FindingKind(
+        "SYSTEM_STRUCTURE_LEFT_OUT",
+        "warning",
+        "The plan leaves CSQSYSAPPL out",
+        "mq_planning",
+        "Planning your structures",
+    ),
     # The group.
     FindingKind(
         "TOO_FEW_STRUCTURES",

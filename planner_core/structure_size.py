@@ -218,9 +218,16 @@ def binding_pool(*, entries: int, elements: int, ratio: tuple[int, int] | None =
 
 def size_for(*, entries: int, elements: int, curve: Curve, ratio: tuple[int, int] | None = None) -> int:
     """The storage that holds that many entries and elements at once [bytes, rounded up to a whole byte]."""
+    return ceil_fraction(exact_size_for(entries=entries, elements=elements, curve=curve, ratio=ratio))
+
+
+def exact_size_for(
+    *, entries: int, elements: int, curve: Curve, ratio: tuple[int, int] | None = None
+) -> Fraction:
+    """The storage that holds that many entries and elements at once [bytes, not rounded]."""
     bundle, per_entry = curve.bundle_at(ratio)
     bundles = entries if entries * per_entry >= elements else elements / per_entry
-    return ceil_fraction(curve.base + bundle * bundles)
+    return curve.base + bundle * bundles
 
 
 def bundles_in(size_bytes: int | Fraction, *, curve: Curve, ratio: tuple[int, int] | None = None) -> Fraction:
@@ -311,8 +318,9 @@ def explain_backlog(*, messages: int, message_bytes: int, curve: Curve) -> tuple
     """Size, entries and elements of a backlog of messages of one size."""
     elements = messages * elements_held(message_bytes, header_bytes=curve.header_bytes)
     need = explain_size("/size_mib", entries=messages, elements=elements, curve=curve)
-    size = int(need.value)
-    in_mib = f"{need.formula} / bytes_per_mib"
+    size = size_for(entries=messages, elements=elements, curve=curve)
+    exact = exact_size_for(entries=messages, elements=elements, curve=curve)
+    in_mib = f"({need.formula.removeprefix('ceil(').removesuffix(')')}) / bytes_per_mib"
     step = Input(
         "increment_bytes",
         curve.increment_bytes,
@@ -325,7 +333,7 @@ def explain_backlog(*, messages: int, message_bytes: int, curve: Curve) -> tuple
     given = Input("messages", messages, "messages", Basis.GIVEN)
     return (
         Explanation(
-            "/size_mib", Fraction(size, MIB), "MiB", in_mib, need.inputs, need.basis, need.source, need.steps
+            "/size_mib", exact / MIB, "MiB", in_mib, need.inputs, need.basis, need.source, need.steps
         ),
         Explanation(
             "/size_kib",

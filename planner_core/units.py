@@ -6,6 +6,7 @@ Inside the project storage is an int of bytes. People and z/OS write K, M, G and
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -104,6 +105,17 @@ def bytes_to_kib_ceil(size_bytes: int) -> int:
 def bytes_to_mib(size_bytes: int) -> float:
     """Bytes → MiB as a float; exact for every int below 2**53."""
     return size_bytes / MIB
+
+
+def mib_not_below(size_bytes: Fraction) -> float:
+    """Bytes → the nearest float of MiB whose printed digits are not below the exact size.
+
+    So that a size which is printed, copied and asked about still holds what it was asked for.
+    """
+    mib = float(size_bytes / MIB)
+    while Fraction(Decimal(repr(mib))) * MIB < size_bytes:
+        mib = math.nextafter(mib, math.inf)
+    return mib
 
 
 def mib_to_bytes(mib: Decimal | Fraction | int) -> Fraction:

@@ -72,9 +72,9 @@ def fragment(result: PlanResult) -> str:
     """The STRUCTURE statements of a plan, to merge into the sysplex's policy."""
     lines = [
         f" /* STRUCTURES OF QUEUE-SHARING GROUP {result.document.qsg}: A FRAGMENT TO MERGE. */",
-        " /* DEFINE POLICY WITH REPLACE(YES) REPLACES THE WHOLE POLICY: PUT    */",
-        " /* THESE STATEMENTS AMONG ALL THE CF AND STRUCTURE STATEMENTS OF     */",
-        " /* YOUR POLICY. SIZES ARE IN K.                                      */",
+        " /* DEFINE POLICY WITH REPLACE(YES) REPLACES THE WHOLE POLICY: PUT   */",
+        " /* THESE STATEMENTS AMONG ALL THE CF AND STRUCTURE STATEMENTS OF    */",
+        " /* YOUR POLICY. SIZES ARE IN K.                                     */",
     ]
     for structure in result.structures:
         lines.extend(structure_lines(structure))
