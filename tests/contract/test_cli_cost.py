@@ -1,0 +1,123 @@
+"""The first four commands load neither web nor Spark. What they load decides what they cost; no clock is read here."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEAVY = (
+    "fastapi",
+    "starlette",
+    "uvicorn",
+    "jinja2",
+    "pydantic_settings",
+    "pyspark",
+    "pyarrow",
+    "pandas",
+    "numpy",
+    "sqlalchemy",
+)
+
+COMMANDS = {
+    "structure": ["structure", "--messages", "1000", "--message-bytes", "1024", "--cfcc", "25", "--json"],
+    "structure-inverse": [
+        "structure",
+        "--size-mib",
+        "64",
+        "--message-bytes",
+        "1024",
+        "--cfcc",
+        "25",
+        "--json",
+    ],
+    "admin": ["admin", "--queue-managers", "5", "--cfcc", "25", "--entsmax", "9000", "--json"],
+    "offload": ["offload", "--size-mib", "512", "--message-bytes", "2048", "--cfcc", "14", "--json"],
+    "text": ["structure", "--messages", "1000", "--message-bytes", "1024", "--cfcc", "25"],
+    "usage": ["structure"],
+}
+
+PROGRAM = """
+import json, sys
+from app.cli import main
+code = main(json.loads(sys.argv[1]))
+print()
+print(json.dumps({"code": code, "modules": sorted(name.partition(".")[0] for name in sys.modules)}))
+"""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_quick_command_loads_neither_web_nor_spark(command: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, json.dumps(COMMANDS[command])],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+
+    said = json.loads(done.stdout.splitlines()[-1])
+    assert said["code"] == (2 if command == "usage" else 0)
+    assert "planner_core" in said["modules"]
+    assert set(HEAVY) & set(said["modules"]) == set()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_console_script_answers_and_exits(command: str, tmp_path: Path) -> None:
+    script = Path(sys.executable).with_name("cfplan")
+    done = subprocess.run(
+        [script, *COMMANDS[command]],
+        cwd=tmp_path,
+        env={"PATH": os.environ.get("PATH", "")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+    assert done.returncode == (2 if command == "usage" else 0), done.stderr
+    assert "Traceback" not in done.stderr
+    if "--json" in COMMANDS[command]:
+        assert isinstance(json.loads(done.stdout)["findings"], list)
+    assert list(tmp_path.iterdir()) == [], "a calculation leaves no files behind"
+
+
+def test_a_closed_pipe_leaves_no_traceback(tmp_path: Path) -> None:
+    script = Path(sys.executable).with_name("cfplan")
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as pipe:
+        done = subprocess.run(
+            [script, *COMMANDS["structure"]],
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipeError" not in done.stderr
+
+
+@pytest.mark.parametrize("locale", ["C", "POSIX"])
+def test_a_plain_terminal_can_print_every_answer(locale: str) -> None:
+    script = Path(sys.executable).with_name("cfplan")
+    environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": locale, "PYTHONIOENCODING": "ascii"}
+    for command in ("structure", "text", "admin", "offload", "usage"):
+        done = subprocess.run(
+            [script, *COMMANDS[command]],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert done.returncode in {0, 2}, done.stderr
+        assert "Traceback" not in done.stderr
