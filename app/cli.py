@@ -322,7 +322,7 @@ def _admin(arguments: argparse.Namespace) -> int:
 
 def _offload(arguments: argparse.Namespace) -> int:
     from planner_core import offload
-    from planner_core.structure_size import published_curve
+    from planner_core.offload_question import offload_answer
     from planner_core.units import mib_to_bytes
 
     rules = (
@@ -333,11 +333,10 @@ def _offload(arguments: argparse.Namespace) -> int:
     if len(rules) > len(offload.default_rules()):
         msg = "cfplan offload: a structure has at most three offload rules."
         raise _UsageError(msg)
-    answer = offload.offload_answer(
+    answer = offload_answer(
         mib_to_bytes(arguments.size_mib),
         message_bytes=arguments.message_bytes,
         rules=rules,
-        choice=published_curve(cfcc_level=arguments.cfcc),
         cfcc_level=arguments.cfcc,
         auto_alter=arguments.auto_alter,
         hold_messages=arguments.hold,

@@ -7,26 +7,22 @@ named inputs, and a test evaluates those with a calculator of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from planner_core import tables
 from planner_core.admin_structure import explain_admin
 from planner_core.demand import SizeDistribution, band_edges, growth_factor, scaled_shares
 from planner_core.document import Queue, Structure
-from planner_core.offload import Rule, can_fire
-from planner_core.plan import PlanResult, StructureResult, hundredths
-from planner_core.provenance import Basis, Explanation, Input, Source, Step
+from planner_core.explain_filling import Phases, bundle_steps, model_source, phases_of
+from planner_core.plan import Load, PlanResult, SmdsNeed, StructureResult, hundredths, offload_steps
+from planner_core.provenance import Basis, Explanation, Input, Number, Step
 from planner_core.smds import message_header_bytes, page_bytes
 from planner_core.structure_size import Curve, curve_inputs, explain_size, model_constant
-from planner_core.units import KIB, MIB, bytes_to_kib_ceil
+from planner_core.units import KIB, bytes_to_kib_ceil
 
 _SCALE = 2**32
 _PERCENT = 100
-
-
-def _model_source() -> Source:
-    return tables.source("project", "Two pools")
 
 
 def explain_result(result: PlanResult) -> Iterator[Explanation]:
@@ -38,9 +34,10 @@ def explain_result(result: PlanResult) -> Iterator[Explanation]:
         if structure.admin is not None:
             yield from _admin(at, structure)
         if structure.load is not None:
-            yield from _counts(at, result, structure)
-            yield _need(f"{at}/need_bytes", structure)
-            yield from _capacities(at, structure)
+            yield from _counts(at, result, structure, structure.load)
+            yield _need(f"{at}/need_bytes", structure, structure.load)
+            yield from _capacities(at, structure, structure.load)
+            yield from _at_backlog(at, structure, structure.load)
     for key in ("initsize_kib", "size_kib"):
         values = [_kib(structure, key) for structure in result.structures]
         inputs = tuple(
@@ -221,11 +218,9 @@ def _admin(at: str, structure: StructureResult) -> Iterator[Explanation]:
     yield replace(entries, figure=f"{at}{entries.figure}")
 
 
-def _counts(at: str, result: PlanResult, structure: StructureResult) -> Iterator[Explanation]:
+def _counts(at: str, result: PlanResult, structure: StructureResult, load: Load) -> Iterator[Explanation]:
     """Messages, entries and elements, queue by queue."""
-    load, curve = structure.load, structure.curve
-    if load is None:
-        return
+    curve = structure.curve
     model = tables.constants("element_model")
     inputs: list[Input] = []
     steps: list[Step] = []
@@ -273,7 +268,7 @@ def _counts(at: str, result: PlanResult, structure: StructureResult) -> Iterator
             total,
             tuple(inputs),
             Basis.DERIVED,
-            _model_source(),
+            model_source(),
             tuple(steps),
         )
     yield Explanation(
@@ -322,130 +317,41 @@ def _messages_of(
     return Step(name, f"ceil(backlog_{number} * growth_factor)", messages)
 
 
-@dataclass(frozen=True, slots=True)
-class _Phases:
-    """The steps of a structure filling, phase by phase, and the inputs they use."""
-
-    inputs: tuple[Input, ...]
-    steps: tuple[Step, ...]
-    names: tuple[str, ...]
-
-
-def _rates(structure: StructureResult, limit: int) -> tuple[Fraction, Fraction, Fraction]:
+def _filling(structure: StructureResult, *, offload: bool) -> Phases:
+    """One bundle of the structure filling with its backlog."""
     load = structure.load
-    if load is None:
-        raise AssertionError  # pragma: no cover - callers have a load
-    two = model_constant("offloaded_message_elements")
-    elements = offloaded = pages = 0
-    for band in load.demand.bands:
-        if band.over_bytes >= limit:
-            elements, offloaded, pages = (
-                elements + two * band.messages,
-                offloaded + band.messages,
-                pages + band.pages,
-            )
-        else:
-            elements += band.elements
-    scale = load.demand.scale
-    return Fraction(elements, scale), Fraction(offloaded, scale), Fraction(pages, scale)
+    if load is None or load.plain is None:
+        return Phases()
+    rules = load.rules if offload else ()
+    return phases_of(load.demand, rules=rules, pools=load.plain.pools)
 
 
-def _phases(
-    structure: StructureResult, rules: tuple[Rule, ...], *, entries_total: str, size: tuple[Input, ...]
-) -> _Phases:
-    """One bundle count filling, as formulas: at which share of the backlog each rule starts."""
-    load, curve = structure.load, structure.curve
-    if load is None:
-        raise AssertionError  # pragma: no cover - callers have a load
-    bundle, per_entry = curve.bundle_at(load.ratio)
-    inputs = [
-        *curve_inputs(curve)[:1],
-        Input("bytes_per_mib", MIB, "bytes", Basis.PUBLISHED),
-        Input(
-            "bundle_bytes",
-            bundle,
-            "bytes",
-            curve.factor_basis if bundle == curve.bundle else Basis.ASSUMED,
-            curve.factor_source,
-        ),
-        Input(
-            "elements_per_entry",
-            per_entry,
-            "elements",
-            Basis.DERIVED,
-            tables.constants("element_model")["ratio_elements"].source,
-        ),
-        Input("messages", load.demand.messages, "messages", Basis.DERIVED),
-        *size,
-    ]
-    values: dict[str, Fraction] = {item.name: Fraction(item.value) for item in inputs}
-    steps: list[Step] = []
-
-    def step(name: str, formula: str, value: Fraction) -> None:
-        steps.append(Step(name, formula, value))
-        values[name] = value
-
-    total = Fraction(1)
-    if entries_total != "1":
-        total = max(Fraction(0), (values["size_bytes"] - curve.base) / bundle)
-    step("entries_total", entries_total, total)
-    step("elements_total", "entries_total * elements_per_entry", total * per_entry)
-    active = sorted(
-        (r for r in rules if r.is_on and can_fire(r, load.demand)), key=lambda r: (r.threshold, -r.size_bytes)
-    )
-    limit = load.demand.bands[-1].over_bytes
-    names: list[str] = []
-    share = used = Fraction(0)
-    for phase, rule in enumerate((*active, None), start=1):
-        goal = rule.threshold if rule else _PERCENT
-        elements, offloaded, pages = _rates(structure, limit)
-        for name, value in (("elements", elements), ("offloaded", offloaded), ("pages", pages)):
-            inputs.append(Input(f"{name}_in_phase_{phase}", value, name, Basis.DERIVED, _model_source()))
-        inputs.append(Input(f"percent_{phase}", goal, "percent", Basis.GIVEN))
-        before, used_before = (f"share_{phase - 1}", f"used_{phase - 1}") if phase > 1 else ("0", "0")
-        run = min(
-            (goal * total / _PERCENT - share * load.demand.messages) / load.demand.messages,
-            (goal * total * per_entry / _PERCENT - used) / elements,
-        )
-        now = share + max(Fraction(0), run)
-        step(
-            f"share_{phase}",
-            f"{before} + max(0, min((percent_{phase} / 100 * entries_total - {before} * messages) / messages, "
-            f"(percent_{phase} / 100 * elements_total - {used_before}) / elements_in_phase_{phase}))",
-            now,
-        )
-        used += (now - share) * elements
-        step(f"used_{phase}", f"{used_before} + (share_{phase} - {before}) * elements_in_phase_{phase}", used)
-        share = now
-        names.append(f"share_{phase}")
-        if rule:
-            limit = min(limit, rule.size_bytes)
-    return _Phases(tuple(inputs), tuple(steps), tuple(names))
+def _bundles(
+    structure: StructureResult, size_bytes: int, *, given: bool
+) -> tuple[tuple[Input, ...], tuple[Step, ...]]:
+    ratio = structure.load.ratio if structure.load else None
+    return bundle_steps(structure.curve, size_bytes=size_bytes, ratio=ratio, given=given)
 
 
-_IN_SIZE = "max(0, (size_bytes - base_mib * bytes_per_mib) / bundle_bytes)"
-
-
-def _need(figure: str, structure: StructureResult) -> Explanation:
-    load, definition = structure.load, structure.definition
-    if load is None:
-        raise AssertionError  # pragma: no cover - callers have a load
+def _need(figure: str, structure: StructureResult, load: Load) -> Explanation:
+    definition = structure.definition
     if (
-        load.with_offload is not None
-        and isinstance(definition, Structure)
+        isinstance(definition, Structure)
         and definition.size_with_offload
         and load.rules
+        and load.plain is not None
     ):
-        phases = _phases(structure, load.rules, entries_total="1", size=())
+        phases = _filling(structure, offload=True)
+        inputs, steps = _bundles(structure, structure.sizes.need_bytes, given=False)
         return Explanation(
             figure,
             structure.sizes.need_bytes,
             "bytes",
             f"ceil(base_mib * bytes_per_mib + bundle_bytes / {phases.names[-1]})",
-            phases.inputs,
+            (*inputs, *phases.inputs),
             Basis.ASSUMED,
-            _model_source(),
-            phases.steps,
+            model_source(),
+            (steps[0], *phases.steps),
         )
     return explain_size(
         figure,
@@ -457,159 +363,128 @@ def _need(figure: str, structure: StructureResult) -> Explanation:
     )
 
 
-def _capacities(at: str, structure: StructureResult) -> Iterator[Explanation]:
-    load, sizes = structure.load, structure.sizes
-    if load is None:
-        return
-    for key, value in (("initsize", sizes.initsize_bytes), ("size", sizes.size_bytes)):
-        size = (
-            Input(
-                "size_bytes",
-                value,
-                "bytes",
-                Basis.GIVEN if getattr(sizes, f"{key}_is_given") else Basis.DERIVED,
-            ),
+def _capacities(at: str, structure: StructureResult, load: Load) -> Iterator[Explanation]:
+    sizes = structure.sizes
+    questions = (
+        (
+            "messages_in_initsize",
+            sizes.initsize_bytes,
+            sizes.initsize_is_given,
+            False,
+            load.messages_in_initsize,
+        ),
+        (
+            "messages_in_initsize_with_offload",
+            sizes.initsize_bytes,
+            sizes.initsize_is_given,
+            True,
+            load.messages_in_initsize,
+        ),
+        ("messages_in_size", sizes.size_bytes, sizes.size_is_given, False, load.messages_in_size),
+        ("messages_in_size_with_offload", sizes.size_bytes, sizes.size_is_given, True, load.messages_in_size),
+    )
+    for name, size_bytes, given, offload, held in questions:
+        phases = _filling(structure, offload=offload)
+        inputs, steps = _bundles(structure, size_bytes, given=given)
+        yield Explanation(
+            f"{at}/{name}",
+            held(offload=offload),
+            "messages",
+            f"floor({phases.names[-1]} * messages * bundles)" if phases.names else "0",
+            (*inputs, *phases.inputs),
+            Basis.ASSUMED if len(phases.names) > 1 else Basis.DERIVED,
+            model_source(),
+            (*steps, *phases.steps),
         )
-        for offload in (False, True):
-            figure = f"{at}/messages_in_{key}{'_with_offload' if offload else ''}"
-            held = getattr(load, f"messages_in_{key}")(offload=offload)
-            if load.plain is None:
-                yield Explanation(figure, held, "messages", "0", (), Basis.DERIVED, _model_source())
-                continue
-            phases = _phases(structure, load.rules if offload else (), entries_total=_IN_SIZE, size=size)
-            basis = Basis.ASSUMED if offload and len(phases.names) > 1 else Basis.DERIVED
-            yield Explanation(
-                figure,
-                held,
-                "messages",
-                f"floor({phases.names[-1]} * messages)",
-                phases.inputs,
-                basis,
-                _model_source(),
-                phases.steps,
-            )
-    yield from _at_backlog(at, structure)
 
 
-def _at_backlog(at: str, structure: StructureResult) -> Iterator[Explanation]:
+def _at_backlog(at: str, structure: StructureResult, load: Load) -> Iterator[Explanation]:
     """Usage, offloaded messages and SMDS with the planned backlog in INITSIZE."""
-    load, sizes = structure.load, structure.sizes
-    if load is None:
-        return
-    peak = hundredths(structure.peak_usage_percent)
-    if load.plain is None or structure.at_backlog is None:
-        yield Explanation(
-            f"{at}/peak_usage_percent",
-            Fraction(peak),
-            "percent",
-            str(int(peak)),
-            (),
-            Basis.DERIVED,
-            _model_source(),
+    sizes = structure.sizes
+    phases = _filling(structure, offload=True)
+    inputs, steps = _bundles(structure, sizes.initsize_bytes, given=sizes.initsize_is_given)
+    basis = Basis.ASSUMED if load.rules else Basis.DERIVED
+
+    def explained(figure: str, value: Number, unit: str, formula: str) -> Explanation:
+        return Explanation(
+            f"{at}/{figure}",
+            value,
+            unit,
+            formula,
+            (*inputs, *phases.inputs),
+            basis,
+            model_source(),
+            (*steps, *phases.steps),
         )
-        yield Explanation(
-            f"{at}/offloaded_at_backlog", 0, "messages", "0", (), Basis.DERIVED, _model_source()
-        )
-        phases = _Phases((), (), ())
+
+    peak = Fraction(hundredths(structure.peak_usage_percent)).limit_denominator(_PERCENT)
+    if structure.at_backlog is None:
+        yield explained("peak_usage_percent", peak, "percent", str(int(peak)))
+        yield explained("offloaded_at_backlog", 0, "messages", "0")
     else:
-        size = (Input("size_bytes", sizes.initsize_bytes, "bytes", Basis.DERIVED),)
-        phases = _phases(structure, load.rules, entries_total=_IN_SIZE, size=size)
-        used, offloaded = _until_backlog(phases, "elements"), _until_backlog(phases, "offloaded")
-        yield Explanation(
-            f"{at}/peak_usage_percent",
-            Fraction(peak),
-            "percent",
-            f"ceil(10000 * max(min(1, {phases.names[-1]}) * messages / entries_total, ({used}) / elements_total)) / 100",
-            phases.inputs,
-            Basis.ASSUMED if load.rules else Basis.DERIVED,
-            _model_source(),
-            phases.steps,
+        used = (
+            f"(entry_cost_{number} * min(1, bundles * {phases.names[-1]}) * messages"
+            f" + element_cost_{number} * ({phases.until_backlog('elements')})) / (pool_{number} * bundles)"
+            for number in range(1, len(load.plain.pools if load.plain else ()) + 1)
         )
-        yield Explanation(
-            f"{at}/offloaded_at_backlog",
+        yield explained("peak_usage_percent", peak, "percent", f"ceil(10000 * max({', '.join(used)})) / 100")
+        yield explained(
+            "offloaded_at_backlog",
             structure.offloaded_at_backlog,
             "messages",
-            f"ceil({offloaded})",
-            phases.inputs,
-            Basis.ASSUMED if load.rules else Basis.DERIVED,
-            _model_source(),
-            phases.steps,
+            f"ceil({phases.until_backlog('offloaded')})",
         )
-        for number, point in enumerate(load.with_offload.starts if load.with_offload else ()):
-            yield Explanation(
-                f"{at}/offload_steps/{number}/at_messages",
-                load.with_offload.messages_at(point, load.bundles_in_initsize) if load.with_offload else 0,
-                "messages",
-                f"floor({phases.names[number]} * messages)",
-                phases.inputs,
-                Basis.ASSUMED,
-                _model_source(),
-                phases.steps,
-            )
+    for number, step in enumerate(offload_steps(load.with_offload, load.bundles_in_initsize)):
+        formula = f"floor({phases.names[number]} * messages * bundles)"
+        yield explained(f"offload_steps/{number}/at_messages", step["at_messages"], "messages", formula)
     if structure.smds is not None and isinstance(structure.definition, Structure):
-        yield from _smds(at, structure, structure.definition, phases)
-
-
-def _until_backlog(phases: _Phases, what: str) -> str:
-    """A quantity summed over the phases up to the planned backlog, or until the structure is full."""
-    terms = []
-    for number, name in enumerate(phases.names, start=1):
-        before = f"min(1, {phases.names[number - 2]})" if number > 1 else "0"
-        terms.append(f"(min(1, {name}) - {before}) * {what}_in_phase_{number}")
-    return " + ".join(terms) or "0"
+        yield from _smds(at, structure, structure.definition, structure.smds)
 
 
 def _smds(
-    at: str, structure: StructureResult, definition: Structure, phases: _Phases
+    at: str, structure: StructureResult, definition: Structure, need: SmdsNeed
 ) -> Iterator[Explanation]:
-    need, load, constants = structure.smds, structure.load, tables.constants("smds")
-    if need is None or load is None:
-        return
+    constants, sizes = tables.constants("smds"), structure.sizes
     source = tables.source("project", "SMDS space")
-    space = (
-        constants["page_bytes"].as_input(),
-        constants["space_map_percent"].as_input(),
-        Input("dsblock_bytes", definition.offload.dsblock, "bytes", Basis.GIVEN),
-    )
+    dsblock = Input("dsblock_bytes", definition.offload.dsblock, "bytes", Basis.GIVEN)
+    space = (constants["page_bytes"].as_input(), constants["space_map_percent"].as_input(), dsblock)
     formula = "round_up(ceil(({}) * page_bytes * (1 + space_map_percent / 100)), dsblock_bytes)"
-    pages = _until_backlog(phases, "pages")
-    yield Explanation(
-        f"{at}/smds/data_set_bytes_at_backlog",
-        need.at_backlog_bytes,
-        "bytes",
-        formula.format(pages),
-        (*phases.inputs, *space),
-        Basis.ASSUMED,
-        source,
-        phases.steps,
-    )
-    if load.plain is None:
-        when_full = _Phases((), (), ())
-    else:
-        size = (Input("size_bytes", structure.sizes.size_bytes, "bytes", Basis.DERIVED),)
-        when_full = _phases(structure, load.rules, entries_total=_IN_SIZE, size=size)
+    phases = _filling(structure, offload=True)
     at_backlog = structure.at_backlog.pages if structure.at_backlog is not None else Fraction(0)
-    all_pages = " + ".join(
-        f"({name} - {when_full.names[number - 1] if number else '0'}) * pages_in_phase_{number + 1}"
-        for number, name in enumerate(when_full.names)
-    )
-    yield Explanation(
-        f"{at}/smds/data_set_bytes_when_full",
-        need.when_full_bytes,
-        "bytes",
-        formula.format(f"max(pages_at_backlog, {all_pages or '0'})"),
-        (*when_full.inputs, Input("pages_at_backlog", at_backlog, "pages", Basis.ASSUMED, source), *space),
-        Basis.ASSUMED,
-        source,
-        when_full.steps,
-    )
-    buffers = Input("dsbufs", definition.offload.dsbufs, "buffers", Basis.GIVEN)
+    pages = Input("pages_at_backlog", at_backlog, "pages", Basis.ASSUMED, source)
+    for figure, value, size_bytes, given, what in (
+        (
+            "data_set_bytes_at_backlog",
+            need.at_backlog_bytes,
+            sizes.initsize_bytes,
+            sizes.initsize_is_given,
+            phases.until_backlog("pages") if structure.at_backlog is not None else "0",
+        ),
+        (
+            "data_set_bytes_when_full",
+            need.when_full_bytes,
+            sizes.size_bytes,
+            sizes.size_is_given,
+            f"max(pages_at_backlog, {phases.until_full('pages')})",
+        ),
+    ):
+        inputs, steps = _bundles(structure, size_bytes, given=given)
+        yield Explanation(
+            f"{at}/smds/{figure}",
+            value,
+            "bytes",
+            formula.format(what),
+            (*inputs, *phases.inputs, pages, *space),
+            Basis.ASSUMED,
+            source,
+            (*steps, *phases.steps),
+        )
     yield Explanation(
         f"{at}/smds/buffer_bytes_per_queue_manager",
         need.buffers_bytes,
         "bytes",
         "dsbufs * dsblock_bytes",
-        (buffers, space[2]),
+        (Input("dsbufs", definition.offload.dsbufs, "buffers", Basis.GIVEN), dsblock),
         Basis.DERIVED,
         constants["default_dsbufs"].source,
     )

@@ -26,8 +26,9 @@ from planner_core.demand import (
     growth_factor,
 )
 from planner_core.document import Admin, MessageSizes, PlanDocument, Queue, Structure, System
+from planner_core.filling import Fill, Snapshot, bundles_for, fill, smallest_bytes, two_pools
 from planner_core.findings import Finding, in_order
-from planner_core.offload import Fill, Rule, Snapshot, bundles_for, can_fire, smallest_bytes, unit_fill
+from planner_core.offload import Rule, can_fire
 from planner_core.smds import buffer_bytes, data_set_bytes, message_header_bytes, page_bytes
 from planner_core.structure_size import (
     ELEMENTS,
@@ -458,10 +459,10 @@ def _fills(
     """One bundle filling without and with the rules that this demand can meet."""
     if not demand.messages:
         return None, None
-    per_entry = curve.bundle_at(ratio)[1]
-    plain = unit_fill(demand, rules=(), elements_per_entry=per_entry)
+    pools = two_pools(curve.bundle_at(ratio)[1])
+    plain = fill(demand, rules=(), pools=pools)
     met = [rule for rule in rules if rule.is_on and can_fire(rule, demand)]
-    return plain, unit_fill(demand, rules=met, elements_per_entry=per_entry) if met else plain
+    return plain, fill(demand, rules=met, pools=pools) if met else plain
 
 
 def _need(

@@ -1,0 +1,172 @@
+"""The arithmetic of a structure filling, as formulas for explanations.
+
+A structure of `bundles` bundles is filled as one bundle: `share_n` is the part of the
+planned backlog that one bundle holds when phase n ends, which is when the next rule starts
+or when the first pool is full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from planner_core import tables
+from planner_core.demand import Demand
+from planner_core.filling import Pool
+from planner_core.offload import Rule, can_fire
+from planner_core.provenance import Basis, Input, Source, Step
+from planner_core.structure_size import Curve, bundles_in, curve_inputs, model_constant
+
+_FULL = 100
+
+
+def model_source() -> Source:
+    """Where the two pools are described."""
+    return tables.source("project", "Two pools")
+
+
+@dataclass(frozen=True, slots=True)
+class Phases:
+    """The steps of one bundle filling, the inputs they use, and the names of the shares phase by phase."""
+
+    inputs: tuple[Input, ...] = ()
+    steps: tuple[Step, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def until_backlog(self, what: str) -> str:
+        """A quantity (`elements`, `offloaded`, `pages`) up to the planned backlog, or until full."""
+        terms = []
+        for number, name in enumerate(self.names, start=1):
+            before = f"min(1, bundles * {self.names[number - 2]})" if number > 1 else "0"
+            terms.append(f"(min(1, bundles * {name}) - {before}) * {what}_in_phase_{number}")
+        return " + ".join(terms) or "0"
+
+    def until_full(self, what: str) -> str:
+        """The same when the structure is full."""
+        terms = []
+        for number, name in enumerate(self.names, start=1):
+            before = self.names[number - 2] if number > 1 else "0"
+            terms.append(f"bundles * ({name} - {before}) * {what}_in_phase_{number}")
+        return " + ".join(terms) or "0"
+
+
+def bundle_steps(
+    curve: Curve, *, size_bytes: Fraction | int, ratio: tuple[int, int] | None, given: bool
+) -> tuple[tuple[Input, ...], tuple[Step, ...]]:
+    """How many bundles a size has: inputs and steps."""
+    bundle = curve.bundle_at(ratio)[0]
+    inputs = [
+        *curve_inputs(curve),
+        Input("size_bytes", size_bytes, "bytes", Basis.GIVEN if given else Basis.DERIVED),
+    ]
+    if bundle == curve.bundle:
+        step = Step("bundle_bytes", "factor * ratio_elements * element_bytes", bundle)
+    else:
+        inputs.append(
+            Input(
+                "bundle_at_ratio_bytes",
+                bundle,
+                "bytes",
+                Basis.ASSUMED,
+                tables.source("project", "Entry and element cost apart"),
+            )
+        )
+        step = Step("bundle_bytes", "bundle_at_ratio_bytes", bundle)
+    bundles = bundles_in(size_bytes, curve=curve, ratio=ratio)
+    return tuple(inputs), (
+        step,
+        Step("bundles", "max(0, (size_bytes - base_mib * bytes_per_mib) / bundle_bytes)", bundles),
+    )
+
+
+def phases_of(
+    demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...], assumed: bool = False
+) -> Phases:
+    """One bundle filling, phase by phase."""
+    basis = Basis.ASSUMED if assumed else Basis.DERIVED
+    inputs = [Input("messages", demand.messages, "messages", Basis.DERIVED)]
+    for number, pool in enumerate(pools, start=1):
+        for name, value in (
+            ("entry_cost", pool.entry_cost),
+            ("element_cost", pool.element_cost),
+            ("pool", pool.total),
+        ):
+            inputs.append(Input(f"{name}_{number}", value, "", basis, model_source()))
+    met = sorted(
+        (r for r in rules if r.is_on and can_fire(r, demand)), key=lambda r: (r.threshold, -r.size_bytes)
+    )
+    limit = demand.bands[-1].over_bytes
+    used, share = [Fraction(0)] * len(pools), Fraction(0)
+    steps: list[Step] = []
+    names: list[str] = []
+    for phase, rule in enumerate((*met, None), start=1):
+        goal = rule.threshold if rule else _FULL
+        rates = _rates(demand, limit)
+        for name, rate in zip(("elements", "offloaded", "pages"), rates, strict=True):
+            inputs.append(Input(f"{name}_in_phase_{phase}", rate, name, Basis.DERIVED, model_source()))
+        inputs.append(Input(f"percent_{phase}", goal, "percent", Basis.GIVEN))
+        share = _add_phase(
+            steps,
+            phase,
+            pools,
+            goal=goal,
+            elements=rates[0],
+            messages=demand.messages,
+            used=used,
+            share=share,
+        )
+        names.append(f"share_{phase}")
+        if rule:
+            limit = min(limit, rule.size_bytes)
+    return Phases(tuple(inputs), tuple(steps), tuple(names))
+
+
+def _add_phase(
+    steps: list[Step],
+    phase: int,
+    pools: tuple[Pool, ...],
+    *,
+    goal: int,
+    elements: Fraction,
+    messages: int,
+    used: list[Fraction],
+    share: Fraction,
+) -> Fraction:
+    """Add the steps of one phase; `used` is brought forward in place, the new share returned."""
+    before = f"share_{phase - 1}" if phase > 1 else "0"
+    parts, rates, runs = [], [], []
+    for number, pool in enumerate(pools, start=1):
+        rate = pool.entry_cost * messages + pool.element_cost * elements
+        formula = f"entry_cost_{number} * messages + element_cost_{number} * elements_in_phase_{phase}"
+        steps.append(Step(f"rate_{number}_{phase}", formula, rate))
+        rates.append(rate)
+        used_before = f"used_{number}_{phase - 1}" if phase > 1 else "0"
+        parts.append(f"(percent_{phase} / 100 * pool_{number} - {used_before}) / rate_{number}_{phase}")
+        runs.append((goal * pool.total / _FULL - used[number - 1]) / rate)
+    now = share + max(Fraction(0), min(runs))
+    smallest = f"min({', '.join(parts)})" if len(parts) > 1 else parts[0]
+    steps.append(Step(f"share_{phase}", f"{before} + max(0, {smallest})", now))
+    for number, rate in enumerate(rates, start=1):
+        used[number - 1] += (now - share) * rate
+        used_before = f"used_{number}_{phase - 1}" if phase > 1 else "0"
+        formula = f"{used_before} + (share_{phase} - {before}) * rate_{number}_{phase}"
+        steps.append(Step(f"used_{number}_{phase}", formula, used[number - 1]))
+    return now
+
+
+def _rates(demand: Demand, limit: int) -> tuple[Fraction, Fraction, Fraction]:
+    """Elements, offloaded messages and pages of the whole backlog with data over `limit` offloaded."""
+    two = model_constant("offloaded_message_elements")
+    elements = offloaded = pages = 0
+    for band in demand.bands:
+        if band.over_bytes >= limit:
+            elements, offloaded, pages = (
+                elements + two * band.messages,
+                offloaded + band.messages,
+                pages + band.pages,
+            )
+        else:
+            elements += band.elements
+    scale = demand.scale
+    return Fraction(elements, scale), Fraction(offloaded, scale), Fraction(pages, scale)

@@ -1,0 +1,245 @@
+"""How a structure fills when offload rules are at work.
+
+An offloaded message keeps one entry and two elements. The model is fluid: messages of all
+queues arrive in the proportions of the planned backlog, each pool fills in straight lines
+between the thresholds, and the usage of the structure is that of the fuller pool (an
+assumption, reported as USAGE_MEASURE_ASSUMED). Everything is exact; whole messages are
+taken once, at the end, rounded down.
+
+Thresholds are percentages, so what fits is proportional to the pools: one bundle (an entry
+with its elements) is filled, and a structure of so many bundles holds so many times as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import lcm
+
+from planner_core.demand import Band, Demand
+from planner_core.errors import OutOfRange
+from planner_core.offload import Rule
+from planner_core.structure_size import Curve, model_constant
+from planner_core.units import ceil_fraction
+
+_FULL = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """One thing that runs out: what an entry and an element draw on it, and how much a bundle has."""
+
+    entry_cost: Fraction
+    element_cost: Fraction
+    total: Fraction
+
+
+@lru_cache(maxsize=64)
+def two_pools(elements_per_entry: Fraction) -> tuple[Pool, ...]:
+    """Entries and elements apart, at a ratio that stays as it is."""
+    return (Pool(Fraction(1), Fraction(0), Fraction(1)), Pool(Fraction(0), Fraction(1), elements_per_entry))
+
+
+@lru_cache(maxsize=64)
+def altered_pool(curve: Curve) -> tuple[Pool, ...]:
+    """One storage for both, as if the ratio always followed the demand; at the curve's assumed split."""
+    return (Pool(curve.entry_bytes, curve.element_bytes, curve.bundle),)
+
+
+@dataclass(frozen=True, slots=True)
+class FillPoint:
+    """One bundle at the moment a rule starts, or when it is full.
+
+    All quantities are numerators over `q`: the share of the planned backlog that has
+    arrived, the elements it takes, the messages whose data was offloaded, their SMDS pages.
+    Common denominators instead of fractions, because this is the inner loop of every plan.
+    """
+
+    q: int
+    share: int
+    elements: int
+    offloaded: int
+    pages: int
+    rule: Rule | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A structure with the planned backlog in it, or what fits of it; all exact."""
+
+    entries: Fraction
+    elements: Fraction
+    offloaded: Fraction
+    pages: Fraction
+    usage_percent: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """One bundle filling: the moments its rules start, and the moment it is full."""
+
+    starts: tuple[FillPoint, ...]
+    full: FillPoint
+    messages: int
+    pools: tuple[Pool, ...]
+
+    def capacity(self, bundles: Fraction) -> int:
+        """Messages held when the structure is full."""
+        return self.messages_at(self.full, bundles)
+
+    def messages_at(self, point: FillPoint, bundles: Fraction) -> int:
+        """Messages held at that moment, rounded down."""
+        return point.share * self.messages * bundles.numerator // (point.q * bundles.denominator)
+
+    def at_backlog(self, bundles: Fraction) -> Snapshot:
+        """The structure with the planned backlog in it; when it is full, if that comes first."""
+        whole, part = bundles.numerator, bundles.denominator
+        before = FillPoint(1, 0, 0, 0, 0)
+        for after in (*self.starts, self.full):
+            # One bundle has its part of the backlog, 1 / bundles, before this moment.
+            if part * after.q <= after.share * whole:
+                return self._between(before, after, bundles)
+            before = after
+        return self._between(self.full, self.full, bundles)
+
+    def _between(self, before: FillPoint, after: FillPoint, bundles: Fraction) -> Snapshot:
+        """Values on the straight line from one moment to the next, where the backlog is all there."""
+        whole, part = bundles.numerator, bundles.denominator
+        up = after.q // before.q
+        start = before.share * up
+        run, gone = (after.share - start) * whole, part * after.q - start * whole
+        if after is before:
+            run, gone = 1, 0
+        below = run * after.q * part
+
+        def value(first: int, last: int) -> Fraction:
+            low = first * up
+            return Fraction((low * run + gone * (last - low)) * whole, below)
+
+        entries = value(before.share, after.share) * self.messages
+        elements = value(before.elements, after.elements)
+        usage = max(
+            (pool.entry_cost * entries + pool.element_cost * elements) / pool.total for pool in self.pools
+        )
+        return Snapshot(
+            entries=entries,
+            elements=elements,
+            offloaded=value(before.offloaded, after.offloaded),
+            pages=value(before.pages, after.pages),
+            usage_percent=usage * _FULL / bundles,
+        )
+
+
+def fill(demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...]) -> Fill:
+    """Let the planned backlog arrive, and more in the same mix, until the structure is full.
+
+    Args:
+        demand: The backlog; at least one message, in bands cut at the rules' sizes.
+        rules: The offload rules; those that are off are passed over.
+        pools: What can run out; each total above 0.
+
+    Raises:
+        OutOfRange: There is no message to fill it with.
+    """
+    if demand.messages <= 0:
+        raise OutOfRange(field="messages", value=demand.messages, lowest=1)
+    active = sorted(
+        (rule for rule in rules if rule.is_on), key=lambda rule: (rule.threshold, -rule.size_bytes)
+    )
+    limit = demand.bands[-1].over_bytes
+    scaled = [_whole(pool, demand.scale) for pool in pools]
+    used = [0] * len(scaled)
+    q = 1
+    share = elements = offloaded = pages = 0
+    starts: list[FillPoint] = []
+    for rule in active:
+        limit_before = limit
+        q, share, elements, offloaded, pages = _advance(
+            demand, limit_before, rule.threshold, scaled, used, (q, share, elements, offloaded, pages)
+        )
+        starts.append(FillPoint(q, share, elements, offloaded, pages, rule))
+        limit = min(limit, rule.size_bytes)
+    state = _advance(demand, limit, _FULL, scaled, used, (q, share, elements, offloaded, pages))
+    unit = demand.scale
+    return Fill(
+        starts=tuple(_unscaled(point, unit) for point in starts),
+        full=_unscaled(FillPoint(*state), unit),
+        messages=demand.messages,
+        pools=pools,
+    )
+
+
+@lru_cache(maxsize=256)
+def _whole(pool: Pool, scale: int) -> tuple[int, int, int]:
+    """Costs and total of a pool as whole numbers; the total also by the scale of the demand."""
+    common = lcm(pool.entry_cost.denominator, pool.element_cost.denominator, pool.total.denominator)
+    return int(pool.entry_cost * common), int(pool.element_cost * common), int(pool.total * common) * scale
+
+
+def _unscaled(point: FillPoint, scale: int) -> FillPoint:
+    """Counts of a scaled demand back to messages, elements and pages; the share has no scale."""
+    if scale == 1:
+        return point
+    return FillPoint(
+        point.q * scale, point.share * scale, point.elements, point.offloaded, point.pages, point.rule
+    )
+
+
+def _advance(
+    demand: Demand,
+    limit: int,
+    goal: int,
+    pools: list[tuple[int, int, int]],
+    used: list[int],
+    state: tuple[int, int, int, int, int],
+) -> tuple[int, int, int, int, int]:
+    """Fill on, with data over `limit` offloaded, until the first pool is `goal` percent full.
+
+    `used` (numerators over q, one for each pool) is brought forward in place.
+    """
+    q, share, elements, offloaded, pages = state
+    element_rate, offload_rate, page_rate = _rates(demand.bands, limit)
+    entry_rate = demand.messages * demand.scale
+    rates = [entry * entry_rate + element * element_rate for entry, element, _ in pools]
+    room, rate = 0, 0
+    for (_, _, total), pool_used, pool_rate in zip(pools, used, rates, strict=True):
+        left = total * goal * q - _FULL * pool_used
+        if pool_rate and (not rate or left * rate < room * pool_rate):
+            room, rate = left, pool_rate
+    if room <= 0:
+        return state
+    # The run is room / (100 q rate): bring everything to that denominator.
+    factor = _FULL * rate
+    for index, pool_rate in enumerate(rates):
+        used[index] = used[index] * factor + room * pool_rate
+    return (
+        q * factor,
+        share * factor + room,
+        elements * factor + room * element_rate,
+        offloaded * factor + room * offload_rate,
+        pages * factor + room * page_rate,
+    )
+
+
+def _rates(bands: Sequence[Band], limit: int) -> tuple[int, int, int]:
+    """Elements, offloaded messages and SMDS pages of the whole backlog, with data over `limit` offloaded."""
+    elements = offloaded = pages = 0
+    for band in bands:
+        if band.over_bytes >= limit:
+            offloaded += band.messages
+            pages += band.pages
+        else:
+            elements += band.elements
+    return elements + offloaded * model_constant("offloaded_message_elements"), offloaded, pages
+
+
+def bundles_for(filled: Fill) -> Fraction:
+    """Bundles that hold the whole backlog: the reciprocal of the share that one of them holds."""
+    return Fraction(filled.full.q, filled.full.share)
+
+
+def smallest_bytes(bundles: Fraction, *, curve: Curve, ratio: tuple[int, int] | None = None) -> int:
+    """The storage of that many entries with their elements [bytes, rounded up]."""
+    return ceil_fraction(curve.base + curve.bundle_at(ratio)[0] * bundles)

@@ -1,0 +1,168 @@
+"""One question: how many messages of one size does a structure hold, with rules and without?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from planner_core.demand import Demand
+from planner_core.explain_filling import bundle_steps, model_source, phases_of
+from planner_core.filling import Fill, Pool, altered_pool, fill, two_pools
+from planner_core.findings import Finding, finding
+from planner_core.messages import always_offloaded, cfcc_level_too_low
+from planner_core.offload import Rule, can_fire, one_message, reserve_for
+from planner_core.provenance import Basis, Explanation
+from planner_core.structure_size import Curve, bundles_in, model_constant, published_curve
+from planner_core.units import floor_fraction
+
+
+@dataclass(frozen=True, slots=True)
+class OffloadAnswer:
+    """The figures as `cfplan offload` prints them, what there is to say, and how each came about."""
+
+    figures: dict[str, object]
+    findings: tuple[Finding, ...]
+    explanations: tuple[Explanation, ...]
+
+
+def offload_answer(
+    size_bytes: Fraction,
+    *,
+    message_bytes: int,
+    rules: Sequence[Rule],
+    cfcc_level: int,
+    auto_alter: bool = False,
+    hold_messages: int | None = None,
+) -> OffloadAnswer:
+    """Answer it.
+
+    Args:
+        size_bytes: Size of the structure [bytes].
+        message_bytes: User data and MQ headers except the MQMD [bytes].
+        rules: Up to three offload rules.
+        cfcc_level: CF control code level.
+        auto_alter: As if the ratio of entries to elements always followed the demand.
+        hold_messages: Add IBM's arithmetic for the threshold that keeps room for so many [messages].
+    """
+    choice = published_curve(cfcc_level=cfcc_level)
+    curve = choice.curve
+    demand = one_message(message_bytes, rules=rules, curve=curve)
+    met = [rule for rule in rules if rule.is_on and can_fire(rule, demand)]
+    bundles = bundles_in(size_bytes, curve=curve)
+    pools = altered_pool(curve) if auto_alter else two_pools(curve.bundle_at(None)[1])
+    plain, filled = fill(demand, rules=(), pools=pools), fill(demand, rules=met, pools=pools)
+    capacity, without = filled.capacity(bundles), plain.capacity(bundles)
+    starts = [
+        (point.rule, filled.messages_at(point, bundles)) for point in filled.starts if point.rule is not None
+    ]
+    figures: dict[str, object] = {
+        "capacity": capacity,
+        "capacity_without_offload": without,
+        "steps": [
+            {"threshold": rule.threshold, "size_bytes": rule.size_bytes, "at_messages": messages}
+            for rule, messages in starts
+        ],
+        "bytes_per_offloaded_message": float(_offloaded_cost(curve, demand, filled, auto_alter=auto_alter)),
+        "ibm_bytes_per_offloaded_message": model_constant("ibm_offloaded_message_bytes"),
+    }
+    if hold_messages is not None:
+        reserve = reserve_for(size_bytes=max(1, floor_fraction(size_bytes)), messages=hold_messages)
+        figures["reserve"] = {
+            "messages": hold_messages,
+            "reserved_bytes": reserve.reserved_bytes,
+            "highest_threshold": reserve.highest_threshold,
+            "advised_threshold": float(reserve.advised_threshold),
+        }
+    gains_nothing = bool(met) and bool(bundles) and capacity == without
+    findings = (
+        *choice.findings,
+        *cfcc_level_too_low(cfcc_level),
+        *always_offloaded(message_bytes),
+        *_assumptions(curve, has_rules=bool(met), gains_nothing=gains_nothing, auto_alter=auto_alter),
+    )
+    figures_of = (("/capacity", capacity, met), ("/capacity_without_offload", without, ()))
+    explanations = [
+        _explained(figure, value, len(used), demand, used, pools, size_bytes, curve, auto_alter=auto_alter)
+        for figure, value, used in figures_of
+    ]
+    explanations += [
+        _explained(
+            f"/steps/{number}/at_messages",
+            messages,
+            number,
+            demand,
+            met,
+            pools,
+            size_bytes,
+            curve,
+            auto_alter=auto_alter,
+        )
+        for number, (_, messages) in enumerate(starts)
+    ]
+    return OffloadAnswer(figures=figures, findings=findings, explanations=tuple(explanations))
+
+
+def _assumptions(curve: Curve, *, has_rules: bool, gains_nothing: bool, auto_alter: bool) -> list[Finding]:
+    found = []
+    if has_rules:
+        found.append(
+            finding(
+                "USAGE_MEASURE_ASSUMED",
+                "IBM does not publish how structure usage is measured; the fuller of entries and elements is taken.",
+            )
+        )
+    if gains_nothing:
+        found.append(
+            finding(
+                "OFFLOAD_GAINS_NOTHING",
+                "Offloading does not let the structure hold more messages of this size: entries run out, not elements, "
+                "unless the entry-to-element ratio is altered (--auto-alter).",
+            )
+        )
+    if auto_alter:
+        found.append(
+            finding(
+                "ENTRY_ELEMENT_COST_ASSUMED",
+                f"With an altered ratio an element is assumed to cost {float(curve.element_bytes):g} bytes and an entry "
+                f"{float(curve.entry_bytes):.0f}: published figures know them only together. IBM calls automatic alter not very "
+                f"sensitive and advises to plan on {model_constant('ibm_advised_usage_percent')} % of the space.",
+            )
+        )
+    return found
+
+
+def _offloaded_cost(curve: Curve, demand: Demand, filled: Fill, *, auto_alter: bool) -> Fraction:
+    """What one more offloaded message takes of the pool that runs out, in bytes of the structure."""
+    two = model_constant("offloaded_message_elements")
+    if auto_alter:
+        return curve.entry_bytes + two * curve.element_bytes
+    entries = Fraction(filled.full.share * demand.messages, filled.full.q)
+    return curve.bundle if entries >= 1 else Fraction(two, curve.ratio_elements) * curve.bundle
+
+
+def _explained(
+    figure: str,
+    value: int,
+    phase: int,
+    demand: Demand,
+    rules: Sequence[Rule],
+    pools: tuple[Pool, ...],
+    size_bytes: Fraction,
+    curve: Curve,
+    *,
+    auto_alter: bool,
+) -> Explanation:
+    """Messages held when phase `phase` (from 0) ends."""
+    inputs, steps = bundle_steps(curve, size_bytes=size_bytes, ratio=None, given=True)
+    phases = phases_of(demand, rules=rules, pools=pools, assumed=auto_alter)
+    return Explanation(
+        figure=figure,
+        value=value,
+        unit="messages",
+        formula=f"floor({phases.names[phase]} * messages * bundles)",
+        inputs=(*inputs, *phases.inputs),
+        steps=(*steps, *phases.steps),
+        basis=Basis.ASSUMED if rules or auto_alter else Basis.DERIVED,
+        source=model_source(),
+    )
