@@ -174,6 +174,18 @@ def test_the_health_check_asks_for_a_path_that_exists() -> None:
     assert asked[0] in create_app(Settings()).openapi()["paths"]
 
 
+def free_port() -> int:
+    """A port below those that the system hands out by itself, so that no client gets it in the meantime."""
+    for port in range(20000 + os.getpid() % 10000, 32000):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    pytest.fail("no port is free")
+
+
 def is_healthy(environ: dict[str, str]) -> bool:
     python, *arguments = last(INSTRUCTIONS, "HEALTHCHECK").argv
     assert python == ".venv/bin/python"
@@ -197,15 +209,12 @@ def started(environ: dict[str, str], folder: Path) -> Iterator[subprocess.Popen[
 
 
 def test_the_image_s_command_serves_and_its_health_check_sees_it(tmp_path: Path) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        free_port = probe.getsockname()[1]
     environ = {
         **{key: value for key, value in os.environ.items() if not key.startswith("CFPLAN_")},
         **environment(INSTRUCTIONS),
         "CFPLAN_DATA_DIR": str(tmp_path / "data"),
         "CFPLAN_HOST": "127.0.0.1",
-        "CFPLAN_PORT": str(free_port),
+        "CFPLAN_PORT": str(free_port()),
     }
     assert not is_healthy(environ), "nothing listens yet"
     with started(environ, tmp_path) as process:
