@@ -66,6 +66,14 @@ OUTPUT_WORDS = {
     "runbook": Words("Runbook", "What to do, structure by structure, at IXC585E and at reason code 2192."),
 }
 
+EXPLAIN = {
+    "name": "explain",
+    "in": "query",
+    "required": False,
+    "schema": {"type": "boolean", "default": False},
+    "description": "Say behind every figure where it comes from.",
+}
+
 ANSWERED: tuple[tuple[str, str | None], ...] = (
     ("/api/v1/size", None),
     *((f"/api/v1/{kind}", kind) for kind in OUTPUT_KINDS),

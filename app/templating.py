@@ -7,6 +7,7 @@ dataclass. Nothing is sized or computed in a template; figures become text in th
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
@@ -21,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from planner_core import CORE_VERSION
+from planner_core.provenance import Source
 from planner_core.units import KIB, MIB, ceil_fraction, kib_to_bytes
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,10 +50,10 @@ SITE = Site(
     name="cfplan",
     version=CORE_VERSION,
     nav=(
-        NavItem("calculator", "/", "Quick calculator"),
+        NavItem("calculator", "/", "Calculator"),
         NavItem("reference", "/reference", "Published tables"),
         NavItem("docs", "/docs", "Documentation"),
-        NavItem("api", "/api/docs", "REST API"),
+        NavItem("api", "/api/docs", "API"),
     ),
 )
 
@@ -77,7 +79,9 @@ def render(
     headers: Mapping[str, str] | None = None,
 ) -> HTMLResponse:
     """Render a template with the fields of a page context."""
-    return HTMLResponse(render_text(name, context, root_path=root_path(request)), status_code=status_code, headers=headers)
+    return HTMLResponse(
+        render_text(name, context, root_path=root_path(request)), status_code=status_code, headers=headers
+    )
 
 
 def render_text(name: str, context: Page, *, root_path: str = "") -> str:
@@ -109,7 +113,15 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    env.filters.update(count=count, mib=mib, kib=kib, kib_as_mib=kib_as_mib, number=number, percent=percent)
+    env.filters.update(
+        count=count,
+        mib=mib,
+        kib=kib,
+        kib_as_mib=kib_as_mib,
+        number=number,
+        percent=percent,
+        own_page=own_page,
+    )
     return env
 
 
@@ -145,7 +157,9 @@ def count(value: int) -> Markup:
 
 def mib(value_bytes: int | Fraction, digits: int = 1) -> Markup:
     """Bytes as MiB with a fixed number of digits, rounded to nearest: `440.9 MiB`."""
-    return Markup('{} <span class="u">MiB</span>').format(group_digits(f"{float(Fraction(value_bytes) / MIB):.{digits}f}"))
+    return Markup('{} <span class="u">MiB</span>').format(
+        group_digits(f"{float(Fraction(value_bytes) / MIB):.{digits}f}")
+    )
 
 
 def kib(value_kib: int) -> Markup:
@@ -180,6 +194,22 @@ def plain(value_bytes: int) -> str:
     if value_bytes and value_bytes % MIB == 0:
         return f"{value_bytes // MIB} MiB"
     return f"{value_bytes / MIB:.1f} MiB" if value_bytes >= KIB else f"{value_bytes} bytes"
+
+
+def slug(text: str) -> str:
+    """The anchor of a heading, as code hosts make it: lower case, hyphens for blanks, no punctuation."""
+    kept = re.sub(r"[^\w\- ]", "", text.strip().lower())
+    return kept.replace(" ", "-") or "section"
+
+
+def own_page(source: Source) -> str:
+    """Where a source that is a page of this project is served; empty for the documents of others.
+
+    >>> own_page(Source("cfplan, docs/assumptions.md", "The element model", ""))
+    '/docs/assumptions#the-element-model'
+    """
+    found = re.fullmatch(r"cfplan, docs/([\w/-]+)\.md", source.document)
+    return f"/docs/{found[1]}#{slug(source.section)}" if found else ""
 
 
 def _is_decimal(text: str) -> bool:

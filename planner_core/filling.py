@@ -13,7 +13,7 @@ with its elements) is filled, and a structure of so many bundles holds so many t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
@@ -29,11 +29,21 @@ _FULL = 100
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """One thing that runs out: what an entry and an element draw on it, and how much a bundle has."""
+    """One thing that runs out: what an entry and an element draw on it, and how much a bundle has.
+
+    `whole` holds the three once more as whole numbers in one scale, for the inner loop.
+    """
 
     entry_cost: Fraction
     element_cost: Fraction
     total: Fraction
+    whole: tuple[int, int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Bring the three to one denominator."""
+        common = lcm(self.entry_cost.denominator, self.element_cost.denominator, self.total.denominator)
+        scaled = (int(self.entry_cost * common), int(self.element_cost * common), int(self.total * common))
+        object.__setattr__(self, "whole", scaled)
 
 
 @lru_cache(maxsize=64)
@@ -114,21 +124,23 @@ class Fill:
             run, gone = 1, 0
         below = run * after.q * part
 
-        def value(first: int, last: int) -> Fraction:
+        def value(first: int, last: int) -> int:
             low = first * up
-            return Fraction((low * run + gone * (last - low)) * whole, below)
+            return (low * run + gone * (last - low)) * whole
 
         entries = value(before.share, after.share) * self.messages
         elements = value(before.elements, after.elements)
-        usage = max(
-            (pool.entry_cost * entries + pool.element_cost * elements) / pool.total for pool in self.pools
-        )
+        most, of = 0, 1
+        for entry_cost, element_cost, total in (pool.whole for pool in self.pools):
+            used = entry_cost * entries + element_cost * elements
+            if used * of > most * total:
+                most, of = used, total
         return Snapshot(
-            entries=entries,
-            elements=elements,
-            offloaded=value(before.offloaded, after.offloaded),
-            pages=value(before.pages, after.pages),
-            usage_percent=usage * _FULL / bundles,
+            entries=Fraction(entries, below),
+            elements=Fraction(elements, below),
+            offloaded=Fraction(value(before.offloaded, after.offloaded), below),
+            pages=Fraction(value(before.pages, after.pages), below),
+            usage_percent=Fraction(most * _FULL * part, of * below * whole),
         )
 
 
@@ -149,7 +161,9 @@ def fill(demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...]) -> F
         (rule for rule in rules if rule.is_on), key=lambda rule: (rule.threshold, -rule.size_bytes)
     )
     limit = demand.bands[-1].over_bytes
-    scaled = [_whole(pool, demand.scale) for pool in pools]
+    scaled = [
+        (entry, element, total * demand.scale) for entry, element, total in (pool.whole for pool in pools)
+    ]
     used = [0] * len(scaled)
     q = 1
     share = elements = offloaded = pages = 0
@@ -169,13 +183,6 @@ def fill(demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...]) -> F
         messages=demand.messages,
         pools=pools,
     )
-
-
-@lru_cache(maxsize=256)
-def _whole(pool: Pool, scale: int) -> tuple[int, int, int]:
-    """Costs and total of a pool as whole numbers; the total also by the scale of the demand."""
-    common = lcm(pool.entry_cost.denominator, pool.element_cost.denominator, pool.total.denominator)
-    return int(pool.entry_cost * common), int(pool.element_cost * common), int(pool.total * common) * scale
 
 
 def _unscaled(point: FillPoint, scale: int) -> FillPoint:

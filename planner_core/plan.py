@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
 from planner_core import CORE_VERSION, checks, names, tables
@@ -40,7 +41,7 @@ from planner_core.structure_size import (
     size_for,
 )
 from planner_core.system_structure import SystemSizes, system_queues, system_sizes
-from planner_core.units import bytes_to_kib_ceil, ceil_fraction, round_up
+from planner_core.units import bytes_to_kib_ceil, ceil_div, ceil_fraction, round_up
 
 Role = Literal["admin", "application", "system"]
 _PERCENT = 100
@@ -285,6 +286,11 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
     return PlanResult(document=document, curve=used, structures=structures, findings=in_order(found))
 
 
+@lru_cache(maxsize=256)
+def _as_fraction(number: Decimal) -> Fraction:
+    return Fraction(number)
+
+
 def _sizes(
     definition: Structure | Admin | System,
     *,
@@ -296,12 +302,14 @@ def _sizes(
 ) -> Sizes:
     initsize, size = definition.initsize, definition.size
     if initsize is None:
-        wanted = ceil_fraction(need_bytes * (1 + Fraction(headroom_percent) / _PERCENT))
+        more = _as_fraction(headroom_percent)
+        wanted = need_bytes + ceil_div(need_bytes * more.numerator, more.denominator * _PERCENT)
         initsize = round_up(max(wanted, minimum_bytes), multiple=increment_bytes)
         if size is not None:
             initsize = min(initsize, size)
     if size is None:
-        size = round_up(ceil_fraction(initsize * Fraction(size_factor)), multiple=increment_bytes)
+        factor = _as_fraction(size_factor)
+        size = round_up(ceil_div(initsize * factor.numerator, factor.denominator), multiple=increment_bytes)
     return Sizes(
         need_bytes=need_bytes,
         initsize_bytes=initsize,

@@ -50,6 +50,7 @@ class Curve:
     ratio_elements: int
     split_basis: Basis = Basis.ASSUMED
     bundle: Fraction = field(init=False)
+    elements_per_entry: Fraction = field(init=False)
     element_bytes: Fraction = field(init=False)
     entry_bytes: Fraction = field(init=False)
 
@@ -59,6 +60,7 @@ class Curve:
         bundle = self.factor * self.ratio_elements * model["element_bytes"].value
         element = Fraction(model["assumed_element_cost_bytes"].value)
         object.__setattr__(self, "bundle", bundle)
+        object.__setattr__(self, "elements_per_entry", Fraction(self.ratio_elements, self.ratio_entries))
         object.__setattr__(self, "element_bytes", element)
         object.__setattr__(self, "entry_bytes", bundle - self.ratio_elements * element)
 
@@ -73,7 +75,7 @@ class Curve:
             curve's own ratio the bytes rest on the assumed split.
         """
         if ratio is None or ratio[0] * self.ratio_elements == ratio[1] * self.ratio_entries:
-            return self.bundle, Fraction(self.ratio_elements, self.ratio_entries)
+            return self.bundle, self.elements_per_entry
         per_entry = Fraction(ratio[1], ratio[0])
         return self.entry_bytes + per_entry * self.element_bytes, per_entry
 
@@ -218,22 +220,36 @@ def binding_pool(*, entries: int, elements: int, ratio: tuple[int, int] | None =
 
 def size_for(*, entries: int, elements: int, curve: Curve, ratio: tuple[int, int] | None = None) -> int:
     """The storage that holds that many entries and elements at once [bytes, rounded up to a whole byte]."""
-    return ceil_fraction(exact_size_for(entries=entries, elements=elements, curve=curve, ratio=ratio))
+    return ceil_div(*_size_parts(entries, elements, curve, ratio))
 
 
 def exact_size_for(
     *, entries: int, elements: int, curve: Curve, ratio: tuple[int, int] | None = None
 ) -> Fraction:
     """The storage that holds that many entries and elements at once [bytes, not rounded]."""
+    return Fraction(*_size_parts(entries, elements, curve, ratio))
+
+
+def _size_parts(entries: int, elements: int, curve: Curve, ratio: tuple[int, int] | None) -> tuple[int, int]:
+    """Base + bundle x max(entries, elements / elements per entry), as numerator and denominator."""
     bundle, per_entry = curve.bundle_at(ratio)
-    bundles = entries if entries * per_entry >= elements else elements / per_entry
-    return curve.base + bundle * bundles
+    bundles = max(entries * per_entry.numerator, elements * per_entry.denominator)
+    of = bundle.denominator * per_entry.numerator
+    return (
+        curve.base.numerator * of + bundle.numerator * bundles * curve.base.denominator,
+        curve.base.denominator * of,
+    )
 
 
 def bundles_in(size_bytes: int | Fraction, *, curve: Curve, ratio: tuple[int, int] | None = None) -> Fraction:
     """Entries (each with its elements) in a structure of that size; 0 below the base."""
-    room = size_bytes - curve.base
-    return room / curve.bundle_at(ratio)[0] if room > 0 else Fraction(0)
+    bundle = curve.bundle_at(ratio)[0]
+    room = size_bytes.numerator * curve.base.denominator - curve.base.numerator * size_bytes.denominator
+    if room <= 0:
+        return Fraction(0)
+    return Fraction(
+        room * bundle.denominator, size_bytes.denominator * curve.base.denominator * bundle.numerator
+    )
 
 
 def messages_that_fit(

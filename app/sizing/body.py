@@ -1,11 +1,13 @@
-"""The plan document in a request: media type checked, bytes read once and left to the core to judge."""
+"""What is read from a request: the plan document's bytes, left to the core to judge, and flags in the address."""
 
 from __future__ import annotations
 
+from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 JSON = "application/json"
+FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
 async def document_body(request: Request) -> bytes:
@@ -22,3 +24,13 @@ async def document_body(request: Request) -> bytes:
     if headers.get("content-encoding", "identity").lower() != "identity":
         raise HTTPException(415, "Send the plan document as it is, without Content-Encoding.")
     return await request.body()
+
+
+def flag(request: Request, name: str) -> bool:
+    """A parameter that is true or false; false when it is absent."""
+    text = request.query_params.get(name, "false")
+    try:
+        return FLAGS[text.lower()]
+    except KeyError:
+        fault = {"type": "bool_parsing", "loc": ("query", name), "msg": "must be true or false"}
+        raise RequestValidationError([fault]) from None

@@ -33,30 +33,48 @@
     }
   };
 
-  const swap = (page) => {
+  const swapAnswer = (fresh) => {
     const opened = new Map(openIn(answer));
-    const fresh = page.getElementById("answer");
     for (const details of fresh.querySelectorAll("details")) {
       const was = opened.get(keyOf(details));
       if (was !== undefined) details.open = was;
     }
     const focused = answer.contains(document.activeElement) ? document.activeElement.id : "";
     answer.replaceChildren(...fresh.childNodes);
+    answer.toggleAttribute("data-answered", fresh.hasAttribute("data-answered"));
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    answer.dispatchEvent(new CustomEvent("cfplan:swapped", { bubbles: true }));
+  };
+
+  /* Figures stay where they are while a field is half typed, and say that they are of before. */
+  const keepAnswer = () => {
+    if (answer.querySelector(":scope > .outdated")) return;
+    const note = document.createElement("p");
+    note.className = "notice warning outdated";
+    note.textContent = "These figures belong to what was typed before.";
+    answer.prepend(note);
+  };
+
+  const say = (words, className) => {
+    summary.className = className;
+    if (summary.textContent !== words) summary.textContent = words;
+  };
+
+  const swap = (page) => {
+    const fresh = page.getElementById("answer");
+    if (fresh.hasAttribute("data-answered") || !answer.hasAttribute("data-answered")) swapAnswer(fresh);
+    else keepAnswer();
     for (const mine of form.querySelectorAll(".field[data-field]")) {
       const theirs = page.querySelector(`.field[data-field="${mine.dataset.field}"]`);
       if (theirs) swapField(mine, theirs);
     }
     const said = page.getElementById("summary");
-    summary.className = said.className;
-    if (summary.textContent !== said.textContent) summary.textContent = said.textContent;
-    answer.dispatchEvent(new CustomEvent("cfplan:swapped", { bubbles: true }));
+    say(said.textContent, said.className);
   };
 
   const apologize = (words) => {
-    answer.classList.add("is-stale");
-    summary.className = "summary is-stale";
-    summary.textContent = `${words} What is shown belongs to what was typed before.`;
+    if (answer.hasAttribute("data-answered")) keepAnswer();
+    say(words, "summary is-stale");
   };
 
   const ask = async () => {
@@ -73,7 +91,6 @@
         apologize(`The service could not answer (status ${response.status}).`);
         return;
       }
-      answer.classList.remove("is-stale");
       swap(page);
       history.replaceState(null, "", url);
     } catch (error) {
@@ -95,5 +112,5 @@
     await ask();
     if (answer.getBoundingClientRect().top > innerHeight / 2) answer.scrollIntoView(); // it is below the form
   });
-  addEventListener("online", () => answer.classList.contains("is-stale") && ask());
+  addEventListener("online", () => summary.classList.contains("is-stale") && ask());
 })();

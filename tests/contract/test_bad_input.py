@@ -492,6 +492,42 @@ def test_a_good_value_with_a_line_break_behind_or_before_is_refused(
         assert_refused_everywhere(service, tmp_path, put(full_document(), pointer, value), pointer)
 
 
+GENERATED = [
+    f"{structure}/{key}"
+    for structure in ("/admin", "/system")
+    for key in ("preflist/0", "exclist/0", "duplex")
+]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in BREAKING if kind != "surrogate"])
+@pytest.mark.parametrize("pointer", GENERATED)
+def test_the_generated_structures_let_nothing_break_out_either(
+    service: Service, tmp_path: Path, pointer: str, kind: str
+) -> None:
+    document = full_document()
+    for structure in ("admin", "system"):
+        document[structure].update(preflist=["CF01"], exclist=["SQ03MYDATA"], duplex="DISABLED")
+    assert service.post("/api/v1/policy", document).status_code == 200
+
+    assert_refused_everywhere(service, tmp_path, put(document, pointer, BREAKING[kind]), pointer)
+
+
+@pytest.mark.parametrize(
+    "key", ["initsize", "size", "minsize", "full_threshold", "allow_auto_alter", "preflist", "exclist"]
+)
+@pytest.mark.parametrize("value", [True, -1, "abc", 1.5, {}, [1], "1G\n"], ids=ascii)
+@pytest.mark.parametrize("structure", ["admin", "system"])
+def test_the_generated_structures_refuse_wrong_types_too(
+    service: Service, tmp_path: Path, structure: str, key: str, value: object
+) -> None:
+    if key == "allow_auto_alter" and value is True:
+        pytest.skip("a truth value is what this field holds")
+    document = full_document()
+    document[structure][key] = value
+
+    assert_refused_everywhere(service, tmp_path, document, f"/{structure}/{key}")
+
+
 @pytest.mark.parametrize("kind", [kind for kind in BREAKING if kind != "surrogate"])
 def test_a_queue_manager_name_that_could_break_out_is_refused(
     service: Service, tmp_path: Path, kind: str

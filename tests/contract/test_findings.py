@@ -147,6 +147,36 @@ def test_a_finding_names_the_structure_it_is_about(service: Service) -> None:
     assert finding["field"].startswith("/structures/1/offload")
 
 
+def test_csqsysappl_with_ibms_sample_value_is_rejected_at_cfcc_25_with_the_minimum(service: Service) -> None:
+    # 20 MB failed with IXL015I: INITSIZE MUST BE AT LEAST 41 M. IBM advises 50 000 K or more.
+    small = many(quiet(), {"/system/initsize": 20480, "/system/size": 30720})
+    enough = many(quiet(), {"/system/initsize": 50176, "/system/size": 75776})
+    old = many(small, {"/cfcc_level": 14, "/coupling_facilities/0/cfcc_level": 14})
+
+    def complaints(document: dict[str, Any]) -> list[dict[str, Any]]:
+        found = findings_of(service, document)
+        return [f for f in found if f["structure"] == "CSQSYSAPPL" and f["severity"] in {"error", "warning"}]
+
+    assert any("41" in finding["message"] for finding in complaints(small))
+    assert complaints(enough) == []
+    assert not any("41" in finding["message"] for finding in complaints(old))
+
+
+@pytest.mark.parametrize(
+    ("level", "initsize_kib", "enough"),
+    [(14, 9727, False), (14, 9728, True), (25, 25_599, False), (25, 25_600, True)],
+)
+def test_csq_admin_below_the_published_minimum_is_reported(
+    service: Service, level: int, initsize_kib: int, enough: bool
+) -> None:
+    changes = {"/admin/headroom_percent": 0, "/admin/initsize": initsize_kib, "/admin/size": 2 * initsize_kib}
+    facilities = {f"/coupling_facilities/{at}/cfcc_level": level for at in (0, 1)}
+    findings = findings_of(service, many(quiet(), changes | facilities | {"/cfcc_level": level}))
+
+    serious = [f for f in findings if f["structure"] == "CSQ_ADMIN" and f["severity"] == "error"]
+    assert bool(serious) is not enough
+
+
 def test_an_allocation_below_what_xcf_demanded_is_reported(service: Service) -> None:
     # IXL015I at CFCC level 25: INITSIZE MUST BE AT LEAST 41 M, for a request of 20 M.
     document = many(quiet(), {f"{STRUCTURE}/initsize": "20M", f"{STRUCTURE}/size": "30M"})

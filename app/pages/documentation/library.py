@@ -32,7 +32,9 @@ class Shelf:
 
 @cache
 def _articles() -> dict[str, Article]:
-    found = {path.relative_to(DOCS_DIR).with_suffix("").as_posix(): path for path in sorted(DOCS_DIR.rglob("*.md"))}
+    found = {
+        path.relative_to(DOCS_DIR).with_suffix("").as_posix(): path for path in sorted(DOCS_DIR.rglob("*.md"))
+    }
     first = [slug for slug in FOR_PLANNERS if slug in found]
     order = first + [slug for slug in found if slug not in first]
     return {slug: _load(found[slug]) for slug in order}

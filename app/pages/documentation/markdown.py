@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -13,6 +14,8 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
+
+from app.templating import slug
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ def render_article(text: str, *, at: str) -> Article:
     env: dict[str, Any] = {}
     tokens = parser.parse(text, env)
     title, headings, taken = at, [], set[str]()
-    for opening, inline in zip(tokens, tokens[1:], strict=False):
+    for opening, inline in pairwise(tokens):
         if opening.type != "heading_open":
             continue
         words = text_of(inline)
@@ -91,12 +94,6 @@ def render_article(text: str, *, at: str) -> Article:
 def text_of(inline: Token) -> str:
     """The text of an inline token, without markup."""
     return "".join(child.content for child in inline.children or () if child.type in {"text", "code_inline"})
-
-
-def slug(text: str) -> str:
-    """The anchor of a heading, as code hosts make it: lower case, hyphens for blanks, no punctuation."""
-    kept = re.sub(r"[^\w\- ]", "", text.strip().lower())
-    return kept.replace(" ", "-") or "section"
 
 
 def _unused(wanted: str, taken: set[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Literal
@@ -25,10 +26,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row, and the number of the remark on it."""
+    """One row, the number of the remark on it, and whether its figure is probably a misprint."""
 
     cells: tuple[Cell, ...]
     mark: int | None
+    is_doubted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +72,7 @@ def table_page(table_id: str) -> TablePage | None:
     if found is None:
         return None
     shown = [at for at, column in enumerate(found.columns) if not _is_place(column)]
-    rows = tuple(
-        Row(cells=tuple(_cell(found, row, at) for at in shown), mark=_mark(found, row[0])) for row in found.rows
-    )
+    rows = tuple(_row(found, row, shown) for row in found.rows)
     heads = tuple(
         Head(
             found.columns[at].title,
@@ -111,5 +111,7 @@ def _cell(table: PublishedTable, row: tuple[int | Decimal | str, ...], at: int) 
     return Cell("text", text=value)
 
 
-def _mark(table: PublishedTable, first: int | Decimal | str) -> int | None:
-    return next((at for at, note in enumerate(table.notes, start=1) if note.row == first), None)
+def _row(table: PublishedTable, row: tuple[int | Decimal | str, ...], shown: Sequence[int]) -> Row:
+    mark = next((at for at, note in enumerate(table.notes, start=1) if note.row == row[0]), None)
+    is_doubted = mark is not None and table.notes[mark - 1].corrected is not None
+    return Row(cells=tuple(_cell(table, row, at) for at in shown), mark=mark, is_doubted=is_doubted)

@@ -48,8 +48,14 @@ LABELS: Mapping[str, tuple[str, Kind]] = {
     "messages_in_size": ("Messages that SIZE holds", "count"),
     "messages_in_size_with_offload": ("Messages that SIZE holds, with offload", "count"),
     "offloaded_at_backlog": ("Messages offloaded at this backlog", "count"),
-    "smds/data_set_bytes_at_backlog": ("Shared message data set of each queue manager, at this backlog", "bytes"),
-    "smds/data_set_bytes_when_full": ("Shared message data set of each queue manager, when SIZE is full", "bytes"),
+    "smds/data_set_bytes_at_backlog": (
+        "Shared message data set of each queue manager, at this backlog",
+        "bytes",
+    ),
+    "smds/data_set_bytes_when_full": (
+        "Shared message data set of each queue manager, when SIZE is full",
+        "bytes",
+    ),
     "smds/buffer_bytes_per_queue_manager": ("SMDS buffers in each queue manager", "bytes"),
 }
 """The figures of a structure that are shown, by their name in the JSON answer."""
@@ -57,10 +63,9 @@ LABELS: Mapping[str, tuple[str, Kind]] = {
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One number of the result, where it stands in the JSON answer, and its explanation."""
+    """One number of the result and its explanation."""
 
     id: str
-    pointer: str
     label: str
     kind: Kind
     value: int | float | str
@@ -96,8 +101,7 @@ class Answer:
 
     application: StructureShown
     structures: tuple[StructureShown, ...]
-    total_initsize_kib: int
-    total_size_kib: int
+    totals: Mapping[str, Figure]
     demand: str
     chart: Chart
     findings: tuple[Finding, ...]
@@ -120,6 +124,7 @@ def answer_of(document: PlanDocument, form: QuickForm) -> Answer:
         PlanRefused: No such plan can exist.
     """
     result = evaluate(document)
+    found: Mapping[str, Any] = result.as_json()
     reasons = {explanation.figure: explanation for explanation in explain_result(result)}
     shown = tuple(_structure(structure, index, reasons) for index, structure in enumerate(result.structures))
     application = next(structure for structure in shown if structure.is_application)
@@ -127,8 +132,7 @@ def answer_of(document: PlanDocument, form: QuickForm) -> Answer:
     return Answer(
         application=application,
         structures=shown,
-        total_initsize_kib=sum(int(structure.figures["initsize_kib"].value) for structure in shown),
-        total_size_kib=sum(int(structure.figures["size_kib"].value) for structure in shown),
+        totals=_figures(found["totals"], "/totals", "together", reasons),
         demand=_demand(form, document.structures[0].queues[0]),
         chart=_chart(result, application),
         findings=result.findings,
@@ -139,20 +143,10 @@ def answer_of(document: PlanDocument, form: QuickForm) -> Answer:
 
 
 def _structure(structure: StructureResult, index: int, reasons: Mapping[str, Explanation]) -> StructureShown:
-    figures = {}
-    for name, value in _flat(structure.as_json()):
-        label, kind = LABELS.get(name, ("", "text"))
-        if not label or value is None:
-            continue
-        pointer = f"/structures/{index}/{name}"
-        figures[name] = Figure(
-            id=f"why-{structure.name}-{name}".replace("/", "-"),
-            pointer=pointer,
-            label=label,
-            kind=kind,
-            value=value,
-            why=reasons.get(pointer),
-        )
+    found = structure.as_json()
+    if structure.role != "application":
+        found = {name: value for name, value in found.items() if "offload" not in name}
+    figures = _figures(found, f"/structures/{index}", structure.name, reasons)
     return StructureShown(
         name=structure.name,
         cfrm_name=structure.cfrm_name,
@@ -160,6 +154,23 @@ def _structure(structure: StructureResult, index: int, reasons: Mapping[str, Exp
         is_application=structure.role == "application",
         figures=figures,
     )
+
+
+def _figures(
+    found: Mapping[str, Any], pointer: str, name: str, reasons: Mapping[str, Explanation]
+) -> Mapping[str, Figure]:
+    """Those members that are shown, each with its explanation."""
+    return {
+        member: Figure(
+            id=f"why-{name}-{member}".replace("/", "-"),
+            label=LABELS[member][0],
+            kind=LABELS[member][1],
+            value=value,
+            why=reasons.get(f"{pointer}/{member}"),
+        )
+        for member, value in _flat(found)
+        if member in LABELS and value is not None
+    }
 
 
 def _flat(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -206,7 +217,9 @@ def _summary(application: StructureShown, findings: tuple[Finding, ...]) -> str:
     return " ".join(words)
 
 
-def _outputs(document: PlanDocument, result: PlanResult, form: QuickForm) -> tuple[tuple[OutputShown, ...], str]:
+def _outputs(
+    document: PlanDocument, result: PlanResult, form: QuickForm
+) -> tuple[tuple[OutputShown, ...], str]:
     shown, refusal = [], ""
     for kind, (title, about) in SHOWN_OUTPUTS.items():
         try:
@@ -214,11 +227,15 @@ def _outputs(document: PlanDocument, result: PlanResult, form: QuickForm) -> tup
         except OutputRefused as error:
             refusal = refusal or str(error)
             continue
-        shown.append(OutputShown(kind, title, about, output.text, output.filename, f"/quick/{kind}?{form.query}"))
+        shown.append(
+            OutputShown(kind, title, about, output.text, output.filename, f"/quick/{kind}?{form.query}")
+        )
     text, filename = document_text(document)
     about = "The same plan as a document for cfplan plan, for POST /api/v1/size, and to go on from."
     shown.append(
-        OutputShown(DOCUMENT_OUTPUT, "Plan document", about, text, filename, f"/quick/{DOCUMENT_OUTPUT}?{form.query}")
+        OutputShown(
+            DOCUMENT_OUTPUT, "Plan document", about, text, filename, f"/quick/{DOCUMENT_OUTPUT}?{form.query}"
+        )
     )
     return tuple(shown), refusal
 

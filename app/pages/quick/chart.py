@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.templating import plain
 from planner_core.structure_size import Curve, elements_held, messages_that_fit, size_for
@@ -18,7 +18,7 @@ CONTEXT_SIZES_BYTES = (1 * KIB, 4 * KIB, 16 * KIB, 63 * KIB)
 """Message sizes of IBM's Table 2 that are drawn faintly beside the plan's own."""
 STEPS_PER_DECADE = 24
 DECADES_SHOWN = 5
-_TICK_GAP = 6
+_CHARACTER_WIDTH, _LABEL_WIDTH, _LABEL_HEIGHT = 6.6, 36, 12
 _THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
 
 
@@ -58,7 +58,6 @@ class Spot:
     label: str
     label_x: float
     label_y: float
-    anchor: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +106,11 @@ def chart_of(
     scale = _Scale.around(curve, message_bytes=message_bytes, messages=messages, size_bytes=size_bytes)
     levels = (("SIZE", size_bytes), ("INITSIZE", initsize_bytes))
 
-    def drawing(name: str, *, width: int, height: int, every: int) -> Drawing:
+    spot = (messages, need_bytes)
+
+    def drawing(name: str, *, width: int, height: int) -> Drawing:
         return _draw(
-            name, _Frame(scale, width, height), curve, message_bytes, messages, need_bytes, levels, x_label_every=every
+            name, _Frame(scale, width, height), curve, message_bytes, spot, levels, is_narrow=name == "narrow"
         )
 
     return Chart(
@@ -119,8 +120,8 @@ def chart_of(
             f"empty structure. {messages} messages need {plain(need_bytes)}; INITSIZE is {plain(initsize_bytes)} and SIZE "
             f"{plain(size_bytes)}."
         ),
-        wide=drawing("wide", width=760, height=340, every=1),
-        narrow=drawing("narrow", width=358, height=320, every=2),
+        wide=drawing("wide", width=760, height=310),
+        narrow=drawing("narrow", width=358, height=320),
         table=tuple(_capacities(curve, scale, message_bytes, messages, need_bytes, levels)),
     )
 
@@ -157,7 +158,7 @@ class _Frame:
     def __init__(self, scale: _Scale, width: int, height: int) -> None:
         self.scale = scale
         self.width, self.height = width, height
-        self.left, self.top, self.right, self.bottom = 58, 14, width - 46, height - 34
+        self.left, self.top, self.right, self.bottom = 56, 20, width - 46, height - 34
 
     def x(self, messages: float) -> float:
         share = (math.log10(messages) - self.scale.x0) / (self.scale.x1 - self.scale.x0)
@@ -173,13 +174,12 @@ def _draw(
     frame: _Frame,
     curve: Curve,
     message_bytes: int,
-    messages: int,
-    need_bytes: int,
+    spot: tuple[int, int],
     levels: Sequence[tuple[str, int]],
     *,
-    x_label_every: int,
+    is_narrow: bool,
 ) -> Drawing:
-    scale = frame.scale
+    scale, x_label_every = frame.scale, 2 if is_narrow else 1
     ours = _line(frame, curve, message_bytes, label=f"{_grouped(message_bytes)} bytes")
     return Drawing(
         id=name,
@@ -190,19 +190,35 @@ def _draw(
         right=frame.right,
         bottom=frame.bottom,
         x_ticks=tuple(
-            Tick(round(frame.x(10**decade), 1), _grouped(10**decade) if (scale.x1 - decade) % x_label_every == 0 else "")
+            Tick(
+                round(frame.x(10**decade), 1),
+                _grouped(10**decade) if (scale.x1 - decade) % x_label_every == 0 else "",
+            )
             for decade in range(scale.x0, scale.x1 + 1)
         ),
         y_ticks=tuple(
-            Tick(round(frame.y(float(MIB) * 10**decade), 1), _mib_label(decade)) for decade in range(scale.y0, scale.y1 + 1)
+            Tick(round(frame.y(float(MIB) * 10**decade), 1), _mib_label(decade))
+            for decade in range(scale.y0, scale.y1 + 1)
         ),
-        context=tuple(
-            _line(frame, curve, size, label=f"{size // KIB} KB") for size in CONTEXT_SIZES_BYTES if size != message_bytes
-        ),
+        context=_context(frame, curve, message_bytes),
         curve=ours,
         levels=_levels(frame, levels),
-        spot=_spot(frame, messages, need_bytes) if messages > 0 else None,
+        spot=_spot(frame, *spot, is_short=is_narrow) if spot[0] > 0 else None,
     )
+
+
+def _context(frame: _Frame, curve: Curve, message_bytes: int) -> tuple[Line, ...]:
+    """The faint curves; a label that would run into the one before it is left out."""
+    lines: list[Line] = []
+    for size in sorted(CONTEXT_SIZES_BYTES, reverse=True):
+        if size == message_bytes:
+            continue
+        line = _line(frame, curve, size, label=f"{size // KIB} KB")
+        labelled = [other for other in lines if other.label]
+        if any(abs(line.x - o.x) < _LABEL_WIDTH and abs(line.y - o.y) < _LABEL_HEIGHT for o in labelled):
+            line = replace(line, label="")
+        lines.append(line)
+    return tuple(lines)
 
 
 def _line(frame: _Frame, curve: Curve, message_bytes: int, *, label: str) -> Line:
@@ -235,17 +251,21 @@ def _levels(frame: _Frame, levels: Sequence[tuple[str, int]]) -> tuple[Level, ..
     # The larger size has its label above its line, the smaller one below: they are often close.
     ordered = sorted(levels, key=lambda level: -level[1])
     return tuple(
-        Level(round(frame.y(size), 1), f"{name} {plain(size)}", round(frame.y(size) + (-5 if nth == 0 else 14), 1))
+        Level(
+            round(frame.y(size), 1),
+            f"{name} {plain(size)}",
+            round(frame.y(size) + (-5 if nth == 0 else 14), 1),
+        )
         for nth, (name, size) in enumerate(ordered)
     )
 
 
-def _spot(frame: _Frame, messages: int, need_bytes: int) -> Spot:
+def _spot(frame: _Frame, messages: int, need_bytes: int, *, is_short: bool) -> Spot:
     x, y = round(frame.x(messages), 1), round(frame.y(need_bytes), 1)
-    label = f"{_grouped(messages)} messages: {plain(need_bytes)}"
-    is_left = x - frame.left < (frame.right - frame.left) / 2
-    label_y = min(y + 28, frame.bottom - 6)
-    return Spot(x, y, label, round(x + (10 if is_left else -2), 1), round(label_y, 1), "start" if is_left else "end")
+    label = plain(need_bytes) if is_short else f"{_grouped(messages)} messages: {plain(need_bytes)}"
+    # Right of the point and below the curve there is room; near the edge the label moves left.
+    label_x = min(x + 12, frame.right - len(label) * _CHARACTER_WIDTH)
+    return Spot(x, y, label, round(label_x, 1), round(min(y + 26, frame.bottom - 8), 1))
 
 
 def _capacities(
@@ -277,4 +297,4 @@ def _grouped(value: int) -> str:
 
 
 def _mib_label(decade: int) -> str:
-    return f"{_grouped(10**decade)} MiB" if decade >= 0 else f"{10.0**decade:g} MiB"
+    return _grouped(10**decade) if decade >= 0 else f"{10.0**decade:g}"

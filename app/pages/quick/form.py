@@ -38,6 +38,27 @@ DEFAULTS: Mapping[str, str] = {
 }
 """Every field in its order, and the example that an empty address shows."""
 
+LABELS: Mapping[str, str] = {
+    "backlog_by": "How the backlog is given",
+    "messages": "Messages",
+    "rate_per_minute": "Arrival rate",
+    "outage_minutes": "Longest outage",
+    "message_bytes": "Message size",
+    "persistent": "Persistence",
+    "cfcc_level": "CFCC level",
+    "queue_managers": "Queue managers",
+    "qsg": "Queue-sharing group",
+    "structure": "CFSTRUCT",
+    "queue": "Queue",
+    "coupling_facilities": "PREFLIST",
+    "headroom_percent": "Headroom in INITSIZE",
+    "size_factor": "SIZE is INITSIZE times",
+    "full_threshold": "FULLTHRESHOLD",
+    "dsgroup": "DSGROUP",
+    "csqsysappl": "CSQSYSAPPL",
+    "shared_channels": "Shared channels",
+}
+
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "backlog_by": ("messages", "rate"),
     "persistent": ("yes", "no"),
@@ -57,9 +78,10 @@ _DECIMAL = re.compile(r"\d+(?:\.\d+)?|\.\d+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field: its name, the text in it, and what is wrong with that; empty when nothing is."""
+    """One field: its name, its label, the text in it, and what is wrong with that; empty when nothing is."""
 
     name: str
+    label: str
     value: str
     error: str = ""
 
@@ -150,26 +172,33 @@ def read_form(query: Mapping[str, str]) -> tuple[QuickForm, PlanDocument | None]
     reader = _Reader(typed)
     document = reader.document()
     form = QuickForm(
-        fields={name: Field(name, value, reader.errors.get(name, "")) for name, value in typed.items()},
+        fields={
+            name: Field(name, LABELS[name], value, reader.errors.get(name, ""))
+            for name, value in typed.items()
+        },
         is_example=not any(name in query for name in DEFAULTS),
     )
-    if form.has_errors:
-        return form, None
     try:
-        return form, read_object(document)
+        plan = read_object(document)
     except DocumentInvalid as error:
         return form.with_problems(error.problems), None
+    return form, None if form.has_errors else plan
 
 
 class _Reader:
-    """Reads texts into the values of a document and keeps what is wrong, by field."""
+    """Reads texts into the values of a document and keeps what is wrong, by field.
+
+    For a text that cannot be read the default stands in, so that the rest of the document can be checked too.
+    """
 
     def __init__(self, typed: Mapping[str, str]) -> None:
         self.typed = typed
         self.errors: dict[str, str] = {}
 
     def document(self) -> dict[str, object]:
-        facilities = [name.upper() for name in re.split(r"[\s,;]+", self.typed["coupling_facilities"]) if name]
+        facilities = [
+            name.upper() for name in re.split(r"[\s,;]+", self.typed["coupling_facilities"]) if name
+        ]
         offload = {"dsgroup": self.typed["dsgroup"].upper()} if self.typed["dsgroup"] else {}
         return {
             "qsg": self._name("qsg"),
@@ -203,7 +232,7 @@ class _Reader:
     def _text(self, name: str) -> str:
         if not self.typed[name]:
             self.errors[name] = "A name is needed here."
-        return self.typed[name]
+        return self.typed[name] or DEFAULTS[name]
 
     def _name(self, name: str) -> str:
         return self._text(name).upper()
@@ -222,7 +251,7 @@ class _Reader:
             return parse_size(text, default_unit="B")
         except SizeSyntax:
             self.errors["message_bytes"] = "Write a number of bytes, or a size such as 1K or 63K."
-            return 0
+            return int(DEFAULTS["message_bytes"])
 
     def _whole(self, name: str) -> int:
         text = _ungrouped(self.typed[name])
@@ -234,7 +263,7 @@ class _Reader:
             self.errors[name] = "That number is too long."
         else:
             return int(text)
-        return 0
+        return int(DEFAULTS[name])
 
     def _decimal(self, name: str) -> Decimal:
         text = _ungrouped(self.typed[name])
@@ -246,7 +275,7 @@ class _Reader:
             self.errors[name] = "That number is too long."
         else:
             return Decimal(text)
-        return Decimal(0)
+        return Decimal(DEFAULTS[name])
 
 
 def _ungrouped(text: str) -> str:

@@ -64,7 +64,12 @@ def quick_page(request: Request) -> QuickPage:
         problems = [FieldProblem(finding.field or "", finding.message) for finding in error.findings]
         return _unanswered(form.with_problems(problems), refused=error.findings)
     return QuickPage(
-        title="Quick calculator", section="calculator", form=form, answer=answer, refused=(), summary=answer.summary
+        title="Quick calculator",
+        section="calculator",
+        form=form,
+        answer=answer,
+        refused=(),
+        summary=answer.summary,
     )
 
 

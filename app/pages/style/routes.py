@@ -42,11 +42,11 @@ class StylePage(Page):
 def style(request: Request) -> HTMLResponse:
     """Every component in all its states, with invented values."""
     fields = (
-        Field("specimen-plain", "200000"),
-        Field("specimen-empty", ""),
-        Field("specimen-wrong", "2OO", "Write a whole number, in digits only."),
-        Field("specimen-name", "SQ03"),
-        Field("specimen-choice", "one"),
+        Field("specimen-plain", "With a unit", "200000"),
+        Field("specimen-empty", "Empty, with a hint", ""),
+        Field("specimen-wrong", "Wrong", "2OO", "Write a whole number, in digits only."),
+        Field("specimen-name", "A name", "SQ03"),
+        Field("specimen-choice", "A choice", "one"),
     )
     page = StylePage(
         title="Style",
@@ -61,7 +61,10 @@ def style(request: Request) -> HTMLResponse:
         ),
         table=table("offload_defaults"),
         explanation=explain_size(
-            "need of a specimen", entries=200_000, elements=1_200_000, curve=published_curve(cfcc_level=25).curve
+            "need of a specimen",
+            entries=200_000,
+            elements=1_200_000,
+            curve=published_curve(cfcc_level=25).curve,
         ),
         output=OutputShown(
             kind="specimen",
