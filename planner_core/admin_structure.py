@@ -7,6 +7,7 @@ sizes: Table 1 for CFCC 14, charts for CFCC 21 to 24 and for CFCC 25.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from planner_core import tables
 from planner_core.errors import PlanRefused
@@ -125,11 +126,16 @@ def admin_need(*, queue_managers: int, cfcc_level: int, entsmax: int | None = No
 def _first_figure(queue_managers: int, candidates: list[tuple[int, str, str, int]]) -> tuple[int, str]:
     """The published figure in the first table that has one [bytes], and the table's id."""
     for _, table_id, column, unit in candidates:
-        for row in tables.table(table_id).records():
-            if row["queue_managers"] == queue_managers:
-                return int(row[column]) * unit, table_id
+        figure = _figures(table_id, column).get(queue_managers)
+        if figure is not None:
+            return figure * unit, table_id
     msg = f"no figure for {queue_managers} queue managers"
     raise tables.TableError(msg)
+
+
+@cache
+def _figures(table_id: str, column: str) -> dict[int, int]:
+    return {int(row["queue_managers"]): int(row[column]) for row in tables.table(table_id).records()}
 
 
 def _too_few_entries(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from planner_core import tables
-from planner_core.units import ceil_fraction, round_up
+from planner_core.units import ceil_div, round_up
 
 _PERCENT = 100
 
@@ -27,8 +27,9 @@ def message_header_bytes() -> int:
 
 def data_set_bytes(pages: Fraction, *, dsblock_bytes: int) -> int:
     """Space of one data set for that many pages [bytes], in whole blocks, with the assumed space map."""
-    share = 1 + Fraction(tables.constants("smds")["space_map_percent"].value, _PERCENT)
-    return round_up(ceil_fraction(pages * page_bytes() * share), multiple=dsblock_bytes)
+    percent = _PERCENT + tables.constants("smds")["space_map_percent"].value
+    space = ceil_div(pages.numerator * page_bytes() * percent, pages.denominator * _PERCENT)
+    return round_up(space, multiple=dsblock_bytes)
 
 
 def buffer_bytes(*, dsbufs: int, dsblock_bytes: int) -> int:
