@@ -220,6 +220,31 @@ def test_growth_is_compounded_over_the_horizon(tmp_path: Path) -> None:
     )
 
 
+def test_decimal_fractions_are_taken_as_written(service: Service) -> None:
+    # 0.1 a second for 1000 minutes are 6000 messages and not 6001; 100 MB x 1.1 are 110 MB; 1000 x 1.001 are 1001.
+    slow = {
+        "name": "Q",
+        "message_bytes": 1024,
+        "put_rate_per_s": 0.1,
+        "outage_minutes": 1000,
+        "persistent": True,
+    }
+    by_rate = service.post("/api/v1/policy", one_structure(24, slow)).text
+    by_number = service.post("/api/v1/policy", one_structure(24, queue("Q", 6000, 1024))).text
+    scaled = one_structure(24, queue("Q", 1000, 1024), initsize="100M")
+    scaled["size_factor"] = 1.1
+    grown = one_structure(24, queue("Q", 1000, 1024))
+    grown["growth"] = {"percent_per_year": 0.1, "years": 1}
+
+    assert by_rate == by_number
+    assert (
+        statement(service.post("/api/v1/policy", scaled).text, "SQ03APPLICATION1").kib("SIZE") == 110 * 1024
+    )
+    assert service.post("/api/v1/policy", grown).text == (
+        service.post("/api/v1/policy", one_structure(24, queue("Q", 1001, 1024))).text
+    )
+
+
 def test_600_messages_a_minute_for_60_minutes_are_a_backlog_of_36000(tmp_path: Path) -> None:
     # CFSizer's way of asking: arrival rate times the longest outage.
     rate = {

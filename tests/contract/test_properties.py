@@ -71,6 +71,18 @@ def test_a_size_holds_the_backlog_it_was_made_for_and_the_size_below_does_not(
 
 
 @sixty_examples
+@given(MESSAGES, BYTES, LEVELS)
+def test_the_answers_own_size_holds_the_backlog(messages: int, message_bytes: int, level: int) -> None:
+    need = size_mib(messages, message_bytes, level)
+    ran = run(
+        "structure", "--size-mib", repr(need), "--message-bytes", message_bytes, "--cfcc", level, "--json"
+    )
+
+    # Only where a size with a fraction is taken at all.
+    assert ran.code == 2 or ran.answer["messages"] >= messages
+
+
+@sixty_examples
 @given(SIZES_MIB, BYTES, LEVELS)
 def test_the_backlog_that_a_size_holds_needs_that_size_and_one_message_more_does_not_fit(
     mib: int, message_bytes: int, level: int
