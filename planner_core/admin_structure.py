@@ -12,6 +12,7 @@ from functools import cache
 from planner_core import tables
 from planner_core.errors import PlanRefused
 from planner_core.findings import Finding, finding
+from planner_core.limits import limit
 from planner_core.provenance import Basis, Explanation, Input, Source
 from planner_core.units import KIB, MIB, bytes_to_kib_ceil
 
@@ -39,7 +40,7 @@ class AdminNeed:
 
 def entries_required(*, queue_managers: int) -> int:
     """List entries that CSQ_ADMIN must have [entries]."""
-    return queue_managers * tables.constants("limits")["admin_entries_per_queue_manager"].value
+    return queue_managers * limit("admin_entries_per_queue_manager")
 
 
 def check_queue_managers(queue_managers: int) -> None:
@@ -142,7 +143,7 @@ def _too_few_entries(
     queue_managers: int, cfcc_level: int, entsmax: int, required: int, size_bytes: int
 ) -> Finding:
     """ENTSMAX is short: the size that satisfies it, absolutely and against what is allocated now."""
-    per_manager = tables.constants("limits")["admin_entries_per_queue_manager"].value
+    per_manager = limit("admin_entries_per_queue_manager")
     covered = entsmax // per_manager
     more = size_bytes
     if covered:

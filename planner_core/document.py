@@ -28,6 +28,7 @@ from pydantic_core import PydanticCustomError
 from planner_core import names, tables
 from planner_core.demand import SizeDistribution
 from planner_core.errors import DocumentInvalid, FieldProblem, NameSyntax, NotJson, SizeSyntax
+from planner_core.limits import limit
 from planner_core.units import KIB, MIB, format_size, kib_to_bytes, parse_size
 
 SCHEMA_VERSION = 1
@@ -100,9 +101,9 @@ _SIZE_SCHEMA = WithJsonSchema(
     }
 )
 _AS_SIZE = PlainSerializer(format_size, return_type=str, when_used="json-unless-none")
-_LARGEST_STRUCTURE = tables.constants("limits")["largest_policy_size_mib"].value * MIB
+_LARGEST_STRUCTURE = limit("largest_policy_size_mib") * MIB
 _LARGEST_CF = 64 * _LARGEST_STRUCTURE
-_LARGEST_MESSAGE = tables.constants("limits")["largest_message_bytes"].value
+_LARGEST_MESSAGE = limit("largest_message_bytes")
 
 StructureSize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_STRUCTURE), _AS_SIZE, _SIZE_SCHEMA]
 MinSize = Annotated[int, _size(lowest_kib=0, highest_bytes=_LARGEST_STRUCTURE), _AS_SIZE, _SIZE_SCHEMA]

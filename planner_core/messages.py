@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner_core import tables
 from planner_core.findings import Finding, finding
+from planner_core.limits import limit
 from planner_core.structure_size import model_constant
 
 
 def cfcc_level_too_low(cfcc_level: int, *, who: str = "", field: str = "/cfcc_level") -> Iterator[Finding]:
     """IBM MQ needs CFCC level 9."""
-    lowest = tables.constants("limits")["lowest_cfcc_level"].value
+    lowest = limit("lowest_cfcc_level")
     if cfcc_level < lowest:
         has = f"{who} has CFCC level {cfcc_level}" if who else f"CFCC level {cfcc_level}"
         yield finding("CFCC_LEVEL_TOO_LOW", f"{has}: IBM MQ needs level {lowest} or higher.", field=field)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from planner_core.cfrm import render
-from planner_core.checks import job_incomplete
+from planner_core.checks.job import job_incomplete
 from planner_core.errors import OutOfRange, OutputRefused
 from planner_core.mqsc.render import mqsc
 from planner_core.plan import PlanResult

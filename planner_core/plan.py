@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
-from planner_core import CORE_VERSION, checks, names, tables
+from planner_core import CORE_VERSION, checks, names
 from planner_core.admin_structure import AdminNeed, admin_need
 from planner_core.demand import (
     Demand,
@@ -29,6 +29,7 @@ from planner_core.demand import (
 from planner_core.document import Admin, MessageSizes, PlanDocument, Queue, Structure, System
 from planner_core.filling import Fill, Snapshot, bundles_for, fill, smallest_bytes, two_pools
 from planner_core.findings import Finding, in_order
+from planner_core.limits import limit
 from planner_core.offload import Rule, can_fire
 from planner_core.smds import buffer_bytes, data_set_bytes, message_header_bytes, page_bytes
 from planner_core.structure_size import (
@@ -325,7 +326,7 @@ def _sizes(
 
 
 def _placement(document: PlanDocument, definition: Structure | Admin | System) -> Placement:
-    most = tables.constants("limits")["preflist_names"].value
+    most = limit("preflist_names")
     preflist = definition.preflist or [cf.name for cf in document.coupling_facilities[:most]]
     return Placement(
         preflist=tuple(preflist),
@@ -367,7 +368,7 @@ def _admin(document: PlanDocument, curve: Curve) -> StructureResult:
 def _application(document: PlanDocument, curve: Curve, index: int, structure: Structure) -> StructureResult:
     factor = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
     queues = tuple(_queue_demand(queue, factor) for queue in structure.queues)
-    offloads = structure.cflevel >= tables.constants("limits")["cflevel_offload"].value
+    offloads = structure.cflevel >= limit("cflevel_offload")
     rules = (
         tuple(Rule(rule.usage_over, rule.size_over) for rule in structure.offload.rules) if offloads else ()
     )

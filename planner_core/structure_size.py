@@ -20,6 +20,7 @@ from functools import cache
 from planner_core import tables
 from planner_core.errors import OutOfRange
 from planner_core.findings import Finding, finding
+from planner_core.limits import limit
 from planner_core.provenance import Basis, Explanation, Input, Source, Step
 from planner_core.units import KIB, MIB, ceil_div, ceil_fraction, floor_fraction, round_up
 
@@ -146,9 +147,7 @@ def published_curve(*, cfcc_level: int) -> CurveChoice:
         OutOfRange: The level is below 1.
     """
     if cfcc_level < 1:
-        raise OutOfRange(
-            field="cfcc_level", value=cfcc_level, lowest=tables.constants("limits")["lowest_cfcc_level"].value
-        )
+        raise OutOfRange(field="cfcc_level", value=cfcc_level, lowest=limit("lowest_cfcc_level"))
     curves = published_curves()
     findings: list[Finding] = []
     curve = next((curve for curve in curves if cfcc_level <= curve.cfcc_to), curves[-1])

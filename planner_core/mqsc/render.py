@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from planner_core import tables
 from planner_core.document import MessageSizes, Offload, Queue, Structure
+from planner_core.limits import limit
 from planner_core.names import mqsc_value
 from planner_core.plan import PlanResult
 from planner_core.units import format_size
@@ -52,7 +53,7 @@ def _yes(value: bool) -> str:
 def _cfstruct(structure: Structure) -> Iterator[str]:
     yield f"CFLEVEL({structure.cflevel})"
     yield f"RECOVER({_yes(structure.recover)})"
-    if structure.cflevel >= tables.constants("limits")["cflevel_offload"].value:
+    if structure.cflevel >= limit("cflevel_offload"):
         yield from _offload(structure.offload)
 
 
@@ -79,5 +80,5 @@ def _qlocal(structure: Structure, queue: Queue) -> Iterator[str]:
     yield f"DEFPSIST({_yes(queue.persistent)})"
     sizes = queue.message_bytes
     largest = sizes.max if isinstance(sizes, MessageSizes) else sizes
-    if largest > tables.constants("limits")["default_maxmsgl_bytes"].value:
+    if largest > limit("default_maxmsgl_bytes"):
         yield f"MAXMSGL({largest})"

@@ -1,0 +1,41 @@
+"""The rules of IBM MQ and z/OS, and the advice of their manuals, held against a plan.
+
+A bad value raises when the document is read; what is legal but risky, or impossible only as
+a whole, is a finding here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from planner_core.checks.application import check_application
+from planner_core.checks.facilities import check_facilities
+from planner_core.checks.group import check_plan, refuse_impossible
+from planner_core.checks.sizes import check_sizes, check_thresholds
+from planner_core.document import PlanDocument, Structure
+from planner_core.findings import Finding, finding
+
+if TYPE_CHECKING:
+    from planner_core.plan import StructureResult
+
+__all__ = ["check_plan", "check_structure", "refuse_impossible"]
+
+
+def check_structure(document: PlanDocument, structure: StructureResult) -> Iterator[Finding]:
+    """Findings on one structure."""
+    yield from check_sizes(structure)
+    yield from check_thresholds(structure)
+    yield from check_facilities(document, structure)
+    if structure.admin is not None:
+        yield from structure.admin.findings
+        if not document.admin.headroom_percent and not structure.sizes.initsize_is_given:
+            yield finding(
+                "ADMIN_NO_ROOM_FOR_LARGE_UNITS_OF_WORK",
+                "CSQ_ADMIN is planned at its minimum for the number of queue managers. IBM asks for room for large units of "
+                "work on top: set the headroom of the administrative structure if you have any.",
+                field="/admin/headroom_percent",
+                structure=structure.name,
+            )
+    if isinstance(structure.definition, Structure) and structure.load is not None:
+        yield from check_application(structure, structure.definition, structure.load)

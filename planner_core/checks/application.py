@@ -1,0 +1,168 @@
+"""CFLEVEL, recovery, offload and queues of an application structure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from planner_core.demand import SizeDistribution
+from planner_core.document import (
+    MessageSizes,
+    Offload,
+    Structure,
+)
+from planner_core.findings import Finding, finding
+from planner_core.limits import limit
+from planner_core.messages import always_offloaded
+from planner_core.structure_size import model_constant
+
+if TYPE_CHECKING:
+    from planner_core.plan import Load, StructureResult
+
+_MOST = 0.5
+
+
+def check_application(structure: StructureResult, definition: Structure, load: Load) -> Iterator[Finding]:
+    """Findings on CFLEVEL, recovery, offload, queues and ratio of an application structure."""
+    yield from _check_cflevel(structure, definition)
+    yield from _check_offload(structure, definition, load)
+    yield from _check_queues(structure, definition)
+    if (
+        definition.entry_to_element_ratio
+        and structure.curve.bundle_at(load.ratio)[0] != structure.curve.bundle
+    ):
+        yield finding(
+            "ENTRY_ELEMENT_COST_ASSUMED",
+            f"{definition.name} is sized for an entry-to-element ratio of {definition.entry_to_element_ratio[0]}:"
+            f"{definition.entry_to_element_ratio[1]}. Published figures know 1:6 only; away from it an element is assumed to cost "
+            f"{float(structure.curve.element_bytes):g} bytes and an entry {float(structure.curve.entry_bytes):.0f}.",
+            field=f"{structure.pointer}/entry_to_element_ratio",
+            structure=definition.name,
+        )
+
+
+def _largest(message_bytes: int | MessageSizes) -> int:
+    return message_bytes if isinstance(message_bytes, int) else message_bytes.max
+
+
+def _check_cflevel(structure: StructureResult, definition: Structure) -> Iterator[Finding]:
+    at, name, level = structure.pointer, definition.name, definition.cflevel
+    persistent = [index for index, queue in enumerate(definition.queues) if queue.persistent]
+    if persistent and level < limit("cflevel_persistent"):
+        yield finding(
+            "PERSISTENT_NEEDS_CFLEVEL_3",
+            f"{name} has CFLEVEL({level}) and {len(persistent)} persistent queue(s): persistent messages need CFLEVEL(3) or higher.",
+            field=f"{at}/cflevel",
+            structure=name,
+        )
+    if definition.recover and level < limit("cflevel_recover"):
+        yield finding(
+            "RECOVER_NEEDS_CFLEVEL_3",
+            f"{name} has CFLEVEL({level}): RECOVER(YES) needs CFLEVEL(3) or higher.",
+            field=f"{at}/recover",
+            structure=name,
+        )
+    elif persistent and not definition.recover:
+        yield finding(
+            "PERSISTENT_NEEDS_RECOVER",
+            f"{name} has RECOVER(NO), but {len(persistent)} of its queues hold persistent messages, the first "
+            f"{definition.queues[persistent[0]].name}: puts of persistent messages fail with reason 2048. Set RECOVER(YES).",
+            field=f"{at}/recover",
+            structure=name,
+        )
+    in_cf = model_constant("largest_message_in_cf_bytes")
+    large = [index for index, queue in enumerate(definition.queues) if _largest(queue.message_bytes) > in_cf]
+    if large and level < limit("cflevel_large_messages"):
+        yield finding(
+            "LARGE_MESSAGES_NEED_CFLEVEL_4",
+            f"{name} has CFLEVEL({level}), but {definition.queues[large[0]].name} has messages over 63 KB: "
+            "they need CFLEVEL(4) or higher and fail with reason 2366.",
+            field=f"{at}/queues/{large[0]}/message_bytes",
+            structure=name,
+        )
+    elif large:
+        more = f" and {len(large) - 1} more queues" if len(large) > 1 else ""
+        yield from always_offloaded(
+            in_cf + 1,
+            who=f"{definition.queues[large[0]].name}{more} of {name} {'have' if more else 'has'}",
+            field=f"{at}/queues/{large[0]}/message_bytes",
+            structure=name,
+        )
+    if any(not isinstance(queue.message_bytes, int) for queue in definition.queues):
+        yield finding(
+            "SIZE_DISTRIBUTION_ASSUMED",
+            f"Queues of {name} give mean, p95 and max of their message sizes. Their elements are counted so that they suffice for any "
+            "shape with that mean; how many messages are over an offload size, or over 63 KB, rests on an assumed shape.",
+            field=f"{at}/queues",
+            structure=name,
+        )
+
+
+def _check_offload(structure: StructureResult, definition: Structure, load: Load) -> Iterator[Finding]:
+    at, name, offload = f"{structure.pointer}/offload", definition.name, definition.offload
+    if definition.cflevel < limit("cflevel_offload"):
+        if offload != Offload() or definition.size_with_offload:
+            yield finding(
+                "OFFLOAD_NEEDS_CFLEVEL_5",
+                f"{name} has CFLEVEL({definition.cflevel}): OFFLOAD and its rules need CFLEVEL(5) and are left out of its definition and its sizing.",
+                field=at,
+                structure=name,
+            )
+        return
+    if offload.to == "DB2":
+        yield finding(
+            "OFFLOAD_DB2",
+            f"{name} offloads to Db2. IBM supports OFFLOAD(DB2) primarily for migration; SMDS performs better.",
+            field=f"{at}/to",
+            structure=name,
+        )
+    elif offload.dsgroup is None:
+        yield finding(
+            "DSGROUP_MISSING",
+            f"{name} offloads to SMDS but names no DSGROUP: DEFINE CFSTRUCT needs it, such as DSGROUP('MQ.SMDS.*.{name[:8]}').",
+            field=f"{at}/dsgroup",
+            structure=name,
+        )
+    gains = load.messages_in_size(offload=True) > load.messages_in_size(offload=False)
+    if load.with_offload is not None and load.with_offload.starts and not gains:
+        yield finding(
+            "OFFLOAD_GAINS_NOTHING",
+            f"Offloading does not let {name} hold more messages of this mix: entries run out, not elements, unless the "
+            "entry-to-element ratio is altered.",
+            field=f"{at}/rules",
+            structure=name,
+        )
+
+
+def _check_queues(structure: StructureResult, definition: Structure) -> Iterator[Finding]:
+    at, name = f"{structure.pointer}/queues", definition.name
+    persistent = sum(queue.persistent for queue in definition.queues)
+    if 0 < persistent < len(definition.queues):
+        yield finding(
+            "MIXED_PERSISTENCE",
+            f"{name} holds {persistent} persistent and {len(definition.queues) - persistent} nonpersistent queues. "
+            "Structures of one kind are simpler to back up and recover.",
+            field=at,
+            structure=name,
+        )
+    if len(definition.queues) <= 1 or structure.load is None:
+        return
+    shares = [_weight(queue.messages, queue.message_bytes, structure) for queue in structure.queues]
+    total = sum(shares)
+    index = max(range(len(shares)), key=shares.__getitem__)
+    if total and shares[index] > _MOST * total:
+        yield finding(
+            "QUEUE_FILLS_MOST",
+            f"{definition.queues[index].name} takes {100 * shares[index] / total:.0f} % of what {name} holds: when it fills the "
+            "structure, puts to the other queues fail too. Consider a structure of its own.",
+            field=f"{at}/{index}",
+            structure=name,
+        )
+
+
+def _weight(messages: int, message_bytes: int | SizeDistribution, structure: StructureResult) -> float:
+    """About how much of the structure a queue takes: the larger of its entries and its elements over the ratio."""
+    size = message_bytes if isinstance(message_bytes, int) else int(message_bytes.mean)
+    element = model_constant("element_bytes")
+    held = min(size, model_constant("largest_message_in_cf_bytes")) + structure.curve.header_bytes
+    return max(messages, messages * held / element / structure.curve.ratio_elements)

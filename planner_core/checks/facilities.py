@@ -1,0 +1,123 @@
+"""Where a structure may be allocated: PREFLIST, space, volatility, failure isolation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from planner_core.document import (
+    CouplingFacility,
+    PlanDocument,
+    Structure,
+)
+from planner_core.findings import Finding, finding
+from planner_core.units import format_mib
+
+if TYPE_CHECKING:
+    from planner_core.plan import StructureResult
+
+_MOST = 0.5
+
+
+def check_facilities(document: PlanDocument, structure: StructureResult) -> Iterator[Finding]:
+    """Findings on PREFLIST and on what its coupling facilities offer."""
+    at, name, preflist = structure.pointer, structure.name, structure.placement.preflist
+    known = {cf.name: cf for cf in document.coupling_facilities}
+    if not preflist:
+        yield finding(
+            "PREFLIST_MISSING",
+            f"{name} has no PREFLIST and the plan names no coupling facility. PREFLIST is required: add it before the policy is submitted.",
+            field=f"{at}/preflist",
+            structure=name,
+        )
+        return
+    if not structure.definition.preflist and structure.role == "application":
+        yield finding(
+            "PREFLIST_DEFAULTED",
+            f"{name} has no PREFLIST of its own; the plan's coupling facilities are taken in their order ({', '.join(preflist)}).",
+            field=f"{at}/preflist",
+            structure=name,
+        )
+    unknown = [cf for cf in preflist if cf not in known] if known else []
+    if unknown:
+        yield finding(
+            "PREFLIST_UNKNOWN_CF",
+            f"PREFLIST of {name} names {', '.join(unknown)}, which the plan does not describe: space and level cannot be checked there.",
+            field=f"{at}/preflist",
+            structure=name,
+        )
+    if len(preflist) == 1:
+        yield finding(
+            "PREFLIST_SINGLE_CF",
+            f"{name} can be allocated in {preflist[0]} only: when it is lost, the structure has nowhere to go.",
+            field=f"{at}/preflist",
+            structure=name,
+        )
+    facilities = [known[cf] for cf in preflist if cf in known]
+    yield from _check_space(structure, facilities, all_known=len(facilities) == len(preflist))
+    if (
+        isinstance(structure.definition, Structure)
+        and not structure.definition.recover
+        and structure.definition.duplex == "DISABLED"
+    ):
+        yield from _check_exposure(structure, facilities)
+
+
+def _check_space(
+    structure: StructureResult, facilities: Sequence[CouplingFacility], *, all_known: bool
+) -> Iterator[Finding]:
+    at, name, sizes = structure.pointer, structure.name, structure.sizes
+    spaces = {cf.name: cf.size for cf in facilities if cf.size is not None}
+    if not spaces:
+        return
+    complete = all_known and len(spaces) == len(facilities)
+    largest_name = max(spaces, key=lambda cf: spaces[cf])
+    largest = spaces[largest_name]
+    if complete and sizes.initsize_bytes > largest:
+        yield finding(
+            "STRUCTURE_LARGER_THAN_CF",
+            f"INITSIZE {format_mib(sizes.initsize_bytes)} of {name} is larger than any coupling facility of its PREFLIST "
+            f"(the largest, {largest_name}, has {format_mib(largest)}). A structure lies in one coupling facility.",
+            field=f"{at}/preflist",
+            structure=name,
+        )
+    elif complete and sizes.size_bytes > largest:
+        yield finding(
+            "SIZE_LARGER_THAN_CF",
+            f"SIZE {format_mib(sizes.size_bytes)} of {name} is larger than any coupling facility of its PREFLIST "
+            f"(the largest, {largest_name}, has {format_mib(largest)}): it can never grow that far.",
+            field=f"{at}/preflist",
+            structure=name,
+        )
+    smallest_name = min(spaces, key=lambda cf: spaces[cf])
+    smallest = spaces[smallest_name]
+    if structure.role == "application" and smallest * _MOST < sizes.initsize_bytes <= largest:
+        yield finding(
+            "STRUCTURE_FILLS_CF",
+            f"{name} takes {100 * sizes.initsize_bytes // smallest} % of {smallest_name} ({format_mib(smallest)}). Queues that need most of a "
+            "coupling facility are a reason for structures of their own, placed apart.",
+            field=f"{at}/queues",
+            structure=name,
+        )
+
+
+def _check_exposure(structure: StructureResult, facilities: Sequence[CouplingFacility]) -> Iterator[Finding]:
+    name, at = structure.name, f"{structure.pointer}/preflist"
+    volatile = [cf.name for cf in facilities if cf.volatile]
+    exposed = [cf.name for cf in facilities if not cf.failure_isolated]
+    if volatile:
+        yield finding(
+            "CF_VOLATILE",
+            f"{name} may be allocated in {', '.join(volatile)}, which is volatile, with RECOVER(NO) and DUPLEX(DISABLED): "
+            "a power failure loses its messages.",
+            field=at,
+            structure=name,
+        )
+    if exposed:
+        yield finding(
+            "CF_NOT_FAILURE_ISOLATED",
+            f"{name} may be allocated in {', '.join(exposed)}, which can fail together with a system that uses it, with RECOVER(NO) "
+            "and DUPLEX(DISABLED): one failure loses its messages.",
+            field=at,
+            structure=name,
+        )

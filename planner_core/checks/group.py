@@ -1,0 +1,168 @@
+"""Findings on the group as a whole, and the limits beyond which no group exists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from planner_core import tables
+from planner_core.checks.job import check_job
+from planner_core.document import (
+    FittedCurve,
+    PlanDocument,
+)
+from planner_core.errors import PlanRefused
+from planner_core.findings import Finding, finding
+from planner_core.limits import limit
+from planner_core.messages import cfcc_level_too_low
+from planner_core.structure_size import published_curve
+
+if TYPE_CHECKING:
+    from planner_core.plan import StructureResult
+
+
+def refuse_impossible(document: PlanDocument, *, has_curve: bool) -> None:
+    """Stop where nothing can be computed, or no such group can exist.
+
+    Raises:
+        PlanRefused: With every limit that is passed.
+    """
+    found = tuple(_impossible(document, has_curve=has_curve))
+    if found:
+        raise PlanRefused(found)
+
+
+def _impossible(document: PlanDocument, *, has_curve: bool) -> Iterator[Finding]:
+    managers, most_managers = document.queue_manager_count, limit("queue_managers_per_group")
+    if managers > most_managers:
+        yield finding(
+            "TOO_MANY_QUEUE_MANAGERS",
+            f"{managers} queue managers: a queue-sharing group has 1 to {most_managers}.",
+            field="/queue_managers",
+        )
+    structures = len(document.structures) + 1 + document.system.include
+    most_structures = limit("structures_per_group")
+    if structures > most_structures:
+        yield finding(
+            "TOO_MANY_STRUCTURES",
+            f"{structures} structures with CSQ_ADMIN{' and CSQSYSAPPL' if document.system.include else ''}: "
+            f"a queue-sharing group connects to at most {most_structures}.",
+            field="/structures",
+        )
+    most_queues = limit("queues_per_structure")
+    for index, structure in enumerate(document.structures):
+        if len(structure.queues) > most_queues:
+            yield finding(
+                "TOO_MANY_QUEUES",
+                f"{structure.name} has {len(structure.queues)} queues: a structure holds at most {most_queues}.",
+                field=f"/structures/{index}/queues",
+                structure=structure.name,
+            )
+    if isinstance(document.curve, FittedCurve) and not has_curve:
+        yield finding(
+            "CURVE_UNKNOWN",
+            f"The plan names the fitted curve {document.curve.fitted}, which is not known here. "
+            "Use 'published', or evaluate it where that curve was fitted.",
+            field="/curve/fitted",
+        )
+
+
+def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) -> Iterator[Finding]:
+    """Findings on the group as a whole."""
+    yield from _check_levels(document)
+    applications = [structure for structure in structures if structure.role == "application"]
+    if not applications:
+        if document.system.include:
+            yield finding(
+                "NO_APPLICATION_STRUCTURE",
+                "There is no structure for user messages: CSQ_ADMIN holds no user data, and CSQSYSAPPL is for system queues.",
+                field="/structures",
+            )
+        else:
+            yield finding(
+                "TOO_FEW_STRUCTURES",
+                f"A queue-sharing group needs at least {limit('structures_required')} structures: CSQ_ADMIN and one for messages.",
+                field="/structures",
+            )
+    if not document.system.include and (document.system.shared_channels or document.system.group_ur_messages):
+        yield finding(
+            "SYSTEM_STRUCTURE_LEFT_OUT",
+            "CSQSYSAPPL is left out of the plan. It is optional, but shared channels and group units of recovery need its queues: "
+            "set shared_channels and group_ur_messages to 0 if the group uses neither.",
+            field="/system/include",
+        )
+    yield from _check_first_cf(applications, document)
+    yield from _check_isolation_between(document)
+    yield from check_job(document)
+    if any(structure.load and structure.load.rules for structure in applications):
+        yield finding(
+            "USAGE_MEASURE_ASSUMED",
+            "Offload rules compare structure usage with their thresholds. IBM does not publish how usage is measured; "
+            "the fuller of entries and elements is taken.",
+        )
+    if any(structure.smds and structure.smds.when_full_bytes for structure in applications):
+        header, share = (
+            tables.constants("smds")["message_header_bytes"],
+            tables.constants("smds")["space_map_percent"],
+        )
+        yield finding(
+            "SMDS_OVERHEAD_ASSUMED",
+            f"SMDS space rests on an assumed header of {header.value} bytes a message and an assumed {share.value} % for the "
+            "space map; IBM publishes neither.",
+        )
+
+
+def _check_levels(document: PlanDocument) -> Iterator[Finding]:
+    yield from cfcc_level_too_low(document.cfcc_level)
+    for index, cf in enumerate(document.coupling_facilities):
+        if cf.cfcc_level is None:
+            continue
+        at = f"/coupling_facilities/{index}/cfcc_level"
+        yield from cfcc_level_too_low(cf.cfcc_level, who=cf.name, field=at)
+        same = (
+            published_curve(cfcc_level=cf.cfcc_level).curve
+            == published_curve(cfcc_level=document.cfcc_level).curve
+        )
+        if cf.cfcc_level > document.cfcc_level and not same:
+            yield finding(
+                "CF_LEVEL_ABOVE_PLAN",
+                f"{cf.name} has CFCC level {cf.cfcc_level}, but the plan is sized for level {document.cfcc_level}: "
+                "structures need more on the higher level. Size for the highest level that a structure may be allocated on.",
+                field=at,
+            )
+
+
+def _check_first_cf(applications: Sequence[StructureResult], document: PlanDocument) -> Iterator[Finding]:
+    firsts = {structure.placement.preflist[0] for structure in applications if structure.placement.preflist}
+    if len(applications) > 1 and len(firsts) == 1 and len(document.coupling_facilities) > 1:
+        yield finding(
+            "SAME_FIRST_COUPLING_FACILITY",
+            f"All {len(applications)} application structures prefer {firsts.pop()}: order some PREFLISTs differently to spread the load.",
+            field="/structures",
+        )
+
+
+def _check_isolation_between(document: PlanDocument) -> Iterator[Finding]:
+    labelled = []
+    for index, structure in enumerate(document.structures):
+        labels = {queue.isolation for queue in structure.queues if queue.isolation}
+        if len(labels) > 1:
+            yield finding(
+                "DATA_NOT_ISOLATED",
+                f"{structure.name} holds queues that are to be kept apart ({', '.join(sorted(labels))}): give each its own structure.",
+                field=f"/structures/{index}/queues",
+                structure=structure.name,
+            )
+        if labels:
+            preflist = structure.preflist or [cf.name for cf in document.coupling_facilities]
+            labelled.append((index, structure.name, labels, set(preflist)))
+    for (_, first, first_labels, first_cfs), (index, second, second_labels, second_cfs) in combinations(labelled, 2):
+        shared = first_cfs & second_cfs
+        if first_labels.isdisjoint(second_labels) and shared:
+            yield finding(
+                "DATA_NOT_ISOLATED",
+                f"{first} and {second} are to be kept apart, but both may be allocated in {', '.join(sorted(shared))}.",
+                field=f"/structures/{index}/preflist",
+                structure=second,
+            )

@@ -1,0 +1,67 @@
+"""What the complete IXCMIAPU job needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from planner_core.document import (
+    PlanDocument,
+)
+from planner_core.findings import Finding, finding
+
+if TYPE_CHECKING:
+    pass
+
+_SHOWN = 6
+
+
+def missing_for_job(document: PlanDocument) -> tuple[str, ...]:
+    """JSON pointers of what the complete job still needs."""
+    missing = [] if document.policy.name else ["/policy/name"]
+    if not document.coupling_facilities:
+        missing.append("/coupling_facilities")
+    for index, cf in enumerate(document.coupling_facilities):
+        missing.extend(
+            f"/coupling_facilities/{index}/{key}"
+            for key in ("type", "mfg", "plant", "sequence", "partition")
+            if getattr(cf, key) is None
+        )
+    known = {cf.name for cf in document.coupling_facilities}
+    lists = {"/admin": document.admin.preflist}
+    lists |= {
+        f"/structures/{index}": structure.preflist for index, structure in enumerate(document.structures)
+    }
+    if document.system.include:
+        lists["/system"] = document.system.preflist
+    missing.extend(f"{at}/preflist" for at, names in lists.items() if known and not known.issuperset(names))
+    return tuple(missing)
+
+
+def job_incomplete(document: PlanDocument) -> tuple[Finding, ...]:
+    """The finding that names what the complete job lacks; empty when it lacks nothing."""
+    missing = missing_for_job(document)
+    if not missing:
+        return ()
+    rest = len(missing) - _SHOWN
+    shown = ", ".join(missing[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+    return (
+        finding(
+            "JOB_INCOMPLETE",
+            f"The complete job needs the policy name, and the hardware of every coupling facility that a PREFLIST names; missing: {shown}.",
+            field=missing[0],
+        ),
+    )
+
+
+def check_job(document: PlanDocument) -> Iterator[Finding]:
+    """Findings on the complete job, where the plan asks for it."""
+    if not document.policy.job:
+        return
+    yield from job_incomplete(document)
+    yield finding(
+        "JOB_HOLDS_ONLY_THIS_PLAN",
+        "The policy in the job holds only the structures of this plan. Activating a policy that leaves out an allocated "
+        "structure makes that structure pending deletion: merge the fragment unless this sysplex has no other structures.",
+        field="/policy/job",
+    )

@@ -1,0 +1,174 @@
+"""INITSIZE, SIZE and thresholds of a structure against its need and the published minima."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from planner_core.document import (
+    Structure,
+)
+from planner_core.findings import Finding, finding
+from planner_core.limits import limit
+from planner_core.units import MIB, bytes_to_kib_ceil, format_mib, format_size
+
+if TYPE_CHECKING:
+    from planner_core.plan import Load, StructureResult
+
+_PERCENT = 100
+
+
+def check_sizes(structure: StructureResult) -> Iterator[Finding]:
+    """Findings on INITSIZE and SIZE."""
+    sizes, at, name = structure.sizes, structure.pointer, structure.name
+    for key, value in (("initsize", sizes.initsize_bytes), ("size", sizes.size_bytes)):
+        if value > published_maximum_bytes():
+            yield finding(
+                "SIZE_ABOVE_MAXIMUM",
+                f"{name} needs {key.upper()} of {format_mib(value)}, above the {format_mib(published_maximum_bytes())} that a "
+                "policy can state: spread its queues over several structures, or offload.",
+                field=f"{at}/{key}",
+                structure=name,
+            )
+    given = (
+        ("initsize", sizes.initsize_is_given, sizes.initsize_bytes),
+        ("size", sizes.size_is_given, sizes.size_bytes),
+    )
+    for key, is_given, value in given:
+        if is_given and value % sizes.increment_bytes:
+            yield finding(
+                "SIZE_NOT_WHOLE_INCREMENTS",
+                f"{key.upper()} {format_size(value)} of {name} is no whole number of {format_size(sizes.increment_bytes)}, the "
+                "storage increment of this CFCC level: it is rounded up when the structure is allocated.",
+                field=f"{at}/{key}",
+                structure=name,
+            )
+    if (sizes.initsize_is_given or sizes.size_is_given) and sizes.size_bytes > limit(
+        "initsize_to_size_factor"
+    ) * sizes.initsize_bytes:
+        yield finding(
+            "SIZE_OVER_TWICE_INITSIZE",
+            f"SIZE {format_size(sizes.size_bytes)} of {name} is more than twice INITSIZE {format_size(sizes.initsize_bytes)}: the health "
+            "check XCF_CF_STR_POLICYSIZE raises IXCH0255E, because controls for SIZE are carved out of INITSIZE.",
+            field=f"{at}/size",
+            structure=name,
+        )
+    if structure.admin is not None:
+        yield from _check_admin_size(structure)
+    elif structure.system is not None:
+        yield from _check_system_size(structure)
+    if structure.load is not None:
+        yield from _check_load(structure, structure.load)
+
+
+def published_maximum_bytes() -> int:
+    """The largest SIZE that a CFRM policy can state [bytes]."""
+    return limit("largest_policy_size_mib") * MIB
+
+
+def _check_admin_size(structure: StructureResult) -> Iterator[Finding]:
+    sizes, placement = structure.sizes, structure.placement
+    available = sizes.size_bytes if placement.allow_auto_alter else sizes.initsize_bytes
+    if available < sizes.need_bytes:
+        yield finding(
+            "ADMIN_BELOW_MINIMUM",
+            f"CSQ_ADMIN is given {format_size(available)}, below the {bytes_to_kib_ceil(sizes.need_bytes)}K that its queue managers "
+            "need: they would not start (CSQE022E, reason 00C53000).",
+            field=f"{structure.pointer}/initsize",
+            structure=structure.name,
+        )
+
+
+def _check_system_size(structure: StructureResult) -> Iterator[Finding]:
+    sizes, known = structure.sizes, structure.system
+    if known is None:
+        return
+    at = f"{structure.pointer}/initsize"
+    if sizes.initsize_bytes < known.minimum_bytes:
+        yield finding(
+            "SYSTEM_STRUCTURE_BELOW_MINIMUM",
+            f"INITSIZE {format_size(sizes.initsize_bytes)} of CSQSYSAPPL is below the {format_size(known.minimum_bytes)} that XCF demanded "
+            "at this CFCC level: the structure would not be allocated (IXL015I, INITSIZE MUST BE AT LEAST).",
+            field=at,
+            structure=structure.name,
+        )
+    elif sizes.initsize_bytes < known.start_bytes and known.minimum_bytes:
+        yield finding(
+            "SYSTEM_STRUCTURE_BELOW_ADVICE",
+            f"INITSIZE {format_size(sizes.initsize_bytes)} of CSQSYSAPPL is below the {bytes_to_kib_ceil(known.start_bytes)}K that IBM advises "
+            "at this CFCC level.",
+            field=at,
+            structure=structure.name,
+        )
+
+
+def _check_load(structure: StructureResult, load: Load) -> Iterator[Finding]:
+    sizes, at, name = structure.sizes, structure.pointer, structure.name
+    if not load.demand.messages:
+        yield finding(
+            "EMPTY_STRUCTURE",
+            f"{name} has no backlog to hold: it is sized for an empty structure.",
+            field=f"{at}/queues" if structure.role == "application" else at,
+            structure=name,
+        )
+    if sizes.initsize_bytes < structure.curve.base:
+        yield finding(
+            "INITSIZE_BELOW_BASE",
+            f"INITSIZE {format_size(sizes.initsize_bytes)} of {name} is below the {format_mib(structure.curve.base)} that an empty "
+            "structure takes on this CFCC level: it holds no message, and XCF may refuse to allocate it (IXL015I).",
+            field=f"{at}/initsize",
+            structure=name,
+        )
+    offloaded = isinstance(structure.definition, Structure) and structure.definition.size_with_offload
+    checked = (
+        (
+            "initsize",
+            "INITSIZE_BELOW_NEED",
+            sizes.initsize_bytes,
+            load.messages_in_initsize(offload=offloaded),
+        ),
+        ("size", "SIZE_BELOW_NEED", sizes.size_bytes, load.messages_in_size(offload=offloaded)),
+    )
+    for key, code, value, held in checked:
+        if value < sizes.need_bytes and held < load.demand.messages:
+            consequence = (
+                "the rest depends on SETXCF START,ALTER or ALLOWAUTOALT(YES) in time"
+                if key == "initsize" and sizes.size_bytes >= sizes.need_bytes
+                else "beyond it applications get reason 2192"
+            )
+            yield finding(
+                code,
+                f"{key.upper()} {bytes_to_kib_ceil(value)}K of {name} holds {held} messages of the planned {load.demand.messages}; "
+                f"they need {bytes_to_kib_ceil(sizes.need_bytes)}K. {consequence[0].upper()}{consequence[1:]}.",
+                field=f"{at}/{key}",
+                structure=name,
+            )
+
+
+def check_thresholds(structure: StructureResult) -> Iterator[Finding]:
+    """Findings on FULLTHRESHOLD and automatic alter."""
+    placement, at, name = structure.placement, structure.pointer, structure.name
+    if placement.full_threshold == 0:
+        yield finding(
+            "FULLTHRESHOLD_ZERO",
+            f"FULLTHRESHOLD(0) switches structure full monitoring off for {name}: no IXC585E, and no automatic alter.",
+            field=f"{at}/full_threshold",
+            structure=name,
+        )
+    elif structure.load is not None and structure.load.demand.messages:
+        peak = structure.peak_usage_percent
+        if placement.full_threshold < peak < _PERCENT:
+            yield finding(
+                "PEAK_ABOVE_FULLTHRESHOLD",
+                f"At the planned backlog INITSIZE of {name} is {float(peak):.1f} % full, above FULLTHRESHOLD({placement.full_threshold}): "
+                "z/OS issues IXC585E before the backlog is reached.",
+                field=f"{at}/full_threshold",
+                structure=name,
+            )
+    if placement.allow_auto_alter and not structure.sizes.minsize_bytes:
+        yield finding(
+            "AUTO_ALTER_MAY_SHRINK",
+            f"ALLOWAUTOALT(YES) lets the system shrink {name} when the coupling facility is short of storage: set MINSIZE to keep what it needs.",
+            field=f"{at}/allow_auto_alter",
+            structure=name,
+        )
