@@ -1,0 +1,68 @@
+"""`python -m bench`: what the service and the core cost, as ratios measured in one run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+from collections.abc import Sequence
+
+from app.sizing.examples import sq03
+from bench import large_plan, service
+from bench.plans import QUEUES, STRUCTURES
+
+AIM_RATIO = 0.6
+AIM_S = 0.5
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print."""
+    options = _options(arguments)
+    print(
+        f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}, {platform.system()}\n"
+    )
+    served = service.measure(sq03(), rounds=options.rounds, requests=options.requests)
+    _print_service(served["planner"], served["bare"])
+    computed = large_plan.measure(structures=options.structures, queues=options.queues, rounds=options.rounds)
+    _print_core(computed)
+
+
+def _print_service(planner: service.Served, bare: service.Served) -> None:
+    ratio = planner.requests_per_s / bare.requests_per_s
+    print(
+        "POST /api/v1/size of plan SQ03, against an endpoint that validates the same document and returns it"
+    )
+    print(f"{'':<14}{'requests/s':>12}{'CPU us/request':>16}{'answer bytes':>14}")
+    for name, found in (("planner", planner), ("bare", bare)):
+        print(
+            f"{name:<14}{found.requests_per_s:>12.0f}{found.cpu_us_per_request:>16.0f}{found.answer_bytes:>14}"
+        )
+    print(f"{'ratio':<14}{ratio:>12.2f}   (aim: {AIM_RATIO} or more)\n")
+
+
+def _print_core(found: large_plan.Computed) -> None:
+    size = (
+        f"{found.structures} structures x {found.queues} queues, {found.document_bytes / 1e6:.1f} MB of JSON"
+    )
+    print(f"The largest legal plan: {size}; CPU seconds of one core")
+    print(f"{'':<40}{'s':>8}{'of validating':>16}")
+    for name, seconds in (
+        ("validate the parsed document", found.validate_s),
+        ("read it: strict JSON and validation", found.read_s),
+        ("evaluate it", found.evaluate_s),
+    ):
+        print(f"{name:<40}{seconds:>8.3f}{seconds / found.validate_s:>16.2f}")
+    print(f"{'aim for evaluating':<40}{AIM_S:>8.3f}")
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=9, help="measurements of which the median is taken")
+    parser.add_argument("--requests", type=int, default=400, help="requests in each round")
+    parser.add_argument("--structures", type=int, default=STRUCTURES, help="structures of the large plan")
+    parser.add_argument("--queues", type=int, default=QUEUES, help="queues on each of them")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""POST /api/v1/size against an endpoint that only validates the same document and returns it.
+
+Both are served by uvicorn on 127.0.0.1, each in a process of its own. Rounds alternate, so that whatever else the
+machine does meets both. Several connections are kept busy, so that the servers are what is measured and not this client.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+CONNECTIONS = 4
+PATIENCE_S = 60.0
+"""For a server to start and to answer."""
+SERVERS = ("planner", "bare")
+
+
+@dataclass(frozen=True)
+class Served:
+    """How fast one server answered: the median round."""
+
+    requests_per_s: float
+    cpu_us_per_request: float
+    answer_bytes: int
+
+
+class Server:
+    """A server process and connections to it."""
+
+    def __init__(self, process: subprocess.Popen[bytes], port: int, body: bytes) -> None:
+        self.process = process
+        self.request = (
+            f"POST /api/v1/size HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        ).encode() + body
+        self.port = port
+        self.connections: list[socket.socket] = []
+
+    def connect(self) -> int:
+        """Open the connections, wait for the server to answer, and return how long its answers are [bytes]."""
+        for _ in range(CONNECTIONS):
+            connection = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_S)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.connections.append(connection)
+        return len(self.ask_all()[0])
+
+    def end(self) -> None:
+        """Close the connections and end the process."""
+        for connection in self.connections:
+            connection.close()
+        self.process.terminate()
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def ask_all(self) -> list[bytes]:
+        """One request on every connection."""
+        for connection in self.connections:
+            connection.sendall(self.request)
+        return [read_answer(connection) for connection in self.connections]
+
+    def round(self, requests: int) -> tuple[float, float]:
+        """Seconds and CPU seconds of the server for that many requests."""
+        cpu, start = self.cpu_s(), time.perf_counter()
+        for _ in range(requests // CONNECTIONS):
+            self.ask_all()
+        return time.perf_counter() - start, self.cpu_s() - cpu
+
+    def cpu_s(self) -> float:
+        """CPU time that the process has used."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def read_answer(connection: socket.socket) -> bytes:
+    """The body of one answer, which must be a 200."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += _receive(connection)
+    head, _, body = data.partition(b"\r\n\r\n")
+    lines = head.split(b"\r\n")
+    if b" 200 " not in lines[0]:
+        message = f"the server answered {lines[0].decode()}"
+        raise RuntimeError(message)
+    length = next(
+        int(line.split(b":")[1]) for line in lines[1:] if line.lower().startswith(b"content-length:")
+    )
+    while len(body) < length:
+        body += _receive(connection)
+    return body
+
+
+def _receive(connection: socket.socket) -> bytes:
+    data = connection.recv(1 << 16)
+    if not data:
+        message = "the server closed the connection"
+        raise RuntimeError(message)
+    return data
+
+
+@contextmanager
+def running(which: str, body: bytes) -> Iterator[Server]:
+    """Start a server and end it."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        descriptor = listener.fileno()
+        command = [sys.executable, "-m", "bench.serving", which, str(descriptor)]
+        process = subprocess.Popen(command, pass_fds=[descriptor])
+    server = Server(process, port, body)
+    try:
+        yield server
+    finally:
+        server.end()
+
+
+def measure(document: object, *, rounds: int, requests: int) -> dict[str, Served]:
+    """Alternate between the servers, and take each one's median round."""
+    body = json.dumps(document).encode()
+    requests = max(requests // CONNECTIONS, 1) * CONNECTIONS
+    times: dict[str, list[tuple[float, float]]] = {which: [] for which in SERVERS}
+    with ExitStack() as stack:
+        servers = {which: stack.enter_context(running(which, body)) for which in SERVERS}
+        answers = {which: server.connect() for which, server in servers.items()}
+        for server in servers.values():
+            server.round(requests)  # warm
+        for _ in range(rounds):
+            for which, server in servers.items():
+                times[which].append(server.round(requests))
+    return {
+        which: Served(
+            requests_per_s=requests / statistics.median(seconds for seconds, _ in found),
+            cpu_us_per_request=statistics.median(cpu for _, cpu in found) / requests * 1e6,
+            answer_bytes=answers[which],
+        )
+        for which, found in times.items()
+    }

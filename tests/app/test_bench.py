@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.__main__ import main
+from bench.plans import largest
+from planner_core.document import read_object
+from planner_core.plan import evaluate
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_benchmarks_run_and_print_both_figures_of_each_ratio() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "bench",
+        "--rounds",
+        "1",
+        "--requests",
+        "8",
+        "--structures",
+        "2",
+        "--queues",
+        "3",
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    for name in ("planner", "bare", "ratio", "validate the parsed document", "evaluate it"):
+        assert re.search(rf"^{name} +[\d.]+", done.stdout, re.MULTILINE), done.stdout
+
+
+def test_no_server_is_left_behind_when_a_measurement_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[subprocess.Popen[bytes]] = []
+    start = subprocess.Popen
+
+    def watched(*arguments: object, **keywords: object) -> subprocess.Popen[bytes]:
+        ended.append(start(*arguments, **keywords))  # type: ignore[call-overload]
+        return ended[-1]
+
+    monkeypatch.setattr("bench.service.subprocess.Popen", watched)
+    monkeypatch.setattr("bench.__main__.sq03", lambda: {"qsg": "no plan"})
+    with pytest.raises(RuntimeError, match="422"):
+        main(["--rounds", "1", "--requests", "4"])
+    assert ended
+    assert all(process.poll() is not None for process in ended)
+
+
+def test_the_large_plan_is_legal() -> None:
+    result = evaluate(read_object(largest(structures=63, queues=2)))
+    assert [finding for finding in result.findings if finding.severity == "error"] == []
+    assert len(result.structures) == 64
