@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
+
+Absent = SkipJsonSchema[None]
+"""The member may be missing; it is never null."""
 
 
 class Answer(BaseModel):
@@ -55,11 +59,11 @@ class ProblemAnswer(Answer):
     detail: Annotated[str, Field(description="What happened this time, in a sentence.")]
     errors: Annotated[list[FieldError], Field(description="The fields at fault.")]
     errors_omitted: Annotated[
-        int | None, Field(description="How many more fields are at fault than are named.")
+        int | Absent, Field(description="How many more fields are at fault than are named.")
     ] = None
     findings: list[FindingAnswer]
     reference: Annotated[
-        str | None, Field(description="Under this the operator finds the failure in the log.")
+        str | Absent, Field(description="Under this the operator finds the failure in the log.")
     ] = None
 
 

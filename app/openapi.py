@@ -16,11 +16,11 @@ from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
 from app.answers import ProblemAnswer
-from app.errors import PROBLEM_MEDIA_TYPE
+from app.errors import PROBLEM_MEDIA_TYPE, TYPE_OF_STATUS, UNEXPECTED, Problem, problem_of
 from app.sizing.answers import PlanResultAnswer
 from app.sizing.examples import examples
 from planner_core.document import json_schema, read_object
-from planner_core.errors import OutputRefused
+from planner_core.errors import DocumentInvalid, FieldProblem, OutputRefused
 from planner_core.outputs import OUTPUT_KINDS, render_output
 from planner_core.plan import evaluate
 
@@ -92,14 +92,28 @@ PROBLEM_WORDS = {
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Problem documents with these statuses, and the default one."""
-    content = {PROBLEM_MEDIA_TYPE: {"schema": {"$ref": COMPONENTS + "Problem"}}}
     other = (
         "Any other refusal or failure, such as 421 (unknown host name) or 500 (with a reference for the log)."
     )
     described: dict[int | str, dict[str, Any]] = {
-        status: {"description": PROBLEM_WORDS[status], "content": content} for status in statuses
+        status: _problem_response(PROBLEM_WORDS[status], _example_problem(status)) for status in statuses
     }
-    return {**described, "default": {"description": other, "content": content}}
+    unexpected = Problem(UNEXPECTED, "This is a fault of the service.", reference="0a1b2c3d4e5f")
+    return {**described, "default": _problem_response(other, unexpected)}
+
+
+def _problem_response(description: str, example: Problem) -> dict[str, Any]:
+    schema = {"$ref": COMPONENTS + "Problem"}
+    return {
+        "description": description,
+        "content": {PROBLEM_MEDIA_TYPE: {"schema": schema, "example": example.as_json()}},
+    }
+
+
+def _example_problem(status: int) -> Problem:
+    if status in TYPE_OF_STATUS:
+        return Problem(TYPE_OF_STATUS[status], PROBLEM_WORDS[status])
+    return problem_of(DocumentInvalid((FieldProblem("/structures/0/queues/0/message_bytes", "is required"),)))
 
 
 def plan_request() -> dict[str, Any]:

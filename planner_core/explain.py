@@ -335,12 +335,8 @@ def _bundles(
 
 def _need(figure: str, structure: StructureResult, load: Load) -> Explanation:
     definition = structure.definition
-    if (
-        isinstance(definition, Structure)
-        and definition.size_with_offload
-        and load.rules
-        and load.plain is not None
-    ):
+    has_rules = load.with_offload is not load.plain
+    if isinstance(definition, Structure) and definition.size_with_offload and has_rules:
         phases = _filling(structure, offload=True)
         inputs, steps = _bundles(structure, structure.sizes.need_bytes, given=False)
         return Explanation(

@@ -379,7 +379,8 @@ def _application(document: PlanDocument, curve: Curve, index: int, structure: St
     )
     demand = _demand(queues, rules, curve)
     plain, with_offload = _fills(demand, rules, curve, ratio)
-    need, binding = _need(demand, with_offload if structure.size_with_offload else None, curve, ratio)
+    at_work = with_offload if structure.size_with_offload and with_offload is not plain else None
+    need, binding = _need(demand, at_work, curve, ratio)
     sizes = _sizes(
         structure,
         need_bytes=need,

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import Field
-from pydantic.json_schema import SkipJsonSchema
 
-from app.answers import Answer, FindingAnswer
+from app.answers import Absent, Answer, FindingAnswer
 
 Number = Annotated[int | str, Field(description="A whole number, or an exact one as text: 2018.688, 1/3.")]
-Absent = SkipJsonSchema[None]
-"""The member may be missing; it is never null."""
 
 
 class CurveAnswer(Answer):

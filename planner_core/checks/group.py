@@ -157,7 +157,9 @@ def _check_isolation_between(document: PlanDocument) -> Iterator[Finding]:
         if labels:
             preflist = structure.preflist or [cf.name for cf in document.coupling_facilities]
             labelled.append((index, structure.name, labels, set(preflist)))
-    for (_, first, first_labels, first_cfs), (index, second, second_labels, second_cfs) in combinations(labelled, 2):
+    for (_, first, first_labels, first_cfs), (index, second, second_labels, second_cfs) in combinations(
+        labelled, 2
+    ):
         shared = first_cfs & second_cfs
         if first_labels.isdisjoint(second_labels) and shared:
             yield finding(

@@ -72,7 +72,9 @@ def test_every_operation_says_what_it_does_and_what_it_answers(description: dict
             (media_type,) = response["content"]
             if status != "200":
                 assert media_type == "application/problem+json"
-                assert response["content"][media_type]["schema"] == {"$ref": "#/components/schemas/Problem"}
+                schema = {"$ref": "#/components/schemas/Problem"}
+                assert response["content"][media_type]["schema"] == schema
+                validator(description, schema).validate(response["content"][media_type]["example"])
 
 
 def test_every_post_takes_a_plan_document_with_examples(description: dict[str, Any]) -> None:

@@ -697,6 +697,33 @@ def test_one_more_than_ibms_limit_is_refused(
     assert_sentence(ran.err)
 
 
+@pytest.mark.parametrize("include", [True, False], ids=["with-csqsysappl", "without"])
+def test_the_largest_legal_plan_fits_with_every_name_at_its_longest(
+    service: Service, tmp_path: Path, include: bool
+) -> None:
+    document = full_document()
+    document["system"] = {"include": include, "shared_channels": 0, "group_ur_messages": 0}
+    document["queue_managers"] = names(32)
+    model = document["structures"][0]
+    document["structures"] = []
+    for at in range(62 if include else 63):
+        queues = [
+            model["queues"][1] | {"name": f"{'LONG.QUEUE.NAME.' * 3}"[:39] + f"{at:04}.{number:04}"}
+            for number in range(512)
+        ]
+        offload = model["offload"] | {"dsgroup": f"MQ.SMDS.*.APP{at}"}
+        document["structures"].append(
+            model | {"name": f"APPLICATIO{at:02}", "queues": queues, "offload": offload}
+        )
+
+    response = service.post("/api/v1/policy", document)
+
+    # It is within every limit, so nothing but a finding of its own may withhold the policy: IBM's numbers fit.
+    assert response.status_code == 200, response.text[:2000]
+    assert response.text.count("STRUCTURE NAME(") == 64
+    assert plan(document, tmp_path, "--output", "policy").out == response.text
+
+
 def test_without_csqsysappl_there_is_room_for_one_more_structure(service: Service) -> None:
     document = full_document()
     document["system"] = {"include": False, "shared_channels": 0, "group_ur_messages": 0}
