@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import socket
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import uvicorn
 from fastapi import FastAPI
 
 from app.main import create_app
@@ -13,3 +17,17 @@ from app.settings import Settings
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     """The application with default settings and a data folder of its own."""
     return create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
+
+
+@pytest.fixture(scope="session")
+def address(app: FastAPI) -> Iterator[tuple[str, int]]:
+    """Host and port at which the application is really served."""
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield listener.getsockname()
+        finally:
+            server.should_exit = True
+            thread.join(timeout=30)

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import ConsoleMessage, Request, expect, sync_playwright
+
+from tests.chromium import LAUNCH_FLAGS
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_plan_can_be_sized_on_the_api_page_and_no_other_site_is_asked(
+    chromium: Path, address: tuple[str, int], scheme: str
+) -> None:
+    origin = f"http://{address[0]}:{address[1]}"
+    complaints: list[str] = []
+    asked: list[str] = []
+
+    def hear(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            complaints.append(message.text)
+
+    def see(request: Request) -> None:
+        asked.append(request.url)
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(LAUNCH_FLAGS))
+        page = browser.new_page(color_scheme=scheme)  # type: ignore[arg-type]
+        page.on("console", hear)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", see)
+        page.goto(f"{origin}/api/docs")
+        expect(page.get_by_role("heading", name="REST API")).to_be_visible()
+        page.get_by_role("button", name="POST /api/v1/size Size a plan").first.click()
+        with page.expect_response(lambda response: "/api/v1/size" in response.url) as answered:
+            page.get_by_role("button", name="Execute").click()
+        assert answered.value.status == 200
+        assert "findings" in json.loads(answered.value.text())
+        expect(page.get_by_text("Response body").first).to_be_visible()
+        browser.close()
+    assert complaints == []
+    assert asked
+    assert [url for url in asked if not url.startswith((f"{origin}/", "data:"))] == []
