@@ -25,49 +25,56 @@ from functools import lru_cache
 
 from planner_core.errors import OutOfRange
 from planner_core.structure_size import elements_for, model_constant
-from planner_core.units import ceil_div, ceil_fraction, floor_fraction
+from planner_core.units import ceil_div, ceil_fraction
 
 SECONDS_PER_MINUTE = 60
 _PERCENT = 100
-_P95 = Fraction(95, 100)
-_TAIL = 1 - _P95
+_TWENTY, _BODY = 20, 19
+"""The 95th percentile parts nineteen of twenty messages from the twentieth."""
 _SCALE = 2**32
 
 
 @dataclass(frozen=True, slots=True)
 class SizeDistribution:
-    """Message sizes of one queue [bytes]: mean, 95th percentile, maximum."""
+    """Message sizes of one queue [bytes]: mean (`mean` / `mean_of`), 95th percentile, maximum."""
 
-    mean: Fraction
+    mean: int
+    mean_of: int
     p95: int
     maximum: int
 
     def problem(self) -> str | None:
         """Why no distribution has these three values, or None."""
-        if not self.p95 <= self.maximum:
+        if self.p95 > self.maximum:
             return f"p95 ({self.p95}) must not be above max ({self.maximum})"
-        if self.mean > _P95 * self.p95 + _TAIL * self.maximum:
-            return f"a mean of {float(self.mean):g} is impossible when 95 % are at most {self.p95} and none is above {self.maximum}"
-        if self.mean < _TAIL * self.p95:
-            return f"a mean of {float(self.mean):g} is impossible when 5 % of the messages are at least {self.p95}"
+        if _TWENTY * self.mean > (_BODY * self.p95 + self.maximum) * self.mean_of:
+            return f"a mean of {self.mean / self.mean_of:g} is impossible when 95 % are at most {self.p95} and none is above {self.maximum}"
+        if _TWENTY * self.mean < self.p95 * self.mean_of:
+            return f"a mean of {self.mean / self.mean_of:g} is impossible when 5 % of the messages are at least {self.p95}"
         return None
 
-    def pieces(self) -> tuple[tuple[Fraction, Fraction, Fraction], ...]:
-        """Uniform pieces (share, from, to) with exactly this mean, p95 and maximum."""
-        lowest_tail = max(Fraction(self.p95), (self.mean - _P95 * self.p95) / _TAIL)
-        highest_tail = min(Fraction(self.maximum), self.mean / _TAIL)
-        tail = min(max(Fraction(self.p95 + self.maximum, 2), lowest_tail), highest_tail)
-        body = (self.mean - _TAIL * tail) / _P95
+    @property
+    def unit(self) -> int:
+        """In parts of so many to a byte, all bounds of `pieces` are whole numbers."""
+        return 2 * _BODY * self.mean_of
+
+    def pieces(self) -> tuple[tuple[int, int, int], ...]:
+        """Uniform pieces (twentieths of the messages, from, to) with exactly this mean, p95 and maximum.
+
+        Nineteen twentieths lie between 0 and p95, one between p95 and the maximum; each piece
+        is the widest with its mean. From and to are in parts of a byte, `unit` to the byte.
+        """
+        unit = self.unit
+        mean, p95, maximum = 2 * _BODY * self.mean, unit * self.p95, unit * self.maximum
+        lowest_tail = max(p95, _TWENTY * mean - _BODY * p95)
+        highest_tail = min(maximum, _TWENTY * mean)
+        tail = min(max((p95 + maximum) // 2, lowest_tail), highest_tail)
+        body = (_TWENTY * mean - tail) // _BODY
+        body_reach, tail_reach = min(body, p95 - body), min(tail - p95, maximum - tail)
         return (
-            (_P95, *_uniform(body, Fraction(0), Fraction(self.p95))),
-            (_TAIL, *_uniform(tail, Fraction(self.p95), Fraction(self.maximum))),
+            (_BODY, body - body_reach, body + body_reach),
+            (1, tail - tail_reach, tail + tail_reach),
         )
-
-
-def _uniform(mean: Fraction, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
-    """The widest uniform piece inside low..high with that mean."""
-    reach = min(mean - low, high - mean)
-    return mean - reach, mean + reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,60 +196,48 @@ def demand_of(
     )
 
 
-@lru_cache(maxsize=4096)
 def scaled_shares(
     sizes: SizeDistribution,
     edges: tuple[int, ...],
     header_bytes: int,
     page_bytes: int,
     page_header_bytes: int,
-) -> tuple[tuple[int, int, int], ...]:
-    """Per band, in parts of 2**32: share of the messages, and the elements and pages that a message pays there at most.
+) -> list[tuple[int, int, int]]:
+    """Per band, in parts of 2**32: the share of the messages, and the elements and pages that a message pays there at most.
 
-    Elements and pages are rounded up, shares so that they add up to one: kept on one fine
+    Rounded up, but for the largest share, which is what the others leave: kept on one fine
     grid, because exact fractions of hundreds of queues have no bounded common denominator.
     """
-    exact = _shares(sizes, edges, header_bytes, page_bytes, page_header_bytes)
-    whole = [floor_fraction(share * _SCALE) for share, _, _ in exact]
-    largest = max(range(len(whole)), key=whole.__getitem__)
-    whole[largest] += _SCALE - sum(whole)
-    return tuple(
-        (share, ceil_fraction(elements * _SCALE), ceil_fraction(pages * _SCALE))
-        for share, (_, elements, pages) in zip(whole, exact, strict=True)
-    )
-
-
-def _shares(
-    sizes: SizeDistribution,
-    edges: tuple[int, ...],
-    header_bytes: int,
-    page_bytes: int,
-    page_header_bytes: int,
-) -> tuple[tuple[Fraction, Fraction, Fraction], ...]:
-    """Per band: share of the messages, and elements and pages a message of the whole queue pays there at most."""
-    step = model_constant("element_bytes")
-    found = []
-    low = Fraction(-1)
-    for high in (*(Fraction(edge) for edge in edges), Fraction(max(sizes.maximum, edges[-1]) + 1)):
-        share = elements = pages = Fraction(0)
-        for weight, start, end in sizes.pieces():
-            left, right = max(start, low), min(end, high)
-            if start == end:
-                part = weight if low < start <= high else Fraction(0)
+    step, unit, maximum = model_constant("element_bytes"), sizes.unit, sizes.maximum
+    first, second = sizes.pieces()
+    found: list[tuple[int, int, int]] = []
+    low, rest, most, most_share = -1, _SCALE, 0, 0
+    for edge in (*edges, max(maximum, edges[-1]) + 1):
+        high, share, moment = edge * unit, 0, 0
+        for twentieths, start, end in (first, second):
+            # Conditional expressions: calls of max and min would double the time of the largest plans.
+            left = start if start > low else low
+            right = end if end < high else high
+            if left < right:
+                part, of = _SCALE * twentieths * (right - left), _TWENTY * (end - start)
+            elif start == end and low < start <= high:
+                part, of = _SCALE * twentieths, _TWENTY
             else:
-                part = weight * max(Fraction(0), right - left) / (end - start)
-            if part:
-                mean = (left + right) / 2
-                share += part
-                elements += part * _at_most(mean, right, header_bytes, step)
-                pages += part * _at_most(mean, right, page_header_bytes, page_bytes)
-        found.append((share, elements, pages))
+                continue
+            share -= -part // of
+            moment -= -part * (left + right) // (of * 2 * unit)
         low = high
-    return tuple(found)
-
-
-def _at_most(mean: Fraction, largest: Fraction, header_bytes: int, step: int) -> Fraction:
-    """Whole steps that messages of that mean size take on average, at most, however they are distributed."""
-    return min(
-        (mean + header_bytes + step - 1) / step, Fraction(ceil_fraction((largest + header_bytes) / step))
-    )
+        if not share:
+            found.append((0, 0, 0))
+            continue
+        rest -= share
+        if share > most_share:
+            most, most_share = len(found), share
+        largest = edge if edge < maximum else maximum
+        elements = -(-(moment + share * (header_bytes + step - 1)) // step)
+        cap = share * -(-(largest + header_bytes) // step)
+        pages = -(-(moment + share * (page_header_bytes + page_bytes - 1)) // page_bytes)
+        page_cap = share * -(-(largest + page_header_bytes) // page_bytes)
+        found.append((share, elements if elements < cap else cap, pages if pages < page_cap else page_cap))
+    found[most] = (most_share + rest, *found[most][1:])
+    return found

@@ -444,9 +444,9 @@ def _smds(
     source = tables.source("project", "SMDS space")
     dsblock = Input("dsblock_bytes", definition.offload.dsblock, "bytes", Basis.GIVEN)
     space = (constants["page_bytes"].as_input(), constants["space_map_percent"].as_input(), dsblock)
-    formula = "round_up(ceil(({}) * page_bytes * (1 + space_map_percent / 100)), dsblock_bytes)"
+    formula = "round_up(ceil(ceil({}) * page_bytes * (1 + space_map_percent / 100)), dsblock_bytes)"
     phases = _filling(structure, offload=True)
-    at_backlog = structure.at_backlog.pages if structure.at_backlog is not None else Fraction(0)
+    at_backlog = structure.at_backlog.pages if structure.at_backlog is not None else 0
     pages = Input("pages_at_backlog", at_backlog, "pages", Basis.ASSUMED, source)
     for figure, value, size_bytes, given, what in (
         (

@@ -22,7 +22,7 @@ from planner_core.demand import Band, Demand
 from planner_core.errors import OutOfRange
 from planner_core.offload import Rule
 from planner_core.structure_size import Curve, model_constant
-from planner_core.units import ceil_fraction
+from planner_core.units import ceil_div, ceil_fraction
 
 _FULL = 100
 
@@ -77,12 +77,10 @@ class FillPoint:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A structure with the planned backlog in it, or what fits of it; all exact."""
+    """A structure with the planned backlog in it, or what fits of it; whole messages and pages, rounded up."""
 
-    entries: Fraction
-    elements: Fraction
-    offloaded: Fraction
-    pages: Fraction
+    offloaded: int
+    pages: int
     usage_percent: Fraction
 
 
@@ -98,6 +96,10 @@ class Fill:
     def capacity(self, bundles: Fraction) -> int:
         """Messages held when the structure is full."""
         return self.messages_at(self.full, bundles)
+
+    def pages(self, bundles: Fraction) -> int:
+        """SMDS pages when the structure is full, rounded up."""
+        return ceil_div(self.full.pages * bundles.numerator, self.full.q * bundles.denominator)
 
     def messages_at(self, point: FillPoint, bundles: Fraction) -> int:
         """Messages held at that moment, rounded down."""
@@ -136,10 +138,8 @@ class Fill:
             if used * of > most * total:
                 most, of = used, total
         return Snapshot(
-            entries=Fraction(entries, below),
-            elements=Fraction(elements, below),
-            offloaded=Fraction(value(before.offloaded, after.offloaded), below),
-            pages=Fraction(value(before.pages, after.pages), below),
+            offloaded=ceil_div(value(before.offloaded, after.offloaded), below),
+            pages=ceil_div(value(before.pages, after.pages), below),
             usage_percent=Fraction(most * _FULL * part, of * below * whole),
         )
 
@@ -157,77 +157,43 @@ def fill(demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...]) -> F
     """
     if demand.messages <= 0:
         raise OutOfRange(field="messages", value=demand.messages, lowest=1)
-    active = sorted(
-        (rule for rule in rules if rule.is_on), key=lambda rule: (rule.threshold, -rule.size_bytes)
-    )
-    limit = demand.bands[-1].over_bytes
-    scaled = [
-        (entry, element, total * demand.scale) for entry, element, total in (pool.whole for pool in pools)
-    ]
-    used = [0] * len(scaled)
-    q = 1
-    share = elements = offloaded = pages = 0
-    starts: list[FillPoint] = []
-    for rule in active:
-        limit_before = limit
-        q, share, elements, offloaded, pages = _advance(
-            demand, limit_before, rule.threshold, scaled, used, (q, share, elements, offloaded, pages)
-        )
-        starts.append(FillPoint(q, share, elements, offloaded, pages, rule))
-        limit = min(limit, rule.size_bytes)
-    state = _advance(demand, limit, _FULL, scaled, used, (q, share, elements, offloaded, pages))
-    unit = demand.scale
-    return Fill(
-        starts=tuple(_unscaled(point, unit) for point in starts),
-        full=_unscaled(FillPoint(*state), unit),
-        messages=demand.messages,
-        pools=pools,
-    )
+    active = sorted((rule for rule in rules if rule.is_on), key=_order) if rules else ()
+    limit, scale = demand.bands[-1].over_bytes, demand.scale
+    entry_rate = demand.messages * scale
+    totals = [pool.whole[2] * scale for pool in pools]
+    used = [0] * len(totals)
+    q, share, elements, offloaded, pages = 1, 0, 0, 0, 0
+    points: list[FillPoint] = []
+    for rule in (*active, None):
+        goal = rule.threshold if rule else _FULL
+        element_rate, offload_rate, page_rate = _rates(demand.bands, limit)
+        # The pool that is first to reach the goal, and what is left in it, in parts of 100 q.
+        room, rate, rates = 0, 0, []
+        for index, pool in enumerate(pools):
+            pool_rate = pool.whole[0] * entry_rate + pool.whole[1] * element_rate
+            left = totals[index] * goal * q - _FULL * used[index]
+            rates.append(pool_rate)
+            if not rate or left * rate < room * pool_rate:
+                room, rate = left, pool_rate
+        if room > 0:
+            # The run is room / (100 q rate): bring everything to that denominator.
+            factor = _FULL * rate
+            for index, pool_rate in enumerate(rates):
+                used[index] = used[index] * factor + room * pool_rate
+            q, share = q * factor, share * factor + room
+            elements = elements * factor + room * element_rate
+            offloaded = offloaded * factor + room * offload_rate
+            pages = pages * factor + room * page_rate
+        # Counts of a scaled demand are brought back to messages; the share has no scale.
+        points.append(FillPoint(q * scale, share * scale, elements, offloaded, pages, rule))
+        if rule and rule.size_bytes < limit:
+            limit = rule.size_bytes
+    return Fill(starts=tuple(points[:-1]), full=points[-1], messages=demand.messages, pools=pools)
 
 
-def _unscaled(point: FillPoint, scale: int) -> FillPoint:
-    """Counts of a scaled demand back to messages, elements and pages; the share has no scale."""
-    if scale == 1:
-        return point
-    return FillPoint(
-        point.q * scale, point.share * scale, point.elements, point.offloaded, point.pages, point.rule
-    )
-
-
-def _advance(
-    demand: Demand,
-    limit: int,
-    goal: int,
-    pools: list[tuple[int, int, int]],
-    used: list[int],
-    state: tuple[int, int, int, int, int],
-) -> tuple[int, int, int, int, int]:
-    """Fill on, with data over `limit` offloaded, until the first pool is `goal` percent full.
-
-    `used` (numerators over q, one for each pool) is brought forward in place.
-    """
-    q, share, elements, offloaded, pages = state
-    element_rate, offload_rate, page_rate = _rates(demand.bands, limit)
-    entry_rate = demand.messages * demand.scale
-    rates = [entry * entry_rate + element * element_rate for entry, element, _ in pools]
-    room, rate = 0, 0
-    for (_, _, total), pool_used, pool_rate in zip(pools, used, rates, strict=True):
-        left = total * goal * q - _FULL * pool_used
-        if pool_rate and (not rate or left * rate < room * pool_rate):
-            room, rate = left, pool_rate
-    if room <= 0:
-        return state
-    # The run is room / (100 q rate): bring everything to that denominator.
-    factor = _FULL * rate
-    for index, pool_rate in enumerate(rates):
-        used[index] = used[index] * factor + room * pool_rate
-    return (
-        q * factor,
-        share * factor + room,
-        elements * factor + room * element_rate,
-        offloaded * factor + room * offload_rate,
-        pages * factor + room * page_rate,
-    )
+def _order(rule: Rule) -> tuple[int, int]:
+    """Rules by their thresholds; of two that start together the one for larger messages first."""
+    return rule.threshold, -rule.size_bytes
 
 
 def _rates(bands: Sequence[Band], limit: int) -> tuple[int, int, int]:

@@ -12,6 +12,7 @@ from planner_core.provenance import Source
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+_RANKS = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,5 +412,5 @@ def worst(findings: tuple[Finding, ...]) -> Severity | None:
 
 def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
     """Errors first, then warnings, then notes; otherwise in the order of the document; each once."""
-    unique = dict.fromkeys(findings)
-    return tuple(sorted(unique, key=lambda f: SEVERITIES.index(f.severity)))
+    unique = {(f.code, f.field, f.structure, f.message): f for f in findings}
+    return tuple(sorted(unique.values(), key=lambda f: _RANKS[f.severity]))

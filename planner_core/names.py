@@ -24,7 +24,8 @@ _CFSTRUCT = re.compile(r"[A-Z][A-Z0-9]{0,11}")
 _CF = re.compile(r"[A-Z][A-Z0-9$#@_]{0,7}")
 _STRUCTURE = re.compile(r"[A-Z][A-Z0-9$#@_]{0,15}")
 _POLICY = re.compile(r"[A-Z][A-Z0-9$#@_]{0,7}")
-_QUEUE = re.compile(r"[A-Za-z0-9./_%]{1,48}")
+QUEUE_PATTERN: Final = r"[A-Za-z0-9./_%]{1,48}"
+_LABEL = re.compile(r"[A-Za-z0-9_.-]{1,32}")
 _DSGROUP = re.compile(r"[A-Z0-9$#@.*-]{1,44}")
 _QUALIFIER = re.compile(r"[A-Z$#@][A-Z0-9$#@-]{0,7}")
 _MQSC_PLAIN = re.compile(r"[A-Z0-9._]+")
@@ -85,9 +86,9 @@ def policy(value: str) -> str:
     return _check(_POLICY, value, "a CFRM policy has 1 to 8 characters A-Z 0-9 $ # @ _, the first a letter")
 
 
-def queue(value: str) -> str:
-    """A queue name: 1 to 48 characters, upper and lower case differ."""
-    return _check(_QUEUE, value, "a queue has 1 to 48 characters A-Z a-z 0-9 . / _ %")
+def label(value: str) -> str:
+    """A label of this project, for queues to be kept apart: 1 to 32 characters."""
+    return _check(_LABEL, value, "a label has 1 to 32 characters A-Z a-z 0-9 . _ -")
 
 
 def dsgroup(value: str) -> str:

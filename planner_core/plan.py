@@ -153,7 +153,7 @@ class StructureResult:
     @property
     def offloaded_at_backlog(self) -> int:
         """Messages whose data is offloaded at the planned backlog, or when INITSIZE is full before it."""
-        return ceil_fraction(self.at_backlog.offloaded) if self.at_backlog is not None else 0
+        return self.at_backlog.offloaded if self.at_backlog is not None else 0
 
     def as_json(self) -> dict[str, object]:
         """JSON-ready; sizes in KiB as a policy states them, the need in bytes."""
@@ -510,9 +510,8 @@ def _load(
 
 def _smds(structure: Structure, load: Load, at_backlog: Snapshot | None) -> SmdsNeed:
     block = structure.offload.dsblock
-    pages = at_backlog.pages if at_backlog is not None else Fraction(0)
-    full = load.with_offload.full if load.with_offload is not None else None
-    when_full = Fraction(full.pages, full.q) * load.bundles_in_size if full is not None else Fraction(0)
+    pages = at_backlog.pages if at_backlog is not None else 0
+    when_full = load.with_offload.pages(load.bundles_in_size) if load.with_offload is not None else 0
     return SmdsNeed(
         at_backlog_bytes=data_set_bytes(pages, dsblock_bytes=block),
         when_full_bytes=data_set_bytes(max(pages, when_full), dsblock_bytes=block),

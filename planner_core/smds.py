@@ -7,8 +7,6 @@ space, so each data set is sized for the whole load: puts may all come to one me
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from planner_core import tables
 from planner_core.units import ceil_div, round_up
 
@@ -25,10 +23,10 @@ def message_header_bytes() -> int:
     return tables.constants("smds")["message_header_bytes"].value
 
 
-def data_set_bytes(pages: Fraction, *, dsblock_bytes: int) -> int:
+def data_set_bytes(pages: int, *, dsblock_bytes: int) -> int:
     """Space of one data set for that many pages [bytes], in whole blocks, with the assumed space map."""
     percent = _PERCENT + tables.constants("smds")["space_map_percent"].value
-    space = ceil_div(pages.numerator * page_bytes() * percent, pages.denominator * _PERCENT)
+    space = ceil_div(pages * page_bytes() * percent, _PERCENT)
     return round_up(space, multiple=dsblock_bytes)
 
 

@@ -162,7 +162,7 @@ def _check_queues(structure: StructureResult, definition: Structure) -> Iterator
 
 def _weight(messages: int, message_bytes: int | SizeDistribution, structure: StructureResult) -> float:
     """About how much of the structure a queue takes: the larger of its entries and its elements over the ratio."""
-    size = message_bytes if isinstance(message_bytes, int) else int(message_bytes.mean)
+    size = message_bytes if isinstance(message_bytes, int) else message_bytes.mean // message_bytes.mean_of
     element = model_constant("element_bytes")
     held = min(size, model_constant("largest_message_in_cf_bytes")) + structure.curve.header_bytes
     return max(messages, messages * held / element / structure.curve.ratio_elements)

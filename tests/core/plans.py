@@ -1,0 +1,132 @@
+"""Plan documents for tests: a small one to vary, and a strategy for many."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from hypothesis import strategies as st
+
+from planner_core.document import PlanDocument, read_object
+from planner_core.findings import Finding
+from planner_core.plan import evaluate
+
+BASE: dict[str, Any] = {
+    "qsg": "SQ03",
+    "queue_managers": 5,
+    "cfcc_level": 25,
+    "admin": {"headroom_percent": 10},
+    "coupling_facilities": [
+        {"name": "CF01", "size": "64G", "cfcc_level": 25},
+        {"name": "CF02", "size": "64G", "cfcc_level": 25},
+    ],
+    "structures": [
+        {
+            "name": "APP1",
+            "preflist": ["CF01", "CF02"],
+            "offload": {"dsgroup": "MQ.SMDS.*.APP1"},
+            "queues": [{"name": "Q1", "message_bytes": 1024, "backlog": 100_000, "persistent": True}],
+        }
+    ],
+}
+
+
+def varied(**paths: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+    """BASE with values set at paths such as structures__0__recover=False."""
+    document = copy.deepcopy(BASE)
+    for path, value in paths.items():
+        *steps, last = path.split("__")
+        place: Any = document
+        for step in steps:
+            place = place[int(step)] if step.isdigit() else place.setdefault(step, {})
+        if isinstance(place, list):
+            place.insert(int(last), value) if int(last) >= len(place) else place.__setitem__(int(last), value)
+        else:
+            place[last] = value
+    return document
+
+
+def plan(**paths: Any) -> PlanDocument:  # noqa: ANN401
+    """That document, read."""
+    return read_object(varied(**paths))
+
+
+def findings_of(**paths: Any) -> dict[str, Finding]:  # noqa: ANN401
+    """The findings of that document by code."""
+    return {finding.code: finding for finding in evaluate(plan(**paths)).findings}
+
+
+_sizes = st.one_of(
+    st.integers(0, 200_000),
+    st.sampled_from([0, 140, 141, 1164, 1165, 4096, 4097, 32768, 32769, 64512, 64513]),
+)
+
+
+@st.composite
+def _distributions(draw: st.DrawFn) -> dict[str, int]:
+    p95 = draw(st.integers(1, 100_000))
+    largest = p95 + draw(st.integers(0, 100_000))
+    lowest, highest = -(-p95 // 20), (19 * p95 + largest) // 20
+    return {"mean": draw(st.integers(min(lowest, highest), highest)), "p95": p95, "max": largest}
+
+
+_rules = st.lists(
+    st.fixed_dictionaries(
+        {
+            "usage_over": st.integers(0, 100),
+            "size_over": st.sampled_from(["0K", "1K", "4K", "16K", "32K", "63K", "64K"]),
+        }
+    ),
+    max_size=3,
+)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> dict[str, Any]:
+    """Plan documents that read well, in all their variety."""
+    structures = []
+    for number in range(draw(st.integers(0, 3))):
+        queues = []
+        for queue in range(draw(st.integers(0, 4))):
+            made: dict[str, Any] = {
+                "name": f"Q.{number}.{queue}",
+                "message_bytes": draw(st.one_of(_sizes, _distributions())),
+                "persistent": draw(st.booleans()),
+            }
+            if draw(st.booleans()):
+                made["backlog"] = draw(st.integers(0, 10**7))
+            else:
+                made["put_rate_per_s"] = draw(st.sampled_from([0, 0.25, 40, 1234.5]))
+                made["outage_minutes"] = draw(st.sampled_from([0, 1, 7.5, 90]))
+            queues.append(made)
+        structure: dict[str, Any] = {
+            "name": f"APP{number}",
+            "cflevel": draw(st.integers(3, 5)),
+            "offload": {"rules": draw(_rules), "to": draw(st.sampled_from(["SMDS", "DB2"]))},
+            "size_with_offload": draw(st.booleans()),
+            "queues": queues,
+        }
+        if draw(st.booleans()):
+            structure["entry_to_element_ratio"] = [draw(st.integers(1, 5)), draw(st.integers(1, 40))]
+        if draw(st.integers(0, 3)) == 0:
+            initsize = draw(st.integers(1, 10**7))
+            structure["initsize"] = initsize
+            if draw(st.booleans()):
+                structure["size"] = initsize + draw(st.integers(0, 10**7))
+        elif draw(st.integers(0, 3)) == 0:
+            structure["size"] = draw(st.integers(1, 10**7))
+        structures.append(structure)
+    return {
+        "qsg": draw(st.sampled_from(["SQ03", "MQ", "A$#@"])),
+        "queue_managers": draw(st.integers(1, 32)),
+        "cfcc_level": draw(st.integers(9, 27)),
+        "growth": {
+            "percent_per_year": draw(st.sampled_from([0, 10, 33.3])),
+            "years": draw(st.sampled_from([0, 1, 2.5])),
+        },
+        "headroom_percent": draw(st.sampled_from([0, 10, 12.5])),
+        "size_factor": draw(st.sampled_from([1, 1.5, 2])),
+        "system": {"include": draw(st.booleans()), "shared_channels": draw(st.integers(0, 5000))},
+        "coupling_facilities": [{"name": "CF01"}, {"name": "CF02"}][: draw(st.integers(0, 2))],
+        "structures": structures,
+    }
