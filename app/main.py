@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter, FastAPI
 from starlette.middleware import Middleware
-from starlette.middleware.gzip import GZipMiddleware
 
 from app import api_docs, errors, openapi, pages
 from app.answers import HealthAnswer
+from app.compression import Compression
 from app.reference import api as reference_api
 from app.security.body import BoundedBody
 from app.security.headers import SecurityHeaders
@@ -43,7 +43,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.settings = settings
     errors.install(app)
     openapi.install(app)
-    for router in (health, sizing.router, reference_api.router, api_docs.router, *pages.routers()):
+    for router in (sizing.router, health, reference_api.router, api_docs.router, *pages.routers()):
         app.include_router(router)
     app.mount(api_docs.ASSETS_PATH, Files(directory=api_docs.assets_dir()), name="swagger-ui")
     app.mount("/static", Files(directory=STATIC_DIR), name="static")
@@ -54,7 +54,7 @@ def _middleware(settings: Settings) -> list[Middleware]:
     """From the outside in; the headers are outermost, so that every answer has them."""
     return [
         Middleware(SecurityHeaders),
-        Middleware(GZipMiddleware, minimum_size=settings.compress_over_bytes, compresslevel=5),
+        Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),
         Middleware(errors.UnexpectedErrors),
         Middleware(AllowedHosts, allowed=settings.accepted_hosts),
         Middleware(SameOrigin),
