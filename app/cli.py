@@ -260,7 +260,7 @@ def _plain(value: Any) -> str:  # noqa: ANN401 - any JSON value
 
 def _structure(arguments: argparse.Namespace) -> int:
     from planner_core import structure_size
-    from planner_core.messages import always_offloaded, cfcc_level_too_low
+    from planner_core.messages import always_offloaded, cfcc_level_too_low, size_below_base
     from planner_core.units import bytes_to_kib_ceil, ceil_fraction, mib_not_below, mib_to_bytes
 
     choice = structure_size.published_curve(cfcc_level=arguments.cfcc)
@@ -274,6 +274,7 @@ def _structure(arguments: argparse.Namespace) -> int:
     binding = structure_size.binding_pool(entries=1, elements=per_message, curve=curve)
     if arguments.messages is None:
         size = mib_to_bytes(arguments.size_mib)
+        findings += size_below_base(size, curve=curve)
         messages = structure_size.messages_that_fit(size, message_bytes=arguments.message_bytes, curve=curve)
         explained = structure_size.explain_messages(
             "/messages", size_bytes=size, message_bytes=arguments.message_bytes, curve=curve

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 from planner_core.errors import OutOfRange
 from planner_core.structure_size import elements_for, model_constant
@@ -85,8 +86,7 @@ class QueueDemand:
     message_bytes: int | SizeDistribution
 
 
-@dataclass(frozen=True, slots=True)
-class Band:
+class Band(NamedTuple):
     """The messages of a structure whose size lies above `over_bytes` and not above the next band's.
 
     `elements` are those taken while the data is in the CF; `pages` those of 4 KB in SMDS.

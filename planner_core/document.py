@@ -532,6 +532,11 @@ def _cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
     """What no single field shows."""
     if isinstance(plan.queue_managers, list):
         yield from _twice("/queue_managers", plan.queue_managers, "queue manager")
+        if plan.qsg in plan.queue_managers:
+            at = f"/queue_managers/{plan.queue_managers.index(plan.qsg)}"
+            yield FieldProblem(
+                at, f"{plan.qsg} is the name of the group: no queue manager in it may have that name"
+            )
     yield from _twice(
         "/coupling_facilities", [cf.name for cf in plan.coupling_facilities], "coupling facility", "/name"
     )

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
+from typing import NamedTuple
 
 from planner_core.demand import Band, Demand
 from planner_core.errors import OutOfRange
@@ -58,8 +59,7 @@ def altered_pool(curve: Curve) -> tuple[Pool, ...]:
     return (Pool(curve.entry_bytes, curve.element_bytes, curve.bundle),)
 
 
-@dataclass(frozen=True, slots=True)
-class FillPoint:
+class FillPoint(NamedTuple):
     """One bundle at the moment a rule starts, or when it is full.
 
     All quantities are numerators over `q`: the share of the planned backlog that has

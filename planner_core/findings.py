@@ -195,6 +195,13 @@ _KINDS: tuple[FindingKind, ...] = (
     ),
     # The group.
     FindingKind(
+        "QSG_NAME_ENDS_IN_AT",
+        "warning",
+        "The group's name ends in @",
+        "mq_csq5pqsg",
+        "Syntax, keywords, and parameters",
+    ),
+    FindingKind(
         "TOO_FEW_STRUCTURES",
         "error",
         "A group needs at least two structures",
@@ -224,6 +231,13 @@ _KINDS: tuple[FindingKind, ...] = (
         "INITSIZE_BELOW_BASE",
         "warning",
         "INITSIZE is below what an empty structure takes",
+        "project",
+        "The element model",
+    ),
+    FindingKind(
+        "SIZE_BELOW_BASE",
+        "warning",
+        "A size is below what an empty structure takes",
         "project",
         "The element model",
     ),

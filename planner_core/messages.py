@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
-from planner_core.structure_size import model_constant
+from planner_core.structure_size import Curve, model_constant
+from planner_core.units import format_mib
 
 
 def cfcc_level_too_low(cfcc_level: int, *, who: str = "", field: str = "/cfcc_level") -> Iterator[Finding]:
@@ -15,6 +16,17 @@ def cfcc_level_too_low(cfcc_level: int, *, who: str = "", field: str = "/cfcc_le
     if cfcc_level < lowest:
         has = f"{who} has CFCC level {cfcc_level}" if who else f"CFCC level {cfcc_level}"
         yield finding("CFCC_LEVEL_TOO_LOW", f"{has}: IBM MQ needs level {lowest} or higher.", field=field)
+
+
+def size_below_base(size_bytes: Fraction, *, curve: Curve) -> Iterator[Finding]:
+    """A structure smaller than an empty one holds nothing."""
+    if size_bytes < curve.base:
+        yield finding(
+            "SIZE_BELOW_BASE",
+            f"{format_mib(size_bytes)} is below the {format_mib(curve.base)} that an empty structure takes at this CFCC "
+            "level: it holds no message.",
+            source=curve.base_source,
+        )
 
 
 def always_offloaded(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,7 +10,7 @@ from planner_core.demand import Demand
 from planner_core.explain_filling import bundle_steps, model_source, phases_of
 from planner_core.filling import Fill, Pool, altered_pool, fill, two_pools
 from planner_core.findings import Finding, finding
-from planner_core.messages import always_offloaded, cfcc_level_too_low
+from planner_core.messages import always_offloaded, cfcc_level_too_low, size_below_base
 from planner_core.offload import Rule, can_fire, one_message, reserve_for
 from planner_core.provenance import Basis, Explanation
 from planner_core.structure_size import Curve, bundles_in, model_constant, published_curve
@@ -50,7 +50,8 @@ def offload_answer(
     demand = one_message(message_bytes, rules=rules, curve=curve)
     met = [rule for rule in rules if rule.is_on and can_fire(rule, demand)]
     bundles = bundles_in(size_bytes, curve=curve)
-    pools = altered_pool(curve) if auto_alter else two_pools(curve.bundle_at(None)[1])
+    fixed = two_pools(curve.bundle_at(None)[1])
+    pools = altered_pool(curve) if auto_alter else fixed
     plain, filled = fill(demand, rules=(), pools=pools), fill(demand, rules=met, pools=pools)
     capacity, without = filled.capacity(bundles), plain.capacity(bundles)
     starts = [
@@ -74,12 +75,21 @@ def offload_answer(
             "highest_threshold": reserve.highest_threshold,
             "advised_threshold": float(reserve.advised_threshold),
         }
+    # With an altered ratio a rule starts later: what is left then may hold less than unused entries would have.
+    at_fixed_ratio = fill(demand, rules=met, pools=fixed).capacity(bundles) if auto_alter else None
     gains_nothing = bool(met) and bool(bundles) and capacity == without
     findings = (
         *choice.findings,
         *cfcc_level_too_low(cfcc_level),
         *always_offloaded(message_bytes),
-        *_assumptions(curve, has_rules=bool(met), gains_nothing=gains_nothing, auto_alter=auto_alter),
+        *size_below_base(size_bytes, curve=curve),
+        *_assumptions(
+            curve,
+            has_rules=bool(met),
+            gains_nothing=gains_nothing,
+            capacity=capacity,
+            at_fixed_ratio=at_fixed_ratio,
+        ),
     )
     figures_of = (("/capacity", capacity, met), ("/capacity_without_offload", without, ()))
     explanations = [
@@ -103,33 +113,33 @@ def offload_answer(
     return OffloadAnswer(figures=figures, findings=findings, explanations=tuple(explanations))
 
 
-def _assumptions(curve: Curve, *, has_rules: bool, gains_nothing: bool, auto_alter: bool) -> list[Finding]:
-    found = []
+def _assumptions(
+    curve: Curve, *, has_rules: bool, gains_nothing: bool, capacity: int, at_fixed_ratio: int | None
+) -> Iterator[Finding]:
     if has_rules:
-        found.append(
-            finding(
-                "USAGE_MEASURE_ASSUMED",
-                "IBM does not publish how structure usage is measured; the fuller of entries and elements is taken.",
-            )
+        yield finding(
+            "USAGE_MEASURE_ASSUMED",
+            "IBM does not publish how structure usage is measured; the fuller of entries and elements is taken.",
         )
     if gains_nothing:
-        found.append(
-            finding(
-                "OFFLOAD_GAINS_NOTHING",
-                "Offloading does not let the structure hold more messages of this size: entries run out, not elements, "
-                "unless the entry-to-element ratio is altered (--auto-alter).",
-            )
+        yield finding(
+            "OFFLOAD_GAINS_NOTHING",
+            "Offloading does not let the structure hold more messages of this size: entries run out, not elements, "
+            "unless the entry-to-element ratio is altered (--auto-alter).",
         )
-    if auto_alter:
-        found.append(
-            finding(
-                "ENTRY_ELEMENT_COST_ASSUMED",
-                f"With an altered ratio an element is assumed to cost {float(curve.element_bytes):g} bytes and an entry "
-                f"{float(curve.entry_bytes):.0f}: published figures know them only together. IBM calls automatic alter not very "
-                f"sensitive and advises to plan on {model_constant('ibm_advised_usage_percent')} % of the space.",
-            )
+    if at_fixed_ratio is not None:
+        later = (
+            f" At the fixed ratio it holds more, {at_fixed_ratio}: there the rules start earlier, and offloaded messages "
+            "use entries that were spare."
+            if at_fixed_ratio > capacity
+            else ""
         )
-    return found
+        yield finding(
+            "ENTRY_ELEMENT_COST_ASSUMED",
+            f"With an altered ratio an element is assumed to cost {float(curve.element_bytes):g} bytes and an entry "
+            f"{float(curve.entry_bytes):.0f}: published figures know them only together. IBM calls automatic alter not very "
+            f"sensitive and advises to plan on {model_constant('ibm_advised_usage_percent')} % of the space.{later}",
+        )
 
 
 def _offloaded_cost(curve: Curve, demand: Demand, filled: Fill, *, auto_alter: bool) -> Fraction:

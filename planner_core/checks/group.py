@@ -71,6 +71,12 @@ def _impossible(document: PlanDocument, *, has_curve: bool) -> Iterator[Finding]
 def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) -> Iterator[Finding]:
     """Findings on the group as a whole."""
     yield from _check_levels(document)
+    if document.qsg.endswith("@"):
+        yield finding(
+            "QSG_NAME_ENDS_IN_AT",
+            f"{document.qsg} ends in @: MQ pads short names with @ itself, and IBM asks not to end a name in it.",
+            field="/qsg",
+        )
     applications = [structure for structure in structures if structure.role == "application"]
     if not applications:
         if document.system.include:
