@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
