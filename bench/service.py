@@ -1,7 +1,7 @@
-"""POST /api/v1/size against an endpoint that only validates the same document and returns it.
+"""POST /api/v1/size against endpoints that only validate the same document and return it.
 
-Both are served by uvicorn on 127.0.0.1, each in a process of its own. Rounds alternate, so that whatever else the
-machine does meets both. Several connections are kept busy, so that the servers are what is measured and not this client.
+All are served by uvicorn on 127.0.0.1, each in a process of its own. Rounds alternate, so that whatever else the
+machine does meets them all. Several connections are kept busy, so that the servers are what is measured and not this client.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 CONNECTIONS = 4
 PATIENCE_S = 60.0
 """For a server to start and to answer."""
-SERVERS = ("planner", "bare")
+SERVERS = ("planner", "bare-def", "bare-async")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Starts one of the two servers that are compared: `python -m bench.serving planner|bare FD`.
+"""Starts one of the servers that are compared: `python -m bench.serving planner|bare-def|bare-async FD`.
 
 The socket is inherited, so that the port is known before the server runs and nobody else can take it.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 import sys
+from collections.abc import Callable
 
 import uvicorn
 from fastapi import FastAPI
@@ -16,8 +17,19 @@ from app.settings import Settings
 from planner_core.document import PlanDocument
 
 
-def bare() -> FastAPI:
-    """An endpoint as FastAPI's users write it, that validates the document and returns it, and nothing else."""
+def bare_def() -> FastAPI:
+    """An endpoint as FastAPI's users write it, which validates the document and returns it, and nothing else."""
+    app = FastAPI()
+
+    @app.post("/api/v1/size")
+    def echo(document: PlanDocument) -> PlanDocument:
+        return document
+
+    return app
+
+
+def bare_async() -> FastAPI:
+    """The same without the way to a thread and back: the fastest that FastAPI can be."""
     app = FastAPI()
 
     @app.post("/api/v1/size")
@@ -27,11 +39,17 @@ def bare() -> FastAPI:
     return app
 
 
+SERVED: dict[str, Callable[[], FastAPI]] = {
+    "planner": lambda: create_app(Settings()),
+    "bare-def": bare_def,
+    "bare-async": bare_async,
+}
+
+
 def main(which: str, descriptor: int) -> None:
-    """Serve until the process is ended; both with the same server and the same settings."""
-    app = create_app(Settings()) if which == "planner" else bare()
+    """Serve until the process is ended; all with the same server and the same settings."""
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_keep_alive=120
+        SERVED[which](), log_level="warning", access_log=False, server_header=False, timeout_keep_alive=120
     )
     uvicorn.Server(config).run(sockets=[socket.socket(fileno=descriptor)])
 

@@ -31,7 +31,7 @@ def test_the_benchmarks_run_and_print_both_figures_of_each_ratio() -> None:
     ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    for name in ("planner", "bare", "ratio", "validate the parsed document", "evaluate it"):
+    for name in ("planner", "bare-def", "bare-async", "validate the parsed document", "evaluate it"):
         assert re.search(rf"^{name} +[\d.]+", done.stdout, re.MULTILINE), done.stdout
 
 
