@@ -77,5 +77,5 @@ def _queue(structure: int, place: int) -> dict[str, Any]:
         "isolation": f"structure-{structure:02}".ljust(32, "x"),
     }
     if place % 2:
-        return {**queue, "put_rate_per_s": 40.25, "outage_minutes": 90.5}
+        return {**queue, "put_rate_per_s": 0.25, "outage_minutes": 30.5}
     return {**queue, "backlog": 1000 + place}

@@ -52,6 +52,6 @@ def test_no_server_is_left_behind_when_a_measurement_fails(monkeypatch: pytest.M
 
 
 def test_the_large_plan_is_legal() -> None:
-    result = evaluate(read_object(largest(structures=63, queues=2)))
+    result = evaluate(read_object(largest()))
     assert [finding for finding in result.findings if finding.severity == "error"] == []
     assert len(result.structures) == 64
