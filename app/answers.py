@@ -28,6 +28,10 @@ class FindingAnswer(Answer):
         str | None, Field(description="JSON pointer to the field it is about, if it is about one.")
     ]
     structure: Annotated[str | None, Field(description="The structure it is about, if it is about one.")]
+    acknowledged: Annotated[
+        str | None,
+        Field(description="Why the planners accept it, if the document says so. Errors cannot be accepted."),
+    ] = None
 
 
 class FieldError(Answer):

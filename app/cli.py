@@ -213,7 +213,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def _exit_code(findings: Sequence[Finding], fail_on: str) -> int:
     serious = {"error"} | ({"warning"} if fail_on == "warning" else set())
-    return EXIT_FINDINGS if any(finding.severity in serious for finding in findings) else EXIT_OK
+    open_findings = [
+        finding for finding in findings if finding.severity == "error" or not finding.acknowledged
+    ]
+    return EXIT_FINDINGS if any(finding.severity in serious for finding in open_findings) else EXIT_OK
 
 
 def _answer(
@@ -374,7 +377,7 @@ def _plan(arguments: argparse.Namespace) -> int:
 def _report(findings: Sequence[Finding]) -> None:
     """Findings beside a text output go to stderr, so that stdout stays what is submitted."""
     for finding in findings:
-        if finding.severity != "info":
+        if finding.severity != "info" and not finding.acknowledged:
             _say(f"{finding.severity}: {finding.code}: {finding.message}")
 
 

@@ -323,6 +323,12 @@ class Queue(BaseModel):
     put_rate_per_s: Rate | None = None
     outage_minutes: Minutes | None = None
     persistent: bool = False
+    selector_reads: Annotated[
+        bool,
+        Field(
+            description="Read by selectors, or searched deep: such gets slow down every queue of the structure."
+        ),
+    ] = False
     isolation: Annotated[
         Annotated[str, _named(names.label, example="PCI"), Field(min_length=1, max_length=32)] | None,
         Field(description="A label; queues with different labels must not share a structure or a CF."),
@@ -354,6 +360,21 @@ class Structure(BaseModel):
     queues: list[Queue] = Field(default_factory=list)
 
 
+class Acknowledgement(BaseModel):
+    """A warning or note that the planners have seen and accept, and why."""
+
+    model_config = _MODEL
+    code: Annotated[
+        str, _named(names.finding_code, example="INITSIZE_BELOW_NEED"), Field(min_length=1, max_length=64)
+    ]
+    structure: Annotated[
+        Annotated[str, _named(names.structure, example="APPLICATION1"), Field(min_length=1, max_length=16)]
+        | None,
+        Field(description="Name of the structure without the group's; absent: every finding of that code."),
+    ] = None
+    reason: Annotated[str, _named(names.reason, example="agreed"), Field(min_length=1, max_length=500)]
+
+
 class PlanDocument(BaseModel):
     """The plan of one queue-sharing group."""
 
@@ -376,6 +397,7 @@ class PlanDocument(BaseModel):
     policy: Policy = Field(default_factory=Policy)
     coupling_facilities: Annotated[list[CouplingFacility], Field(max_length=64)] = Field(default_factory=list)
     structures: list[Structure] = Field(default_factory=list)
+    acknowledged: Annotated[list[Acknowledgement], Field(max_length=1000)] = Field(default_factory=list)
 
     @property
     def queue_manager_count(self) -> int:

@@ -33,7 +33,11 @@ class FindingKind:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One remark on one plan. `field` is a JSON pointer into the document, `structure` a CFSTRUCT name."""
+    """One remark on one plan.
+
+    `field` is a JSON pointer into the document, `structure` a CFSTRUCT name, `acknowledged`
+    the reason for which the planners accept it.
+    """
 
     code: str
     severity: Severity
@@ -41,6 +45,7 @@ class Finding:
     source: Source
     field: str | None = None
     structure: str | None = None
+    acknowledged: str | None = None
 
     def as_json(self) -> dict[str, object]:
         """JSON-ready."""
@@ -51,6 +56,7 @@ class Finding:
             "source": str(self.source),
             "field": self.field,
             "structure": self.structure,
+            "acknowledged": self.acknowledged,
         }
 
 
@@ -386,6 +392,14 @@ _KINDS: tuple[FindingKind, ...] = (
         "Queues to be kept apart share a structure or a coupling facility",
         "mq_planning",
         _USING,
+    ),
+    # Acknowledgements.
+    FindingKind(
+        "ACKNOWLEDGEMENT_UNUSED",
+        "info",
+        "An acknowledged finding is no longer there",
+        "project",
+        "Acknowledged findings",
     ),
     # Outputs.
     FindingKind("JOB_INCOMPLETE", "error", "Something is missing for the complete job", "zos_cfrm", "Syntax"),

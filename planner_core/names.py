@@ -25,6 +25,9 @@ _CF = re.compile(r"[A-Z][A-Z0-9$#@_]{0,7}")
 _STRUCTURE = re.compile(r"[A-Z][A-Z0-9$#@_]{0,15}")
 _POLICY = re.compile(r"[A-Z][A-Z0-9$#@_]{0,7}")
 QUEUE_PATTERN: Final = r"[A-Za-z0-9./_%]{1,48}"
+_QUEUE = re.compile(QUEUE_PATTERN)
+_CODE = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
+_LONGEST_REASON: Final = 500
 _LABEL = re.compile(r"[A-Za-z0-9_.-]{1,32}")
 _DSGROUP = re.compile(r"[A-Z0-9$#@.*-]{1,44}")
 _QUALIFIER = re.compile(r"[A-Z$#@][A-Z0-9$#@-]{0,7}")
@@ -89,6 +92,25 @@ def policy(value: str) -> str:
 def label(value: str) -> str:
     """A label of this project, for queues to be kept apart: 1 to 32 characters."""
     return _check(_LABEL, value, "a label has 1 to 32 characters A-Z a-z 0-9 . _ -")
+
+
+def queue(value: str) -> str:
+    """A queue name: 1 to 48 characters, upper and lower case differ."""
+    return _check(_QUEUE, value, "a queue has 1 to 48 characters A-Z a-z 0-9 . / _ %")
+
+
+def finding_code(value: str) -> str:
+    """The code of a finding; codes of other versions are taken as well."""
+    return _check(_CODE, value, "a finding's code has 1 to 64 characters A-Z 0-9 _")
+
+
+def reason(value: str) -> str:
+    """A sentence of free text: 1 to 500 printable characters on one line."""
+    text = value.strip()
+    if not 1 <= len(text) <= _LONGEST_REASON or not text.isprintable():
+        msg = f"{_shown(value)} is not allowed here: a reason has 1 to {_LONGEST_REASON} printable characters on one line."
+        raise NameSyntax(msg)
+    return text
 
 
 def dsgroup(value: str) -> str:

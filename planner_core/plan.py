@@ -284,7 +284,8 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
     found.extend(checks.check_plan(document, structures))
     for structure in structures:
         found.extend(checks.check_structure(document, structure))
-    return PlanResult(document=document, curve=used, structures=structures, findings=in_order(found))
+    findings = in_order(checks.acknowledge(document, found) if document.acknowledged else found)
+    return PlanResult(document=document, curve=used, structures=structures, findings=findings)
 
 
 @lru_cache(maxsize=256)

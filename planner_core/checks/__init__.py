@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from planner_core.checks.acknowledged import acknowledge
 from planner_core.checks.application import check_application
 from planner_core.checks.facilities import check_facilities
 from planner_core.checks.group import check_plan, refuse_impossible
@@ -19,7 +20,7 @@ from planner_core.findings import Finding, finding
 if TYPE_CHECKING:
     from planner_core.plan import StructureResult
 
-__all__ = ["check_plan", "check_structure", "refuse_impossible"]
+__all__ = ["acknowledge", "check_plan", "check_structure", "refuse_impossible"]
 
 
 def check_structure(document: PlanDocument, structure: StructureResult) -> Iterator[Finding]:
