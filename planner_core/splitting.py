@@ -100,11 +100,13 @@ def _groups(document: PlanDocument, structure: Structure, curve: Curve) -> list[
     """The groups of queues that should leave a structure, the weightiest reason first."""
     left = list(structure.queues)
     groups: list[_Group] = []
+    most = limit("queues_per_structure")
 
     def take(chosen: Sequence[Queue], reason: str, source: Source) -> None:
         # At least one queue stays: an emptied structure would only have changed its name.
         if chosen and len(chosen) < len(left):
-            groups.append(_Group(tuple(chosen), reason, source))
+            for start in range(0, len(chosen), most):
+                groups.append(_Group(tuple(chosen[start : start + most]), reason, source))
             names = {queue.name for queue in chosen}
             left[:] = [queue for queue in left if queue.name not in names]
 
@@ -121,7 +123,7 @@ def _groups(document: PlanDocument, structure: Structure, curve: Curve) -> list[
         "it is read by selectors or searched deep, which slows down every other queue on its structure",
         tables.source("wsc_mq_zos", "selectors on deep shared queues"),
     )
-    weight = _weigher(document, curve)
+    weight = _weigher(curve)
     for queue in sorted(left, key=weight, reverse=True):
         if weight(queue) > _MOST * (_smallest_cf(document, structure, curve) or 0) > 0:
             take([queue], "it needs more than half of a coupling facility", using)
@@ -140,7 +142,6 @@ def _groups(document: PlanDocument, structure: Structure, curve: Curve) -> list[
                 "it takes most of its structure: when it fills it, puts to the other queues fail too",
                 using,
             )
-    most = limit("queues_per_structure")
     while len(left) > most:
         take(
             left[most : 2 * most],
@@ -150,7 +151,7 @@ def _groups(document: PlanDocument, structure: Structure, curve: Curve) -> list[
     return groups
 
 
-def _weigher(document: PlanDocument, curve: Curve) -> Callable[[Queue], Fraction]:
+def _weigher(curve: Curve) -> Callable[[Queue], Fraction]:
     """How many bundles of entries and elements the backlog of a queue takes, before growth."""
 
     def weight(queue: Queue) -> Fraction:
@@ -162,7 +163,6 @@ def _weigher(document: PlanDocument, curve: Curve) -> Callable[[Queue], Fraction
         elements = elements_held(size, header_bytes=curve.header_bytes)
         return messages * max(Fraction(1), elements / curve.elements_per_entry)
 
-    del document
     return weight
 
 
