@@ -105,8 +105,8 @@ def _groups(document: PlanDocument, structure: Structure, curve: Curve) -> list[
     def take(chosen: Sequence[Queue], reason: str, source: Source) -> None:
         # At least one queue stays: an emptied structure would only have changed its name.
         if chosen and len(chosen) < len(left):
-            for start in range(0, len(chosen), most):
-                groups.append(_Group(tuple(chosen[start : start + most]), reason, source))
+            parts = (tuple(chosen[start : start + most]) for start in range(0, len(chosen), most))
+            groups.extend(_Group(part, reason, source) for part in parts)
             names = {queue.name for queue in chosen}
             left[:] = [queue for queue in left if queue.name not in names]
 
