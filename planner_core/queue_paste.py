@@ -175,6 +175,7 @@ def _from_cells(
         problems.append(LineProblem(line, f"{error} The line is left out."))
         return None
     queue: dict[str, object] = {"name": name}
+    unread: set[str] = set()
     for field, cell in given.items():
         if field == "persistent":
             word = cell.lower()
@@ -187,18 +188,20 @@ def _from_cells(
         else:
             number = _number(cell)
             if number is None:
+                unread.add(field)
                 problems.append(LineProblem(line, f"{name}: {cell!r} is no number ({field})."))
             else:
                 queue[field] = number
-    _gather_sizes(line, queue, problems)
+    _gather_sizes(line, queue, unread, problems)
     return queue
 
 
-def _gather_sizes(line: int, queue: dict[str, object], problems: list[LineProblem]) -> None:
-    """Mean, p95 and max become one value; a part of them is not enough."""
+def _gather_sizes(line: int, queue: dict[str, object], unread: set[str], problems: list[LineProblem]) -> None:
+    """Mean, p95 and max become one value; a part of them is not enough. `unread` has been told already."""
     p95, largest = queue.pop("p95", None), queue.pop("max", None)
     if "message_bytes" not in queue:
-        problems.append(LineProblem(line, f"{queue['name']}: no message size is given."))
+        if "message_bytes" not in unread:
+            problems.append(LineProblem(line, f"{queue['name']}: no message size is given."))
     elif p95 is not None and largest is not None:
         queue["message_bytes"] = {"mean": queue["message_bytes"], "p95": p95, "max": largest}
     elif p95 is not None or largest is not None:
@@ -207,7 +210,8 @@ def _gather_sizes(line: int, queue: dict[str, object], problems: list[LineProble
                 line, f"{queue['name']}: a distribution needs mean, p95 and max; only the mean is taken."
             )
         )
-    if "backlog" not in queue and not {"put_rate_per_s", "outage_minutes"} <= queue.keys():
+    has_backlog = "backlog" in queue or {"put_rate_per_s", "outage_minutes"} <= queue.keys()
+    if not has_backlog and not unread & {"backlog", "put_rate_per_s", "outage_minutes"}:
         problems.append(
             LineProblem(line, f"{queue['name']}: neither a backlog nor a rate with an outage is given.")
         )

@@ -1,0 +1,157 @@
+"""Queues pasted from spreadsheets, displays and plan files."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner_core.queue_paste import detect, read_queues
+
+DISPLAY_CSQM = """CSQM201I +QM01 CSQMDRTC  DISPLAY QLOCAL DETAILS
+QUEUE(PAYMENTS.IN)
+TYPE(QLOCAL)
+QSGDISP(SHARED)
+CFSTRUCT(APPLICATION1)
+DEFPSIST(YES)
+MAXDEPTH(200000)
+MAXMSGL(4194304)
+DESCR('It''s QUEUE(NOT.ONE) (a) test')
+END QLOCAL DETAILS
+CSQM201I +QM01 CSQMDRTC  DISPLAY QLOCAL DETAILS
+QUEUE(LOCAL.ONLY)
+QSGDISP(QMGR)
+END QLOCAL DETAILS
+CSQ9022I +QM01 CSQMDRTC ' DISPLAY QLOCAL' NORMAL COMPLETION
+"""
+
+DISPLAY_AMQ = """AMQ8409I: Display Queue details.
+   QUEUE(Orders.In)                        TYPE(QLOCAL)
+   MAXDEPTH(999999999)                     DEFPSIST(NO)
+   QSGDISP(SHARED)
+"""
+
+
+def test_a_table_with_tabs_and_headings_in_any_order() -> None:
+    text = (
+        "Backlog\tQueue name\tPersistent\tAvg size\n200 000\tPAYMENTS.IN\tYes\t1,024\n5\tOrders.in\tno\t300\n"
+    )
+
+    found = read_queues(text)
+
+    assert found.kind == "table"
+    assert found.problems == ()
+    assert found.queues == (
+        {"name": "PAYMENTS.IN", "persistent": True, "message_bytes": 1024, "backlog": 200000},
+        {"name": "Orders.in", "persistent": False, "message_bytes": 300, "backlog": 5},
+    )
+
+
+def test_a_table_with_commas_and_quotes_and_a_rate() -> None:
+    text = 'name,size,p95,max,rate,outage\n"A.B",3500,12000,60000,0.25,90\n'
+
+    (queue,) = read_queues(text).queues
+
+    assert queue == {
+        "name": "A.B",
+        "message_bytes": {"mean": 3500, "p95": 12000, "max": 60000},
+        "put_rate_per_s": Decimal("0.25"),
+        "outage_minutes": 90,
+    }
+
+
+def test_without_a_heading_the_columns_are_said() -> None:
+    found = read_queues("A,1024,500,yes\nB,10,1,no\n")
+
+    assert [queue["backlog"] for queue in found.queues] == [500, 1]
+    assert [(p.line, "name, message_bytes, backlog, persistent" in p.message) for p in found.problems] == [
+        (1, True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("bad name\t1\t2\tno", "not allowed here"),
+        ("A\tx\t3\tno", "no number (message_bytes)"),
+        ("A\t1\t3\tmaybe", "neither yes nor no"),
+        ("A\t1\t\tno", "neither a backlog nor a rate"),
+        ("A\t\t3\tno", "no message size"),
+        ("A\t1\t3\tno\tmore", "5 cells"),
+        ('A\t"1\t3\tno', "a quote is not closed"),
+    ],
+)
+def test_what_a_line_lacks_is_told_with_its_number(row: str, told: str) -> None:
+    found = read_queues(f"name\tsize\tbacklog\tpersistent\nOK\t1\t1\tno\n\n{row}\n")
+
+    assert found.queues[0]["name"] == "OK"
+    assert [problem.line for problem in found.problems] == [4]
+    assert told in found.problems[0].message
+
+
+def test_a_queue_named_twice_is_taken_once_and_told() -> None:
+    found = read_queues("name,size,backlog\nA,1,1\nA,2,2\n")
+
+    assert [queue["message_bytes"] for queue in found.queues] == [1]
+    assert "twice" in found.problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("cell", "number"),
+    [
+        ("200000", 200000),
+        ("200,000", 200000),
+        ("1,234,567", 1234567),
+        ("200 000", 200000),
+        ("0,5", Decimal("0.5")),
+        ("1e3", None),
+        ("-1", None),
+    ],
+)
+def test_numbers_as_spreadsheets_write_them(cell: str, number: object) -> None:
+    (queue,) = read_queues(f'name\tsize\tbacklog\nA\t1\t"{cell}"\n').queues
+
+    assert queue.get("backlog") == number
+
+
+def test_display_qlocal_gives_shared_queues_and_asks_for_sizes() -> None:
+    found = read_queues(DISPLAY_CSQM)
+
+    assert found.kind == "display"
+    assert found.queues == ({"name": "PAYMENTS.IN", "persistent": True, "backlog": 200000},)
+    assert [(p.line, p.message.split(":")[0].split(" is ")[0]) for p in found.problems] == [
+        (2, "PAYMENTS.IN"),
+        (12, "LOCAL.ONLY"),
+    ]
+
+
+def test_the_form_of_other_platforms_is_read_too_and_an_unlimited_depth_is_no_backlog() -> None:
+    found = read_queues(DISPLAY_AMQ)
+
+    assert found.queues == ({"name": "Orders.In", "persistent": False},)
+    assert any("does not limit" in problem.message for problem in found.problems)
+
+
+def test_a_plan_file_gives_the_queues_of_all_its_structures() -> None:
+    text = '{"structures": [{"queues": [{"name": "A"}]}, {"queues": [{"name": "B"}]}]}'
+
+    found = read_queues(text)
+
+    assert (found.kind, [queue["name"] for queue in found.queues]) == ("plan", ["A", "B"])
+
+
+def test_the_kind_can_be_overridden() -> None:
+    assert detect("name,QUEUE(A)") == "display"
+    assert read_queues("name,size,backlog\nA,1,1", kind="table").kind == "table"
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(st.text(), st.text(alphabet="QUEUE()'\",\t\n 1a;{}:")))
+def test_any_text_is_answered(text: str) -> None:
+    found = read_queues(text)
+
+    assert all(1 <= problem.line <= text.count("\n") + len(text) + 1 for problem in found.problems)
+    names = [queue.get("name") for queue in found.queues]
+    assert found.kind == "plan" or len(set(names)) == len(names)
