@@ -23,6 +23,20 @@ class Settings(BaseSettings):
         default=Path("data"),
         description="Folder for everything the service stores. It is made when it is first needed.",
     )
+    database_url: str = Field(
+        default="",
+        repr=False,  # it may hold a password
+        description=(
+            "Database that plans are stored in, such as postgresql://cfplan@db.example.com/cfplan. Empty: the SQLite "
+            "file cfplan.db in the data folder."
+        ),
+    )
+    deleted_days: int = Field(
+        default=30,
+        ge=0,
+        le=36_500,
+        description="Days for which a deleted plan can be restored; after that it is removed for good.",
+    )
     host: str = Field(
         default="127.0.0.1",
         description="Address to listen on. The default answers this machine only.",

@@ -8,7 +8,7 @@ from planner_core.errors import DocumentInvalid
 from planner_core.plan import evaluate
 from tests.core.plans import findings_of, plan
 
-PATH = {"structures__0__offload": {}}
+PATH: dict[str, object] = {"structures__0__offload": {}}
 
 
 def test_an_acknowledged_warning_carries_its_reason() -> None:
