@@ -48,6 +48,13 @@ class FieldError(Answer):
     message: Annotated[str, Field(description="What is wrong with it.")]
 
 
+class CurrentVersion(Answer):
+    """The version of a plan that is there now."""
+
+    version: int
+    etag: str
+
+
 class ProblemAnswer(Answer):
     """A problem document (RFC 9457)."""
 
@@ -66,6 +73,9 @@ class ProblemAnswer(Answer):
         int | Absent, Field(description="How many more fields are at fault than are named.")
     ] = None
     findings: list[FindingAnswer]
+    current: Annotated[
+        CurrentVersion | Absent, Field(description="With 412 and 428: the version of the plan that is there now.")
+    ] = None
     reference: Annotated[
         str | Absent, Field(description="Under this the operator finds the failure in the log.")
     ] = None

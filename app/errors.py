@@ -16,11 +16,23 @@ from typing import Annotated, Any
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from pydantic_core import to_json
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.db import DatabaseUnusable
+from app.plans.errors import (
+    NameTaken,
+    PlanConflict,
+    PlanGone,
+    PlanNameInvalid,
+    PlanNotFound,
+    PreconditionRequired,
+    StoredOutputRefused,
+)
 from app.templating import Page, render
 from planner_core.errors import (
     DocumentInvalid,
@@ -71,11 +83,20 @@ UNSUPPORTED_MEDIA_TYPE = ProblemType(
     "unsupported-media-type", 415, "The request body is of another media type"
 )
 MISDIRECTED_REQUEST = ProblemType("misdirected-request", 421, "The service does not answer to this host name")
+PLAN_NOT_FOUND = ProblemType("plan-not-found", 404, "There is no such plan")
+PLAN_NAME_INVALID = ProblemType("plan-name-invalid", 422, "No plan can have this name")
+NAME_TAKEN = ProblemType("name-taken", 409, "Another plan has this name")
+PLAN_CHANGED = ProblemType("plan-changed", 412, "The plan is not what the request expects")
+PRECONDITION_REQUIRED = ProblemType(
+    "precondition-required", 428, "The request must say which version it changes"
+)
+DATABASE_UNAVAILABLE = ProblemType("database-unavailable", 503, "The database cannot be used at present")
 UNEXPECTED = ProblemType("unexpected", 500, "The service failed unexpectedly")
 
 PROBLEM_TYPES = (
     REQUEST_INVALID, DOCUMENT_INVALID, PLAN_REFUSED, OUTPUT_REFUSED, OUT_OF_RANGE, INPUT_REFUSED, CROSS_ORIGIN,
     NOT_FOUND, METHOD_NOT_ALLOWED, REQUEST_TIMEOUT, CONTENT_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MISDIRECTED_REQUEST,
+    PLAN_NOT_FOUND, PLAN_NAME_INVALID, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, DATABASE_UNAVAILABLE,
     UNEXPECTED,
 )  # fmt: skip
 
@@ -84,13 +105,21 @@ TYPE_OF_ERROR: dict[type[PlannerError], ProblemType] = {
     PlanRefused: PLAN_REFUSED,
     OutputRefused: OUTPUT_REFUSED,
     OutOfRange: OUT_OF_RANGE,
+    PlanNotFound: PLAN_NOT_FOUND,
+    PlanNameInvalid: PLAN_NAME_INVALID,
+    NameTaken: NAME_TAKEN,
+    PlanGone: PLAN_CHANGED,
+    PlanConflict: PLAN_CHANGED,
+    PreconditionRequired: PRECONDITION_REQUIRED,
+    StoredOutputRefused: OUTPUT_REFUSED,
+    DatabaseUnusable: DATABASE_UNAVAILABLE,
     PlannerError: INPUT_REFUSED,
 }
 TYPE_OF_STATUS = {
     kind.status: kind
     for kind in (
         CROSS_ORIGIN, NOT_FOUND, METHOD_NOT_ALLOWED, REQUEST_TIMEOUT, CONTENT_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE,
-        MISDIRECTED_REQUEST,
+        MISDIRECTED_REQUEST, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, DATABASE_UNAVAILABLE,
     )
 }  # fmt: skip
 
@@ -103,6 +132,8 @@ class Problem:
     detail: str
     errors: tuple[FieldProblem, ...] = ()
     findings: tuple[Finding, ...] = ()
+    stored_findings: tuple[dict[str, Any], ...] = ()
+    current: dict[str, Any] | None = None
     reference: str | None = None
     headers: dict[str, str] = field(default_factory=dict)
 
@@ -114,8 +145,10 @@ class Problem:
             "status": self.type.status,
             "detail": self.detail,
             "errors": [{"field": e.field, "message": e.message} for e in self.errors[:MOST_ERRORS]],
-            "findings": [finding.as_json() for finding in self.findings],
+            "findings": [*(finding.as_json() for finding in self.findings), *self.stored_findings],
         }
+        if self.current is not None:
+            document["current"] = self.current
         if len(self.errors) > MOST_ERRORS:
             document["errors_omitted"] = len(self.errors) - MOST_ERRORS
         if self.reference is not None:
@@ -137,7 +170,7 @@ class ErrorPage(Page):
 
 
 def problem_of(error: PlannerError) -> Problem:
-    """What the core refused, as a problem."""
+    """What the core or the store of plans refused, as a problem."""
     kind = next(TYPE_OF_ERROR[cls] for cls in type(error).__mro__ if cls in TYPE_OF_ERROR)
     findings: tuple[Finding, ...] = getattr(error, "findings", ())
     errors: tuple[FieldProblem, ...] = getattr(error, "problems", ())
@@ -146,7 +179,13 @@ def problem_of(error: PlannerError) -> Problem:
     elif findings:
         against = [finding for finding in findings if finding.severity == "error"]
         errors = tuple(FieldProblem(field=f.field or "", message=f.message) for f in against)
-    return Problem(kind, str(error), errors=errors, findings=findings)
+    if isinstance(error, (PlanConflict, PreconditionRequired)):
+        current = {"version": error.current.number, "etag": error.current.etag}
+        return Problem(kind, str(error), current=current, headers={"etag": error.current.etag})
+    stored: tuple[dict[str, Any], ...] = getattr(error, "stored_findings", ())
+    if stored:
+        errors = tuple(FieldProblem(field=f["field"] or "", message=f["message"]) for f in stored)
+    return Problem(kind, str(error), errors=errors, findings=findings, stored_findings=stored)
 
 
 def is_wanted_as_page(request: Request) -> bool:
@@ -197,6 +236,18 @@ def unexpected(request: Request, error: Exception) -> Response:
         )
 
 
+def unavailable(request: Request, error: Exception) -> Response:
+    """Log that the database did not answer; whoever asks may try again."""
+    reference = secrets.token_hex(6)
+    logger.error("Reference %s: the database failed: %s", reference, error)
+    detail = (
+        "The database did not answer, or was busy for too long. Nothing was changed. Try again; if it stays so, the "
+        f"operator finds the failure in the log under the reference {reference}."
+    )
+    problem = Problem(DATABASE_UNAVAILABLE, detail, reference=reference, headers={"retry-after": "5"})
+    return problem_response(request, problem)
+
+
 class UnexpectedErrors:
     """Middleware that turns any exception nobody handled into an answer with a reference.
 
@@ -231,6 +282,10 @@ async def _on_planner_error(request: Request, error: PlannerError) -> Response:
     return problem_response(request, problem_of(error))
 
 
+async def _on_database_error(request: Request, error: Exception) -> Response:
+    return unavailable(request, error)
+
+
 async def _on_http_exception(request: Request, error: HTTPException) -> Response:
     headers = {name.lower(): value for name, value in (error.headers or {}).items()}
     phrase = HTTPStatus(error.status_code).phrase
@@ -261,6 +316,8 @@ def install(app: FastAPI) -> None:
         PlannerError: _on_planner_error,
         HTTPException: _on_http_exception,
         RequestValidationError: _on_request_invalid,
+        OperationalError: _on_database_error,
+        PoolTimeout: _on_database_error,
     }
     for error, handler in handlers.items():
         app.add_exception_handler(error, handler)

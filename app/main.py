@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
 from fastapi import APIRouter, FastAPI
+from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
 from app import api_docs, errors, openapi, pages
 from app.answers import HealthAnswer
 from app.compression import Compression
+from app.db import Database, database_url
+from app.plans import routes as plans
+from app.plans import service as plan_store
 from app.reference import api as reference_api
 from app.security.body import BoundedBody
 from app.security.headers import SecurityHeaders
@@ -28,6 +36,19 @@ async def healthz() -> HealthAnswer:
     return HealthAnswer(status="ok", version=CORE_VERSION, findings=[])
 
 
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Bring the schema up before the first request, and close the database after the last."""
+    await run_in_threadpool(_prepare, app.state.database, app.state.settings)
+    yield
+    app.state.database.close()
+
+
+def _prepare(database: Database, settings: Settings) -> None:
+    with database.session(writes=True) as session:
+        plan_store.purge_deleted(session, timedelta(days=settings.deleted_days))
+
+
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Build the application. Without settings they are read from the environment."""
     settings = settings or Settings()
@@ -37,13 +58,15 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         openapi_url="/openapi.json",
         docs_url=None,  # FastAPI's own page loads its scripts from another site
         redoc_url=None,
+        lifespan=lifespan,
         middleware=_middleware(settings),
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
     app.state.settings = settings
+    app.state.database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
     errors.install(app)
     openapi.install(app)
-    for router in (sizing.router, health, reference_api.router, api_docs.router, *pages.routers()):
+    for router in (sizing.router, plans.router, health, reference_api.router, api_docs.router, *pages.routers()):
         app.include_router(router)
     app.mount(api_docs.ASSETS_PATH, Files(directory=api_docs.assets_dir()), name="swagger-ui")
     app.mount("/static", Files(directory=STATIC_DIR), name="static")

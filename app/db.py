@@ -1,0 +1,296 @@
+"""The database: SQLite in the data folder, or the server that a URL names.
+
+One request, one transaction, committed before the answer leaves: `SessionDep` ends its transaction when the handler
+returns, so that what could not be committed is not answered as if it were.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from fastapi import Depends
+from sqlalchemy import (
+    URL,
+    Connection,
+    DateTime,
+    Dialect,
+    Engine,
+    MetaData,
+    create_engine,
+    event,
+    make_url,
+    text,
+)
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.orm import DeclarativeBase, Session
+from sqlalchemy.types import LargeBinary, TypeDecorator
+from starlette.requests import Request
+
+from app.compressed_text import pack, unpack
+from planner_core.errors import PlannerError
+
+MIGRATIONS_DIR = Path(__file__).parents[1] / "migrations"
+SQLITE_FILE = "cfplan.db"
+BUSY_TIMEOUT_MS = 15_000
+"""How long a writer waits for another one (SQLite)."""
+CONNECTIONS, MORE_CONNECTIONS = 10, 30
+"""Kept open, and opened when all of those are busy: in all as many as the service has threads."""
+MIGRATION_LOCK = 0x6366706C616E  # "cfplan"
+"""PostgreSQL's advisory lock: two services that start at the same time do not both migrate."""
+WRITES = "cfplan_writes"
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg", "sqlite": "sqlite"}
+
+
+class DatabaseUnusable(PlannerError):
+    """The database cannot be used as it is; the sentence says what to do."""
+
+
+class Base(DeclarativeBase):
+    """All tables. The names of constraints follow from those of their columns, on every database."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+
+
+class Timestamp(TypeDecorator[datetime]):
+    """A UTC time that knows it is one; SQLite would forget the zone."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Refuse a time without a zone before it is stored."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            message = "a timestamp without a time zone"
+            raise ValueError(message)
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:  # noqa: ANN401
+        """Give the time its zone back."""
+        if value is None:
+            return None
+        known: datetime = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        return known
+
+
+class CompressedText(TypeDecorator[str]):
+    """Long text that nobody searches in the database: texts for z/OS, explanations."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:
+        """Compress."""
+        return None if value is None else pack(value)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:  # noqa: ANN401
+        """Expand."""
+        return None if value is None else unpack(value)
+
+
+def database_url(given: str, *, data_dir: Path) -> URL:
+    """The URL to connect to: the given one with the driver we install, or SQLite in the data folder.
+
+    Raises:
+        DatabaseUnusable: It is no URL, or one of another kind of database.
+    """
+    if not given:
+        return URL.create("sqlite", database=str(data_dir / SQLITE_FILE))
+    try:
+        url = make_url(given)
+        kind = url.get_backend_name()
+    except (ArgumentError, ValueError):
+        message = "CFPLAN_DATABASE_URL is no URL of a database, such as postgresql://cfplan@localhost/cfplan."
+        raise DatabaseUnusable(message) from None
+    if kind not in DRIVERS:
+        message = (
+            f"CFPLAN_DATABASE_URL names a database of kind {kind!r}; postgresql and sqlite are supported."
+        )
+        raise DatabaseUnusable(message)
+    return url.set(drivername=DRIVERS[kind])
+
+
+class Database:
+    """An engine, its schema and its sessions. Nothing is opened before it is needed."""
+
+    def __init__(self, url: URL, *, migrates: bool | None = None) -> None:
+        """Keep the URL. `migrates`: bring the schema up by itself; None does so for SQLite only."""
+        self.url = url
+        self.is_sqlite = url.get_backend_name() == "sqlite"
+        self.migrates = self.is_sqlite if migrates is None else migrates
+        self._lock = threading.Lock()
+        self._is_ready = False
+        self.engine = _engine(url)
+        self._writing = self.engine.execution_options(**{WRITES: True})
+
+    def prepare(self) -> None:
+        """Bring the schema up, or see that it is; done once, when first needed.
+
+        Raises:
+            DatabaseUnusable: The schema is another version's and must not be changed by itself.
+        """
+        if not self._is_ready:
+            with self._lock:
+                self._prepare()
+
+    def _prepare(self) -> None:
+        if self._is_ready:  # by another thread, meanwhile
+            return
+        if self.migrates:
+            self.upgrade()
+        else:
+            self._refuse_another_schema()
+        self._is_ready = True
+
+    @contextmanager
+    def session(self, *, writes: bool) -> Iterator[Session]:
+        """A session with one transaction, committed at the end of the block.
+
+        A writer on SQLite takes the lock with its first statement: a reader that turned into a writer would be
+        refused as soon as another had written in between.
+        """
+        self.prepare()
+        with Session(self._writing if writes else self.engine, expire_on_commit=False) as session:
+            yield session
+            session.commit()
+
+    def revision(self) -> str | None:
+        """The schema's revision; None for a database without tables of ours."""
+        with self.engine.connect() as connection:
+            return MigrationContext.configure(connection).get_current_revision()
+
+    def upgrade(self, revision: str = "head") -> None:
+        """Migrate up, in one transaction: all or nothing."""
+        if self.is_sqlite and self.url.database not in (None, "", ":memory:"):
+            Path(str(self.url.database)).parent.mkdir(parents=True, exist_ok=True)
+        with self._migrating() as config:
+            command.upgrade(config, revision)
+
+    def downgrade(self, revision: str) -> None:
+        """Migrate down, in one transaction."""
+        with self._migrating() as config:
+            command.downgrade(config, revision)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+    @contextmanager
+    def _migrating(self) -> Iterator[Config]:
+        with self._writing.connect() as connection:
+            if self.is_sqlite:
+                # Rebuilding a table would otherwise empty those that refer to it. It works outside a transaction only.
+                raw = connection.connection.cursor()
+                raw.execute("PRAGMA foreign_keys=OFF")
+            try:
+                with connection.begin():
+                    if not self.is_sqlite:
+                        connection.execute(
+                            text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK}
+                        )
+                    self._refuse_a_later_schema(connection)
+                    yield alembic_config(connection)
+                    if self.is_sqlite and connection.execute(text("PRAGMA foreign_key_check")).first():
+                        message = "The migration left rows that refer to nothing; it was undone."
+                        raise DatabaseUnusable(message)
+            finally:
+                if self.is_sqlite:
+                    raw.execute("PRAGMA foreign_keys=ON")
+                    raw.close()
+
+    def _refuse_a_later_schema(self, connection: Connection) -> None:
+        found = MigrationContext.configure(connection).get_current_revision()
+        known = {script.revision for script in _scripts().walk_revisions()}
+        if found is not None and found not in known:
+            message = (
+                f"The database has revision {found}, which this version of cfplan does not know: it was used by a "
+                "later version. Install that version again, or restore the backup from before."
+            )
+            raise DatabaseUnusable(message)
+
+    def _refuse_another_schema(self) -> None:
+        with self.engine.connect() as connection:
+            self._refuse_a_later_schema(connection)
+            found = MigrationContext.configure(connection).get_current_revision()
+        head = _scripts().get_current_head()
+        if found != head:
+            state = f"has revision {found}" if found else "is empty"
+            message = (
+                f"The database {state}; this version of cfplan needs revision {head}. "
+                "Run `cfplan migrate`, or start with `cfplan serve --migrate`."
+            )
+            raise DatabaseUnusable(message)
+
+
+def get_session(request: Request) -> Iterator[Session]:
+    """The session of a request; methods that may change something take the lock to write."""
+    database: Database = request.app.state.database
+    with database.session(writes=request.method not in SAFE_METHODS) as session:
+        yield session
+
+
+SessionDep = Annotated[Session, Depends(get_session, scope="function")]
+"""With the default scope the transaction would end after the answer had left: a failed commit would have been a 200."""
+
+
+def alembic_config(connection: Connection | None = None) -> Config:
+    """Alembic, told where the migrations are and which connection to use."""
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS_DIR).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    return config
+
+
+def _scripts() -> ScriptDirectory:
+    return ScriptDirectory.from_config(alembic_config())
+
+
+def _engine(url: URL) -> Engine:
+    if url.get_backend_name() != "sqlite":
+        return create_engine(
+            url, pool_size=CONNECTIONS, max_overflow=MORE_CONNECTIONS, pool_pre_ping=True,
+            connect_args={"connect_timeout": 10, "options": "-c timezone=UTC"},
+        )  # fmt: skip
+    engine = create_engine(url, pool_size=CONNECTIONS, max_overflow=MORE_CONNECTIONS)
+    event.listen(engine, "connect", _on_sqlite_connect)
+    event.listen(engine, "begin", _on_sqlite_begin)
+    return engine
+
+
+def _on_sqlite_connect(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own
+    """The driver's own transactions are switched off: it would begin them late and end them early."""
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in (
+        f"busy_timeout={BUSY_TIMEOUT_MS}",
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _on_sqlite_begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(WRITES, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

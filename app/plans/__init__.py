@@ -1,0 +1,1 @@
+"""Plans that are kept: saved, versioned, deleted and brought back."""

@@ -1,0 +1,90 @@
+"""Everything a version stores, worked out from its document before the database is asked for anything."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+
+from pydantic_core import to_json
+
+from planner_core.document import PlanDocument
+from planner_core.errors import OutputRefused
+from planner_core.outputs import OUTPUT_KINDS, render_output
+from planner_core.plan import PlanResult, evaluate
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedOutput:
+    """A text, or as JSON the sentence and the findings that stand against it."""
+
+    kind: str
+    filename: str | None
+    text: str | None
+    refusal: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A document, its result and its texts, as they are stored. Counts are of findings nobody acknowledged."""
+
+    document: str
+    schema_version: int
+    core_version: str
+    curve: str
+    result: str
+    explanations: str
+    qsg: str
+    structures: int
+    initsize_kib: int
+    size_kib: int
+    errors: int
+    warnings: int
+    infos: int
+    acknowledged: int
+    outputs: tuple[ComputedOutput, ...]
+
+
+def canonical(document: PlanDocument) -> str:
+    """The document as JSON text, with all defaults: the same text for the same plan."""
+    return document.model_dump_json()
+
+
+def compute(document: PlanDocument) -> Computed:
+    """Evaluate a plan and render its texts.
+
+    Raises:
+        PlanRefused: No such plan can exist; it is not stored.
+    """
+    result = evaluate(document)
+    shown = result.as_json(explain=True)
+    explanations = shown.pop("explanations")
+    open_findings = Counter(f.severity for f in result.findings if f.acknowledged is None)
+    totals = shown["totals"]
+    assert isinstance(totals, dict)  # noqa: S101 - for the type checker
+    return Computed(
+        document=canonical(document),
+        schema_version=document.schema_version,
+        core_version=result.core_version,
+        curve=json.dumps(shown["curve"]),
+        result=to_json(shown).decode(),
+        explanations=to_json(explanations).decode(),
+        qsg=document.qsg,
+        structures=totals["structures"],
+        initsize_kib=totals["initsize_kib"],
+        size_kib=totals["size_kib"],
+        errors=open_findings["error"],
+        warnings=open_findings["warning"],
+        infos=open_findings["info"],
+        acknowledged=sum(f.acknowledged is not None for f in result.findings),
+        outputs=tuple(_output(kind, result) for kind in OUTPUT_KINDS),
+    )
+
+
+def _output(kind: str, result: PlanResult) -> ComputedOutput:
+    try:
+        output = render_output(kind, result)
+    except OutputRefused as refused:
+        refusal = {"message": str(refused), "findings": [finding.as_json() for finding in refused.findings]}
+        return ComputedOutput(kind=kind, filename=None, text=None, refusal=json.dumps(refusal))
+    return ComputedOutput(kind=kind, filename=output.filename, text=output.text, refusal=None)

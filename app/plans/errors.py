@@ -1,0 +1,89 @@
+"""What the store of plans refuses. The sentences are for planners; app/errors.py says which status each becomes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from planner_core.errors import PlannerError
+
+if TYPE_CHECKING:
+    from app.plans.stored import StoredVersion
+
+
+class PlanNotFound(PlannerError):
+    """There is no plan of this name, or no such version of it."""
+
+    def __init__(self, name: str, number: int | None = None) -> None:
+        """Keep what was asked for."""
+        self.name, self.number = name, number
+        what = f"The plan {name} has no version {number}." if number else f"There is no plan called {name}."
+        super().__init__(what)
+
+
+class PlanGone(PlanNotFound):
+    """A change was made on top of a plan that has been deleted or renamed meanwhile."""
+
+    def __init__(self, name: str) -> None:
+        """Keep the name."""
+        super().__init__(name)
+        self.args = (
+            f"The plan {name} no longer exists: it was deleted or renamed since it was read. Nothing was changed.",
+        )
+
+
+class PlanConflict(PlannerError):
+    """A change on top of a version that is no longer the latest; or a plan that was to be new exists."""
+
+    def __init__(self, current: StoredVersion, *, was_to_be_new: bool = False) -> None:
+        """Keep the version that is there now."""
+        self.current = current
+        if was_to_be_new:
+            message = f"There is a plan called {current.name} already; its version is {current.number}."
+        else:
+            message = (
+                f"The plan {current.name} has been changed since it was read: its version is now {current.number}. "
+                "Nothing was overwritten. Read it again, and make the change on top of it."
+            )
+        super().__init__(message)
+
+
+class PreconditionRequired(PlannerError):
+    """A change that does not say which version it is made on top of."""
+
+    def __init__(self, current: StoredVersion) -> None:
+        """Keep the version that is there now."""
+        self.current = current
+        super().__init__(
+            f"The plan {current.name} exists (version {current.number}) and this would change it. Send If-Match with "
+            "the ETag of the version that the change is made on top of, so that nobody's work is lost."
+        )
+
+
+class NameTaken(PlannerError):
+    """A plan cannot be restored, renamed or copied to a name that is in use."""
+
+    def __init__(self, name: str) -> None:
+        """Keep the name."""
+        self.name = name
+        super().__init__(f"There is a plan called {name} already. Choose another name, or delete that plan.")
+
+
+class PlanNameInvalid(PlannerError):
+    """A name that no plan can have."""
+
+    def __init__(self, name: str) -> None:
+        """Keep the name."""
+        self.name = name
+        super().__init__(
+            "The name of a plan has 1 to 64 characters: letters A to Z and a to z, digits, dots, underscores and "
+            "hyphens; it does not begin with a dot."
+        )
+
+
+class StoredOutputRefused(PlannerError):
+    """A text that was not given for a version, with the findings that stood against it."""
+
+    def __init__(self, message: str, findings: tuple[dict[str, Any], ...]) -> None:
+        """Keep the findings as they were stored."""
+        self.stored_findings = findings
+        super().__init__(message)

@@ -1,0 +1,83 @@
+"""The tables of the plans.
+
+A version is written once and never changed: the document, the curve, the core's version, the result, its explanations
+and the texts for z/OS as they were. So an old plan shows for ever what it showed.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, Text, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db import Base, CompressedText, Timestamp
+
+LONGEST_NAME = 64
+LONGEST_COMMENT = 500
+_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only what it calls INTEGER
+
+
+class Plan(Base):
+    """A plan, living or deleted. Its number is never used again, so that no ETag ever means two things."""
+
+    __tablename__ = "plans"
+    __table_args__ = (
+        Index(
+            "uq_plans_living_name",
+            "name",
+            unique=True,
+            sqlite_where=text("deleted_at IS NULL"),
+            postgresql_where=text("deleted_at IS NULL"),
+        ),
+        Index("ix_plans_deleted_at", "deleted_at"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    name: Mapped[str] = mapped_column(String(LONGEST_NAME))
+    latest: Mapped[int] = mapped_column(Integer)
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+    updated_at: Mapped[datetime] = mapped_column(Timestamp)
+    deleted_at: Mapped[datetime | None] = mapped_column(Timestamp)
+
+
+class PlanVersion(Base):
+    """What was saved at one time."""
+
+    __tablename__ = "plan_versions"
+    __table_args__ = (UniqueConstraint("plan_id", "number"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    plan_id: Mapped[int] = mapped_column(ForeignKey("plans.id", ondelete="CASCADE"))
+    number: Mapped[int] = mapped_column(Integer)
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+    comment: Mapped[str | None] = mapped_column(String(LONGEST_COMMENT))
+    schema_version: Mapped[int] = mapped_column(Integer)
+    core_version: Mapped[str] = mapped_column(String(40))
+    document: Mapped[str] = mapped_column(Text)
+    curve: Mapped[str] = mapped_column(Text)
+    result: Mapped[str] = mapped_column(Text)
+    explanations: Mapped[str] = mapped_column(CompressedText)
+    qsg: Mapped[str] = mapped_column(String(4))
+    structures: Mapped[int] = mapped_column(Integer)
+    initsize_kib: Mapped[int] = mapped_column(BigInteger)
+    size_kib: Mapped[int] = mapped_column(BigInteger)
+    errors: Mapped[int] = mapped_column(Integer)
+    warnings: Mapped[int] = mapped_column(Integer)
+    infos: Mapped[int] = mapped_column(Integer)
+    acknowledged: Mapped[int] = mapped_column(Integer)
+
+
+class PlanOutput(Base):
+    """A text for z/OS of one version, or why it is not given (a JSON object with a sentence and findings)."""
+
+    __tablename__ = "plan_outputs"
+
+    version_id: Mapped[int] = mapped_column(
+        ForeignKey("plan_versions.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    kind: Mapped[str] = mapped_column(String(20), primary_key=True)
+    filename: Mapped[str | None] = mapped_column(String(100))
+    text: Mapped[str | None] = mapped_column(CompressedText)
+    refusal: Mapped[str | None] = mapped_column(Text)

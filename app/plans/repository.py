@@ -1,0 +1,131 @@
+"""All SQL about plans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, TypeAlias
+
+from sqlalchemy import Row, Select, delete, func, or_, select
+from sqlalchemy.orm import Session
+
+from app.plans.models import Plan, PlanOutput, PlanVersion
+
+AnyRow: TypeAlias = Row[*tuple[Any, ...]]
+AnySelect: TypeAlias = Select[*tuple[Any, ...]]
+
+SUMMARY = (
+    PlanVersion.qsg, PlanVersion.structures, PlanVersion.initsize_kib, PlanVersion.size_kib, PlanVersion.errors,
+    PlanVersion.warnings, PlanVersion.infos, PlanVersion.acknowledged,
+)  # fmt: skip
+CONTENTS = (
+    PlanVersion.number, PlanVersion.created_at, PlanVersion.comment, PlanVersion.core_version, PlanVersion.document,
+    PlanVersion.curve, PlanVersion.result,
+)  # fmt: skip
+
+
+class PageOfRows(NamedTuple):
+    """Rows of one page, and how many there are in all."""
+
+    rows: Sequence[AnyRow]
+    total: int
+
+
+def find_living(session: Session, name: str, *, lock: bool = False) -> Plan | None:
+    """The living plan of this name; `lock` holds it until the transaction ends (PostgreSQL; SQLite locks as a whole)."""
+    query = select(Plan).where(Plan.name == name, Plan.deleted_at.is_(None))
+    if lock:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    return session.scalars(query).one_or_none()
+
+
+def find_last_deleted(session: Session, name: str) -> Plan | None:
+    """The plan of this name that was deleted last."""
+    query = select(Plan).where(Plan.name == name, Plan.deleted_at.is_not(None))
+    return session.scalars(
+        query.order_by(Plan.deleted_at.desc(), Plan.id.desc()).limit(1).with_for_update()
+    ).one_or_none()
+
+
+def read_version(session: Session, plan: Plan, number: int) -> AnyRow | None:
+    """The contents of a version, without explanations and texts."""
+    query = select(*CONTENTS).where(PlanVersion.plan_id == plan.id, PlanVersion.number == number)
+    return session.execute(query).one_or_none()
+
+
+def read_explanations(session: Session, plan_id: int, number: int) -> str | None:
+    """The explanations of a version, as JSON text."""
+    query = select(PlanVersion.explanations).where(
+        PlanVersion.plan_id == plan_id, PlanVersion.number == number
+    )
+    return session.scalars(query).one_or_none()
+
+
+def read_output(session: Session, plan_id: int, number: int, kind: str) -> AnyRow | None:
+    """A text of a version with what was found about the version."""
+    query = (
+        select(PlanOutput.filename, PlanOutput.text, PlanOutput.refusal, *SUMMARY)
+        .join(PlanVersion, PlanVersion.id == PlanOutput.version_id)
+        .where(PlanVersion.plan_id == plan_id, PlanVersion.number == number, PlanOutput.kind == kind)
+    )
+    return session.execute(query).one_or_none()
+
+
+def page_of_plans(session: Session, *, search: str | None, offset: int, limit: int) -> PageOfRows:
+    """Living plans by name, each with its latest version's figures."""
+
+    def narrowed(query: AnySelect) -> AnySelect:
+        query = query.join(
+            PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest)
+        ).where(Plan.deleted_at.is_(None))
+        if search:
+            found = (
+                func.lower(column).contains(search.lower(), autoescape=True)
+                for column in (Plan.name, PlanVersion.qsg)
+            )
+            query = query.where(or_(*found))
+        return query
+
+    total = session.scalars(narrowed(select(func.count(Plan.id)))).one()
+    rows = narrowed(select(Plan.id, Plan.name, Plan.latest, Plan.created_at, Plan.updated_at, *SUMMARY))
+    ordered = rows.order_by(func.lower(Plan.name), Plan.name).offset(offset).limit(limit)
+    return PageOfRows(session.execute(ordered).all(), total)
+
+
+def list_versions(session: Session, plan: Plan) -> Sequence[AnyRow]:
+    """All versions of a plan, the newest first, without their contents."""
+    query = select(
+        PlanVersion.number, PlanVersion.created_at, PlanVersion.comment, PlanVersion.core_version, *SUMMARY
+    )
+    return session.execute(
+        query.where(PlanVersion.plan_id == plan.id).order_by(PlanVersion.number.desc())
+    ).all()
+
+
+def list_deleted(session: Session) -> Sequence[AnyRow]:
+    """Deleted plans, the last deleted first."""
+    query = select(Plan.name, Plan.latest, PlanVersion.qsg, Plan.deleted_at).join(
+        PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest)
+    )
+    return session.execute(
+        query.where(Plan.deleted_at.is_not(None)).order_by(Plan.deleted_at.desc(), Plan.id.desc())
+    ).all()
+
+
+def add_version(session: Session, version: PlanVersion, outputs: Iterable[PlanOutput]) -> None:
+    """Store a version and its texts. It is flushed for its number."""
+    session.add(version)
+    session.flush()
+    for output in outputs:
+        output.version_id = version.id
+        session.add(output)
+    session.flush()
+
+
+def remove_deleted_before(session: Session, before: datetime) -> int:
+    """Remove plans deleted before this time, with all their versions; returns how many."""
+    removed = session.execute(
+        delete(Plan).where(Plan.deleted_at < before).returning(Plan.id),
+        execution_options={"synchronize_session": False},
+    )
+    return len(removed.all())

@@ -1,0 +1,396 @@
+"""Saving, reading, deleting and restoring plans. Nothing here commits: the request's session does.
+
+Two editors at once: a change names the version it is made on top of (`if_match`), and is made while the plan's row is
+locked (PostgreSQL) or the whole database is (SQLite). Whoever comes second is told so; nothing is overwritten.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.plans import repository
+from app.plans.computed import Computed, canonical, compute
+from app.plans.errors import (
+    NameTaken,
+    PlanConflict,
+    PlanGone,
+    PlanNameInvalid,
+    PlanNotFound,
+    PreconditionRequired,
+    StoredOutputRefused,
+)
+from app.plans.models import LONGEST_COMMENT, Plan, PlanOutput, PlanVersion
+from app.plans.repository import AnyRow
+from app.plans.stored import (
+    DeletedPlan,
+    Figures,
+    PlanPage,
+    PlanSummary,
+    SaveOutcome,
+    StoredOutput,
+    StoredVersion,
+    VersionSummary,
+    etag,
+)
+from planner_core.document import PlanDocument, read_json
+from planner_core.units import ceil_div
+
+__all__ = [
+    "NameTaken", "PlanConflict", "PlanGone", "PlanNameInvalid", "PlanNotFound", "PlanPage", "PlanSummary",
+    "PreconditionRequired", "SaveOutcome", "StoredOutput", "StoredOutputRefused", "StoredVersion", "VersionSummary",
+    "check_name", "copy_plan", "delete_plan", "get_explanations", "get_explanations_json", "get_output", "get_plan", "get_version", "list_deleted", "list_plans",
+    "list_versions", "now", "purge_deleted", "rename_plan", "restore_plan", "save_plan",
+]  # fmt: skip
+
+NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
+MOST_PER_PAGE = 200
+_FIGURES = tuple(Figures.__dataclass_fields__)
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+def check_name(name: str) -> str:
+    """The name, when a plan can have it.
+
+    Raises:
+        PlanNameInvalid: It cannot.
+    """
+    if not NAME.fullmatch(name):
+        raise PlanNameInvalid(name)
+    return name
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+def list_plans(session: Session, *, search: str | None = None, page: int = 1, per_page: int = 50) -> PlanPage:
+    """Living plans by name. `search` is looked for in names of plans and groups, whatever the case."""
+    per_page = min(max(per_page, 1), MOST_PER_PAGE)
+    rows, total = repository.page_of_plans(
+        session, search=search, offset=(page - 1) * per_page, limit=per_page
+    )
+    items = tuple(
+        PlanSummary(
+            name=row.name,
+            version=row.latest,
+            etag=etag(row.id, row.latest),
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+            **_figures(row),
+        )
+        for row in rows
+    )
+    return PlanPage(
+        items=items, total=total, page=page, pages=max(1, ceil_div(total, per_page)), per_page=per_page
+    )
+
+
+def get_plan(session: Session, name: str) -> StoredVersion:
+    """The latest version of a plan.
+
+    Raises:
+        PlanNotFound: There is none of this name.
+    """
+    plan = _living(session, name)
+    return _stored(session, plan, plan.latest)
+
+
+def get_version(session: Session, name: str, number: int) -> StoredVersion:
+    """One version of a plan.
+
+    Raises:
+        PlanNotFound: There is no such plan, or no such version of it.
+    """
+    return _stored(session, _living(session, name), number)
+
+
+def list_versions(session: Session, name: str) -> tuple[VersionSummary, ...]:
+    """All versions of a plan, the newest first.
+
+    Raises:
+        PlanNotFound: There is no plan of this name.
+    """
+    plan = _living(session, name)
+    return tuple(
+        VersionSummary(
+            number=row.number,
+            etag=etag(plan.id, row.number),
+            created_at=row.created_at,
+            comment=row.comment,
+            core_version=row.core_version,
+            is_latest=row.number == plan.latest,
+            **_figures(row),
+        )
+        for row in repository.list_versions(session, plan)
+    )
+
+
+def get_explanations_json(session: Session, version: StoredVersion) -> str:
+    """The explanations of a version as they were stored: JSON text, an object by the pointer of the figure."""
+    found = repository.read_explanations(session, version.plan_id, version.number)
+    if found is None:  # removed for good since the version was read
+        raise PlanNotFound(version.name, version.number)
+    return found
+
+
+def get_explanations(session: Session, version: StoredVersion) -> dict[str, Any]:
+    """The explanations of a version, by the JSON pointer of the figure that each explains."""
+    found: dict[str, Any] = json.loads(get_explanations_json(session, version))
+    return found
+
+
+def get_output(session: Session, name: str, kind: str, *, number: int | None = None) -> StoredOutput:
+    """A text for z/OS of a version, the latest without a number; as it was when the version was saved.
+
+    Raises:
+        PlanNotFound: There is no such plan or version.
+        StoredOutputRefused: The text was not given for this version, and why.
+    """
+    plan = _living(session, name)
+    row = repository.read_output(session, plan.id, number or plan.latest, kind)
+    if row is None:
+        raise PlanNotFound(name, number)
+    if row.text is None:
+        refusal = json.loads(row.refusal)
+        raise StoredOutputRefused(refusal["message"], tuple(refusal["findings"]))
+    return StoredOutput(
+        kind=kind,
+        text=row.text,
+        filename=row.filename,
+        etag=etag(plan.id, number or plan.latest, kind),
+        findings=f"error={row.errors}, warning={row.warnings}, info={row.infos}",
+    )
+
+
+def list_deleted(session: Session) -> tuple[DeletedPlan, ...]:
+    """Plans that can be restored, the last deleted first."""
+    return tuple(
+        DeletedPlan(name=row.name, version=row.latest, qsg=row.qsg, deleted_at=row.deleted_at)
+        for row in repository.list_deleted(session)
+    )
+
+
+# ---- changing --------------------------------------------------------------------------------------------------------
+
+
+def save_plan(
+    session: Session,
+    name: str,
+    document: PlanDocument,
+    *,
+    if_match: str | None = None,
+    create_only: bool = False,
+    comment: str | None = None,
+) -> SaveOutcome:
+    """Save a document under a name: a new plan, a new version, or nothing when it is what is there already.
+
+    Args:
+        session: The request's.
+        name: Of the plan.
+        document: What to save.
+        if_match: The ETag of the version that the change is made on top of, or a list of them as the header has it.
+        create_only: Refuse when there is a plan of this name.
+        comment: A remark for the history.
+
+    Raises:
+        PlanNameInvalid: No plan can have this name.
+        PlanRefused: No such plan can exist.
+        PlanConflict: The plan has been changed since (`current` is what is there now), or was to be new and is not.
+        PlanGone: The plan does not exist, but `if_match` says that it did.
+        PreconditionRequired: The plan exists and would be changed, and `if_match` is missing.
+    """
+    check_name(name)
+    computed = compute(document)  # before the first statement: no lock is held meanwhile
+    plan = repository.find_living(session, name, lock=True)
+    if plan is None and if_match is not None:
+        raise PlanGone(name)
+    if plan is None:
+        created = _create(session, name, computed, comment)
+        if created is not None:
+            return SaveOutcome(created, "created")
+        plan = repository.find_living(session, name, lock=True)  # somebody else created it at the same time
+        if plan is None:
+            raise PlanGone(name)
+    current = _stored(session, plan, plan.latest)
+    if create_only:
+        raise PlanConflict(current, was_to_be_new=True)
+    if _is_same(current, computed):
+        return SaveOutcome(current, "identical")
+    if if_match is None:
+        raise PreconditionRequired(current)
+    if not matches(if_match, current.etag):
+        raise PlanConflict(current)
+    return SaveOutcome(_add_version(session, plan, computed, comment, at=now()), "changed")
+
+
+def delete_plan(session: Session, name: str, *, if_match: str | None = None) -> DeletedPlan:
+    """Delete a plan; it can be restored for a time.
+
+    Raises:
+        PlanNotFound: There is none of this name.
+        PlanConflict: It has been changed since the version that `if_match` names.
+    """
+    plan = _living(session, name, lock=True)
+    current = _stored(session, plan, plan.latest)
+    if if_match is not None and not matches(if_match, current.etag):
+        raise PlanConflict(current)
+    plan.deleted_at = deleted_at = now()
+    session.flush()
+    return DeletedPlan(name=name, version=plan.latest, qsg=current.result["qsg"], deleted_at=deleted_at)
+
+
+def restore_plan(session: Session, name: str) -> StoredVersion:
+    """Bring back the plan of this name that was deleted last, with all its versions.
+
+    Raises:
+        PlanNotFound: None of this name was deleted, or it has been removed for good.
+        NameTaken: There is a new plan of this name.
+    """
+    deleted = repository.find_last_deleted(session, name)
+    if deleted is None:
+        raise PlanNotFound(name)
+    if repository.find_living(session, name) is not None:
+        raise NameTaken(name)
+    try:
+        with session.begin_nested():
+            deleted.deleted_at = None
+    except IntegrityError:
+        raise NameTaken(name) from None
+    return _stored(session, deleted, deleted.latest)
+
+
+def rename_plan(session: Session, name: str, new_name: str, *, if_match: str | None = None) -> StoredVersion:
+    """Give a plan another name; its versions stay.
+
+    Raises:
+        PlanNotFound: There is no plan of the old name.
+        PlanNameInvalid: No plan can have the new name.
+        NameTaken: Another plan has it.
+        PlanConflict: The plan has been changed since the version that `if_match` names.
+    """
+    check_name(new_name)
+    plan = _living(session, name, lock=True)
+    current = _stored(session, plan, plan.latest)
+    if if_match is not None and not matches(if_match, current.etag):
+        raise PlanConflict(current)
+    if new_name != name and repository.find_living(session, new_name) is not None:
+        raise NameTaken(new_name)
+    try:
+        with session.begin_nested():
+            plan.name = new_name
+            plan.updated_at = now()
+    except IntegrityError:
+        raise NameTaken(new_name) from None
+    return _stored(session, plan, plan.latest)
+
+
+def copy_plan(session: Session, name: str, new_name: str) -> StoredVersion:
+    """Save the latest version of a plan as a new plan.
+
+    Raises:
+        PlanNotFound: There is no plan of the old name.
+        PlanNameInvalid: No plan can have the new name.
+        NameTaken: Another plan has it.
+    """
+    source = get_plan(session, name)
+    try:
+        comment = f"Copied from {name}, version {source.number}"
+        return save_plan(session, new_name, source.document, create_only=True, comment=comment).version
+    except PlanConflict:
+        raise NameTaken(new_name) from None
+
+
+def purge_deleted(session: Session, older_than: timedelta) -> int:
+    """Remove for good what was deleted longer ago than this; returns how many plans."""
+    return repository.remove_deleted_before(session, now() - older_than)
+
+
+def matches(if_match: str, current: str) -> bool:
+    """Say whether an If-Match header holds for the current ETag (strong comparison, RFC 9110)."""
+    return if_match.strip() == "*" or current in (tag.strip() for tag in if_match.split(","))
+
+
+# ---- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _living(session: Session, name: str, *, lock: bool = False) -> Plan:
+    plan = repository.find_living(session, name, lock=lock) if NAME.fullmatch(name) else None
+    if plan is None:
+        raise PlanNotFound(name)
+    return plan
+
+
+def _figures(row: AnyRow) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in _FIGURES}
+
+
+def _stored(session: Session, plan: Plan, number: int) -> StoredVersion:
+    row = repository.read_version(session, plan, number)
+    if row is None:
+        raise PlanNotFound(plan.name, number)
+    return StoredVersion(
+        plan_id=plan.id,
+        name=plan.name,
+        number=row.number,
+        latest=plan.latest,
+        created_at=row.created_at,
+        comment=row.comment,
+        core_version=row.core_version,
+        document_json=row.document,
+        curve_json=row.curve,
+        result_json=row.result,
+    )
+
+
+def _is_same(current: StoredVersion, computed: Computed) -> bool:
+    """Say whether a document is the stored one; an old one is compared with the defaults of keys added since."""
+    if current.document_json == computed.document:
+        return True
+    return canonical(read_json(current.document_json)) == computed.document
+
+
+def _create(session: Session, name: str, computed: Computed, comment: str | None) -> StoredVersion | None:
+    """The first version of a new plan; None when somebody else created one of this name in the same moment."""
+    at = now()
+    plan = Plan(name=name, latest=0, created_at=at, updated_at=at)
+    try:
+        with session.begin_nested():
+            session.add(plan)
+    except IntegrityError:
+        return None
+    return _add_version(session, plan, computed, comment, at=at)
+
+
+def _add_version(
+    session: Session, plan: Plan, computed: Computed, comment: str | None, *, at: datetime
+) -> StoredVersion:
+    plan.latest += 1
+    plan.updated_at = max(at, plan.updated_at)
+    version = PlanVersion(
+        plan_id=plan.id,
+        number=plan.latest,
+        created_at=plan.updated_at,
+        comment=(comment or "").strip()[:LONGEST_COMMENT] or None,
+        schema_version=computed.schema_version,
+        core_version=computed.core_version,
+        document=computed.document,
+        curve=computed.curve,
+        result=computed.result,
+        explanations=computed.explanations,
+        **{name: getattr(computed, name) for name in _FIGURES},
+    )
+    outputs = [
+        PlanOutput(kind=output.kind, filename=output.filename, text=output.text, refusal=output.refusal)
+        for output in computed.outputs
+    ]
+    repository.add_version(session, version, outputs)
+    return _stored(session, plan, plan.latest)

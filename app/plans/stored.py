@@ -1,0 +1,136 @@
+"""What is read from the store: plain values that outlive the session. Large texts are parsed when first looked at."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Literal
+
+from planner_core.document import PlanDocument, read_json
+
+
+@dataclass(frozen=True)
+class StoredVersion:
+    """One version of a plan, as it was when it was saved."""
+
+    plan_id: int
+    name: str
+    number: int
+    latest: int
+    created_at: datetime
+    comment: str | None
+    core_version: str
+    document_json: str
+    curve_json: str
+    result_json: str
+
+    @property
+    def etag(self) -> str:
+        """The strong validator of this version, and the one to send in If-Match."""
+        return etag(self.plan_id, self.number)
+
+    @property
+    def is_latest(self) -> bool:
+        """No newer version existed when this one was read."""
+        return self.number == self.latest
+
+    @cached_property
+    def document(self) -> PlanDocument:
+        """The plan document."""
+        return read_json(self.document_json)
+
+    @cached_property
+    def curve(self) -> dict[str, Any]:
+        """The curve that the result rests on."""
+        found: dict[str, Any] = json.loads(self.curve_json)
+        return found
+
+    @cached_property
+    def result(self) -> dict[str, Any]:
+        """The result as it was stored: never computed anew."""
+        found: dict[str, Any] = json.loads(self.result_json)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What lists show of a version. Counts are of findings that nobody acknowledged."""
+
+    qsg: str
+    structures: int
+    initsize_kib: int
+    size_kib: int
+    errors: int
+    warnings: int
+    infos: int
+    acknowledged: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSummary(Figures):
+    """A plan in a list."""
+
+    name: str
+    version: int
+    etag: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class VersionSummary(Figures):
+    """A version in a history."""
+
+    number: int
+    etag: str
+    created_at: datetime
+    comment: str | None
+    core_version: str
+    is_latest: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedPlan:
+    """A plan that can still be restored."""
+
+    name: str
+    version: int
+    qsg: str
+    deleted_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PlanPage:
+    """One page of a list."""
+
+    items: tuple[PlanSummary, ...]
+    total: int
+    page: int
+    pages: int
+    per_page: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredOutput:
+    """A text for z/OS as it was when its version was saved."""
+
+    kind: str
+    text: str
+    filename: str
+    etag: str
+    findings: str
+
+
+@dataclass(frozen=True, slots=True)
+class SaveOutcome:
+    """What became of a save."""
+
+    version: StoredVersion
+    status: Literal["created", "changed", "identical"]
+
+
+def etag(plan_id: int, number: int, representation: str = "") -> str:
+    """A strong ETag: one per version and representation. Numbers of plans are never used twice."""
+    return f'"{plan_id}.{number}{"-" if representation else ""}{representation}"'

@@ -1,0 +1,38 @@
+"""Alembic's way to the database: the connection that it was handed, or the settings' own."""
+
+from __future__ import annotations
+
+from alembic import context
+from sqlalchemy import Connection
+
+from app.db import Base, Database, database_url
+from app.plans import models
+from app.settings import Settings
+
+config = context.config
+TABLES = (models.Plan, models.PlanVersion, models.PlanOutput)  # imported, so that the metadata knows them
+
+
+def migrate(connection: Connection) -> None:
+    """Run what was asked for within the transaction of this connection."""
+    context.configure(
+        connection=connection,
+        target_metadata=Base.metadata,
+        render_as_batch=connection.dialect.name == "sqlite",  # SQLite alters a table by making it anew
+        compare_type=True,
+        compare_server_default=True,
+    )
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("SET LOCAL lock_timeout = '10s'")
+    with context.begin_transaction():
+        context.run_migrations()
+
+
+handed = config.attributes.get("connection")
+if handed is not None:
+    migrate(handed)
+else:
+    settings = Settings()
+    database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
+    with database.engine.begin() as opened:
+        migrate(opened)
