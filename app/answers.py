@@ -31,7 +31,7 @@ class FindingAnswer(Answer):
     acknowledged: Annotated[
         str | None,
         Field(description="Why the planners accept it, if the document says so. Errors cannot be accepted."),
-    ] = None
+    ]
 
 
 class FieldError(Answer):
@@ -74,7 +74,8 @@ class ProblemAnswer(Answer):
     ] = None
     findings: list[FindingAnswer]
     current: Annotated[
-        CurrentVersion | Absent, Field(description="With 412 and 428: the version of the plan that is there now.")
+        CurrentVersion | Absent,
+        Field(description="With 412 and 428: the version of the plan that is there now."),
     ] = None
     reference: Annotated[
         str | Absent, Field(description="Under this the operator finds the failure in the log.")

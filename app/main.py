@@ -14,6 +14,7 @@ from app import api_docs, errors, openapi, pages
 from app.answers import HealthAnswer
 from app.compression import Compression
 from app.db import Database, database_url
+from app.plans import description as plans_description
 from app.plans import routes as plans
 from app.plans import service as plan_store
 from app.reference import api as reference_api
@@ -65,8 +66,15 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.settings = settings
     app.state.database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
     errors.install(app)
-    openapi.install(app)
-    for router in (sizing.router, plans.router, health, reference_api.router, api_docs.router, *pages.routers()):
+    openapi.install(app, plans_description.add)
+    for router in (
+        sizing.router,
+        plans.router,
+        health,
+        reference_api.router,
+        api_docs.router,
+        *pages.routers(),
+    ):
         app.include_router(router)
     app.mount(api_docs.ASSETS_PATH, Files(directory=api_docs.assets_dir()), name="swagger-ui")
     app.mount("/static", Files(directory=STATIC_DIR), name="static")

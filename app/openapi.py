@@ -8,7 +8,7 @@ computed from the examples of requests when the description is first asked for.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from fastapi import FastAPI
@@ -39,6 +39,7 @@ their meaning; members may be added to answers.
 
 TAGS = [
     {"name": "plans", "description": "A plan document in, a result or a text out. Nothing is stored."},
+    {"name": "stored plans", "description": "Plans that are kept, with all their versions."},
     {"name": "reference", "description": "The published tables on which every figure rests."},
     {"name": "service", "description": "The service itself."},
 ]
@@ -81,6 +82,10 @@ ANSWERED: tuple[tuple[str, str | None], ...] = (
 """Addresses whose answers to the examples are shown, and the kind of output of each."""
 
 PROBLEM_WORDS = {
+    409: "Another plan has this name.",
+    412: "The plan is not what If-Match or If-None-Match expects: it was changed or deleted since it was read. "
+    "`current` says what is there now.",
+    428: "The plan exists and this would change it: If-Match must say which version it is made on top of.",
     403: "A browser sent the request for a page of another site.",
     404: "There is nothing at this address.",
     408: "The body took too long to arrive.",
@@ -184,12 +189,18 @@ def build(app: FastAPI) -> dict[str, Any]:
     return description
 
 
-def install(app: FastAPI) -> None:
-    """Serve this description at the application's openapi_url; it is made once, when it is first asked for."""
+def install(app: FastAPI, *more: Callable[[dict[str, Any]], None]) -> None:
+    """Serve this description at the application's openapi_url; it is made once, when it is first asked for.
+
+    `more` puts in what only a feature knows.
+    """
 
     def description() -> dict[str, Any]:
         if app.openapi_schema is None:
-            app.openapi_schema = build(app)
+            whole = build(app)
+            for add in more:
+                add(whole)
+            app.openapi_schema = whole
         return app.openapi_schema
 
     app.openapi = description  # type: ignore[method-assign]

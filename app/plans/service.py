@@ -28,6 +28,7 @@ from app.plans.errors import (
 from app.plans.models import LONGEST_COMMENT, Plan, PlanOutput, PlanVersion
 from app.plans.repository import AnyRow
 from app.plans.stored import (
+    NAME_PATTERN,
     DeletedPlan,
     Figures,
     PlanPage,
@@ -48,7 +49,7 @@ __all__ = [
     "list_versions", "now", "purge_deleted", "rename_plan", "restore_plan", "save_plan",
 ]  # fmt: skip
 
-NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
+NAME = re.compile(NAME_PATTERN)
 MOST_PER_PAGE = 200
 _FIGURES = tuple(Figures.__dataclass_fields__)
 
@@ -74,6 +75,7 @@ def check_name(name: str) -> str:
 
 def list_plans(session: Session, *, search: str | None = None, page: int = 1, per_page: int = 50) -> PlanPage:
     """Living plans by name. `search` is looked for in names of plans and groups, whatever the case."""
+    search = _one_line(search)
     per_page = min(max(per_page, 1), MOST_PER_PAGE)
     rows, total = repository.page_of_plans(
         session, search=search, offset=(page - 1) * per_page, limit=per_page
@@ -351,6 +353,12 @@ def _stored(session: Session, plan: Plan, number: int) -> StoredVersion:
     )
 
 
+def _one_line(comment: str | None) -> str | None:
+    """A remark without line ends and other control characters, which PostgreSQL or a terminal would trip over."""
+    plain = "".join(c if c.isprintable() else " " for c in comment or "")
+    return " ".join(plain.split())[:LONGEST_COMMENT] or None
+
+
 def _is_same(current: StoredVersion, computed: Computed) -> bool:
     """Say whether a document is the stored one; an old one is compared with the defaults of keys added since."""
     if current.document_json == computed.document:
@@ -379,7 +387,7 @@ def _add_version(
         plan_id=plan.id,
         number=plan.latest,
         created_at=plan.updated_at,
-        comment=(comment or "").strip()[:LONGEST_COMMENT] or None,
+        comment=_one_line(comment),
         schema_version=computed.schema_version,
         core_version=computed.core_version,
         document=computed.document,

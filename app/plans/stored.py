@@ -10,6 +10,9 @@ from typing import Any, Literal
 
 from planner_core.document import PlanDocument, read_json
 
+NAME_PATTERN = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
+"""Of a plan: safe in an address and as the name of a file."""
+
 
 @dataclass(frozen=True)
 class StoredVersion:
@@ -40,6 +43,12 @@ class StoredVersion:
     def document(self) -> PlanDocument:
         """The plan document."""
         return read_json(self.document_json)
+
+    @cached_property
+    def document_object(self) -> dict[str, Any]:
+        """The plan document as a JSON object, complete with defaults."""
+        found: dict[str, Any] = json.loads(self.document_json)
+        return found
 
     @cached_property
     def curve(self) -> dict[str, Any]:

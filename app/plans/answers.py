@@ -1,0 +1,126 @@
+"""Answers about stored plans: stored JSON is passed on as it is, not parsed and written again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+
+from pydantic_core import to_json
+from starlette.datastructures import Headers
+from starlette.responses import Response
+
+from app.plans.schemas import (
+    DeletedPlanAnswer,
+    PlansAnswer,
+    PlanSummaryAnswer,
+    VersionsAnswer,
+    VersionSummaryAnswer,
+)
+from app.plans.stored import (
+    DeletedPlan,
+    PlanPage,
+    StoredOutput,
+    StoredVersion,
+    VersionSummary,
+    etag,
+)
+
+JSON = "application/json"
+FINDINGS_HEADER = "x-cfplan-findings"
+EXPLAINED = "explained"
+
+
+def header_list(headers: Headers, name: str) -> str | None:
+    """All values of a header that is a list; None when it is absent."""
+    return ", ".join(headers.getlist(name)) or None if name in headers else None
+
+
+def conditional(response: Response, headers: Headers, tag: str) -> Response:
+    """The response with its ETag, or 304 when the client has it already (If-None-Match, weak comparison)."""
+    known = header_list(headers, "if-none-match")
+    if known is not None and (
+        known.strip() == "*" or tag in (one.strip().removeprefix("W/") for one in known.split(","))
+    ):
+        response = Response(status_code=304)
+    response.headers["etag"] = tag
+    response.headers["cache-control"] = "no-cache"  # keep it, and ask each time whether it still holds
+    return response
+
+
+def version_json(
+    version: StoredVersion, *, explanations: str | None = None, saved: str | None = None
+) -> bytes:
+    """A version as JSON text."""
+    parts = {
+        "name": to_json(version.name),
+        "version": to_json(version.number),
+        "etag": to_json(version.etag),
+        "created_at": to_json(version.created_at),
+        "comment": to_json(version.comment),
+        "core_version": to_json(version.core_version),
+        "curve": version.curve_json.encode(),
+        "document": version.document_json.encode(),
+        "result": version.result_json.encode(),
+        "findings": to_json(version.result["findings"]),
+    }
+    if explanations is not None:
+        parts["explanations"] = explanations.encode()
+    if saved is not None:
+        parts["saved"] = to_json(saved)
+    return b"{" + b",".join(to_json(key) + b":" + value for key, value in parts.items()) + b"}"
+
+
+def version_response(
+    version: StoredVersion, headers: Headers, *, explanations: str | None = None
+) -> Response:
+    """The answer to GET for a version."""
+    tag = etag(version.plan_id, version.number, EXPLAINED if explanations is not None else "")
+    return conditional(
+        Response(version_json(version, explanations=explanations), media_type=JSON), headers, tag
+    )
+
+
+def document_response(version: StoredVersion, headers: Headers) -> Response:
+    """The plan document alone, as a file."""
+    name = {"content-disposition": f'attachment; filename="{version.name}.json"'}
+    response = Response(version.document_json, media_type=JSON, headers=name)
+    return conditional(response, headers, etag(version.plan_id, version.number, "document"))
+
+
+def output_response(output: StoredOutput, headers: Headers) -> Response:
+    """A text for z/OS."""
+    more = {
+        "content-disposition": f'attachment; filename="{output.filename}"',
+        FINDINGS_HEADER: output.findings,
+    }
+    return conditional(Response(output.text, media_type="text/plain", headers=more), headers, output.etag)
+
+
+def page_answer(page: PlanPage) -> PlansAnswer:
+    """One page of the list."""
+    return PlansAnswer(
+        plans=[PlanSummaryAnswer(**asdict(item)) for item in page.items],
+        total=page.total,
+        page=page.page,
+        pages=page.pages,
+        per_page=page.per_page,
+        findings=[],
+    )
+
+
+def versions_answer(name: str, versions: Sequence[VersionSummary]) -> VersionsAnswer:
+    """The history of a plan."""
+    shown = [VersionSummaryAnswer(version=item.number, **asdict(item)) for item in versions]
+    return VersionsAnswer(name=name, versions=shown, findings=[])
+
+
+def deleted_members(plan: DeletedPlan, *, days: int) -> dict[str, Any]:
+    """The members of a deleted plan."""
+    return {**asdict(plan), "restorable_until": plan.deleted_at + timedelta(days=days)}
+
+
+def deleted_answer(plan: DeletedPlan, *, days: int) -> DeletedPlanAnswer:
+    """A deleted plan."""
+    return DeletedPlanAnswer(**deleted_members(plan, days=days))

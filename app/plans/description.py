@@ -1,0 +1,125 @@
+"""How stored plans are described in OpenAPI: what the handlers read and write themselves."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic.json_schema import models_json_schema
+
+from app.openapi import COMPONENTS, JSON, text_response
+from app.plans.answers import version_json
+from app.plans.computed import compute
+from app.plans.schemas import StoredPlan
+from app.plans.stored import StoredVersion
+from app.sizing.examples import examples
+from planner_core.document import read_object
+
+EXAMPLE_TIME = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+TAG = {"type": "string", "pattern": r'^"\d+\.\d+(-[a-z]+)?"$'}
+ETAG = {"ETag": {"description": "The strong validator of this version.", "schema": TAG}}
+IF_MATCH = "The ETag of the version that this is made on top of."
+IF_NONE_MATCH = "The ETag that is known already: 304 when it still holds."
+
+Described = dict[int | str, dict[str, Any]]
+
+
+def _header(name: str, text: str, **schema: object) -> dict[str, Any]:
+    return {
+        "name": name,
+        "in": "header",
+        "required": False,
+        "description": text,
+        "schema": {"type": "string", **schema},
+    }
+
+
+def conditional_get() -> dict[str, Any]:
+    """The header of a GET that may be answered by 304."""
+    return {"parameters": [_header("If-None-Match", IF_NONE_MATCH)]}
+
+
+def conditional_put() -> dict[str, Any]:
+    """The headers of PUT."""
+    create = "Only `*` is heeded: make a new plan, never change one."
+    return {"parameters": [_header("If-Match", IF_MATCH), _header("If-None-Match", create)]}
+
+
+def conditional_delete() -> dict[str, Any]:
+    """The header of DELETE."""
+    return {"parameters": [_header("If-Match", f"{IF_MATCH} Without it, whichever is there is deleted.")]}
+
+
+def _plan_response(text: str, **headers: object) -> dict[str, Any]:
+    return {
+        "description": text,
+        "headers": {**ETAG, **headers},
+        "content": {JSON: {"schema": {"$ref": COMPONENTS + "StoredPlan"}}},
+    }
+
+
+NOT_MODIFIED = {"description": "What is known already still holds; there is no body.", "headers": ETAG}
+
+
+def stored_plan() -> Described:
+    """The answers to reading a version."""
+    return {200: _plan_response("The version as it was saved."), 304: NOT_MODIFIED}
+
+
+def saved_plan() -> Described:
+    """The answers to PUT."""
+    location = {"description": "Where the new plan is.", "schema": {"type": "string"}}
+    return {
+        200: _plan_response("A new version (`saved` is `changed`), or nothing to do (`identical`)."),
+        201: _plan_response("A new plan (`created`).", Location=location),
+    }
+
+
+def restored_plan() -> Described:
+    """The answer to restoring."""
+    return {200: _plan_response("The plan's latest version.")}
+
+
+def document() -> Described:
+    """The answers to reading the document alone."""
+    content = {JSON: {"schema": {"$ref": COMPONENTS + "PlanDocument"}}}
+    return {
+        200: {"description": "The plan document.", "headers": ETAG, "content": content},
+        304: NOT_MODIFIED,
+    }
+
+
+def output(kind: str) -> Described:
+    """The answers to reading a text."""
+    described = text_response(kind)
+    return {200: {**described, "headers": {**described["headers"], **ETAG}}, 304: NOT_MODIFIED}
+
+
+def add(whole: dict[str, Any]) -> None:
+    """Put the examples and the component into the whole description; it is called when first asked for."""
+    put = whole["paths"]["/api/v1/plans/{name}"]["put"]
+    put["requestBody"]["content"][JSON]["examples"] = {
+        name: {"summary": example.summary, "value": example.document} for name, example in examples().items()
+    }
+    put["responses"]["201"]["content"][JSON]["examples"] = {
+        name: {"value": json.loads(version_json(_example(name), saved="created"))} for name in examples()
+    }
+    _, models = models_json_schema([(StoredPlan, "serialization")], ref_template=COMPONENTS + "{model}")
+    whole["components"]["schemas"] |= models["$defs"]
+
+
+def _example(name: str) -> StoredVersion:
+    computed = compute(read_object(examples()[name].document))
+    return StoredVersion(
+        plan_id=1,
+        name="SQ03",
+        number=1,
+        latest=1,
+        created_at=EXAMPLE_TIME,
+        comment=None,
+        core_version=computed.core_version,
+        document_json=computed.document,
+        curve_json=computed.curve,
+        result_json=computed.result,
+    )

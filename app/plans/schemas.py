@@ -1,0 +1,144 @@
+"""The shapes of the answers about stored plans."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, WithJsonSchema
+
+from app.answers import Absent, Answer, FindingAnswer
+from app.sizing.answers import CurveAnswer, ExplanationAnswer
+
+COMPONENTS = "#/components/schemas/"
+Document = Annotated[dict[str, Any], WithJsonSchema({"$ref": COMPONENTS + "PlanDocument"})]
+Result = Annotated[dict[str, Any], WithJsonSchema({"$ref": COMPONENTS + "PlanResult"})]
+ETag = Annotated[
+    str, Field(description="The strong validator, quotes included: send it in If-Match.", examples=['"17.3"'])
+]
+
+
+class StoredPlan(Answer):
+    """A version of a plan as it was saved: document, curve and result are never computed anew."""
+
+    name: str
+    version: Annotated[int, Field(ge=1)]
+    etag: ETag
+    created_at: Annotated[datetime, Field(description="When the version was saved, in UTC.")]
+    comment: str | None
+    core_version: Annotated[str, Field(description="Version of the sizing core that computed the result.")]
+    curve: CurveAnswer
+    document: Document
+    result: Result
+    findings: Annotated[list[FindingAnswer], Field(description="Those of the result.")]
+    explanations: Annotated[
+        dict[str, ExplanationAnswer] | Absent,
+        Field(description="With explain=true: by the JSON pointer of the figure that each explains."),
+    ] = None
+    saved: Annotated[
+        Literal["created", "changed", "identical"] | Absent,
+        Field(description="Answer of PUT only: what became of it; `identical` made no new version."),
+    ] = None
+
+
+class FiguresAnswer(Answer):
+    """The figures of a version; findings are counted unless they are acknowledged."""
+
+    etag: ETag
+    qsg: str
+    structures: int
+    initsize_kib: int
+    size_kib: int
+    errors: int
+    warnings: int
+    infos: int
+    acknowledged: Annotated[int, Field(description="Findings that the document acknowledges with a reason.")]
+
+
+class PlanSummaryAnswer(FiguresAnswer):
+    """A plan in the list."""
+
+    name: str
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class PlansAnswer(Answer):
+    """One page of the list of plans."""
+
+    plans: list[PlanSummaryAnswer]
+    total: Annotated[int, Field(description="Plans on all pages.")]
+    page: int
+    pages: int
+    per_page: int
+    findings: list[FindingAnswer]
+
+
+class VersionSummaryAnswer(FiguresAnswer):
+    """A version in the history."""
+
+    version: int
+    created_at: datetime
+    comment: str | None
+    core_version: str
+    is_latest: bool
+
+
+class VersionsAnswer(Answer):
+    """The history of a plan, the newest version first."""
+
+    name: str
+    versions: list[VersionSummaryAnswer]
+    findings: list[FindingAnswer]
+
+
+class DifferenceAnswer(Answer):
+    """One difference."""
+
+    pointer: Annotated[
+        str,
+        Field(
+            description="JSON pointer; items of lists are named where they have a name.",
+            examples=["/structures/APP1/queues/Q1/backlog"],
+        ),
+    ]
+    kind: Literal["added", "removed", "changed"]
+    before: Any
+    after: Any
+
+
+class DiffAnswer(Answer):
+    """What changed from one version to another, in the document and in its result."""
+
+    model_config = ConfigDict(frozen=True, serialize_by_alias=True, validate_by_name=True)
+
+    name: str
+    from_version: Annotated[int, Field(alias="from")]
+    to_version: Annotated[int, Field(alias="to")]
+    document: list[DifferenceAnswer]
+    result: list[DifferenceAnswer]
+    findings: list[FindingAnswer]
+
+
+class DeletedPlanAnswer(Answer):
+    """A plan that was deleted and can be restored."""
+
+    name: str
+    version: int
+    qsg: str
+    deleted_at: datetime
+    restorable_until: Annotated[datetime, Field(description="After this it is removed for good.")]
+
+
+class DeletionAnswer(DeletedPlanAnswer):
+    """The plan was deleted."""
+
+    findings: list[FindingAnswer]
+
+
+class DeletedPlansAnswer(Answer):
+    """Plans that can be restored, the last deleted first."""
+
+    plans: list[DeletedPlanAnswer]
+    findings: list[FindingAnswer]
