@@ -106,7 +106,10 @@ def add(whole: dict[str, Any]) -> None:
         name: {"value": json.loads(version_json(_example(name), saved="created"))} for name in examples()
     }
     _, models = models_json_schema([(StoredPlan, "serialization")], ref_template=COMPONENTS + "{model}")
-    whole["components"]["schemas"] |= models["$defs"]
+    schemas = models["$defs"]
+    for member, component in (("document", "PlanDocument"), ("result", "PlanResult")):
+        schemas["StoredPlan"]["properties"][member] = {"$ref": COMPONENTS + component}
+    whole["components"]["schemas"] |= schemas
 
 
 def _example(name: str) -> StoredVersion:

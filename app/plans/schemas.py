@@ -5,14 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, WithJsonSchema
+from pydantic import ConfigDict, Field
 
 from app.answers import Absent, Answer, FindingAnswer
 from app.sizing.answers import CurveAnswer, ExplanationAnswer
 
-COMPONENTS = "#/components/schemas/"
-Document = Annotated[dict[str, Any], WithJsonSchema({"$ref": COMPONENTS + "PlanDocument"})]
-Result = Annotated[dict[str, Any], WithJsonSchema({"$ref": COMPONENTS + "PlanResult"})]
 ETag = Annotated[
     str, Field(description="The strong validator, quotes included: send it in If-Match.", examples=['"17.3"'])
 ]
@@ -28,8 +25,8 @@ class StoredPlan(Answer):
     comment: str | None
     core_version: Annotated[str, Field(description="Version of the sizing core that computed the result.")]
     curve: CurveAnswer
-    document: Document
-    result: Result
+    document: Annotated[dict[str, Any], Field(description="The plan document, complete with defaults.")]
+    result: Annotated[dict[str, Any], Field(description="As POST /api/v1/size answered then.")]
     findings: Annotated[list[FindingAnswer], Field(description="Those of the result.")]
     explanations: Annotated[
         dict[str, ExplanationAnswer] | Absent,
