@@ -19,6 +19,12 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     return create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
 
 
+@pytest.fixture
+def own_app(tmp_path: Path) -> FastAPI:
+    """An application with an empty database that no other test sees."""
+    return create_app(Settings(data_dir=tmp_path / "data"))
+
+
 @pytest.fixture(scope="session")
 def address(app: FastAPI) -> Iterator[tuple[str, int]]:
     """Host and port at which the application is really served."""

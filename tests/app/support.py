@@ -106,9 +106,14 @@ def get(app: ASGIApp, address: str, **headers: str) -> Answer:
 
 def post_json(app: ASGIApp, address: str, document: object, **headers: str) -> Answer:
     """POST a JSON document."""
+    return send_json(app, "POST", address, document, **headers)
+
+
+def send_json(app: ASGIApp, method: str, address: str, document: object, **headers: str) -> Answer:
+    """Send a JSON document by any method; a header's underscores stand for hyphens."""
     more = {name.replace("_", "-"): value for name, value in headers.items()}
     body = json.dumps(document).encode()
-    return call(app, "POST", address, headers={"content-type": "application/json", **more}, chunks=[body])
+    return call(app, method, address, headers={"content-type": "application/json", **more}, chunks=[body])
 
 
 def assert_problem(answer: Answer, slug: str, status: int) -> dict[str, Any]:
