@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 
 from app.sizing.examples import examples
 from planner_core.outputs import OUTPUT_KINDS
-from tests.app.support import SMALLEST, SQ03, call, get, post_json
+from tests.app.support import COMPLETE, SMALLEST, SQ03, call, get, post_json, send_json
 
 
 @pytest.fixture(scope="session")
@@ -69,17 +69,22 @@ def test_every_operation_says_what_it_does_and_what_it_answers(description: dict
         assert set(operation["tags"]) <= tags
         for status, response in operation["responses"].items():
             assert response["description"], (path, status)
+            if status == "304":
+                assert "content" not in response
+                continue
             (media_type,) = response["content"]
-            if status != "200":
+            if status not in {"200", "201"}:
                 assert media_type == "application/problem+json"
                 schema = {"$ref": "#/components/schemas/Problem"}
                 assert response["content"][media_type]["schema"] == schema
                 validator(description, schema).validate(response["content"][media_type]["example"])
 
 
-def test_every_post_takes_a_plan_document_with_examples(description: dict[str, Any]) -> None:
-    for path, method, operation in operations(description):
-        if method == "post":
+def test_whatever_takes_a_body_takes_a_plan_document_with_examples(description: dict[str, Any]) -> None:
+    takers = {path for path, _, operation in operations(description) if "requestBody" in operation}
+    assert takers == {f"/api/v1/{kind}" for kind in ("size", *OUTPUT_KINDS)} | {"/api/v1/plans/{name}"}
+    for path, _, operation in operations(description):
+        if "requestBody" in operation:
             body = operation["requestBody"]
             assert body["required"] is True
             assert body["content"]["application/json"]["schema"] == {
@@ -107,19 +112,19 @@ def test_every_schema_is_used(description: dict[str, Any]) -> None:
     ] == []
 
 
-def test_every_example_runs(app: FastAPI, description: dict[str, Any]) -> None:
+def test_every_example_runs(own_app: FastAPI, description: dict[str, Any]) -> None:
     ran = 0
     for path, method, operation in operations(description):
         content = operation.get("requestBody", {"content": {}})["content"]
         for name, example in content.get("application/json", {}).get("examples", {}).items():
-            answer = post_json(app, path, example["value"])
+            at = path.replace("{name}", f"EXAMPLE.{name}")
+            answer = send_json(own_app, method.upper(), at, example["value"])
             ran += 1
             if path == "/api/v1/job" and name != "complete":
                 assert answer.status == 422  # it lacks the hardware fields: the example shows what is missing
             else:
-                assert answer.status == 200, (path, name, answer.text)
-        assert method in {"get", "post"}
-    assert ran == len(examples()) * (1 + len(OUTPUT_KINDS))
+                assert answer.status == (201 if method == "put" else 200), (path, name, answer.text)
+    assert ran == len(examples()) * (2 + len(OUTPUT_KINDS))
 
 
 def test_every_example_of_an_answer_is_the_answer(app: FastAPI, description: dict[str, Any]) -> None:
@@ -133,6 +138,20 @@ def test_every_example_of_an_answer_is_the_answer(app: FastAPI, description: dic
                 )
                 shown += 1
     assert shown >= 1 + len(OUTPUT_KINDS)
+
+
+def test_the_examples_of_saved_plans_are_the_answers_but_for_the_time(
+    own_app: FastAPI, description: dict[str, Any]
+) -> None:
+    answers = description["paths"]["/api/v1/plans/{name}"]["put"]["responses"]["201"]["content"]
+    shown = answers["application/json"]["examples"]
+    assert set(shown) == set(examples())
+    for number, (name, example) in enumerate(shown.items(), start=1):
+        found = send_json(own_app, "PUT", "/api/v1/plans/SQ03", examples()[name].document).json()
+        changes = {"created_at": found["created_at"], "etag": f'"{number}.1"'}
+        assert found == {**example["value"], **changes}
+        validator(description, {"$ref": "#/components/schemas/StoredPlan"}).validate(found)
+        assert call(own_app, "DELETE", "/api/v1/plans/SQ03").status == 200
 
 
 def test_examples_satisfy_the_schema_of_the_document(description: dict[str, Any]) -> None:
@@ -166,30 +185,58 @@ def test_problems_have_exactly_the_members_that_are_described(
     validator(description, {"$ref": "#/components/schemas/Problem"}).validate(problem)
 
 
+def address_of(path: str) -> str:
+    """A path of the description with something that is there."""
+    for parameter, value in (("table_id", "admin_structure_cfcc14"), ("name", "SQ03"), ("number", "1")):
+        path = path.replace("{" + parameter + "}", value)
+    return path
+
+
 def test_the_answers_of_all_get_operations_are_as_described(
-    app: FastAPI, description: dict[str, Any]
+    own_app: FastAPI, description: dict[str, Any]
 ) -> None:
+    changed = {**COMPLETE, "headroom_percent": 25}
+    for name in ("SQ03", "GONE"):
+        assert send_json(own_app, "PUT", f"/api/v1/plans/{name}", COMPLETE).status == 201
+    assert send_json(own_app, "PUT", "/api/v1/plans/SQ03?comment=x", changed, if_match="*").status == 200
+    deleted = call(own_app, "DELETE", "/api/v1/plans/GONE").json()
+    validator(description, {"$ref": "#/components/schemas/DeletionAnswer"}).validate(deleted)
     for path, method, operation in operations(description):
         if method == "get":
-            answer = get(app, path.replace("{table_id}", "admin_structure_cfcc14"))
+            answer = get(own_app, address_of(path))
             ((media_type, content),) = operation["responses"]["200"]["content"].items()
+            assert answer.status == 200, (path, answer.text)
             assert answer.media_type == media_type
-            validator(description, content["schema"]).validate(answer.json())
+            described = operation["responses"]["200"].get("headers", {})
+            assert {name.lower() for name in described} <= set(answer.headers)
+            value = answer.text if media_type == "text/plain" else answer.json()
+            validator(description, content["schema"]).validate(value)
+            explain = [p for p in operation.get("parameters", []) if p["name"] == "explain"]
+            if explain:
+                value = get(own_app, address_of(path) + "?explain=true").json()
+                validator(description, content["schema"]).validate(value)
+                assert value["explanations"]
+            tag = answer.headers.get("etag")
+            assert ("304" in operation["responses"]) == (tag is not None)
+            if tag:
+                again = get(own_app, address_of(path), if_none_match=f'"0.0", W/{tag}')
+                assert (again.status, again.content, again.headers["etag"]) == (304, b"", tag)
 
 
 def test_every_json_answer_of_the_interface_has_findings(app: FastAPI, description: dict[str, Any]) -> None:
     for path, method, _ in operations(description):
-        address = path.replace("{table_id}", "limits")
+        address = address_of(path)
         answers = [
             get(app, address),
-            get(app, address.replace("limits", "nothing")),
+            get(app, address.replace("admin_structure_cfcc14", "nothing")),
             call(app, "PUT", address),
+            call(app, "PATCH", address),
         ]
         if method == "post":
             documents: list[object] = [SQ03, {}, []]
             answers += [post_json(app, address, document) for document in documents]
         for answer in answers:
-            if answer.media_type != "text/plain":
+            if answer.media_type != "text/plain" and not address.endswith("/document"):
                 assert isinstance(answer.json()["findings"], list), (path, answer.text)
 
 
