@@ -7,6 +7,7 @@ returns, so that what could not be committed is not answered as if it were.
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -140,6 +141,7 @@ class Database:
         self._lock = threading.Lock()
         self._is_ready = False
         self.engine = _engine(url)
+        weakref.finalize(self, self.engine.dispose)  # an application that is dropped leaves no connection open
         self._writing = self.engine.execution_options(**{WRITES: True})
 
     def prepare(self) -> None:

@@ -1,0 +1,180 @@
+"""The schema is what the migrations make of it: up and down, on both databases, with data in it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.script import ScriptDirectory
+from sqlalchemy import URL, Connection, inspect, text
+from sqlalchemy.orm import Session
+
+import app.db as db
+from app.db import Base, Database, DatabaseUnusable, alembic_config
+from app.plans import service
+from tests.plans.support import plan
+
+FIRST = "a1c0f5e2d7b3"
+# A revision as a later version may bring one: on SQLite it makes the table anew.
+LATER = '''
+"""Another column, filled and then enforced."""
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision, branch_labels, depends_on = "later", "{head}", None, None
+
+
+def upgrade() -> None:
+    op.add_column("plans", sa.Column("owner", sa.String(20), nullable=True))
+    op.execute("UPDATE plans SET owner = 'team ' || name")
+    with op.batch_alter_table("plans") as table:
+        table.alter_column("owner", existing_type=sa.String(20), nullable=False)
+    {fault}
+
+
+def downgrade() -> None:
+    with op.batch_alter_table("plans") as table:
+        table.drop_column("owner")
+'''
+
+
+def head() -> str:
+    found = ScriptDirectory.from_config(alembic_config()).get_current_head()
+    assert found is not None
+    return found
+
+
+def contents(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
+    """Every row of every table of ours."""
+    return {
+        table: sorted((tuple(row) for row in connection.execute(text(f'SELECT * FROM "{table}"'))), key=repr)  # noqa: S608
+        for table in inspect(connection).get_table_names()
+        if table != "alembic_version" and not table.startswith("sqlite_")
+    }
+
+
+def fill(database: Database) -> None:
+    with Session(database.engine) as session:  # not the database's own, which would migrate
+        for name in ("ONE", "TWO", "GONE"):
+            service.save_plan(session, name, plan(), comment=name)
+        service.save_plan(session, "TWO", plan(headroom_percent=30), if_match="*")
+        service.delete_plan(session, "GONE")
+        session.commit()
+
+
+@pytest.fixture
+def with_a_later_revision(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    folder = tmp_path / "migrations"
+    (folder / "versions").mkdir(parents=True)
+    for path in [*db.MIGRATIONS_DIR.glob("*.py"), *db.MIGRATIONS_DIR.glob("versions/*.py")]:
+        (folder / path.relative_to(db.MIGRATIONS_DIR)).write_bytes(path.read_bytes())
+    later = LATER.format(head=head(), fault=getattr(request, "param", ""))
+    (folder / "versions" / "later.py").write_text(later, encoding="utf-8")
+    monkeypatch.setattr(db, "MIGRATIONS_DIR", folder)
+
+
+def test_the_migrations_make_what_the_models_say(database: Database) -> None:
+    with database.engine.connect() as connection:
+        command.check(alembic_config(connection))  # raises when there is a difference
+        assert set(Base.metadata.tables) <= set(inspect(connection).get_table_names())
+
+
+def test_a_difference_between_models_and_migrations_would_be_noticed(database: Database) -> None:
+    with database.engine.begin() as connection:
+        connection.execute(text("DROP INDEX ix_plans_deleted_at"))
+    with database.engine.connect() as connection, pytest.raises(Exception, match="ix_plans_deleted_at"):
+        command.check(alembic_config(connection))
+
+
+def test_up_down_and_up_again_leaves_an_empty_schema(database: Database) -> None:
+    fill(database)
+    database.downgrade("base")
+    with database.engine.connect() as connection:
+        assert contents(connection) == {}
+    database.upgrade()
+    with database.session(writes=False) as session:
+        assert service.list_plans(session).total == 0
+
+
+@pytest.mark.usefixtures("with_a_later_revision")
+def test_data_survives_a_migration_up_and_down(url: URL) -> None:
+    database = Database(url)
+    database.upgrade(FIRST)
+    fill(database)
+    with database.engine.connect() as connection:
+        before = contents(connection)
+    assert {table: len(rows) for table, rows in before.items()} == {
+        "plans": 3, "plan_versions": 4, "plan_outputs": 20,
+    }  # fmt: skip
+    database.upgrade()
+    assert database.revision() == "later"
+    with database.engine.connect() as connection:
+        assert set(connection.scalars(text("SELECT owner FROM plans"))) == {
+            "team ONE",
+            "team TWO",
+            "team GONE",
+        }
+        assert {t: rows for t, rows in contents(connection).items() if t != "plans"} == {
+            t: rows for t, rows in before.items() if t != "plans"
+        }
+    database.downgrade(FIRST)
+    with database.engine.connect() as connection:
+        assert contents(connection) == before
+    with Session(database.engine) as session:  # the keys still hold: a plan goes with all that belongs to it
+        assert service.purge_deleted(session, timedelta(0)) == 1
+        session.commit()
+        assert service.get_plan(session, "TWO").number == 2
+        counted = text("SELECT (SELECT count(*) FROM plan_versions), (SELECT count(*) FROM plan_outputs)")
+        assert tuple(session.execute(counted).one()) == (3, 15)
+    database.close()
+
+
+@pytest.mark.usefixtures("with_a_later_revision")
+@pytest.mark.parametrize("with_a_later_revision", ["op.execute('SELECT * FROM nowhere')"], indirect=True)
+def test_a_migration_that_fails_changes_nothing(url: URL) -> None:
+    database = Database(url)
+    database.upgrade(FIRST)
+    fill(database)
+    with database.engine.connect() as connection:
+        before = contents(connection)
+    with pytest.raises(Exception, match="nowhere"):
+        database.upgrade()
+    with database.engine.connect() as connection:
+        assert contents(connection) == before
+    assert database.revision() == FIRST
+    database.close()
+
+
+def test_a_database_of_a_later_version_is_refused_and_left_alone(database: Database) -> None:
+    with database.engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = 'from_the_future'"))
+    for again in (Database(database.url), Database(database.url, migrates=False)):
+        with pytest.raises(DatabaseUnusable, match="later version"):
+            again.prepare()
+        again.close()
+    assert database.revision() == "from_the_future"
+
+
+def test_a_server_s_database_is_not_migrated_unasked(url: URL) -> None:
+    database = Database(url, migrates=False)
+    if database.is_sqlite:
+        Path(str(url.database)).parent.mkdir()
+    with pytest.raises(DatabaseUnusable, match=r"is empty.*cfplan migrate"):
+        database.prepare()
+    Database(url, migrates=True).prepare()
+    database.prepare()
+    assert database.revision() == head()
+    database.close()
+
+
+def test_every_revision_is_named_by_its_date_and_says_what_it_does() -> None:
+    scripts = list(ScriptDirectory.from_config(alembic_config()).walk_revisions())
+    assert scripts
+    for script in scripts:
+        assert script.doc
+        assert Path(script.path).name[:10].replace("_", "").isdigit()
+        assert script.revision in Path(script.path).name

