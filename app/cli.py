@@ -16,6 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
 
+from app.plans.commands import add as add_plans
 from planner_core.errors import SHOWN_PROBLEMS, DocumentInvalid, OutputRefused, PlannerError, PlanRefused
 from planner_core.findings import Finding, in_order
 from planner_core.provenance import plain_number
@@ -26,6 +27,7 @@ _MOST = 10**12
 _LARGEST_MIB = 64 * 2**20
 _MOST_DIGITS = 60
 _SHOWN_BELOW = 20
+_MOST_VERSIONS = 2**31 - 1
 
 
 class _UsageError(Exception):
@@ -203,10 +205,17 @@ def _parser() -> argparse.ArgumentParser:
     command("schema", "The JSON Schema of the plan document.", _schema)
     command("example", "An example plan document (YAML).", _example)
 
+    add_plans(command, _whole(1, _MOST_VERSIONS), _Parser)
+
     serve = command("serve", "Serve the web application.", _serve)
     serve.add_argument("--host", help="address to listen on (default: the settings', 127.0.0.1)")
     serve.add_argument(
         "--port", type=_whole(1, 65535), help="port to listen on (default: the settings', 8000)"
+    )
+    serve.add_argument(
+        "--migrate",
+        action="store_true",
+        help="bring the tables of a database server up to this version first",
     )
     return parser
 
@@ -401,12 +410,17 @@ def _serve(arguments: argparse.Namespace) -> int:
     import uvicorn
 
     from app.main import create_app
-    from app.settings import Settings
+    from app.plans.commands import opened
+    from app.settings import read_settings
 
     given = {
         key: value for key, value in (("host", arguments.host), ("port", arguments.port)) if value is not None
     }
-    settings = Settings(**given)
+    settings = read_settings(**given)
+    with opened(settings) as (database, _):
+        if arguments.migrate:
+            database.upgrade()
+        database.prepare()
     _say(f"cfplan serves http://{settings.host}:{settings.port}")
     uvicorn.run(
         create_app(settings), host=settings.host, port=settings.port, server_header=False, log_level="warning"

@@ -141,7 +141,9 @@ class Database:
         self._lock = threading.Lock()
         self._is_ready = False
         self.engine = _engine(url)
-        weakref.finalize(self, self.engine.dispose)  # an application that is dropped leaves no connection open
+        weakref.finalize(
+            self, self.engine.dispose
+        )  # an application that is dropped leaves no connection open
         self._writing = self.engine.execution_options(**{WRITES: True})
 
     def prepare(self) -> None:
@@ -183,7 +185,12 @@ class Database:
     def upgrade(self, revision: str = "head") -> None:
         """Migrate up, in one transaction: all or nothing."""
         if self.is_sqlite and self.url.database not in (None, "", ":memory:"):
-            Path(str(self.url.database)).parent.mkdir(parents=True, exist_ok=True)
+            folder = Path(str(self.url.database)).parent
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                message = f"The database cannot be used: the folder {str(folder)!r} cannot be made: {error.strerror}."
+                raise DatabaseUnusable(message) from None
         with self._migrating() as config:
             command.upgrade(config, revision)
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import ipaddress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from planner_core.errors import PlannerError
 from planner_core.units import MIB
+
+
+class SettingsInvalid(PlannerError):
+    """A setting that cannot be used; the sentence names it."""
+
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
@@ -83,3 +89,17 @@ class Settings(BaseSettings):
         if address.is_unspecified:
             return self.allowed_hosts
         return (*self.allowed_hosts, f"[{address}]" if ":" in self.host else self.host)
+
+
+def read_settings(**given: Any) -> Settings:  # noqa: ANN401 - the fields of Settings
+    """The settings of the environment, and those given here before them.
+
+    Raises:
+        SettingsInvalid: One of them cannot be used.
+    """
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        faults = [f"CFPLAN_{'_'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors()]
+        message = f"A setting is not valid. {'; '.join(faults)}."
+        raise SettingsInvalid(message) from None

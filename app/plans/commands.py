@@ -1,0 +1,301 @@
+"""The commands `cfplan plans ...` and `cfplan migrate`: the same store as the service's, without the service.
+
+The database and what it needs are imported when a command runs, so that all other commands start without them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from planner_core.errors import PlannerError
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from app.db import Database
+    from app.settings import Settings
+    from planner_core.document import PlanDocument
+
+TEXTS = ("policy", "job", "mqsc", "setxcf", "runbook")
+EXIT_OK, EXIT_FINDINGS = 0, 1
+Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
+
+
+def add(commands: Command, whole: Callable[[str], int], parser_class: type[argparse.ArgumentParser]) -> None:
+    """Add the commands to the command line. `whole` reads a positive whole number."""
+    commands("migrate", "Bring the database's tables up to this version of cfplan.", _migrate)
+    parent = commands("plans", "Stored plans: list, show, put, delete, restore, export, import.", _list)
+    parent.set_defaults(run=None)
+    verbs = parent.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=parser_class)
+
+    def verb(name: str, about: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+        made = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
+        made.set_defaults(run=run)
+        return made
+
+    def named(made: argparse.ArgumentParser) -> argparse.ArgumentParser:
+        made.add_argument("name", metavar="NAME", help="name of the plan")
+        return made
+
+    listed = verb("list", "List plans with their figures.", _list)
+    listed.add_argument("--search", metavar="TEXT", help="a part of the plan's or the group's name")
+    listed.add_argument("--deleted", action="store_true", help="plans that can be restored, instead")
+    listed.add_argument("--json", action="store_true", help="answer as JSON")
+
+    shown = named(verb("show", "Show a plan as it was saved, or one of its texts.", _show))
+    shown.add_argument("--version", type=whole, metavar="N", help="a version (default: the latest)")
+    shown.add_argument("--output", choices=("json", "document", "versions", *TEXTS), default="json")
+
+    put = named(verb("put", "Save a document (JSON or YAML) under a name.", _put))
+    put.add_argument("file", metavar="FILE", help="the document; - for standard input")
+    put.add_argument("--comment", metavar="TEXT", help="a remark for the history")
+    how = put.add_mutually_exclusive_group()
+    how.add_argument("--if-match", metavar="ETAG", help="the version that a change is made on top of")
+    how.add_argument("--replace", action="store_true", help="change the plan whichever version it has")
+    how.add_argument("--create", action="store_true", help="never change a plan that exists")
+
+    deleted = named(verb("delete", "Delete a plan; it can be restored for a time.", _delete))
+    deleted.add_argument("--if-match", metavar="ETAG", help="only if this is its version still")
+    named(verb("restore", "Restore the plan that was deleted last under a name.", _restore))
+
+    exported = verb("export", "Write plan documents to files, NAME.json each.", _export)
+    exported.add_argument("names", metavar="NAME", nargs="*", help="names of plans")
+    exported.add_argument("--all", action="store_true", help="every plan")
+    exported.add_argument(
+        "--to", type=Path, default=Path(), metavar="FOLDER", help="where to (default: here)"
+    )
+
+    imported = verb("import", "Save plan documents from files; all of them or none.", _import)
+    imported.add_argument("files", metavar="FILE", nargs="+", type=Path, help="NAME.json or NAME.yaml")
+    imported.add_argument("--replace", action="store_true", help="change plans that exist")
+
+
+@contextmanager
+def opened(settings: Settings | None = None) -> Iterator[tuple[Database, Settings]]:
+    """The database that the settings name; without settings, those of the environment."""
+    from sqlalchemy.exc import OperationalError
+
+    from app.db import Database, DatabaseUnusable, database_url
+    from app.settings import read_settings
+
+    settings = settings or read_settings()
+    database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
+    try:
+        yield database, settings
+    except OperationalError as error:
+        reason = str(error.orig).strip().splitlines()[0] if error.orig else "it does not answer"
+        message = f"The database cannot be used: {reason}"
+        raise DatabaseUnusable(message) from None
+    finally:
+        database.close()
+
+
+@contextmanager
+def _session(*, writes: bool) -> Iterator[Session]:
+    with opened() as (database, _), database.session(writes=writes) as session:
+        yield session
+
+
+def _migrate(arguments: argparse.Namespace) -> int:
+    del arguments
+    with opened() as (database, _):
+        before = _revision(database)
+        database.upgrade()
+        after = database.revision()
+    _out(
+        f"The database has revision {after} already.\n"
+        if before == after
+        else f"The database is at revision {after} now.\n"
+    )
+    return EXIT_OK
+
+
+def _revision(database: Database) -> str | None:
+    """The revision, without making a file where there is none."""
+    if database.is_sqlite and not Path(str(database.url.database)).exists():
+        return None
+    return database.revision()
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    from app.plans import service
+
+    with _session(writes=False) as session:
+        if arguments.deleted:
+            deleted = service.list_deleted(session)
+            rows = [
+                {
+                    "name": plan.name,
+                    "version": plan.version,
+                    "qsg": plan.qsg,
+                    "deleted_at": f"{plan.deleted_at:%Y-%m-%d %H:%M}",
+                }
+                for plan in deleted
+            ]
+        else:
+            rows = [
+                {
+                    "name": plan.name, "version": plan.version, "qsg": plan.qsg, "structures": plan.structures,
+                    "initsize_kib": plan.initsize_kib, "size_kib": plan.size_kib, "errors": plan.errors,
+                    "warnings": plan.warnings, "saved": f"{plan.updated_at:%Y-%m-%d %H:%M}", "etag": plan.etag,
+                }
+                for plan in _all_plans(session, arguments.search)
+            ]  # fmt: skip
+    if arguments.json:
+        _out(json.dumps({"plans": rows, "findings": []}, indent=2) + "\n")
+    else:
+        _out(_table(rows) if rows else "There are no plans.\n")
+    return EXIT_OK
+
+
+def _all_plans(session: Session, search: str | None) -> Iterator[Any]:
+    from app.plans import service
+
+    page = 1
+    while True:
+        found = service.list_plans(session, search=search, page=page, per_page=service.MOST_PER_PAGE)
+        yield from found.items
+        if page >= found.pages:
+            return
+        page += 1
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    """Columns as wide as their longest entry; numbers to the right."""
+    lines = [
+        [name.replace("_", " ") for name in rows[0]],
+        *([str(value) for value in row.values()] for row in rows),
+    ]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
+    right = [isinstance(value, int) for value in rows[0].values()]
+    shown = [
+        "  ".join(
+            text.rjust(width) if is_right else text.ljust(width)
+            for text, width, is_right in zip(line, widths, right, strict=True)
+        ).rstrip()
+        for line in lines
+    ]
+    return "\n".join(shown) + "\n"
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    from app.plans import answers, service
+
+    name, number, output = arguments.name, arguments.version, arguments.output
+    with _session(writes=False) as session:
+        if output in TEXTS:
+            _out(service.get_output(session, name, output, number=number).text)
+            return EXIT_OK
+        if output == "versions":
+            shown = answers.versions_answer(name, service.list_versions(session, name))
+            _out(shown.model_dump_json(indent=2) + "\n")
+            return EXIT_OK
+        version = service.get_version(session, name, number) if number else service.get_plan(session, name)
+        text = version.document_json if output == "document" else answers.version_json(version).decode()
+    _out(json.dumps(json.loads(text), indent=2) + "\n")
+    return EXIT_OK
+
+
+def _put(arguments: argparse.Namespace) -> int:
+    from app.documents import read_file, read_text
+
+    document = (
+        read_text(sys.stdin.buffer.read()) if arguments.file == "-" else read_file(Path(arguments.file))
+    )
+    with _session(writes=True) as session:
+        outcome = _save(
+            session, arguments.name, document, if_match=arguments.if_match, replaces=arguments.replace,
+            create_only=arguments.create, comment=arguments.comment,
+        )  # fmt: skip
+    _out(
+        f"{arguments.name}: {outcome.status}, version {outcome.version.number}, ETag {outcome.version.etag}\n"
+    )
+    found = [finding["severity"] for finding in outcome.version.result["findings"]]
+    return EXIT_FINDINGS if "error" in found else EXIT_OK
+
+
+def _save(
+    session: Session, name: str, document: PlanDocument, *, if_match: str | None = None, replaces: bool = False,
+    create_only: bool = False, comment: str | None = None,
+) -> Any:  # noqa: ANN401 - the service is imported when a command runs  # fmt: skip
+    from app.plans import service
+
+    try:
+        return service.save_plan(
+            session, name, document, if_match=if_match, create_only=create_only, comment=comment
+        )
+    except service.PreconditionRequired as refused:
+        if not replaces:
+            raise
+        return service.save_plan(session, name, document, if_match=refused.current.etag, comment=comment)
+
+
+def _delete(arguments: argparse.Namespace) -> int:
+    from datetime import timedelta
+
+    from app.plans import service
+
+    with opened() as (database, settings), database.session(writes=True) as session:
+        kept = timedelta(days=settings.deleted_days)
+        deleted = service.delete_plan(session, arguments.name, if_match=arguments.if_match)
+        service.purge_deleted(session, kept)
+    until = deleted.deleted_at + kept
+    _out(f"{deleted.name}: deleted. Until {until:%Y-%m-%d %H:%M} UTC: cfplan plans restore {deleted.name}\n")
+    return EXIT_OK
+
+
+def _restore(arguments: argparse.Namespace) -> int:
+    from app.plans import service
+
+    with _session(writes=True) as session:
+        version = service.restore_plan(session, arguments.name)
+    _out(f"{version.name}: restored, version {version.number}, ETag {version.etag}\n")
+    return EXIT_OK
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    from app.plans import service
+
+    with _session(writes=False) as session:
+        names = [plan.name for plan in _all_plans(session, None)] if arguments.all else arguments.names
+        if not names:
+            _refuse("Name the plans to export, or give --all.")
+        for name in names:
+            document = service.get_plan(session, name).document_object
+            path = arguments.to / f"{name}.json"
+            try:
+                arguments.to.mkdir(parents=True, exist_ok=True)
+                path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+            except OSError as error:
+                _refuse(f"The file {str(path)!r} cannot be written: {error.strerror}.")
+            _out(f"{path}\n")
+    return EXIT_OK
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    from app.documents import read_file
+
+    documents = [(path.stem, read_file(path)) for path in arguments.files]
+    with _session(writes=True) as session:
+        saved = [
+            (name, _save(session, name, document, replaces=arguments.replace, comment="Imported from a file"))
+            for name, document in documents
+        ]
+    for name, outcome in saved:
+        _out(f"{name}: {outcome.status}, version {outcome.version.number}, ETag {outcome.version.etag}\n")
+    return EXIT_OK
+
+
+def _refuse(message: str) -> NoReturn:
+    raise PlannerError(message)
+
+
+def _out(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()

@@ -1,0 +1,187 @@
+"""`cfplan plans ...` and `cfplan migrate`: the same store as the service's, on both databases."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import URL
+
+from app.cli import main
+from app.db import Database
+from app.documents import example_text
+from tests.app.support import get, send_json
+from tests.plans.support import app_on, changed
+
+
+@pytest.fixture(autouse=True)
+def environment(url: URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CFPLAN_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("CFPLAN_DATABASE_URL", url.render_as_string(hide_password=False))
+    monkeypatch.delenv("CFPLAN_PORT", raising=False)
+
+
+@pytest.fixture
+def migrated() -> None:
+    assert main(["migrate"]) == 0
+
+
+@pytest.fixture
+def app(url: URL, migrated: None) -> FastAPI:
+    return app_on(url)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "SQ03.yaml"
+    path.write_text(example_text(), encoding="utf-8")
+    return path
+
+
+def written(path: Path, document: object) -> str:
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return str(path)
+
+
+def test_a_plan_saved_by_command_is_the_service_s_and_has_the_same_policy(
+    app: FastAPI, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plans", "put", "SQ03", str(file), "--comment", "first"]) == 0
+    assert "SQ03: created, version 1" in capsys.readouterr().out
+    by_rest = get(app, "/api/v1/plans/SQ03/policy").text
+    assert main(["plans", "show", "SQ03", "--output", "policy"]) == 0
+    assert capsys.readouterr().out == by_rest
+    assert main(["plan", str(file), "--output", "policy"]) == 0
+    assert capsys.readouterr().out == by_rest
+    assert main(["plans", "show", "SQ03"]) == 0
+    assert json.loads(capsys.readouterr().out) == get(app, "/api/v1/plans/SQ03").json()
+
+
+def test_a_change_needs_to_say_so(
+    app: FastAPI, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tag = send_json(app, "PUT", "/api/v1/plans/SQ03", changed()).headers["etag"]
+    other = written(tmp_path / "other.json", changed(headroom_percent=20))
+    assert main(["plans", "put", "SQ03", other]) == 2
+    assert main(["plans", "put", "SQ03", other, "--create"]) == 2
+    assert main(["plans", "put", "SQ03", other, "--if-match", '"0.0"']) == 2
+    assert "changed since" in capsys.readouterr().err
+    assert get(app, "/api/v1/plans/SQ03").json()["version"] == 1
+    assert main(["plans", "put", "SQ03", other, "--if-match", tag]) == 0
+    assert main(["plans", "put", "SQ03", str(file), "--replace"]) == 0
+    assert main(["plans", "put", "SQ03", str(file)]) == 0
+    assert [line.split(",")[0] for line in capsys.readouterr().out.splitlines()] == [
+        "SQ03: changed", "SQ03: changed", "SQ03: identical",
+    ]  # fmt: skip
+    assert main(["plans", "show", "SQ03", "--output", "versions"]) == 0
+    history = json.loads(capsys.readouterr().out)
+    assert [version["version"] for version in history["versions"]] == [3, 2, 1]
+    assert main(["plans", "show", "SQ03", "--version", "2", "--output", "document"]) == 0
+    assert json.loads(capsys.readouterr().out)["headroom_percent"] == 20
+
+
+def test_plans_are_listed(app: FastAPI, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plans", "list"]) == 0
+    assert capsys.readouterr().out == "There are no plans.\n"
+    for number in range(205):
+        assert send_json(app, "PUT", f"/api/v1/plans/P{number:03}", changed()).status == 201
+    assert main(["plans", "list"]) == 0
+    heading, *lines = capsys.readouterr().out.splitlines()
+    assert heading.split()[:3] == ["name", "version", "qsg"]
+    assert [line.split()[0] for line in lines] == [f"P{number:03}" for number in range(205)]
+    assert main(["plans", "list", "--search", "p00", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["plans"]) == 10
+
+
+def test_a_deleted_plan_is_listed_and_restored(app: FastAPI, capsys: pytest.CaptureFixture[str]) -> None:
+    send_json(app, "PUT", "/api/v1/plans/SQ03", changed())
+    assert main(["plans", "delete", "SQ03", "--if-match", '"0.0"']) == 2
+    assert main(["plans", "delete", "SQ03"]) == 0
+    assert "cfplan plans restore SQ03" in capsys.readouterr().out
+    assert main(["plans", "show", "SQ03"]) == 2
+    assert main(["plans", "list", "--deleted"]) == 0
+    assert "SQ03" in capsys.readouterr().out
+    assert main(["plans", "restore", "SQ03"]) == 0
+    assert get(app, "/api/v1/plans/SQ03").status == 200
+    assert main(["plans", "restore", "SQ03"]) == 2
+
+
+def test_plans_go_out_as_files_and_come_back_all_or_none(
+    app: FastAPI, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    documents = {name: changed(headroom_percent=at) for at, name in enumerate(("A", "B.1", "c-2"))}
+    for name, document in documents.items():
+        send_json(app, "PUT", f"/api/v1/plans/{name}", document)
+    folder = tmp_path / "out" / "plans"
+    assert main(["plans", "export", "--to", str(folder)]) == 2
+    assert main(["plans", "export", "--all", "--to", str(folder)]) == 0
+    files = [str(folder / f"{name}.json") for name in documents]
+    assert sorted(map(str, folder.iterdir())) == sorted(files)
+    assert main(["plans", "import", *files]) == 0
+    assert capsys.readouterr().out.count("identical") == 3
+    for name in documents:
+        main(["plans", "delete", name])
+    broken = written(folder / ".hidden.json", changed())
+    assert main(["plans", "import", *files, broken]) == 2
+    assert get(app, "/api/v1/plans").json()["total"] == 0
+    assert main(["plans", "import", *files]) == 0
+    for name, document in documents.items():
+        found = get(app, f"/api/v1/plans/{name}").json()
+        assert found["document"]["headroom_percent"] == document["headroom_percent"]
+    written(folder / "A.json", changed(headroom_percent=50))
+    assert main(["plans", "import", *files]) == 2
+    assert main(["plans", "import", *files, "--replace"]) == 0
+
+
+def test_saving_a_plan_with_errors_says_so(migrated: None, tmp_path: Path) -> None:
+    file = written(tmp_path / "bad.json", changed(cfcc_level=8))
+    assert main(["plans", "put", "SQ03", file]) == 1
+
+
+def test_migrating_says_what_it_did(url: URL, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["migrate"]) == 0
+    assert "now" in capsys.readouterr().out
+    assert main(["migrate"]) == 0
+    assert "already" in capsys.readouterr().out
+    made = Database(url)
+    made.prepare()
+    made.close()
+
+
+def test_a_server_that_is_not_migrated_is_told_in_a_sentence(
+    url: URL, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plans", "list"]) == (0 if url.get_backend_name() == "sqlite" else 2)
+    if url.get_backend_name() != "sqlite":
+        assert "cfplan migrate" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("postgresql://cfplan:geheim@127.0.0.1:1/cfplan", "cannot be used"),
+        ("mysql://cfplan:geheim@127.0.0.1/cfplan", "kind 'mysql'"),
+        ("geheim", "is no URL"),
+        ("sqlite:////proc/none/cfplan.db", "cannot be used"),
+    ],
+)
+def test_a_database_that_cannot_be_used_is_told_in_a_sentence_without_its_password(
+    given: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CFPLAN_DATABASE_URL", given)
+    for command in (["plans", "list"], ["migrate"], ["serve", "--port", "1"]):
+        assert main(command) == 2
+        error = capsys.readouterr().err
+        assert said in error
+        assert "geheim" not in error
+        assert "internal error" not in error
+
+
+def test_a_setting_that_is_wrong_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CFPLAN_PORT", "web")
+    assert main(["plans", "list"]) == 2
+    assert "CFPLAN_PORT" in capsys.readouterr().err
