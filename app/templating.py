@@ -7,14 +7,17 @@ dataclass. Nothing is sized or computed in a template; figures become text in th
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -51,6 +54,7 @@ SITE = Site(
     version=CORE_VERSION,
     nav=(
         NavItem("calculator", "/", "Calculator"),
+        NavItem("plans", "/plans", "Plans"),
         NavItem("reference", "/reference", "Published tables"),
         NavItem("docs", "/docs", "Documentation"),
         NavItem("api", "/api/docs", "API"),
@@ -118,8 +122,14 @@ def environment() -> Environment:
         mib=mib,
         kib=kib,
         kib_as_mib=kib_as_mib,
+        mib_bare=mib_bare,
+        kib_bare=kib_bare,
+        when=when,
+        compact=compact,
+        path=quote,
         number=number,
         percent=percent,
+        percent_bare=percent_bare,
         own_page=own_page,
     )
     return env
@@ -172,10 +182,43 @@ def kib_as_mib(value_kib: int, digits: int = 1) -> Markup:
     return mib(kib_to_bytes(value_kib), digits)
 
 
+def mib_bare(value_bytes: int | Fraction, digits: int = 1) -> Markup:
+    """Bytes as MiB without the unit, for columns that name it: `440.9`."""
+    return group_digits(f"{float(Fraction(value_bytes) / MIB):.{digits}f}")
+
+
+def kib_bare(value_kib: int, digits: int = 1) -> Markup:
+    """KiB as MiB without the unit."""
+    return mib_bare(kib_to_bytes(value_kib), digits)
+
+
+def when(value: datetime) -> Markup:
+    """A time in UTC, to the minute."""
+    known = value.astimezone(UTC)
+    return Markup('<time datetime="{}">{}</time>').format(
+        known.isoformat(timespec="seconds"), known.strftime("%Y-%m-%d %H:%M") + " UTC"
+    )
+
+
+def compact(value: object, most: int = 400) -> str:
+    """Any JSON value in one line: text as it is, a dash where there is none."""
+    if value is None:
+        return "\N{EN DASH}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= most else text[:most] + "..."
+
+
 def percent(value: float | Fraction) -> Markup:
     """A share in percent with one digit, rounded up: what is full is never shown as less."""
     tenths = ceil_fraction(Fraction(value) * 10)
     return Markup('{} <span class="u">%</span>').format(group_digits(f"{tenths / 10:.1f}"))
+
+
+def percent_bare(value: float | Fraction) -> Markup:
+    """A share in percent without the sign, rounded up."""
+    return group_digits(f"{ceil_fraction(Fraction(value) * 10) / 10:.1f}")
 
 
 def number(value: int | float | Decimal | Fraction | str) -> Markup | str:

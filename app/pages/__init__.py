@@ -8,8 +8,10 @@ from fastapi import APIRouter
 def routers() -> list[APIRouter]:
     """Every router of the pages, to be mounted at the top of the application."""
     from app.pages.documentation.routes import router as documentation
+    from app.pages.plans.editor import router as editor
+    from app.pages.plans.routes import router as plans
     from app.pages.published.routes import router as published
     from app.pages.quick.routes import router as quick
     from app.pages.style.routes import router as style
 
-    return [quick, published, documentation, style]
+    return [quick, editor, plans, published, documentation, style]

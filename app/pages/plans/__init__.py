@@ -1,0 +1,1 @@
+"""Plans that are kept: list, editor, result, versions, sheets of paper, files."""

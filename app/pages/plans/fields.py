@@ -1,0 +1,156 @@
+"""What the editor asks for: every key of the plan document with its label, unit and hint.
+
+A field of the form is named by the JSON pointer of what it fills, so that whatever the core says about a place in
+the document belongs to a field, and a link to `#/structures/0/name` leads there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal[
+    "name",
+    "text",
+    "whole",
+    "decimal",
+    "size",
+    "yes",
+    "choice",
+    "names",
+    "managers",
+    "bytes",
+    "ratio",
+    "curve",
+]
+Options = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One field: its place below the object it belongs to, and how it is shown."""
+
+    key: str
+    label: str
+    kind: Kind
+    unit: str = ""
+    hint: str = ""
+    options: Options = ()
+    required: bool = False
+
+
+_DUPLEX: Options = (("DISABLED", "DISABLED"), ("ALLOWED", "ALLOWED"), ("ENABLED", "ENABLED"))
+_SITES: Options = (("", "not stated"), ("SITE1", "SITE1"), ("SITE2", "SITE2"))
+_OFFLOAD_TO: Options = (("SMDS", "SMDS"), ("DB2", "DB2"))
+_COMPUTED = "Empty: computed. Given: checked and kept."
+_ALL_OF_THEM = "Empty: all coupling facilities of the plan, in order."
+_BLANKS = "Names with blanks between them."
+
+GROUP = (
+    Spec("qsg", "Queue-sharing group", "name", required=True),
+    Spec(
+        "queue_managers",
+        "Queue managers",
+        "managers",
+        hint="All defined to the group, active or not: a number, or their names.",
+        required=True,
+    ),
+    Spec("cfcc_level", "CFCC level", "whole", hint="As D CF shows it; not the CFLEVEL of MQ."),
+    Spec("headroom_percent", "Headroom in INITSIZE", "decimal", "%"),
+    Spec("size_factor", "SIZE is INITSIZE times", "decimal", hint="1 to 2."),
+)
+GROUP_MORE = (
+    Spec("growth/percent_per_year", "Growth a year", "decimal", "%", "Of rates and backlogs, compounded."),
+    Spec("growth/years", "Horizon", "decimal", "years"),
+    Spec("curve", "Curve", "curve", hint="published, or the number of a curve fitted to this site."),
+)
+_GIVEN = (
+    Spec("initsize", "INITSIZE", "size", hint=_COMPUTED),
+    Spec("size", "SIZE", "size", hint=_COMPUTED),
+    Spec("full_threshold", "FULLTHRESHOLD", "whole", "%"),
+    Spec("allow_auto_alter", "ALLOWAUTOALT(YES)", "yes"),
+    Spec("preflist", "PREFLIST", "names", hint=_ALL_OF_THEM),
+    Spec("exclist", "EXCLLIST", "names", hint=_BLANKS),
+    Spec("duplex", "DUPLEX", "choice", options=_DUPLEX),
+)
+ADMIN = (
+    Spec(
+        "headroom_percent",
+        "Headroom for large units of work",
+        "decimal",
+        "%",
+    ),
+    Spec("entsmax", "ENTSMAX", "whole", hint="As DISPLAY CFSTATUS(CSQ_ADMIN) shows it; may be empty."),
+)
+ADMIN_MORE = _GIVEN
+SYSTEM = (
+    Spec("include", "Plan CSQSYSAPPL", "yes"),
+    Spec("shared_channels", "Shared channels", "whole", hint="Active instances."),
+    Spec("group_ur_messages", "Group units of recovery", "whole", "messages"),
+)
+SYSTEM_MORE = _GIVEN
+POLICY = (
+    Spec("name", "CFRM policy", "name", hint="For the complete job."),
+    Spec("job", "Check what the complete job needs", "yes"),
+    Spec("replace", "REPLACE(YES) in the job", "yes"),
+)
+FACILITY = (
+    Spec("name", "Name", "name", required=True),
+    Spec("size", "Storage", "size", hint="Such as 64G."),
+    Spec("cfcc_level", "CFCC level", "whole"),
+    Spec("site", "Site", "choice", options=_SITES),
+    Spec("volatile", "Volatile", "yes"),
+    Spec("failure_isolated", "Failure-isolated", "yes"),
+)
+FACILITY_MORE = (
+    Spec("type", "TYPE", "name"),
+    Spec("mfg", "MFG", "name"),
+    Spec("plant", "PLANT", "name"),
+    Spec("sequence", "SEQUENCE", "name"),
+    Spec("partition", "PARTITION", "name"),
+    Spec("cpcid", "CPCID", "name"),
+    Spec("dumpspace", "DUMPSPACE", "size"),
+)
+STRUCTURE = (
+    Spec("name", "CFSTRUCT", "name", hint="Without the name of the group.", required=True),
+    Spec("preflist", "PREFLIST", "names", hint=_ALL_OF_THEM),
+    Spec("cflevel", "CFLEVEL", "whole", hint="Of MQ: 1 to 5."),
+    Spec("recover", "RECOVER(YES)", "yes"),
+    Spec("duplex", "DUPLEX", "choice", options=_DUPLEX),
+    Spec("full_threshold", "FULLTHRESHOLD", "whole", "%"),
+)
+STRUCTURE_SIZES = (
+    Spec("initsize", "INITSIZE", "size", hint=_COMPUTED),
+    Spec("size", "SIZE", "size", hint=_COMPUTED),
+    Spec("minsize", "MINSIZE", "size"),
+    Spec("allow_auto_alter", "ALLOWAUTOALT(YES)", "yes"),
+    Spec("entry_to_element_ratio", "Entries to elements", "ratio", hint="Empty: 1:6, as MQ starts with."),
+    Spec("exclist", "EXCLLIST", "names", hint=_BLANKS),
+)
+RULES = 3
+RULE = (
+    Spec("usage_over", "Usage over", "whole", "%"),
+    Spec("size_over", "Messages over", "size", hint="With a unit, such as 32K."),
+)
+STRUCTURE_OFFLOAD = (
+    Spec("offload/to", "OFFLOAD", "choice", options=_OFFLOAD_TO),
+    Spec("offload/dsgroup", "DSGROUP", "name", hint="Such as MQ.SMDS.*.APP1."),
+    Spec("offload/dsblock", "DSBLOCK", "size"),
+    Spec("offload/dsbufs", "DSBUFS", "whole"),
+    Spec("size_with_offload", "Meet the need with the rules at work", "yes"),
+)
+QUEUE = (
+    Spec("name", "Queue", "text", required=True),
+    Spec("message_bytes", "Message bytes", "bytes", hint="A mean, or mean/p95/max.", required=True),
+    Spec("backlog", "Backlog", "whole"),
+    Spec("put_rate_per_s", "or rate /s", "decimal"),
+    Spec("outage_minutes", "for minutes", "decimal"),
+    Spec("persistent", "Persistent", "yes"),
+    Spec("selector_reads", "By selector", "yes"),
+    Spec("isolation", "Keep apart", "text"),
+)
+ACKNOWLEDGED = (
+    Spec("code", "Finding", "name"),
+    Spec("structure", "Structure", "name"),
+    Spec("reason", "Reason", "text"),
+)

@@ -1,0 +1,86 @@
+"""Two changes of one version: shown side by side, and put together where they touch different things."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from planner_core.compare import Difference, differences
+
+_NOTHING = object()
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictRow:
+    """One place that somebody changed: what it was, what they made of it, what you made of it."""
+
+    pointer: str
+    base: object
+    theirs: object
+    yours: object
+    is_both: bool
+
+
+def conflict_rows(base: object, theirs: object, mine: object) -> tuple[ConflictRow, ...]:
+    """Every place that either changed, in the order of the document."""
+    of_theirs = {difference.pointer: difference for difference in differences(base, theirs)}
+    of_mine = {difference.pointer: difference for difference in differences(base, mine)}
+    rows = []
+    for pointer in (*of_theirs, *(pointer for pointer in of_mine if pointer not in of_theirs)):
+        their, my = of_theirs.get(pointer), of_mine.get(pointer)
+        before = next(change.before for change in (their, my) if change is not None)
+        rows.append(
+            ConflictRow(
+                pointer=pointer,
+                base=before,
+                theirs=their.after if their else before,
+                yours=my.after if my else before,
+                is_both=_touches(pointer, of_theirs) and _touches(pointer, of_mine),
+            )
+        )
+    return tuple(rows)
+
+
+def _touches(pointer: str, changed: Mapping[str, Difference]) -> bool:
+    return any(
+        other == pointer or other.startswith(f"{pointer}/") or pointer.startswith(f"{other}/")
+        for other in changed
+    )
+
+
+def merged(base: Any, theirs: Any, mine: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Both changes in one; where both changed the same value, mine. What one removed and the other changed stays."""
+    if mine == base:
+        return theirs
+    if theirs in (base, mine):
+        return mine
+    if isinstance(theirs, dict) and isinstance(mine, dict):
+        return _merged_objects(base if isinstance(base, dict) else {}, theirs, mine)
+    if isinstance(theirs, list) and isinstance(mine, list):
+        was, their, my = (_named(items) for items in (base, theirs, mine))
+        if was is not None and their is not None and my is not None:
+            return list(_merged_objects(was, their, my).values())
+    return mine
+
+
+def _merged_objects(base: dict[str, Any], theirs: dict[str, Any], mine: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key in (*theirs, *(key for key in mine if key not in theirs)):
+        was, their, my = base.get(key, _NOTHING), theirs.get(key, _NOTHING), mine.get(key, _NOTHING)
+        if my is _NOTHING:
+            value = _NOTHING if their == was else their
+        elif their is _NOTHING:
+            value = _NOTHING if my == was else my
+        else:
+            value = merged(None if was is _NOTHING else was, their, my)
+        if value is not _NOTHING:
+            found[key] = value
+    return found
+
+
+def _named(items: object) -> dict[str, Any] | None:
+    if not isinstance(items, list) or not all(isinstance(item, dict) and "name" in item for item in items):
+        return None
+    found = {str(item["name"]): item for item in items}
+    return found if len(found) == len(items) else None

@@ -1,0 +1,131 @@
+"""The result that stands beside the editor's form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from app.pages.plans.findings import FindingShown, findings_shown
+from app.pages.plans.form import Checked, Typed, sort_problems
+from app.pages.plans.shown import label_of
+from app.templating import plain
+from planner_core.errors import FieldProblem, PlanRefused
+from planner_core.findings import Finding
+from planner_core.plan import PlanResult, evaluate
+from planner_core.units import bytes_to_kib_ceil, kib_to_bytes
+
+MOST_ROWS = 70
+MOST_FINDINGS = 40
+_ANCHOR = re.compile(
+    r"/(admin|system|policy|coupling_facilities(/\d+)?|structures/\d+(/queues(/\d+)?)?|acknowledged/\d+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PanelRow:
+    """One structure."""
+
+    name: str
+    need_bytes: int
+    initsize_kib: int
+    size_kib: int
+    binding: str
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Totals, structures and findings; without rows there is no result."""
+
+    summary: str
+    initsize_kib: int
+    size_kib: int
+    rows: tuple[PanelRow, ...]
+    rows_omitted: int
+    findings: tuple[FindingShown, ...]
+    findings_omitted: int
+
+
+NOTHING = Panel("", 0, 0, (), 0, (), 0)
+
+
+def panel_of(typed: Typed, checked: Checked, *, is_asked: bool = True) -> tuple[Panel, Checked]:
+    """Evaluate a form; what the core refuses is added to what is wrong with the form.
+
+    Args:
+        typed: The form.
+        checked: The same, read.
+        is_asked: Whether somebody asked for a result: what is missing is then said.
+    """
+    document = checked.document
+    if document is None:
+        return replace(
+            NOTHING, summary=missing(checked) if is_asked else "The result will stand here."
+        ), checked
+    try:
+        result = evaluate(document)
+    except PlanRefused as refused:
+        problems = [FieldProblem(finding.field or "", finding.message) for finding in refused.findings]
+        errors, general = sort_problems(checked.reading, problems)
+        wrong = replace(checked, document=None, errors=errors, general=general)
+        findings = _findings(refused.findings, typed, checked)
+        return replace(NOTHING, summary="No such plan can exist.", findings=findings), wrong
+    return _answered(result, typed, checked), checked
+
+
+def missing(checked: Checked) -> str:
+    """How much stands between the form and a result."""
+    wrong = len(checked.errors) + len(checked.general)
+    what = "one field needs" if wrong == 1 else f"{wrong} fields need" if wrong else "the plan needs"
+    return f"No result yet: {what} mending."
+
+
+def _answered(result: PlanResult, typed: Typed, checked: Checked) -> Panel:
+    rows = tuple(
+        PanelRow(
+            structure.name,
+            structure.sizes.need_bytes,
+            bytes_to_kib_ceil(structure.sizes.initsize_bytes),
+            bytes_to_kib_ceil(structure.sizes.size_bytes),
+            structure.load.binding if structure.load is not None and structure.load.demand.messages else "",
+        )
+        for structure in result.structures
+    )
+    initsize, size = sum(row.initsize_kib for row in rows), sum(row.size_kib for row in rows)
+    return Panel(
+        summary=_summary(initsize, size, result.findings),
+        initsize_kib=initsize,
+        size_kib=size,
+        rows=rows[:MOST_ROWS],
+        rows_omitted=max(len(rows) - MOST_ROWS, 0),
+        findings=_findings(result.findings[:MOST_FINDINGS], typed, checked),
+        findings_omitted=max(len(result.findings) - MOST_FINDINGS, 0),
+    )
+
+
+def _findings(items: Sequence[Finding], typed: Typed, checked: Checked) -> tuple[FindingShown, ...]:
+    reading = checked.reading
+
+    def target(pointer: str) -> str:
+        at = reading.origin(pointer)
+        while at and at not in reading.fields and not _ANCHOR.fullmatch(at):
+            at = at.rpartition("/")[0]
+        return at
+
+    def label(at: str) -> str:
+        if at in reading.fields:
+            return label_of(at, typed)
+        return typed.get(f"{at}/name", "").upper() or label_of(at, typed)
+
+    return findings_shown((item.as_json() for item in items), target_of=target, label_of=label)
+
+
+def _summary(initsize_kib: int, size_kib: int, findings: Sequence[Finding]) -> str:
+    words = [
+        f"The group takes {plain(kib_to_bytes(initsize_kib))} INITSIZE, {plain(kib_to_bytes(size_kib))} SIZE."
+    ]
+    for severity, one, many in (("error", "error", "errors"), ("warning", "warning", "warnings")):
+        number = sum(finding.severity == severity and not finding.acknowledged for finding in findings)
+        if number:
+            words.append(f"{number} {one if number == 1 else many}.")
+    return " ".join(words)

@@ -1,0 +1,227 @@
+"""A stored version as its pages show it. Nothing is computed anew: an old plan shows what it showed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.pages.plans.findings import FindingShown, findings_shown, source_of
+from app.pages.quick.answer import LABELS, Figure
+from app.plans.stored import StoredVersion
+from planner_core.document import Queue, Structure
+from planner_core.provenance import Basis, Explanation, Input, Step
+from planner_core.units import bytes_to_kib_ceil
+
+ROLES = {
+    "admin": "Coordinates the group; holds no messages",
+    "application": "Application",
+    "system": "Shared channels, group units of recovery",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StructureLine:
+    """One structure in the table of a plan."""
+
+    index: int
+    name: str
+    cfrm_name: str
+    role: str
+    need_bytes: int
+    initsize_kib: int
+    size_kib: int
+    initsize_given: bool
+    size_given: bool
+    full_threshold: int
+    preflist: str
+    duplex: str
+    messages: int | None
+    entries: int | None
+    elements: int | None
+    binding: str
+    usage_percent: float | None
+    holds: int | None
+    holds_with_offload: int | None
+    smds_bytes: int | None
+    worst: str
+    findings: int
+
+
+@dataclass(frozen=True, slots=True)
+class FacilityLine:
+    """One coupling facility: what the plan's structures take of it."""
+
+    name: str
+    storage_kib: int | None
+    structures: int
+    initsize_kib: int
+    size_kib: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLine:
+    """One queue with what was planned for it."""
+
+    structure: str
+    queue: Queue
+
+    @property
+    def message_bytes(self) -> str:
+        """The size, or the distribution, in words."""
+        sizes = self.queue.message_bytes
+        return (
+            str(sizes)
+            if isinstance(sizes, int)
+            else f"mean {sizes.mean.normalize():f}, p95 {sizes.p95}, max {sizes.max}"
+        )
+
+    @property
+    def demand(self) -> str:
+        """The backlog, or where it comes from."""
+        queue = self.queue
+        if queue.backlog is not None:
+            return str(queue.backlog)
+        return f"{queue.put_rate_per_s:f} a second over {queue.outage_minutes:f} minutes"
+
+
+def structure_lines(version: StoredVersion) -> tuple[StructureLine, ...]:
+    """All structures, in the order of the result."""
+    result = version.result
+    open_findings: dict[str, list[str]] = {}
+    for finding in result["findings"]:
+        if finding.get("structure") and not finding.get("acknowledged"):
+            open_findings.setdefault(finding["structure"], []).append(finding["severity"])
+    return tuple(
+        _line(index, structure, open_findings.get(structure["name"], []))
+        for index, structure in enumerate(result["structures"])
+    )
+
+
+def _line(index: int, found: Mapping[str, Any], severities: Sequence[str]) -> StructureLine:
+    smds = found.get("smds") or {}
+    messages = found.get("messages")
+    return StructureLine(
+        index=index,
+        name=found["name"],
+        cfrm_name=found["cfrm_name"],
+        role=found["role"],
+        need_bytes=found["need_bytes"],
+        initsize_kib=found["initsize_kib"],
+        size_kib=found["size_kib"],
+        initsize_given=found["initsize_given"],
+        size_given=found["size_given"],
+        full_threshold=found["full_threshold"],
+        preflist=" ".join(found["preflist"]),
+        duplex=found["duplex"],
+        messages=messages,
+        entries=found.get("entries", found.get("entries_required")),
+        elements=found.get("elements"),
+        binding=found.get("binding", "") if messages else "",
+        usage_percent=found.get("peak_usage_percent"),
+        holds=found.get("messages_in_initsize"),
+        holds_with_offload=found.get("messages_in_initsize_with_offload"),
+        smds_bytes=smds.get("data_set_bytes_when_full"),
+        worst=next((word for word in ("error", "warning") if word in severities), ""),
+        findings=sum(word != "info" for word in severities),
+    )
+
+
+def facility_lines(version: StoredVersion) -> tuple[FacilityLine, ...]:
+    """Structures by the first coupling facility of their PREFLIST; duplexed ones by the first two."""
+    storage = {cf.name: cf.size for cf in version.document.coupling_facilities}
+    count: Counter[str] = Counter()
+    initsize: Counter[str] = Counter()
+    size: Counter[str] = Counter()
+    for found in version.result["structures"]:
+        copies = 2 if found["duplex"] == "ENABLED" else 1
+        for name in found["preflist"][:copies] or [""]:
+            count[name] += 1
+            initsize[name] += found["initsize_kib"]
+            size[name] += found["size_kib"]
+    names = [*storage, *(name for name in count if name not in storage)]
+    return tuple(
+        FacilityLine(
+            name=name,
+            storage_kib=None if (known := storage.get(name)) is None else bytes_to_kib_ceil(known),
+            structures=count[name],
+            initsize_kib=initsize[name],
+            size_kib=size[name],
+        )
+        for name in names
+    )
+
+
+def findings_of(version: StoredVersion, *, structure: str | None = None) -> tuple[FindingShown, ...]:
+    """The findings as they were stored, those of one structure or all."""
+    items = [
+        item for item in version.result["findings"] if structure is None or item.get("structure") == structure
+    ]
+    return findings_shown(items, label_of=_in_the_editor)
+
+
+def _in_the_editor(_: str) -> str:
+    return "in the editor"
+
+
+def find_structure(version: StoredVersion, name: str) -> tuple[int, Mapping[str, Any]] | None:
+    """Place and JSON of a structure of the result."""
+    found = enumerate(version.result["structures"])
+    return next(((index, item) for index, item in found if item["name"] == name), None)
+
+
+def definition_of(version: StoredVersion, name: str) -> Structure | None:
+    """An application structure of the document."""
+    return next((item for item in version.document.structures if item.name == name), None)
+
+
+def figures_of(
+    found: Mapping[str, Any], pointer: str, explanations: Mapping[str, Any], *, prefix: str = ""
+) -> tuple[Figure, ...]:
+    """The figures of a structure, or of the totals, each with its explanation."""
+    skipped = ("offload",) if found.get("role") in ("admin", "system") else ()
+    return tuple(
+        Figure(
+            id=f"why-{prefix}{member}".replace("/", "-"),
+            label=LABELS[member][0],
+            kind=LABELS[member][1],
+            value=value,
+            why=explanation_of(explanations.get(f"{pointer}/{member}")),
+        )
+        for member, value in _flat(found)
+        if member in LABELS and value is not None and not any(word in member for word in skipped)
+    )
+
+
+def _flat(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in found.items():
+        if isinstance(value, Mapping):
+            yield from ((f"{name}/{inner}", each) for inner, each in value.items())
+        else:
+            yield name, value
+
+
+def explanation_of(stored: Mapping[str, Any] | None) -> Explanation | None:
+    """An explanation as it was stored."""
+    if stored is None:
+        return None
+    return Explanation(
+        figure=stored["figure"],
+        value=stored["value"],
+        unit=stored["unit"],
+        formula=stored["formula"],
+        inputs=tuple(
+            Input(
+                item["name"],
+                item["value"],
+                item["unit"],
+                Basis(item["basis"]),
+                source_of(item["source"]) if item["source"] else None,
+            )
+            for item in stored["inputs"]
+        ),
+        basis=Basis(stored["basis"]),
+        source=source_of(stored["source"]) if stored["source"] else None,
+        steps=tuple(Step(item["name"], item["formula"], item["value"]) for item in stored["steps"]),
+    )

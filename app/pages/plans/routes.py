@@ -1,0 +1,638 @@
+"""Plans as people see them: list, result, structures, versions, paper, files, deleting and bringing back."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+from urllib.parse import parse_qs, quote, urlencode
+
+from fastapi import APIRouter, HTTPException, Request, UploadFile
+from fastapi.responses import RedirectResponse, Response
+
+from app.db import SessionDep
+from app.documents import read_text
+from app.pages.plans.editor import BodyDep, read_body
+from app.pages.plans.fill_chart import FillChart, fill_chart
+from app.pages.plans.findings import FindingShown
+from app.pages.plans.results import (
+    ROLES,
+    FacilityLine,
+    QueueLine,
+    StructureLine,
+    facility_lines,
+    figures_of,
+    find_structure,
+    findings_of,
+    structure_lines,
+)
+from app.pages.plans.tables import TABLES, csv_text, xlsx_bytes
+from app.pages.quick.answer import SHOWN_OUTPUTS, Figure
+from app.plans import service
+from app.plans.errors import (
+    NameTaken,
+    PlanConflict,
+    PlanNameInvalid,
+    PlanNotFound,
+    PreconditionRequired,
+    StoredOutputRefused,
+)
+from app.plans.stored import DeletedPlan, PlanPage, StoredVersion, VersionSummary
+from app.settings import Settings
+from app.templating import Page, render
+from planner_core import CORE_VERSION
+from planner_core.compare import Difference, differences
+from planner_core.document import PlanDocument, read_object
+from planner_core.errors import DocumentInvalid, PlanRefused
+from planner_core.outputs import OUTPUT_KINDS
+from planner_core.sheet import ASSUMPTION
+from planner_core.splitting import Move, advise
+
+router = APIRouter(include_in_schema=False)
+
+PER_PAGE = 50
+QUEUES_PER_PAGE = 100
+MOST_SHOWN_CHARACTERS = 60_000
+"""A longer text is cut on the page; its file is whole."""
+MOST_DIFFERENCES = 500
+MOST_PRINTED_QUEUES = 2_000
+OUTPUTS: Mapping[str, tuple[str, str]] = {
+    **SHOWN_OUTPUTS,
+    "job": (
+        "Complete job",
+        "IXCMIAPU with the whole policy; it needs a policy name and the CFs' hardware fields.",
+    ),
+}
+SAID = {
+    "created": "Saved.",
+    "changed": "Saved as a new version.",
+    "identical": "Nothing was changed, so there is no new version.",
+    "restored": "Restored, with all its versions.",
+    "imported": "Imported.",
+    "renamed": "Renamed.",
+    "acknowledged": "Acknowledged; the reason is part of the plan.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TextShown:
+    """A text for z/OS: in whole, cut, or the reason why it is not given."""
+
+    kind: str
+    title: str
+    about: str
+    text: str
+    filename: str
+    href: str
+    is_cut: bool
+    refusal: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListPage(Page):
+    """All plans, or what an empty installation says."""
+
+    plans: Annotated[PlanPage, "One page of plans"]
+    search: Annotated[str, "What was looked for"]
+    pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of the other pages"]
+    has_deleted: Annotated[bool, "Whether something can be restored"]
+    undo: Annotated[str, "Name of the plan that was deleted just now; empty for none"]
+    keep_days: Annotated[int, "Days for which a deleted plan can be restored"]
+    is_empty: Annotated[bool, "Whether nothing has been saved yet"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultPage(Page):
+    """One version of a plan: figures, findings, texts."""
+
+    version: Annotated[StoredVersion, "The version as stored"]
+    at: Annotated[str, "Path of the pages of this version"]
+    said: Annotated[str, "What has just been done"]
+    structures: Annotated[tuple[StructureLine, ...], "The structures"]
+    facilities: Annotated[tuple[FacilityLine, ...], "What they take of each coupling facility"]
+    assumption: Annotated[str, "How structures are counted there"]
+    totals: Annotated[Mapping[str, Figure], "Sums over the group, with their explanations"]
+    findings: Annotated[tuple[FindingShown, ...], "The findings"]
+    open_findings: Annotated[Mapping[str, int], "Findings nobody acknowledged, by severity"]
+    texts: Annotated[tuple[TextShown, ...], "Texts to copy or download"]
+    tables: Annotated[tuple[str, ...], "Names of the tables that are given as CSV"]
+    is_other_core: Annotated[bool, "Whether another version of the core computed this"]
+    core_now: Annotated[str, "The version of the core that computes now"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StructurePage(Page):
+    """One structure of a version."""
+
+    version: Annotated[StoredVersion, "The version as stored"]
+    at: Annotated[str, "Path of the pages of this version"]
+    line: Annotated[StructureLine, "The structure"]
+    role: Annotated[str, "What it is for"]
+    figures: Annotated[tuple[Figure, ...], "Its figures, each with its explanation"]
+    chart: Annotated[FillChart | None, "How it fills; None where nothing is planned for it"]
+    findings: Annotated[tuple[FindingShown, ...], "Its findings"]
+    queues: Annotated[tuple[QueueLine, ...], "One page of its queues"]
+    queues_total: Annotated[int, "How many queues it has"]
+    queues_from: Annotated[int, "Number of the first one shown"]
+    queue_pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of their pages"]
+    previous: Annotated[str, "Name of the structure before; empty for none"]
+    next: Annotated[str, "Name of the structure after; empty for none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryPage(Page):
+    """All versions of a plan."""
+
+    name: Annotated[str, "Name of the plan"]
+    versions: Annotated[tuple[VersionSummary, ...], "The newest first"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparePage(Page):
+    """Two versions side by side."""
+
+    name: Annotated[str, "Name of the plan"]
+    before: Annotated[StoredVersion, "The one"]
+    after: Annotated[StoredVersion, "The other"]
+    numbers: Annotated[tuple[int, ...], "All versions, the newest first"]
+    structures: Annotated[
+        tuple[tuple[str, StructureLine | None, StructureLine | None], ...], "Sizes, before and after"
+    ]
+    document: Annotated[tuple[Difference, ...], "Differences of the input"]
+    result: Annotated[tuple[Difference, ...], "Differences of the result, without findings"]
+    findings_gone: Annotated[tuple[Any, ...], "Findings that only the one has"]
+    findings_new: Annotated[tuple[Any, ...], "Findings that only the other has"]
+    omitted: Annotated[int, "Differences that are not shown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintPage(Page):
+    """A version on paper, for those who approve it."""
+
+    version: Annotated[StoredVersion, "The version as stored"]
+    structures: Annotated[tuple[StructureLine, ...], "The structures"]
+    facilities: Annotated[tuple[FacilityLine, ...], "What they take of each coupling facility"]
+    assumption: Annotated[str, "How structures are counted there"]
+    findings: Annotated[tuple[FindingShown, ...], "The findings"]
+    queues: Annotated[tuple[QueueLine, ...], "All queues, or the first of very many"]
+    queues_total: Annotated[int, "How many there are"]
+    changes: Annotated[tuple[Difference, ...], "What changed since the version before"]
+    policy: Annotated[TextShown, "The policy, or why it is not given"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeletedPage(Page):
+    """Plans that can be restored."""
+
+    deleted: Annotated[tuple[DeletedPlan, ...], "The last deleted first"]
+    keep_days: Annotated[int, "Days for which they are kept"]
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of one file."""
+
+    filename: str
+    name: str
+    words: str
+    is_saved: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportPage(Page):
+    """Plans from files."""
+
+    results: Annotated[tuple[Imported, ...], "What became of each file"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdvicePage(Page):
+    """Which queues belong on a structure of their own."""
+
+    version: Annotated[StoredVersion, "The latest version"]
+    moves: Annotated[tuple[tuple[str, tuple[Move, ...]], ...], "The moves, by the structure that is made"]
+    document: Annotated[str, "The proposed document, to be taken over"]
+    rows: Annotated[
+        tuple[tuple[str, int | None, int | None, int | None, int | None], ...], "Sizes before and after"
+    ]
+    totals: Annotated[tuple[int, int, int, int], "INITSIZE and SIZE before, and after"]
+    refusal: Annotated[str, "Why there is no advice; empty when there is"]
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+@router.get("/plans")
+def plans(request: Request, session: SessionDep) -> Response:
+    """All plans by name."""
+    search = request.query_params.get("search", "").strip()[:100]
+    page = _number(request.query_params.get("page", ""), otherwise=1)
+    found = service.list_plans(session, search=search or None, page=page, per_page=PER_PAGE)
+    deleted = service.list_deleted(session)
+    undo = request.query_params.get("deleted", "")
+    context = ListPage(
+        title="Plans",
+        section="plans",
+        plans=found,
+        search=search,
+        pages=_pages("/plans", found.pages, {"search": search} if search else {}),
+        has_deleted=bool(deleted),
+        undo=undo if any(item.name == undo for item in deleted) else "",
+        keep_days=_settings(request).deleted_days,
+        is_empty=found.total == 0 and not search and not deleted,
+    )
+    return render(request, "plans/list.html", context)
+
+
+@router.get("/plans/{name}")
+def result(request: Request, session: SessionDep, name: str) -> Response:
+    """The latest version."""
+    return _result(request, session, service.get_plan(session, name))
+
+
+@router.get("/plans/{name}/versions/{number}")
+def version(request: Request, session: SessionDep, name: str, number: int) -> Response:
+    """One version."""
+    return _result(request, session, _version(session, name, number))
+
+
+@router.get("/plans/{name}/versions/{number}/structures/{structure}")
+def structure(request: Request, session: SessionDep, name: str, number: int, structure: str) -> Response:
+    """One structure of a version."""
+    stored = _version(session, name, number)
+    found = find_structure(stored, structure)
+    if found is None:
+        raise HTTPException(404, f"Version {number} of the plan {name} has no structure {structure[:40]}.")
+    index, item = found
+    lines = structure_lines(stored)
+    definition = next((each for each in stored.document.structures if each.name == structure), None)
+    queues = definition.queues if definition is not None else []
+    first = (_number(request.query_params.get("page", ""), otherwise=1) - 1) * QUEUES_PER_PAGE
+    at = f"{_at(stored)}/structures/{structure}"
+    context = StructurePage(
+        title=f"{item['cfrm_name']} in {name}",
+        section="plans",
+        version=stored,
+        at=_at(stored),
+        line=lines[index],
+        role=ROLES[item["role"]],
+        figures=figures_of(item, f"/structures/{index}", service.get_explanations(session, stored)),
+        chart=fill_chart(item),
+        findings=findings_of(stored, structure=structure),
+        queues=tuple(QueueLine(structure, queue) for queue in queues[first : first + QUEUES_PER_PAGE]),
+        queues_total=len(queues),
+        queues_from=first + 1,
+        queue_pages=_pages(at, -(-len(queues) // QUEUES_PER_PAGE), {}),
+        previous=lines[index - 1].name if index else "",
+        next=lines[index + 1].name if index + 1 < len(lines) else "",
+    )
+    return render(request, "plans/structure.html", context)
+
+
+@router.get("/plans/{name}/history")
+def history(request: Request, session: SessionDep, name: str) -> Response:
+    """All versions."""
+    versions = service.list_versions(session, name)
+    page = HistoryPage(title=f"History of {name}", section="plans", name=name, versions=versions)
+    return render(request, "plans/history.html", page)
+
+
+@router.get("/plans/{name}/compare")
+def compare(request: Request, session: SessionDep, name: str) -> Response:
+    """Two versions side by side: without numbers, the latest and the one before."""
+    versions = service.list_versions(session, name)
+    latest = versions[0].number
+    last = _number(request.query_params.get("to", ""), otherwise=latest)
+    first = _number(request.query_params.get("from", ""), otherwise=max(last - 1, 1))
+    before, after = _version(session, name, first), _version(session, name, last)
+    document = differences(json.loads(before.document_json), json.loads(after.document_json))
+    results = differences(_without_findings(before.result), _without_findings(after.result))
+    gone, new = _only(before, after), _only(after, before)
+    old = {line.name: line for line in structure_lines(before)}
+    fresh = {line.name: line for line in structure_lines(after)}
+    page = ComparePage(
+        title=f"{name}: version {first} and {last}",
+        section="plans",
+        name=name,
+        before=before,
+        after=after,
+        numbers=tuple(item.number for item in versions),
+        structures=tuple((each, old.get(each), fresh.get(each)) for each in dict.fromkeys((*old, *fresh))),
+        document=document[:MOST_DIFFERENCES],
+        result=results[:MOST_DIFFERENCES],
+        findings_gone=gone[:MOST_DIFFERENCES],
+        findings_new=new[:MOST_DIFFERENCES],
+        omitted=sum(max(len(each) - MOST_DIFFERENCES, 0) for each in (document, results, gone, new)),
+    )
+    return render(request, "plans/compare.html", page)
+
+
+@router.get("/plans/{name}/versions/{number}/print")
+def on_paper(request: Request, session: SessionDep, name: str, number: int) -> Response:
+    """One page that a change board can read."""
+    stored = _version(session, name, number)
+    queues = [QueueLine(each.name, queue) for each in stored.document.structures for queue in each.queues]
+    before = _version(session, name, number - 1) if number > 1 else None
+    changes = (
+        differences(json.loads(before.document_json), json.loads(stored.document_json)) if before else ()
+    )
+    page = PrintPage(
+        title=f"{name}, version {number}",
+        section="plans",
+        version=stored,
+        structures=structure_lines(stored),
+        facilities=facility_lines(stored),
+        assumption=ASSUMPTION,
+        findings=findings_of(stored),
+        queues=tuple(queues[:MOST_PRINTED_QUEUES]),
+        queues_total=len(queues),
+        changes=changes[:MOST_DIFFERENCES],
+        policy=_text(session, stored, "policy", cut=False),
+    )
+    return render(request, "plans/print.html", page)
+
+
+@router.get("/plans/{name}/advice")
+def advice(request: Request, session: SessionDep, name: str) -> Response:
+    """Which queues belong on a structure of their own."""
+    from planner_core.plan import evaluate
+
+    stored = service.get_plan(session, name)
+    refusal = ""
+    moves: tuple[Move, ...] = ()
+    proposed = stored.document
+    after: Mapping[str, Any] = stored.result
+    try:
+        found = advise(stored.document)
+        proposed, moves = found.document, found.moves
+        after = evaluate(proposed).as_json() if moves else stored.result
+    except PlanRefused as error:
+        refusal, proposed, moves = str(error), stored.document, ()
+    groups: dict[str, list[Move]] = {}
+    for move in moves:
+        groups.setdefault(move.to_structure, []).append(move)
+    old = {item["name"]: item for item in stored.result["structures"]}
+    new = {item["name"]: item for item in after["structures"]}
+    totals = (stored.result["totals"], after["totals"])
+    page = AdvicePage(
+        title=f"Splitting {name}",
+        section="plans",
+        version=stored,
+        moves=tuple((to, tuple(items)) for to, items in groups.items()),
+        document=proposed.model_dump_json(exclude_defaults=True) if moves else "",
+        rows=tuple(
+            (
+                each,
+                *(side.get(each, {}).get(key) for side in (old, new) for key in ("initsize_kib", "size_kib")),
+            )
+            for each in dict.fromkeys((*old, *new))
+        ),
+        totals=(*(side[key] for side in totals for key in ("initsize_kib", "size_kib")),),
+        refusal=refusal,
+    )
+    return render(request, "plans/advice.html", page)
+
+
+@router.get("/plans/{name}/versions/{number}/files/{file}")
+def download(session: SessionDep, name: str, number: int, file: str) -> Response:
+    """A text, the document or a table as a file."""
+    stored = _version(session, name, number)
+    stem = f"{name}-v{number}"
+    if file in OUTPUT_KINDS:
+        output = service.get_output(session, name, file, number=number)
+        return _file(output.text, "text/plain", f"{stem}-{output.filename}")
+    if file == "plan.json":
+        return _file(_pretty(stored.document), "application/json", f"{name}.plan.json")
+    if file == "plan.yaml":
+        return _file(_yaml(stored.document), "application/yaml", f"{name}.plan.yaml")
+    if file == "tables.xlsx":
+        sheet = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+        return _file(xlsx_bytes(stored), sheet, f"{stem}.xlsx")
+    kind, _, suffix = file.rpartition(".")
+    if suffix == "csv" and kind in TABLES:
+        return _file(csv_text(TABLES[kind](stored)), "text/csv", f"{stem}-{kind}.csv")
+    raise HTTPException(status_code=404, detail="There is no such file.")
+
+
+@router.get("/deleted-plans")
+def deleted(request: Request, session: SessionDep) -> Response:
+    """Plans that can be restored."""
+    page = DeletedPage(
+        title="Deleted plans",
+        section="plans",
+        deleted=service.list_deleted(session),
+        keep_days=_settings(request).deleted_days,
+    )
+    return render(request, "plans/deleted.html", page)
+
+
+@router.get("/import-plans")
+def ask_for_files(request: Request) -> Response:
+    """The form for files."""
+    return render(request, "plans/import.html", ImportPage(title="Import plans", section="plans", results=()))
+
+
+@router.get("/export-plans")
+def export(session: SessionDep) -> Response:
+    """The latest version of every plan as a file, in one archive."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        page = 1
+        while True:
+            found = service.list_plans(session, page=page, per_page=service.MOST_PER_PAGE)
+            for item in found.items:
+                file.writestr(
+                    f"{item.name}.plan.json", _pretty(service.get_plan(session, item.name).document)
+                )
+            if page >= found.pages:
+                break
+            page += 1
+    return _file(archive.getvalue(), "application/zip", "cfplan-plans.zip")
+
+
+# ---- changing --------------------------------------------------------------------------------------------------------
+
+
+@router.post("/import-plans")
+def import_files(request: Request, session: SessionDep, files: list[UploadFile]) -> Response:
+    """Save each file as a new plan; one that exists already is left as it is."""
+    results = tuple(_import(session, file) for file in files if file.filename)
+    page = ImportPage(title="Import plans", section="plans", results=results)
+    return render(request, "plans/import.html", page)
+
+
+def _import(session: SessionDep, file: UploadFile) -> Imported:
+    filename = (file.filename or "")[:200]
+    name = filename.replace("\\", "/").rpartition("/")[2]
+    for suffix in (".json", ".yaml", ".yml", ".plan"):
+        name = name.removesuffix(suffix)
+    try:
+        service.check_name(name)
+        stored = service.save_plan(
+            session, name, read_text(file.file.read()), create_only=True, comment=f"Imported from {filename}"
+        )
+    except PlanConflict:
+        return Imported(
+            filename, "", f"There is a plan called {name} already. Rename the file, or that plan.", False
+        )
+    except (PlanNameInvalid, DocumentInvalid, PlanRefused) as error:
+        return Imported(filename, "", str(error), False)
+    return Imported(filename, stored.version.name, "Imported.", True)
+
+
+@router.post("/plans/{name}/delete")
+def delete(request: Request, session: SessionDep, name: str) -> Response:
+    """Delete a plan; the list then offers to undo it."""
+    service.delete_plan(session, name)
+    return _see(request, f"/plans?{urlencode({'deleted': name})}")
+
+
+@router.post("/plans/{name}/restore")
+def restore(request: Request, session: SessionDep, name: str) -> Response:
+    """Bring a deleted plan back."""
+    service.restore_plan(session, name)
+    return _see(request, f"/plans/{quote(name)}?saved=restored")
+
+
+@router.post("/plans/{name}/rename")
+def rename(request: Request, session: SessionDep, name: str, body: BodyDep) -> Response:
+    """Give a plan another name."""
+    asked = read_body(body)
+    try:
+        stored = service.rename_plan(session, name, asked.name, if_match=asked.etag or None)
+    except (NameTaken, PlanNameInvalid, PlanConflict) as error:
+        raise HTTPException(status_code=409, detail=str(error)) from None
+    return _see(request, f"/plans/{stored.name}?saved=renamed")
+
+
+@router.post("/plans/{name}/acknowledge")
+def acknowledge(request: Request, session: SessionDep, name: str, body: BodyDep) -> Response:
+    """Accept a finding with a reason: a new version of the document that says so."""
+    fields = {key: values[-1].strip() for key, values in parse_qs(body.decode("utf-8", "replace")).items()}
+    current = service.get_plan(session, name)
+    given = {
+        "code": fields.get("code", ""),
+        "structure": fields.get("structure") or None,
+        "reason": fields.get("reason", ""),
+    }
+    raw = current.document.model_dump(mode="json")
+    raw["acknowledged"].append(given)
+    document = read_object(raw)
+    try:
+        outcome = service.save_plan(
+            session, name, document, if_match=fields.get("etag"), comment=f"Acknowledged {given['code']}"
+        )
+    except (PlanConflict, PreconditionRequired) as error:
+        raise HTTPException(status_code=409, detail=str(error)) from None
+    word = "acknowledged" if outcome.status == "changed" else outcome.status
+    return _see(request, f"/plans/{name}?saved={word}#h-findings")
+
+
+# ---- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _result(request: Request, session: SessionDep, stored: StoredVersion) -> Response:
+    explanations = service.get_explanations(session, stored)
+    findings = findings_of(stored)
+    totals = figures_of(stored.result["totals"], "/totals", explanations, prefix="together-")
+    page = ResultPage(
+        title=stored.name if stored.is_latest else f"{stored.name}, version {stored.number}",
+        section="plans",
+        version=stored,
+        at=_at(stored),
+        said=SAID.get(request.query_params.get("saved", ""), ""),
+        structures=structure_lines(stored),
+        facilities=facility_lines(stored),
+        assumption=ASSUMPTION,
+        totals={figure.id.rpartition("-")[2]: figure for figure in totals},
+        findings=findings,
+        open_findings={
+            severity: sum(f.severity == severity and not f.acknowledged for f in findings)
+            for severity in ("error", "warning", "info")
+        },
+        texts=tuple(_text(session, stored, kind, cut=True) for kind in OUTPUTS),
+        tables=tuple(TABLES),
+        is_other_core=stored.core_version != CORE_VERSION,
+        core_now=CORE_VERSION,
+    )
+    return render(request, "plans/result.html", page)
+
+
+def _text(session: SessionDep, stored: StoredVersion, kind: str, *, cut: bool) -> TextShown:
+    title, about = OUTPUTS[kind]
+    href = f"{_at(stored)}/files/{kind}"
+    try:
+        output = service.get_output(session, stored.name, kind, number=stored.number)
+    except StoredOutputRefused as error:
+        return TextShown(kind, title, about, "", "", href, is_cut=False, refusal=str(error))
+    is_cut = cut and len(output.text) > MOST_SHOWN_CHARACTERS
+    text = output.text[: output.text.rfind("\n", 0, MOST_SHOWN_CHARACTERS) + 1] if is_cut else output.text
+    return TextShown(kind, title, about, text, output.filename, href, is_cut=is_cut, refusal="")
+
+
+def _version(session: SessionDep, name: str, number: int) -> StoredVersion:
+    if not 0 < number < 2**31:
+        raise PlanNotFound(name)
+    return service.get_version(session, name, number)
+
+
+def _without_findings(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in found.items() if key != "findings"}
+
+
+def _only(here: StoredVersion, there: StoredVersion) -> tuple[Any, ...]:
+    """Findings that one version has and the other has not, whatever their place in the document."""
+    known = {(item["code"], item.get("structure"), item["message"]) for item in there.result["findings"]}
+    return tuple(
+        item
+        for item in here.result["findings"]
+        if (item["code"], item.get("structure"), item["message"]) not in known
+    )
+
+
+def _at(stored: StoredVersion) -> str:
+    return f"/plans/{stored.name}/versions/{stored.number}"
+
+
+def _pages(path: str, pages: int, query: Mapping[str, str]) -> tuple[tuple[int, str], ...]:
+    if pages <= 1:
+        return ()
+    return tuple((page, f"{path}?{urlencode({**query, 'page': page})}") for page in range(1, pages + 1))
+
+
+def _number(text: str, *, otherwise: int) -> int:
+    return max(int(text), 1) if text.isascii() and text.isdigit() and len(text) < 7 else otherwise  # noqa: PLR2004
+
+
+def _settings(request: Request) -> Settings:
+    settings: Settings = request.app.state.settings
+    return settings
+
+
+def _see(request: Request, path: str) -> Response:
+    prefix = str(request.scope.get("root_path", "")).rstrip("/")
+    return RedirectResponse(prefix + path, status_code=303)
+
+
+def _file(content: str | bytes, media_type: str, filename: str) -> Response:
+    return Response(
+        content, media_type=media_type, headers={"Content-Disposition": f'attachment; filename="{filename}"'}
+    )
+
+
+def _pretty(document: PlanDocument) -> str:
+    return document.model_dump_json(indent=2, exclude_defaults=True) + "\n"
+
+
+def _yaml(document: PlanDocument) -> str:
+    from ruamel.yaml import YAML
+
+    text = io.StringIO()
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = False
+    yaml.representer.sort_base_mapping_type_on_output = False
+    yaml.dump(document.model_dump(mode="json", exclude_defaults=True), text)
+    return text.getvalue()

@@ -1,0 +1,123 @@
+"""Typed text ↔ values of a plan document, one field at a time.
+
+A text that cannot be read stays the text it is: the document then holds it, the core says what is wrong with it, and
+the form shows it again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
+
+from app.pages.plans.fields import Kind
+from planner_core.errors import SizeSyntax
+from planner_core.units import parse_size
+
+LONGEST_NUMBER = 24
+_GROUPED = re.compile(r"\d{1,3}(?:([ ,_\u00a0\u2009\u202f'])\d{3})(?:\1\d{3})*")
+_WHOLE = re.compile(r"-?\d+", re.ASCII)
+_DECIMAL = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)", re.ASCII)
+_SIZES = re.compile(r"(.+)/(.+)/(.+)", re.DOTALL)
+_RATIO = re.compile(r"(\d{1,9}) *[:/ ] *(\d{1,9})", re.ASCII)
+_BLANKS = re.compile(r"[\s,;]+")
+
+
+def value_of(kind: Kind, text: str) -> object:
+    """The value that a text stands for; the text itself when it cannot be read. Not for empty texts."""
+    return _READERS[kind](text.strip())
+
+
+def text_of(kind: Kind, value: object) -> str:
+    """The text that stands for a value of a document's JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    if kind == "bytes" and isinstance(value, Mapping):
+        return "/".join(_plain(value[key]) for key in ("mean", "p95", "max"))
+    if kind == "curve" and isinstance(value, Mapping):
+        return str(value["fitted"])
+    if isinstance(value, list):
+        return (":" if kind == "ratio" else " ").join(str(item) for item in value)
+    return value if isinstance(value, str) else _plain(value)
+
+
+def _plain(value: object) -> str:
+    return format(Decimal(str(value)), "f")
+
+
+def _ungrouped(text: str) -> str:
+    """The text without thousands separators; a point is never one."""
+    return re.sub(r"\D", "", text) if _GROUPED.fullmatch(text) else text
+
+
+def _whole(text: str) -> object:
+    plain = _ungrouped(text)
+    return int(plain) if _WHOLE.fullmatch(plain) and len(plain) <= LONGEST_NUMBER else text
+
+
+def _decimal(text: str) -> object:
+    plain = _ungrouped(text)
+    if not _DECIMAL.fullmatch(plain) or len(plain) > LONGEST_NUMBER:
+        return text
+    try:
+        return Decimal(plain)
+    except InvalidOperation:  # pragma: no cover - the pattern lets nothing else through
+        return text
+
+
+def _size(text: str) -> object:
+    return _ungrouped(text)
+
+
+def _names(text: str) -> object:
+    return [name.upper() for name in _BLANKS.split(text) if name]
+
+
+def _managers(text: str) -> object:
+    number = _whole(text)
+    return number if isinstance(number, int) else _names(text)
+
+
+def _bytes(text: str) -> object:
+    if found := _SIZES.fullmatch(text):
+        mean, p95, largest = (part.strip() for part in found.groups())
+        return {"mean": _decimal(mean), "p95": _one_size(p95), "max": _one_size(largest)}
+    return _one_size(text)
+
+
+def _one_size(text: str) -> object:
+    number = _whole(text)
+    if isinstance(number, int):
+        return number
+    try:
+        return parse_size(text, default_unit="B")
+    except SizeSyntax:
+        return text
+
+
+def _ratio(text: str) -> object:
+    found = _RATIO.fullmatch(text)
+    return [int(found[1]), int(found[2])] if found else text
+
+
+def _curve(text: str) -> object:
+    number = _whole(text)
+    return {"fitted": number} if isinstance(number, int) else text.lower()
+
+
+_READERS: Mapping[Kind, Callable[[str], object]] = {
+    "name": str.upper,
+    "text": str,
+    "whole": _whole,
+    "decimal": _decimal,
+    "size": _size,
+    "yes": lambda text: text == "yes",
+    "choice": str,
+    "names": _names,
+    "managers": _managers,
+    "bytes": _bytes,
+    "ratio": _ratio,
+    "curve": _curve,
+}

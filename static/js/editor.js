@@ -1,0 +1,151 @@
+/* The result follows the typing. Without this script the buttons of the form do all of it. */
+(() => {
+  "use strict";
+  const form = document.getElementById("plan");
+  const panel = document.getElementById("panel");
+  const summary = document.getElementById("summary");
+  if (!form || !panel || !summary) return;
+
+  let wait = 300; // longer for plans that take longer to answer
+  let timer = 0;
+  let underway = null;
+  let isSent = false;
+  let isChanged = false;
+
+  const fieldOf = (name) => form.querySelector(`[data-field="${CSS.escape(name)}"]`);
+
+  const say = (words, className) => {
+    summary.className = className;
+    if (summary.textContent !== words) summary.textContent = words;
+  };
+
+  const mark = (field, words) => {
+    const input = field.querySelector("input, select, textarea");
+    const id = `${input.id}-error`;
+    let line = field.querySelector(":scope > .wrong");
+    const described = new Set((input.getAttribute("aria-describedby") || "").split(" ").filter(Boolean));
+    field.classList.toggle("is-wrong", Boolean(words));
+    if (!words) {
+      line?.remove();
+      described.delete(id);
+      input.removeAttribute("aria-invalid");
+    } else {
+      if (!line) {
+        line = document.createElement("p");
+        line.className = "wrong";
+        line.id = id;
+        field.querySelector(":scope > .box, :scope > .choice").after(line);
+      }
+      line.textContent = words;
+      described.add(id);
+      input.setAttribute("aria-invalid", "true");
+    }
+    if (described.size) input.setAttribute("aria-describedby", [...described].join(" "));
+    else input.removeAttribute("aria-describedby");
+  };
+
+  /* A field that nobody has been in yet is not scolded for being empty. */
+  const touched = new Set();
+  const swapProblems = (items) => {
+    const wrong = new Map([...items].map((item) => [item.dataset.for, item.textContent]));
+    for (const field of form.querySelectorAll("[data-field]")) {
+      const name = field.dataset.field;
+      const words = wrong.get(name) || "";
+      const isKnown = field.classList.contains("is-wrong");
+      if (isKnown || !words || touched.has(name)) if (isKnown || words) mark(field, words);
+    }
+  };
+
+  const keepPanel = () => {
+    if (panel.querySelector(":scope > .outdated")) return;
+    const note = document.createElement("p");
+    note.className = "notice warning outdated";
+    note.textContent = "These figures belong to what was typed before.";
+    panel.prepend(note);
+  };
+
+  const swap = (page) => {
+    const fresh = page.getElementById("panel");
+    const hasAnswer = fresh.hasAttribute("data-answered");
+    const hasRefusal = Boolean(fresh.querySelector(".finding"));
+    if (hasAnswer || hasRefusal || !panel.hasAttribute("data-answered")) {
+      panel.replaceChildren(...fresh.childNodes);
+      panel.toggleAttribute("data-answered", hasAnswer);
+    } else {
+      keepPanel();
+    }
+    swapProblems(page.querySelectorAll("#problems > li"));
+    const said = page.getElementById("summary");
+    say(said.textContent, said.className);
+  };
+
+  const apologize = (words) => {
+    if (panel.hasAttribute("data-answered")) keepPanel();
+    say(words, "summary is-stale");
+  };
+
+  const ask = async () => {
+    underway?.abort();
+    const mine = (underway = new AbortController());
+    const began = performance.now();
+    panel.setAttribute("aria-busy", "true");
+    try {
+      const response = await fetch(form.dataset.preview, {
+        method: "POST",
+        body: new URLSearchParams(new FormData(form)),
+        headers: { accept: "text/html" },
+        signal: mine.signal,
+      });
+      const text = await response.text();
+      if (mine !== underway) return; // an older question
+      const page = new DOMParser().parseFromString(text, "text/html");
+      if (!page.getElementById("panel")) {
+        apologize(`The service could not answer (status ${response.status}).`);
+        return;
+      }
+      swap(page);
+      wait = Math.min(Math.max(300, 2 * (performance.now() - began)), 5000);
+    } catch (error) {
+      if (error.name !== "AbortError") apologize("The service does not answer. What you typed is still here.");
+    } finally {
+      if (mine === underway) panel.removeAttribute("aria-busy");
+    }
+  };
+
+  form.addEventListener("input", (event) => {
+    const name = event.target.name || "";
+    isChanged = true;
+    if (!name.startsWith("/") || name.includes("/paste")) return;
+    touched.add(name);
+    clearTimeout(timer);
+    timer = setTimeout(ask, wait);
+  });
+
+  /* The title of a structure and the names on its buttons follow what is typed. */
+  form.addEventListener("input", (event) => {
+    const found = /^\/structures\/\d+\/name$/.test(event.target.name) && event.target.closest("details.structure");
+    if (found) found.querySelector(":scope > summary > .mono").textContent = event.target.value.toUpperCase() || "New structure";
+  });
+
+  form.addEventListener("submit", () => {
+    isSent = true;
+    clearTimeout(timer);
+    underway?.abort();
+  });
+  addEventListener("pageshow", () => (isSent = false));
+  addEventListener("beforeunload", (event) => {
+    if (isChanged && !isSent) event.preventDefault();
+  });
+  addEventListener("online", () => summary.classList.contains("is-stale") && ask());
+
+  /* After a button that added something, typing goes on there; after a refusal, at the list of what is wrong. */
+  const focus = document.getElementById("focus-on").value;
+  const goal = focus && (document.getElementById(focus) || fieldOf(focus));
+  if (goal) {
+    for (let details = goal.closest("details"); details; details = details.parentElement.closest("details")) details.open = true;
+    goal.focus();
+    goal.scrollIntoView({ block: "center" });
+  } else {
+    document.getElementById("wrong-list")?.focus();
+  }
+})();

@@ -1,0 +1,230 @@
+"""The form of the editor and the document: one stands for the other."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.documents import example_text, read_text
+from app.pages.plans.form import (
+    COLUMNS,
+    ROWS_IN_STRUCTURE,
+    change,
+    check,
+    read_typed,
+    take_pastes,
+    typed_of,
+)
+from app.pages.plans.typed import text_of, value_of
+from planner_core.document import PlanDocument, read_object
+
+
+def example() -> PlanDocument:
+    return read_text(example_text().encode())
+
+
+def everything() -> PlanDocument:
+    """A document in which nothing is as it is by default."""
+    return read_object(
+        {
+            "qsg": "Q#1",
+            "queue_managers": ["QM01", "QM02"],
+            "cfcc_level": 17,
+            "growth": {"percent_per_year": -2.5, "years": 3},
+            "headroom_percent": 12.5,
+            "size_factor": 1.25,
+            "admin": {"headroom_percent": 7, "entsmax": 6000, "initsize": "30M", "size": "60M", "duplex": "ALLOWED"},
+            "system": {"include": False, "shared_channels": 9, "preflist": ["CF2"], "allow_auto_alter": True},
+            "policy": {"name": "POL1", "job": True, "replace": True},
+            "coupling_facilities": [
+                {
+                    "name": "CF1", "size": "64G", "cfcc_level": 24, "site": "SITE2", "volatile": True,
+                    "failure_isolated": False, "type": "003931", "mfg": "IBM", "plant": "02",
+                    "sequence": "0000000A1B2C", "partition": "0F", "cpcid": "00", "dumpspace": "1G",
+                },
+                {"name": "CF2"},
+            ],
+            "structures": [
+                {
+                    "name": "APP1", "cflevel": 4, "recover": False, "initsize": "100M", "size": "150M",
+                    "minsize": "50M", "allow_auto_alter": True, "entry_to_element_ratio": [1, 8],
+                    "full_threshold": 70, "preflist": ["CF2", "CF1"], "exclist": ["Q#1@APP2"], "duplex": "ENABLED",
+                    "offload": {
+                        "to": "DB2", "rules": [{"usage_over": 60, "size_over": "8K"}], "dsgroup": "MQ.*.A",
+                        "dsblock": "64K", "dsbufs": 50,
+                    },
+                    "size_with_offload": True,
+                    "queues": [
+                        {"name": "a/B%", "message_bytes": 100, "backlog": 5, "isolation": "PCI"},
+                        {
+                            "name": "C", "message_bytes": {"mean": 100.5, "p95": 200, "max": 300},
+                            "put_rate_per_s": 0.25, "outage_minutes": 90, "persistent": True,
+                        },
+                    ],
+                }
+            ],
+            "acknowledged": [{"code": "CF_VOLATILE", "structure": "APP1", "reason": "agreed, 2026"}],
+        }
+    )  # fmt: skip
+
+
+def queues(count: int) -> PlanDocument:
+    return read_object(
+        {
+            "qsg": "QSG1",
+            "queue_managers": 2,
+            "structures": [
+                {
+                    "name": "APP",
+                    "queues": [
+                        {"name": f"Q.{n}", "message_bytes": 1000 + n, "backlog": n} for n in range(count)
+                    ],
+                }
+            ],
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        example(),
+        everything(),
+        queues(0),
+        queues(ROWS_IN_STRUCTURE),
+        queues(ROWS_IN_STRUCTURE + 1),
+        queues(512),
+    ],
+    ids=["example", "everything", "no queues", "as rows", "as text", "512 queues"],
+)
+def test_a_document_comes_back_from_its_form_unchanged(document: PlanDocument) -> None:
+    sent = read_typed(pair for pair in typed_of(document).items() if pair[1])  # boxes not ticked are not sent
+    checked = check(sent)
+    assert (checked.errors, checked.general) == ({}, ())
+    assert checked.document == document
+
+
+def test_every_key_of_the_document_has_a_field() -> None:
+    dumped = everything().model_dump(mode="json")
+
+    def leaves(at: str, value: object) -> set[str]:
+        if isinstance(value, dict) and not at.endswith(("message_bytes", "curve")):
+            return set().union(*(leaves(f"{at}/{key}", item) for key, item in value.items()))
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            return set().union(*(leaves(f"{at}/{number}", item) for number, item in enumerate(value)))
+        return {at}
+
+    assert leaves("", dumped) - {"/schema_version"} <= typed_of(everything()).keys()
+
+
+def test_what_is_wrong_stands_at_its_field_and_what_was_typed_is_kept() -> None:
+    typed = {
+        **typed_of(example()),
+        "/qsg": "",
+        "/structures/0/full_threshold": "lots",
+        "/structures/1/queues/0/backlog": "5",
+    }
+    checked = check(typed)
+    assert checked.document is None
+    assert set(checked.errors) == {"/qsg", "/structures/0/full_threshold"}
+    assert typed["/structures/0/full_threshold"] == "lots"
+
+
+def test_an_element_of_a_list_is_mended_in_the_field_of_the_list() -> None:
+    checked = check({**typed_of(example()), "/structures/1/preflist": "CF01 9BAD"})
+    assert set(checked.errors) == {"/structures/1/preflist"}
+
+
+def test_a_blank_row_is_no_queue_and_moves_no_other() -> None:
+    typed = change(typed_of(example()), "add:/structures/0/queues").typed
+    typed = change(typed, "add:/structures/0/queues").typed
+    typed["/structures/0/queues/2/name"] = "LAST"
+    checked = check(typed)
+    assert "/structures/0/queues/2/message_bytes" in checked.errors
+    assert not any(name.startswith("/structures/0/queues/1/") for name in checked.errors)
+    typed["/structures/0/queues/2/message_bytes"] = "1K"
+    assert set(check(typed).errors) == {"/structures/0/queues/2/backlog"}
+    typed["/structures/0/queues/2/backlog"] = "1 000"
+    document = check(typed).document
+    assert document is not None
+    assert [queue.name for queue in document.structures[0].queues] == ["PAYMENTS.IN", "LAST"]
+    assert document.structures[0].queues[1].backlog == 1000
+
+
+def test_a_removed_structure_takes_its_fields_with_it_and_leaves_the_others() -> None:
+    typed = change(typed_of(example()), "remove:/structures/0").typed
+    document = check(typed).document
+    assert document is not None
+    assert [structure.name for structure in document.structures] == ["MYDATA"]
+
+
+def test_a_mistake_in_a_text_of_queues_is_told_with_its_line() -> None:
+    typed = typed_of(queues(100))
+    lines = typed["/structures/0/queues"].splitlines()
+    lines[50] = lines[50].replace("1049", "many")
+    checked = check({**typed, "/structures/0/queues": "\n".join(lines)})
+    assert set(checked.errors) == {"/structures/0/queues"}
+    assert checked.errors["/structures/0/queues"].startswith("Line 51:")
+
+
+def test_queues_change_from_rows_to_text_and_back_without_loss() -> None:
+    typed = typed_of(everything())
+    as_text = change(typed, "text:/structures/0").typed
+    assert as_text["/structures/0/queues"].splitlines()[0].split("\t") == list(COLUMNS)
+    assert check(as_text).document == everything()
+    assert check(change(as_text, "rows:/structures/0").typed).document == everything()
+
+
+def test_pasted_queues_join_those_that_are_there() -> None:
+    text = "name,message_bytes,backlog,persistent\nPAYMENTS.IN,2048,7,yes\nNEW.ONE,100,8,no\n"
+    taken = take_pastes({**typed_of(example()), "/structures/0/paste": text})
+    document = check(taken.typed).document
+    assert document is not None
+    assert [(q.name, q.message_bytes, q.backlog) for q in document.structures[0].queues] == [
+        ("PAYMENTS.IN", 2048, 7),
+        ("NEW.ONE", 100, 8),
+    ]
+    assert taken.typed["/structures/0/paste"] == ""
+
+
+def test_a_pasted_line_that_cannot_be_taken_stays_in_the_box() -> None:
+    text = "name,message_bytes,backlog\nGOOD,1,1\nnot a name,1,1\n"
+    taken = take_pastes({**typed_of(example()), "/structures/0/paste": text})
+    assert taken.typed["/structures/0/paste"] == "name,message_bytes,backlog\nnot a name,1,1"
+    assert any("Line 3" in note for note in taken.notes)
+
+
+def test_five_hundred_and_twelve_pasted_queues_become_a_text() -> None:
+    text = "name\tmessage_bytes\tbacklog\n" + "".join(f"APP.{n}\t1024\t{n}\n" for n in range(512))
+    taken = take_pastes({**typed_of(queues(0)), "/structures/0/name": "APP", "/structures/0/paste": text})
+    document = check(taken.typed).document
+    assert document is not None
+    assert len(document.structures[0].queues) == 512
+    assert "/structures/0/queues" in taken.typed
+
+
+def test_displayed_queues_take_their_size_from_the_field_beside() -> None:
+    text = "CSQM401I !MQ01 QUEUE(APP.IN) TYPE(QLOCAL) QSGDISP(SHARED) DEFPSIST(YES) MAXDEPTH(5000)\n"
+    typed = {
+        **typed_of(queues(0)),
+        "/structures/0/name": "APP",
+        "/structures/0/paste": text,
+        "/structures/0/paste_message_bytes": "2K",
+    }
+    document = check(take_pastes(typed).typed).document
+    assert document is not None
+    (queue,) = document.structures[0].queues
+    assert (queue.name, queue.message_bytes, queue.backlog, queue.persistent) == ("APP.IN", 2048, 5000, True)
+
+
+@given(st.integers(min_value=0, max_value=10**12))
+def test_a_whole_number_is_read_as_it_is_shown(number: int) -> None:
+    assert value_of("whole", text_of("whole", number)) == number
+    assert value_of("whole", f"{number:,}") == number
+
+
+@given(st.text(max_size=30).filter(lambda text: text.strip()))
+def test_no_text_in_any_field_is_a_failure(text: str) -> None:
+    typed = dict.fromkeys(typed_of(everything()), text)
+    check(typed)

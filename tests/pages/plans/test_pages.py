@@ -1,0 +1,272 @@
+"""The pages of stored plans, used as a browser without scripts uses them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+
+import pytest
+from fastapi import FastAPI
+from openpyxl import load_workbook
+
+from app.documents import example_text
+from tests.pages.plans.browsing import Browser, Seen
+
+
+@pytest.fixture
+def browser(app: FastAPI) -> Browser:
+    return Browser(app)
+
+
+def edit(browser: Browser, name: str = "SQ03") -> Seen:
+    return browser.get(f"/plans/{name}/edit")
+
+
+def test_an_empty_installation_explains_itself_and_offers_example_and_calculator(browser: Browser) -> None:
+    page = browser.get("/plans")
+    assert page.status == 200
+    assert "A plan is the sizing of one queue-sharing group" in page.words
+    assert {"/new-plan?from=example", "/new-plan", "/"} <= set(page.links)
+
+
+def test_the_example_saved_through_the_form_gives_the_policy_of_the_rest_interface(browser: Browser) -> None:
+    page = browser.save_example()
+    assert (page.status, page.path) == (200, "/plans/SQ03?saved=created")
+    saved = browser.ask("GET", "/plans/SQ03/versions/1/files/policy").text
+    asked = browser.ask(
+        "POST",
+        "/api/v1/policy",
+        content=example_text().encode(),
+        headers={"content-type": "application/yaml"},
+    )
+    assert saved == asked.text
+    assert "STRUCTURE NAME(SQ03APPLICATION1)" in saved
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/plans", "/plans/SQ03", "/plans/SQ03/edit", "/plans/SQ03/history", "/plans/SQ03/compare",
+        "/plans/SQ03/advice", "/plans/SQ03/versions/1", "/plans/SQ03/versions/1/print",
+        "/plans/SQ03/versions/1/structures/APPLICATION1", "/plans/SQ03/versions/1/structures/CSQ_ADMIN",
+        "/plans/SQ03/versions/1/structures/CSQSYSAPPL", "/new-plan", "/import-plans", "/deleted-plans",
+        "/new-plan?from=copy&name=SQ03",
+    ],
+)  # fmt: skip
+def test_every_page_has_one_heading_and_no_id_twice(browser: Browser, path: str) -> None:
+    browser.save_example()
+    page = browser.get(path)
+    assert page.status == 200
+    assert page.text.count("<h1") == 1
+    assert len(page.ids) == len(set(page.ids))
+    for link in page.links:
+        if link.startswith("#"):
+            assert link[1:] in page.ids, link
+
+
+def test_a_form_with_mistakes_is_not_saved_and_links_to_its_fields(browser: Browser) -> None:
+    browser.save_example()
+    page = edit(browser)
+    sent = {**page.fields, "/structures/0/queues/0/backlog": "2OO", "/qsg": "toolong", "do": "save"}
+    answer = browser.post("/plans/SQ03/edit", sent)
+    assert answer.status == 422
+    assert answer.fields["/structures/0/queues/0/backlog"] == "2OO"
+    assert {"#/qsg", "#/structures/0/queues/0/backlog"} <= set(answer.links)
+    assert {"/qsg-error", "/structures/0/queues/0/backlog-error"} <= set(answer.ids)
+    assert len(browser.get("/plans/SQ03/history").fields) == 2  # still one version: from and to
+
+
+def test_findings_beside_the_form_link_to_the_field_that_causes_them(browser: Browser) -> None:
+    browser.save_example()
+    sent = {**edit(browser).fields, "/structures/0/initsize": "100M", "do": "check"}
+    page = browser.post("/plans/SQ03/edit", sent)
+    assert "INITSIZE_BELOW_NEED" in page.text
+    assert "#/structures/0/initsize" in page.links
+    assert "/structures/0/initsize" in page.ids
+
+
+def test_rows_are_added_and_removed_by_buttons(browser: Browser) -> None:
+    browser.save_example()
+    page = browser.post("/plans/SQ03/edit", {**edit(browser).fields, "do": "add:/structures/0/queues"})
+    assert "/structures/0/queues/1/name" in page.fields
+    page = browser.post("/plans/SQ03/edit", {**page.fields, "do": "add:/structures"})
+    assert "/structures/2/name" in page.fields
+    page = browser.post("/plans/SQ03/edit", {**page.fields, "do": "remove:/structures/0"})
+    assert "/structures/0/name" not in page.fields
+    page = browser.post("/plans/SQ03/edit", {**page.fields, "do": "save"})
+    assert page.path == "/plans/SQ03?saved=changed"
+    assert "SQ03MYDATA" in page.words
+    assert "SQ03APPLICATION1" not in page.words
+
+
+def test_two_editors_at_once_see_both_versions_and_lose_nothing(browser: Browser) -> None:
+    browser.save_example()
+    first, second = edit(browser).fields, edit(browser).fields
+    saved = browser.post(
+        "/plans/SQ03/edit", {**first, "/structures/0/queues/0/backlog": "250000", "do": "save"}
+    )
+    assert saved.path == "/plans/SQ03?saved=changed"
+    refused = browser.post(
+        "/plans/SQ03/edit",
+        {**second, "/structures/1/full_threshold": "80", "comment": "my remark", "do": "save"},
+    )
+    assert refused.status == 409
+    for words in (
+        "/structures/APPLICATION1/queues/PAYMENTS.IN/backlog",
+        "200000",
+        "250000",
+        "full_threshold",
+        "80",
+    ):
+        assert words in refused.words
+    together = browser.post("/plans/SQ03/edit", {**refused.fields, "do": "merge"})
+    assert together.fields["/structures/0/queues/0/backlog"] == "250000"
+    assert together.fields["/structures/1/full_threshold"] == "80"
+    assert together.fields["comment"] == "my remark"
+    done = browser.post("/plans/SQ03/edit", {**together.fields, "do": "save"})
+    assert done.path == "/plans/SQ03?saved=changed"
+    compared = browser.get("/plans/SQ03/compare?from=1&to=3")
+    assert "full_threshold" in compared.words
+    assert "250000" in compared.words
+
+
+def test_saving_mine_after_a_conflict_keeps_theirs_in_the_history(browser: Browser) -> None:
+    browser.save_example()
+    first, second = edit(browser).fields, edit(browser).fields
+    browser.post("/plans/SQ03/edit", {**first, "/cfcc_level": "24", "do": "save"})
+    refused = browser.post("/plans/SQ03/edit", {**second, "/cfcc_level": "23", "do": "save"})
+    browser.post("/plans/SQ03/edit", {**refused.fields, "do": "save"})
+    levels = [
+        json.loads(browser.ask("GET", f"/plans/SQ03/versions/{n}/files/plan.json").text).get("cfcc_level", 25)
+        for n in (1, 2, 3)
+    ]
+    assert levels == [25, 24, 23]
+
+
+def test_what_was_typed_survives_the_deletion_of_the_plan(browser: Browser) -> None:
+    browser.save_example()
+    typed = edit(browser).fields
+    browser.post("/plans/SQ03/delete", {})
+    page = browser.post("/plans/SQ03/edit", {**typed, "/cfcc_level": "24", "do": "save"})
+    assert page.status == 409
+    assert page.fields["/cfcc_level"] == "24"
+    again = browser.post("/new-plan", {**page.fields, "do": "save"})
+    assert again.path == "/plans/SQ03?saved=created"
+
+
+def test_a_name_that_is_taken_or_impossible_is_told_beside_the_name(browser: Browser) -> None:
+    browser.save_example()
+    for name in ("SQ03", "../x", ""):
+        page = browser.save_example(name)
+        assert page.status == 422
+        assert "name-error" in page.ids
+        assert page.fields["/qsg"] == "SQ03"
+
+
+def test_deleting_can_be_undone(browser: Browser) -> None:
+    browser.save_example()
+    page = browser.post("/plans/SQ03/delete", {})
+    assert "SQ03 was deleted" in page.words
+    assert browser.get("/plans/SQ03").status == 404
+    assert "SQ03" in browser.get("/deleted-plans").words
+    assert browser.post("/plans/SQ03/restore", {}).status == 200
+    assert browser.get("/plans/SQ03/history").status == 200
+
+
+def test_a_finding_is_acknowledged_with_a_reason_that_becomes_part_of_the_plan(browser: Browser) -> None:
+    browser.save_example(**{"/structures/0/initsize": "100M"})
+    page = browser.get("/plans/SQ03")
+    assert page.fields["code"]
+    given = {
+        "etag": page.fields["etag"],
+        "code": "INITSIZE_BELOW_NEED",
+        "structure": "APPLICATION1",
+        "reason": "agreed",
+    }
+    page = browser.post("/plans/SQ03/acknowledge", given)
+    assert "Acknowledged: agreed" in page.words
+    document = json.loads(browser.ask("GET", "/plans/SQ03/versions/2/files/plan.json").text)
+    assert document["acknowledged"] == [
+        {"code": "INITSIZE_BELOW_NEED", "structure": "APPLICATION1", "reason": "agreed"}
+    ]
+
+
+def test_plans_are_exported_and_imported_as_files(browser: Browser) -> None:
+    browser.save_example("A.1")
+    archive = zipfile.ZipFile(io.BytesIO(browser.ask("GET", "/export-plans").content))
+    assert archive.namelist() == ["A.1.plan.json"]
+    yaml = browser.ask("GET", "/plans/A.1/versions/1/files/plan.yaml").content
+    answer = browser.ask(
+        "POST",
+        "/import-plans",
+        files=[
+            ("files", ("B.plan.json", archive.read("A.1.plan.json"))),
+            ("files", ("C.yaml", yaml)),
+            ("files", ("A.1.plan.json", yaml)),
+            ("files", ("D.yaml", b"qsg: [")),
+        ],
+    )
+    assert answer.status_code == 200
+    assert "There is a plan called A.1 already" in answer.text
+    texts = {
+        name: browser.ask("GET", f"/plans/{name}/versions/1/files/plan.json").text
+        for name in ("A.1", "B", "C")
+    }
+    assert len(set(texts.values())) == 1
+    assert browser.get("/plans/D").status == 404
+
+
+def test_tables_are_given_as_csv_and_as_a_workbook(browser: Browser) -> None:
+    browser.save_example()
+    at = "/plans/SQ03/versions/1/files"
+    rows = list(csv.DictReader(io.StringIO(browser.ask("GET", f"{at}/structures.csv").text)))
+    assert [row["structure"] for row in rows] == [
+        "SQ03CSQ_ADMIN", "SQ03APPLICATION1", "SQ03MYDATA", "SQ03CSQSYSAPPL",
+    ]  # fmt: skip
+    book = load_workbook(io.BytesIO(browser.ask("GET", f"{at}/tables.xlsx").content))
+    sheet = book["structures"]
+    heading = [cell.value for cell in sheet[1]]
+    assert [str(row[heading.index("size_kib")].value) for row in sheet.iter_rows(min_row=2)] == [
+        row["size_kib"] for row in rows
+    ]
+    assert {"facilities", "queues", "findings", "plan"} <= set(book.sheetnames)
+
+
+def test_a_text_that_looks_like_a_formula_stays_a_text_in_a_spreadsheet(browser: Browser) -> None:
+    reason = "=1+1"
+    browser.save_example(
+        **{
+            "/structures/0/initsize": "100M",
+            "/acknowledged/0/code": "INITSIZE_BELOW_NEED",
+            "/acknowledged/0/reason": reason,
+        }
+    )
+    at = "/plans/SQ03/versions/1/files"
+    assert ",'=1+1," in browser.ask("GET", f"{at}/findings.csv").text
+    book = load_workbook(io.BytesIO(browser.ask("GET", f"{at}/tables.xlsx").content))
+    found = [cell for row in book["findings"].iter_rows() for cell in row if cell.value == reason]
+    assert [cell.data_type for cell in found] == ["s"]
+
+
+def test_the_answer_of_the_calculator_opens_in_the_editor(browser: Browser) -> None:
+    page = browser.get("/new-plan?from=calculator&messages=777&qsg=ABCD")
+    assert page.fields["/qsg"] == "ABCD"
+    assert page.fields["/structures/0/queues/0/backlog"] == "777"
+
+
+def test_the_preview_says_what_is_wrong_with_which_field(browser: Browser) -> None:
+    sent = {**browser.get("/new-plan?from=example").fields, "/cfcc_level": "x"}
+    page = browser.post("/plan-preview", sent)
+    assert 'data-for="/cfcc_level"' in page.text
+    sent["/cfcc_level"] = "25"
+    page = browser.post("/plan-preview", sent)
+    assert "The group takes" in page.words
+
+
+def test_text_that_people_typed_is_never_markup(browser: Browser) -> None:
+    evil = '"><script>alert(1)</script>'
+    sent = {**browser.get("/new-plan?from=example").fields, "/qsg": evil, "comment": evil, "name": evil}
+    for path in ("/new-plan", "/plan-preview"):
+        assert "<script>alert" not in browser.post(path, {**sent, "do": "save"}).text
