@@ -12,6 +12,7 @@ def routers() -> list[APIRouter]:
     from app.pages.plans.routes import router as plans
     from app.pages.published.routes import router as published
     from app.pages.quick.routes import router as quick
+    from app.pages.sheet.routes import router as sheet
     from app.pages.style.routes import router as style
 
-    return [quick, editor, plans, published, documentation, style]
+    return [quick, editor, plans, sheet, published, documentation, style]

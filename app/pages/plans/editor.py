@@ -23,7 +23,7 @@ from app.plans.errors import PlanConflict, PlanGone, PlanNameInvalid, PlanNotFou
 from app.plans.stored import StoredVersion
 from app.templating import Page, render
 from planner_core.document import PlanDocument, read_json, read_object
-from planner_core.errors import DocumentInvalid
+from planner_core.errors import DocumentInvalid, PlanRefused
 
 router = APIRouter(include_in_schema=False)
 
@@ -155,6 +155,8 @@ def create(request: Request, session: SessionDep, body: BodyDep) -> Response:
         outcome = service.save_plan(
             session, asked.name, ready, create_only=True, comment=asked.comment or None
         )
+    except PlanRefused:  # the panel says why
+        return _editor(request, asked, "", is_asked=True, status_code=422)
     except (PlanNameInvalid, PlanConflict) as error:
         return _editor(request, replace(asked, name_error=str(error)), "", is_asked=True, status_code=422)
     return RedirectResponse(_url(request, f"/plans/{outcome.version.name}?saved=created"), status_code=303)
@@ -183,6 +185,8 @@ def save(request: Request, session: SessionDep, name: str, body: BodyDep) -> Res
         outcome = service.save_plan(
             session, name, ready, if_match=asked.etag or None, comment=asked.comment or None
         )
+    except PlanRefused:  # the panel says why
+        return _editor(request, asked, name, is_asked=True, status_code=422)
     except (PlanConflict, PreconditionRequired) as error:
         return _conflict(request, session, name, asked, ready, error.current)
     except PlanGone as error:
@@ -230,9 +234,6 @@ def _ready(request: Request, asked: Asked, name: str) -> tuple[PlanDocument, Non
         lead = "Not saved: some pasted lines could not be taken over. Mend or delete them."
         return None, _editor(request, replace(asked, lead=lead), name, is_asked=True, status_code=422)
     if checked.document is None:
-        return None, _editor(request, asked, name, is_asked=True, status_code=422)
-    _, checked = panel_of(asked.typed, checked)
-    if checked.document is None:  # refused by the core
         return None, _editor(request, asked, name, is_asked=True, status_code=422)
     return checked.document, None
 

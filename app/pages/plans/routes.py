@@ -58,6 +58,8 @@ QUEUES_PER_PAGE = 100
 MOST_SHOWN_CHARACTERS = 60_000
 """A longer text is cut on the page; its file is whole."""
 MOST_DIFFERENCES = 500
+MOST_FINDINGS = 300
+"""Shown on a page; the file has all."""
 MOST_PRINTED_QUEUES = 2_000
 OUTPUTS: Mapping[str, tuple[str, str]] = {
     **SHOWN_OUTPUTS,
@@ -116,6 +118,7 @@ class ResultPage(Page):
     assumption: Annotated[str, "How structures are counted there"]
     totals: Annotated[Mapping[str, Figure], "Sums over the group, with their explanations"]
     findings: Annotated[tuple[FindingShown, ...], "The findings"]
+    findings_omitted: Annotated[int, "How many more there are"]
     open_findings: Annotated[Mapping[str, int], "Findings nobody acknowledged, by severity"]
     texts: Annotated[tuple[TextShown, ...], "Texts to copy or download"]
     tables: Annotated[tuple[str, ...], "Names of the tables that are given as CSV"]
@@ -177,6 +180,7 @@ class PrintPage(Page):
     facilities: Annotated[tuple[FacilityLine, ...], "What they take of each coupling facility"]
     assumption: Annotated[str, "How structures are counted there"]
     findings: Annotated[tuple[FindingShown, ...], "The findings"]
+    findings_omitted: Annotated[int, "How many more there are"]
     queues: Annotated[tuple[QueueLine, ...], "All queues, or the first of very many"]
     queues_total: Annotated[int, "How many there are"]
     changes: Annotated[tuple[Difference, ...], "What changed since the version before"]
@@ -346,7 +350,8 @@ def on_paper(request: Request, session: SessionDep, name: str, number: int) -> R
         structures=structure_lines(stored),
         facilities=facility_lines(stored),
         assumption=ASSUMPTION,
-        findings=findings_of(stored),
+        findings=findings_of(stored)[:MOST_FINDINGS],
+        findings_omitted=max(len(stored.result["findings"]) - MOST_FINDINGS, 0),
         queues=tuple(queues[:MOST_PRINTED_QUEUES]),
         queues_total=len(queues),
         changes=changes[:MOST_DIFFERENCES],
@@ -548,7 +553,8 @@ def _result(request: Request, session: SessionDep, stored: StoredVersion) -> Res
         facilities=facility_lines(stored),
         assumption=ASSUMPTION,
         totals={figure.id.rpartition("-")[2]: figure for figure in totals},
-        findings=findings,
+        findings=findings[:MOST_FINDINGS],
+        findings_omitted=max(len(findings) - MOST_FINDINGS, 0),
         open_findings={
             severity: sum(f.severity == severity and not f.acknowledged for f in findings)
             for severity in ("error", "warning", "info")

@@ -1,0 +1,1 @@
+"""Several groups on one sheet."""
