@@ -11,6 +11,7 @@ RUN .venv/bin/python -m pip install --no-cache-dir --require-hashes --no-build-i
 COPY pyproject.toml LICENSE ./
 COPY planner_core/ planner_core/
 COPY app/ app/
+COPY migrations/ migrations/
 COPY templates/ templates/
 COPY static/ static/
 COPY docs/ docs/

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from ruamel.yaml import YAML
 
+from app.db import database_url
 from app.main import create_app
 from app.settings import Settings
 from tests.packaging.dockerfile import Instruction, environment, last, read_dockerfile
@@ -77,7 +78,7 @@ def test_every_installation_is_checked_by_hashes_or_fetches_nothing() -> None:
 
 def test_the_packages_of_the_service_are_copied() -> None:
     copied = set(copied_from_the_tree())
-    assert {"app", "planner_core", "templates", "static", "docs"} <= copied
+    assert {"app", "migrations", "planner_core", "templates", "static", "docs"} <= copied
     assert "spark_jobs" not in copied
 
 
@@ -129,6 +130,19 @@ def test_the_settings_are_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings()
     assert settings.host == "0.0.0.0"  # noqa: S104 - every address of the container
     assert {"127.0.0.1", "localhost"} <= set(settings.accepted_hosts)
+
+
+def test_plans_are_stored_in_the_database_beside_it() -> None:
+    web, db = variables_of("web"), variables_of("db")
+    url = database_url(web["CFPLAN_DATABASE_URL"], data_dir=Path("unused"))
+    assert url.drivername == "postgresql+psycopg"
+    assert url.host in COMPOSE["services"]
+    assert (url.username, url.database) == (db["POSTGRES_USER"], db["POSTGRES_DB"])
+    assert url.password is None, "a password in a URL is seen where URLs are seen"
+    assert web["PGPASSWORD"] == db["POSTGRES_PASSWORD"]
+    assert COMPOSE["services"]["web"]["depends_on"] == {url.host: {"condition": "service_healthy"}}
+    assert "healthcheck" in COMPOSE["services"][url.host]
+    assert "--migrate" in COMPOSE["services"]["web"]["command"]
 
 
 def test_the_port_is_the_same_everywhere() -> None:
