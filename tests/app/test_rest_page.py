@@ -22,7 +22,10 @@ def test_every_address_of_the_interface_is_on_the_page(app: FastAPI) -> None:
     described = get(app, "/openapi.json").json()["paths"]
     stands_for = {"limits": "{table_id}", "SQ03": "{name}", "1": "{number}"}
     named = {
-        (method.lower(), "/".join(stands_for.get(part, part) for part in address.partition("?")[0].split("/")))
+        (
+            method.lower(),
+            "/".join(stands_for.get(part, part) for part in address.partition("?")[0].split("/")),
+        )
         for method, address in ADDRESSES
     }
     assert named == {(method, path) for path, item in described.items() for method in item}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import hypothesis
@@ -10,22 +11,43 @@ import schemathesis
 from schemathesis.checks import CHECKS, load_all_checks
 
 from app.main import create_app
+from app.plans import service
 from app.settings import Settings
+from planner_core.document import read_object
 from planner_core.outputs import OUTPUT_KINDS
+from tests.app.support import SQ03
 
+STORED_NAME = "SQ03"
+STORED = "/api/v1/plans/{name}"
 OPERATIONS = [
     *(("POST", f"/api/v1/{kind}") for kind in ("size", *OUTPUT_KINDS)),
     *(
         ("GET", path)
         for path in ("/healthz", "/api/v1/schema", "/api/v1/reference", "/api/v1/reference/{table_id}")
     ),
+    *(("GET", path) for path in ("/api/v1/plans", "/api/v1/deleted-plans")),
+    *((method, STORED) for method in ("PUT", "GET", "DELETE")),
+    *(("GET", f"{STORED}/{part}") for part in ("document", "versions", "versions/{number}", "diff")),
+    ("POST", f"{STORED}/restore"),
+    *(("GET", f"{STORED}{at}/{kind}") for at in ("", "/versions/{number}") for kind in OUTPUT_KINDS),
 ]
 GOOD, BAD = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
+HAS_BODY = [("PUT", STORED), *((method, path) for method, path in OPERATIONS[: 1 + len(OUTPUT_KINDS)])]
+HAS_PARAMETERS = [
+    (method, path)
+    for method, path in OPERATIONS
+    if path.startswith("/api/v1/plans") or (method, path) in HAS_BODY
+]
 TRIED = [
     pytest.param(method, path, mode, id=f"{method} {path} {mode.value}")
     for method, path in OPERATIONS
-    for mode in ((GOOD, BAD) if method == "POST" else (GOOD,))  # nothing that could be bad goes into a GET
+    for mode in (
+        (GOOD, BAD) if (method, path) in HAS_PARAMETERS else (GOOD,)
+    )  # nothing bad goes into the others
 ]
+CASES_EACH, CASES_EACH_IN_SOAK = 25, 250
+SENT: Counter[tuple[str, int]] = Counter()
+"""Requests that were sent, by operation and by how many were asked for: some operations have but one request."""
 CHECKED = [
     "not_a_server_error",
     "status_code_conformance",
@@ -40,7 +62,10 @@ CHECKED = [
 def described(tmp_path_factory: pytest.TempPathFactory) -> schemathesis.BaseSchema:
     """The interface as it describes itself, for any host name: the tester calls it by one of its own."""
     settings = Settings(data_dir=Path(tmp_path_factory.mktemp("data")), allowed_hosts=("*",))
-    return schemathesis.openapi.from_asgi("/openapi.json", create_app(settings))
+    app = create_app(settings)
+    with app.state.database.session(writes=True) as session:
+        service.save_plan(session, STORED_NAME, read_object(SQ03))
+    return schemathesis.openapi.from_asgi("/openapi.json", app)
 
 
 def test_all_operations_are_tried(described: schemathesis.BaseSchema) -> None:
@@ -55,19 +80,63 @@ def test_all_operations_are_tried(described: schemathesis.BaseSchema) -> None:
 def test_made_up_requests_get_answers_that_are_described(
     described: schemathesis.BaseSchema, method: str, path: str, mode: schemathesis.GenerationMode
 ) -> None:
+    try_cases(described, method, path, mode, cases=CASES_EACH)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("method", "path", "mode"), TRIED)
+def test_ten_times_as_many_made_up_requests_get_answers_that_are_described(
+    described: schemathesis.BaseSchema, method: str, path: str, mode: schemathesis.GenerationMode
+) -> None:
+    try_cases(described, method, path, mode, cases=CASES_EACH_IN_SOAK)
+
+
+def was_tried_whole(cases: int) -> bool:
+    """All operations were tried by this process; not so when tests are picked or spread."""
+    return len({operation for operation, asked in SENT if asked == cases}) == len(TRIED)
+
+
+def test_a_thousand_requests_were_sent() -> None:
+    if not was_tried_whole(CASES_EACH):
+        pytest.skip("only some of the operations were tried")
+    assert sum(sent for (_, asked), sent in SENT.items() if asked == CASES_EACH) >= 1_000
+
+
+@pytest.mark.soak
+def test_ten_thousand_requests_were_sent() -> None:
+    if not was_tried_whole(CASES_EACH_IN_SOAK):
+        pytest.skip("only some of the operations were tried")
+    print(SENT)
+    assert sum(sent for (_, asked), sent in SENT.items() if asked == CASES_EACH_IN_SOAK) >= 10_000
+
+
+def try_cases(
+    described: schemathesis.BaseSchema,
+    method: str,
+    path: str,
+    mode: schemathesis.GenerationMode,
+    *,
+    cases: int,
+) -> None:
+    """Send that many. Half of the requests for stored plans ask for one that is there."""
     load_all_checks()
     strategy = described[path][method].as_strategy(generation_mode=mode)
 
-    @hypothesis.given(case=strategy)
+    @hypothesis.given(case=strategy, real=hypothesis.strategies.booleans())
     @hypothesis.settings(
-        max_examples=15,
+        max_examples=cases,
         deadline=None,
         derandomize=True,
         database=None,
         phases=[hypothesis.Phase.generate],
         suppress_health_check=list(hypothesis.HealthCheck),
     )
-    def send(case: schemathesis.Case) -> None:
+    def send(case: schemathesis.Case, real: bool) -> None:
+        SENT[f"{method} {path} {mode.value}", cases] += 1
+        if real and "{name}" in path and mode is GOOD:
+            case.path_parameters["name"] = STORED_NAME
+            if "number" in case.path_parameters:
+                case.path_parameters["number"] = 1
         case.call_and_validate(checks=CHECKS.get_by_names(CHECKED))  # type: ignore[arg-type]
 
     send()
