@@ -107,6 +107,7 @@
 
   form.addEventListener("input", askSoon);
   form.addEventListener("submit", async (event) => {
+    if (event.submitter?.hasAttribute("formaction")) return; // leads to another page
     event.preventDefault();
     clearTimeout(timer);
     await ask();

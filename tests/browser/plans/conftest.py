@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from app.main import create_app
+from app.settings import Settings
+from tests.chromium import LAUNCH_FLAGS
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Iterator[str]:
+    """Address of a service of this test alone, with nothing stored in it."""
+    app = create_app(Settings(data_dir=tmp_path / "data"))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Path) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=str(chromium), args=list(LAUNCH_FLAGS))
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser: Browser, base: str) -> Iterator[Page]:
+    """A page that must not complain: no error in its console, no refusal of the content security policy."""
+    context = browser.new_context(base_url=base, viewport={"width": 1440, "height": 900})
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on("console", lambda m: complaints.append(m.text) if _is_complaint(m.type, m.text) else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+def _is_complaint(kind: str, text: str) -> bool:
+    # Chromium reports every answer of 4xx as an error; pages answer 422 and 409 on purpose.
+    return kind in ("error", "warning") and "Failed to load resource" not in text

@@ -1,0 +1,205 @@
+"""Plans in a real browser: made by typing, by two people at once, by keyboard, and looked at by axe."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from app.documents import example_text, read_text
+
+pytestmark = pytest.mark.browser
+
+
+def save_example(page: Page, name: str = "SQ03") -> None:
+    page.goto("/new-plan?from=example")
+    page.get_by_label("Name", exact=True).first.fill(name)
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
+
+
+def at(page: Page, pointer: str):  # noqa: ANN201 - a locator
+    return page.locator(f'[name="{pointer}"]')
+
+
+def test_the_sq03_plan_typed_into_the_editor_gives_the_policy_of_the_rest_interface(
+    page: Page, base: str
+) -> None:
+    page.goto("/plans")
+    page.get_by_role("link", name="New plan").click()
+    page.get_by_label("Name", exact=True).first.fill("SQ03")
+    page.get_by_label("Queue-sharing group").fill("SQ03")
+    page.get_by_label("Queue managers").fill("5")
+    for number, site in ((0, "SITE1"), (1, "SITE2")):
+        if number:
+            page.get_by_role("button", name="Add a coupling facility").click()
+        facility = f"/coupling_facilities/{number}"
+        at(page, f"{facility}/name").fill(f"CF0{number + 1}")
+        at(page, f"{facility}/size").fill("64G")
+        at(page, f"{facility}/cfcc_level").fill("25")
+        at(page, f"{facility}/site").select_option(site)
+    at(page, "/structures/0/name").fill("APPLICATION1")
+    at(page, "/structures/0/preflist").fill("CF01 CF02")
+    page.get_by_text("Offload", exact=True).first.click()
+    at(page, "/structures/0/offload/dsgroup").fill("MQ.SMDS.*.APP1")
+    first = "/structures/0/queues/0"
+    at(page, f"{first}/name").fill("PAYMENTS.IN")
+    at(page, f"{first}/message_bytes").fill("1024")
+    at(page, f"{first}/backlog").fill("200000")
+    at(page, f"{first}/persistent").check()
+    page.get_by_role("button", name="Add a structure").click()
+    expect(at(page, "/structures/1/name")).to_be_focused()
+    at(page, "/structures/1/name").fill("MYDATA")
+    at(page, "/structures/1/preflist").fill("CF02 CF01")
+    page.get_by_text("Offload", exact=True).nth(1).click()
+    at(page, "/structures/1/offload/dsgroup").fill("MQ.SMDS.*.MYDATA")
+    second = "/structures/1/queues/0"
+    at(page, f"{second}/name").fill("ORDERS.IN")
+    at(page, f"{second}/message_bytes").fill("3500/12000/60000")
+    at(page, f"{second}/put_rate_per_s").fill("40")
+    at(page, f"{second}/outage_minutes").fill("90")
+    at(page, f"{second}/persistent").check()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Saved.", exact=True)).to_be_visible()
+    shown = page.locator("#text-policy").text_content()
+    document = read_text(example_text().encode()).model_dump_json()
+    asked = httpx.post(
+        f"{base}/api/v1/policy", content=document, headers={"content-type": "application/json"}
+    )
+    stored = httpx.get(f"{base}/api/v1/plans/SQ03/policy")
+    assert shown == asked.text == stored.text
+
+
+def test_the_result_follows_the_typing_and_errors_stand_at_their_field(page: Page) -> None:
+    save_example(page)
+    page.goto("/plans/SQ03/edit")
+    summary = page.locator("#summary")
+    before = summary.text_content() or ""
+    backlog = at(page, "/structures/0/queues/0/backlog")
+    backlog.fill("400000")
+    expect(summary).not_to_have_text(before)
+    backlog.fill("2OO")
+    expect(page.locator('[id="/structures/0/queues/0/backlog-error"]')).to_have_text(
+        "Must be a whole number."
+    )
+    expect(page.get_by_text("These figures belong to what was typed before.")).to_be_visible()
+    backlog.fill("200000")
+    expect(summary).to_have_text(before)
+    expect(page.locator('[id="/structures/0/queues/0/backlog-error"]')).to_have_count(0)
+
+
+def test_a_finding_leads_to_the_field_that_causes_it(page: Page) -> None:
+    save_example(page)
+    page.goto("/plans/SQ03/edit")
+    page.get_by_text("Sizes that are given").first.click()
+    at(page, "/structures/0/initsize").fill("100M")
+    page.locator("#panel").get_by_role("link", name=re.compile("INITSIZE")).first.click()
+    assert page.url.endswith("#/structures/0/initsize")
+
+
+def test_two_people_at_once_lose_nothing(page: Page) -> None:
+    save_example(page)
+    other = page.context.new_page()
+    for each in (page, other):
+        each.goto("/plans/SQ03/edit")
+    at(page, "/structures/0/queues/0/backlog").fill("250000")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Saved as a new version.")).to_be_visible()
+    at(other, "/structures/1/full_threshold").fill("80")
+    other.get_by_role("button", name="Save", exact=True).click()
+    expect(other.get_by_role("heading", level=1)).to_have_text("SQ03 was changed meanwhile")
+    expect(other.get_by_role("row", name="PAYMENTS.IN/backlog 200000 250000 200000")).to_be_visible()
+    expect(other.get_by_role("row", name="full_threshold 85 85 80")).to_be_visible()
+    other.get_by_role("button", name="Put both together").click()
+    other.get_by_role("button", name="Save", exact=True).click()
+    expect(other.get_by_text("Saved as a new version.")).to_be_visible()
+    other.goto("/plans/SQ03/edit")
+    expect(at(other, "/structures/0/queues/0/backlog")).to_have_value("250000")
+    expect(at(other, "/structures/1/full_threshold")).to_have_value("80")
+
+
+def test_a_plan_is_changed_and_saved_by_keyboard_alone(page: Page) -> None:
+    save_example(page)
+    page.goto("/plans/SQ03/edit")
+    reached: list[str] = []
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        name = page.evaluate("document.activeElement.name || document.activeElement.textContent.trim()")
+        if name in reached[-1:] and name == "":
+            break
+        reached.append(name)
+        if name == "/cfcc_level":
+            page.keyboard.press("Control+a")
+            page.keyboard.type("24")
+        if page.evaluate("document.activeElement.value === 'save'"):
+            page.keyboard.press("Enter")
+            break
+    assert {"/qsg", "/cfcc_level", "/structures/0/name", "/structures/0/queues/0/backlog", "comment"} <= set(
+        reached
+    )
+    expect(page.get_by_text("Saved as a new version.")).to_be_visible()
+
+
+def test_five_hundred_queues_are_pasted_and_shown(page: Page) -> None:
+    page.goto("/new-plan")
+    page.get_by_label("Name", exact=True).first.fill("MANY")
+    page.get_by_label("Queue-sharing group").fill("QSG1")
+    page.get_by_label("Queue managers").fill("4")
+    at(page, "/structures/0/name").fill("APP")
+    page.get_by_text("Paste many queues").click()
+    lines = "".join(f"APP.Q{n}\t1024\t1000\n" for n in range(512))
+    at(page, "/structures/0/paste").fill("name\tmessage_bytes\tbacklog\n" + lines)
+    page.get_by_role("button", name="Add these queues").click()
+    expect(page.get_by_text("512 queues were taken over")).to_be_visible()
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("link", name="QSG1APP", exact=True).click()
+    expect(page.get_by_role("heading", name="Queues 512")).to_be_visible()
+
+
+PAGES = (
+    "/plans", "/new-plan", "/plans/SQ03", "/plans/SQ03/edit", "/plans/SQ03/history", "/plans/SQ03/compare?from=1&to=2",
+    "/plans/SQ03/advice", "/plans/SQ03/versions/1", "/plans/SQ03/versions/1/print", "/sheet?plan=SQ03",
+    "/plans/SQ03/versions/2/structures/MYDATA", "/import-plans", "/deleted-plans", "wrong", "conflict",
+)  # fmt: skip
+
+
+def open_page(page: Page, path: str) -> None:
+    if path not in ("wrong", "conflict"):
+        page.goto(path)
+        return
+    page.goto("/plans/SQ03/edit")
+    at(page, "/cfcc_level").fill("23" if path == "conflict" else "x")
+    if path == "conflict":
+        page.evaluate("document.querySelector('[name=etag]').value = '\"1.1\"'")
+        page.evaluate("document.querySelector('[name=base]').value = '1'")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.wait_for_url("**/plans/SQ03/edit")
+    expect(page.locator("#wrong-list" if path == "wrong" else "table.diff")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_have_no_accessibility_violation_and_do_not_overflow(page: Page, scheme: str) -> None:
+    save_example(page)
+    page.goto("/plans/SQ03/edit")
+    page.get_by_text("Sizes that are given").first.click()
+    at(page, "/structures/0/initsize").fill("100M")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Saved as a new version.")).to_be_visible()
+    page.emulate_media(color_scheme="light" if scheme == "light" else "dark")
+    found: list[str] = []
+    for path in PAGES:
+        for width in (1440, 1024, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            if width == 1440:
+                open_page(page, path)
+            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                found.append(f"{path} overflows at {width}")
+            if width != 1024:
+                violations = Axe().run(page).response["violations"]
+                found += [
+                    f"{path} at {width}: {each['id']} {each['nodes'][0]['target']}" for each in violations
+                ]
+    assert found == []
