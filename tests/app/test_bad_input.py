@@ -34,7 +34,8 @@ FULL["structures"][0]["offload"] = {
     "to": "SMDS", "rules": [{"usage_over": 70, "size_over": "32K"}], "dsgroup": "MQ.SMDS.*.APP1", "dsblock": "256K",
     "dsbufs": 100,
 }  # fmt: skip
-FULL["structures"][0]["queues"][0]["isolation"] = "payments"
+FULL["structures"][0]["queues"][0].update(isolation="payments", selector_reads=False)
+FULL["acknowledged"] = [{"code": "OFFLOAD_GAINS_NOTHING", "structure": "APPLICATION1", "reason": "looked at"}]
 
 BAD_ANYWHERE: dict[str, object] = {
     "an object": {"x": 1},
