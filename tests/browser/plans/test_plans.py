@@ -7,7 +7,7 @@ import re
 import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from app.documents import example_text, read_text
 
@@ -21,7 +21,7 @@ def save_example(page: Page, name: str = "SQ03") -> None:
     expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
 
 
-def at(page: Page, pointer: str):  # noqa: ANN201 - a locator
+def at(page: Page, pointer: str) -> Locator:
     return page.locator(f'[name="{pointer}"]')
 
 

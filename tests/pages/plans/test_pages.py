@@ -11,7 +11,7 @@ import pytest
 from fastapi import FastAPI
 from openpyxl import load_workbook
 
-from app.documents import example_text
+from app.documents import example_text, read_text
 from tests.pages.plans.browsing import Browser, Seen
 
 
@@ -38,8 +38,8 @@ def test_the_example_saved_through_the_form_gives_the_policy_of_the_rest_interfa
     asked = browser.ask(
         "POST",
         "/api/v1/policy",
-        content=example_text().encode(),
-        headers={"content-type": "application/yaml"},
+        content=read_text(example_text().encode()).model_dump_json().encode(),
+        headers={"content-type": "application/json"},
     )
     assert saved == asked.text
     assert "STRUCTURE NAME(SQ03APPLICATION1)" in saved
@@ -270,3 +270,63 @@ def test_text_that_people_typed_is_never_markup(browser: Browser) -> None:
     sent = {**browser.get("/new-plan?from=example").fields, "/qsg": evil, "comment": evil, "name": evil}
     for path in ("/new-plan", "/plan-preview"):
         assert "<script>alert" not in browser.post(path, {**sent, "do": "save"}).text
+
+
+def test_several_plans_stand_on_one_sheet_before_and_after(browser: Browser) -> None:
+    browser.save_example()
+    browser.save_example("OTHER", **{"/qsg": "SQ04"})
+    sent = {
+        **edit(browser).fields,
+        "/structures/0/initsize": "600M",
+        "/structures/0/size": "900M",
+        "do": "save",
+    }
+    browser.post("/plans/SQ03/edit", sent)
+    page = browser.get("/sheet?plan=SQ03&plan=OTHER&plan=NONE")
+    assert "There is no plan called NONE" in page.words
+    assert {"SQ03APPLICATION1", "SQ04APPLICATION1"} <= set(page.words.split())
+    rows = list(csv.DictReader(io.StringIO(browser.ask("GET", "/sheet?plan=SQ03&plan=OTHER&as=csv").text)))
+    of_cf01 = [int(row["initsize_kib"]) for row in rows if row["coupling_facility"] == "CF01"]
+    assert 600 * 1024 in of_cf01
+    together = f"{sum(int(row['initsize_kib']) for row in rows) / 1024:.1f}"
+    assert together in page.words.replace(" ", "")
+
+
+def test_structures_of_one_name_in_two_plans_are_told(browser: Browser) -> None:
+    browser.save_example()
+    browser.save_example("COPY")
+    page = browser.get("/sheet?plan=SQ03&plan=COPY")
+    assert "SQ03APPLICATION1 stands in more than one plan" in page.words
+
+
+def test_a_proposal_to_split_is_taken_over_into_the_editor_and_saved(browser: Browser) -> None:
+    browser.save_example(
+        **{
+            "/structures/0/queues/1/name": "BATCH.DEEP",
+            "/structures/0/queues/1/message_bytes": "1024",
+            "/structures/0/queues/1/backlog": "9000",
+            "/structures/0/queues/1/selector_reads": "yes",
+        }
+    )
+    page = browser.get("/plans/SQ03/advice")
+    assert "BATCH.DEEP" in page.words
+    editor = browser.post("/plans/SQ03/take-over", page.fields)
+    assert editor.fields["/structures/1/queues/0/name"] == "BATCH.DEEP"
+    saved = browser.post("/plans/SQ03/edit", {**editor.fields, "do": "save"})
+    assert saved.path == "/plans/SQ03?saved=changed"
+    assert "Split as proposed" in browser.get("/plans/SQ03/history").words
+
+
+def test_an_old_version_is_shown_as_it_was(browser: Browser) -> None:
+    browser.save_example()
+    before = browser.get("/plans/SQ03/versions/1/structures/APPLICATION1").words
+    browser.post("/plans/SQ03/edit", {**edit(browser).fields, "/cfcc_level": "17", "do": "save"})
+    assert browser.get("/plans/SQ03/versions/1/structures/APPLICATION1").words == before
+    assert "An old version" in browser.get("/plans/SQ03/versions/1").words
+
+
+def test_what_the_core_refuses_is_not_saved_and_told(browser: Browser) -> None:
+    page = browser.save_example(**{"/queue_managers": "33"})
+    assert page.status == 422
+    assert "/queue_managers-error" in page.ids
+    assert browser.get("/plans/SQ03").status == 404
