@@ -281,7 +281,7 @@ def test_an_old_version_shows_what_it_showed_whichever_core_is_at_work(
         return {**really(self, explain=explain), "core_version": "99.0", "qsg": "NEW!", "queue_managers": 1}
 
     monkeypatch.setattr(core.PlanResult, "as_json", other)
-    monkeypatch.setattr("planner_CORE_VERSION", "99.0")
+    monkeypatch.setattr("planner_core.CORE_VERSION", "99.0")
     monkeypatch.setattr("app.plans.computed.render_output", lambda *_: pytest.fail("rendered anew"))
     monkeypatch.setattr("app.plans.computed.evaluate", lambda *_: pytest.fail("computed anew"))
     session.expire_all()
