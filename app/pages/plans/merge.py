@@ -36,7 +36,9 @@ def conflict_rows(base: object, theirs: object, mine: object) -> tuple[ConflictR
                 base=before,
                 theirs=their.after if their else before,
                 yours=my.after if my else before,
-                is_both=_touches(pointer, of_theirs) and _touches(pointer, of_mine),
+                is_both=_touches(pointer, of_theirs)
+                and _touches(pointer, of_mine)
+                and not (their and my and their.after == my.after),
             )
         )
     return tuple(rows)

@@ -37,8 +37,8 @@ def used_names(template: str) -> set[str]:
     own = {name for node in parsed.find_all(nodes.FromImport) for name in node.names}
     own |= {node.target.name for node in parsed.find_all(nodes.Assign) if isinstance(node.target, nodes.Name)}
     names = set(meta.find_undeclared_variables(parsed)) - own
-    for node in (*parsed.find_all(nodes.Extends), *parsed.find_all(nodes.Include)):
-        part = node.template
+    for node in parsed.find_all((nodes.Extends, nodes.Include)):
+        part = getattr(node, "template", None)
         if isinstance(part, nodes.Const):
             names |= used_names(part.value)
     return names

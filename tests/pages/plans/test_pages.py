@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from openpyxl import load_workbook
 
 from app.documents import example_text, read_text
+from bench.plans import largest
 from tests.pages.plans.browsing import Browser, Seen
 
 
@@ -330,3 +331,23 @@ def test_what_the_core_refuses_is_not_saved_and_told(browser: Browser) -> None:
     assert page.status == 422
     assert "/queue_managers-error" in page.ids
     assert browser.get("/plans/SQ03").status == 404
+
+
+def test_the_largest_plan_is_edited_without_a_field_for_each_of_its_queues(browser: Browser) -> None:
+    document = largest(structures=63, queues=512)
+    put = browser.ask(
+        "PUT",
+        "/api/v1/plans/LARGEST",
+        content=json.dumps(document).encode(),
+        headers={"content-type": "application/json"},
+    )
+    assert put.status_code == 201
+    page = edit(browser, "LARGEST")
+    assert len(page.fields) < 3000
+    assert (
+        sum(text.count("\n") - 1 for key, text in page.fields.items() if key.endswith("/queues")) == 63 * 512
+    )
+    saved = browser.post("/plans/LARGEST/edit", {**page.fields, "/cfcc_level": "24", "do": "save"})
+    assert saved.path == "/plans/LARGEST?saved=changed"
+    compared = browser.get("/plans/LARGEST/compare")
+    assert "/cfcc_level" in compared.words
