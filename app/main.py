@@ -8,6 +8,7 @@ from starlette.middleware import Middleware
 from app import api_docs, errors, openapi, pages
 from app.answers import HealthAnswer
 from app.compression import Compression
+from app.head_requests import HeadAsGet
 from app.reference import api as reference_api
 from app.security.body import BoundedBody
 from app.security.headers import SecurityHeaders
@@ -56,6 +57,7 @@ def _middleware(settings: Settings) -> list[Middleware]:
         Middleware(SecurityHeaders),
         Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),
         Middleware(errors.UnexpectedErrors),
+        Middleware(HeadAsGet),
         Middleware(AllowedHosts, allowed=settings.accepted_hosts),
         Middleware(SameOrigin),
         Middleware(BoundedBody, max_bytes=settings.max_body_bytes, timeout_s=settings.body_timeout_s),
