@@ -396,6 +396,7 @@ def _example(arguments: argparse.Namespace) -> int:
 
 def _serve(arguments: argparse.Namespace) -> int:
     import uvicorn
+    from pydantic import ValidationError
 
     from app.main import create_app
     from app.settings import Settings
@@ -403,10 +404,22 @@ def _serve(arguments: argparse.Namespace) -> int:
     given = {
         key: value for key, value in (("host", arguments.host), ("port", arguments.port)) if value is not None
     }
-    settings = Settings(**given)
+    try:
+        settings = Settings(**given)
+    except ValidationError as error:
+        for problem in error.errors(include_url=False, include_input=False):
+            name = "_".join(("CFPLAN", *(str(part).upper() for part in problem["loc"])))
+            _say(f"cfplan serve: the setting {name} cannot be used: {problem['msg']}.")
+        return EXIT_USAGE
+    application = create_app(settings)
     _say(f"cfplan serves http://{settings.host}:{settings.port}")
     uvicorn.run(
-        create_app(settings), host=settings.host, port=settings.port, server_header=False, log_level="warning"
+        application,
+        host=settings.host,
+        port=settings.port,
+        server_header=False,
+        access_log=False,
+        log_level="warning",
     )
     return EXIT_OK
 
