@@ -196,7 +196,7 @@ class GivenStructure(BaseModel):
     model_config = _MODEL
     initsize: StructureSize | None = None
     size: StructureSize | None = None
-    full_threshold: Threshold = 85
+    full_threshold: Threshold = limit("fullthreshold_in_examples")
     allow_auto_alter: bool = False
     preflist: PrefList = Field(
         default_factory=list, description="Absent: all coupling facilities of the plan, in order."
@@ -217,7 +217,9 @@ class System(GivenStructure):
 
     include: bool = True
     shared_channels: Annotated[int, Field(ge=0, le=10**7)] = 500
-    group_ur_messages: Annotated[int, Field(ge=0, le=10**9)] = 1000
+    group_ur_messages: Annotated[int, Field(ge=0, le=10**9)] = tables.constants("system_structure_usage")[
+        "ur_messages"
+    ].value
 
 
 class Policy(BaseModel):
@@ -343,7 +345,7 @@ class Structure(BaseModel):
     entry_to_element_ratio: Annotated[
         list[Annotated[int, Field(ge=1, le=65535)]] | None, Field(min_length=2, max_length=2)
     ] = None
-    full_threshold: Threshold = 85
+    full_threshold: Threshold = limit("fullthreshold_in_examples")
     preflist: PrefList = Field(
         default_factory=list, description="Absent: all coupling facilities of the plan, in order."
     )
