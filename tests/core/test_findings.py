@@ -215,6 +215,22 @@ CASES: dict[str, Case] = {
         near={"system__initsize": 50000},
         structure="CSQSYSAPPL",
     ),
+    "INITSIZE_RAISED_TO_XCF_MINIMUM": Case(
+        "info",
+        "/structures/0/initsize",
+        "INITSIZE is raised to the 41M that XCF demanded for CSQSYSAPPL",
+        raised={S0 + "queues__0__backlog": 1000},
+        near={S0 + "queues__0__backlog": 1000, "cfcc_level": 24},
+        structure="APP1",
+    ),
+    "INITSIZE_BELOW_XCF_MINIMUM": Case(
+        "warning",
+        "/structures/0/initsize",
+        "is below the 41M that XCF demanded for CSQSYSAPPL",
+        raised={S0 + "initsize": 41983, S0 + "queues__0__backlog": 1000},
+        near={S0 + "initsize": 41984, S0 + "queues__0__backlog": 1000},
+        structure="APP1",
+    ),
     "SYSTEM_STRUCTURE_LEFT_OUT": Case(
         "warning",
         "/system/include",
