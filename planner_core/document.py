@@ -299,9 +299,11 @@ class MessageSizes(BaseModel):
     p95: Annotated[int, Field(ge=0, le=_LARGEST_MESSAGE)]
     max: Annotated[int, Field(ge=0, le=_LARGEST_MESSAGE)]
 
-    def distribution(self) -> SizeDistribution:
-        """As the core computes with it."""
+    def distribution(self) -> SizeDistribution | int:
+        """As the core computes with it; one size where mean, p95 and max are the same."""
         numerator, denominator = self.mean.as_integer_ratio()
+        if self.max * denominator == self.p95 * denominator == numerator:
+            return self.max
         return SizeDistribution(mean=numerator, mean_of=denominator, p95=self.p95, maximum=self.max)
 
 
@@ -604,6 +606,7 @@ def _check_queue(at: str, queue: Queue) -> Iterator[FieldProblem]:
     elif queue.backlog is None and queue.outage_minutes is None:
         yield FieldProblem(f"{at}/outage_minutes", "is required with put_rate_per_s")
     if isinstance(queue.message_bytes, MessageSizes):
-        problem = queue.message_bytes.distribution().problem()
+        sizes = queue.message_bytes.distribution()
+        problem = None if isinstance(sizes, int) else sizes.problem()
         if problem:
             yield FieldProblem(f"{at}/message_bytes", problem)

@@ -25,7 +25,7 @@ def mqsc(result: PlanResult) -> str:
     document = result.document
     lines = [
         f"* Structures and shared queues of queue-sharing group {document.qsg}.",
-        "* Run once on one queue manager of the group. DEFINE fails for what exists.",
+        "* Run once, on one queue manager. DEFINE fails for what exists already.",
         "* CSQ_ADMIN needs no CFSTRUCT; the system queues on CSQSYSAPPL come with",
         "* the samples that IBM ships.",
     ]

@@ -139,8 +139,10 @@ def test_counted_elements_are_never_below_those_of_the_mean_size(
     mean = Fraction(sizes.mean, sizes.mean_of)
     counted = demand(QueueDemand(messages, sizes)).elements
     assert counted >= messages * elements(math.floor(mean))
-    assert counted <= messages * (mean + HEADER + ELEMENT - 1) / ELEMENT + 1
-    assert counted <= messages * elements(sizes.maximum) + 1
+    # Shares and elements are kept to one part in 2**32, rounded up in each of a few bands.
+    grain = 1 + Fraction(messages * 2**12, 2**32)
+    assert counted <= messages * (mean + HEADER + ELEMENT - 1) / ELEMENT + grain
+    assert counted <= messages * elements(sizes.maximum) + grain
 
 
 @given(st.integers(0, LARGEST), st.integers(1, 10**6))
