@@ -61,9 +61,9 @@ def _coded(label: str, *, longest: int, alphabet: str, example: str, exact: bool
             _refuse(f"must be text in quotes, such as {example!r}: leading zeros count")
         fits = len(value) == longest if exact else 1 <= len(value) <= longest
         if not fits or any(character not in alphabet for character in value):
-            count = f"{longest}" if exact else f"1 to {longest}"
+            count, letters = f"{longest}" if exact else f"1 to {longest}", alphabet.rstrip("0123456789")
             _refuse(
-                f"{label} has {count} characters of {alphabet[0]}-{alphabet[-1]} and digits, such as {example!r}"
+                f"{label} has {count} characters of {letters[0]}-{letters[-1]} and digits, such as {example!r}"
             )
         return value
 
