@@ -91,13 +91,23 @@ def _size(*, lowest_kib: int, highest_bytes: int, bare: str | None = "K") -> Any
     return BeforeValidator(validate)
 
 
+_SIZE_TEXT = r"^ *[0-9]{1,15}(\.[0-9]{1,9})? *"
 _SIZE_SCHEMA = WithJsonSchema(
     {
         "anyOf": [
-            {"type": "string", "pattern": r"^ *[0-9]{1,15}(\.[0-9]{1,9})? *[KMGTkmgt]?([Ii]?[Bb])? *$"},
+            {"type": "string", "pattern": rf"{_SIZE_TEXT}([KMGTkmgt]([Ii]?[Bb])?|[Bb])? *$"},
             {"type": "integer", "minimum": 0},
         ],
         "description": "A number with K, M, G or T (1024-based); without a unit, K as in a CFRM policy.",
+    }
+)
+_SIZE_WITH_UNIT_SCHEMA = WithJsonSchema(
+    {
+        "anyOf": [
+            {"type": "string", "pattern": rf"{_SIZE_TEXT}([KMGTkmgt]([Ii]?[Bb])?|[Bb]) *$|^ *0 *$"},
+            {"type": "integer", "const": 0},
+        ],
+        "description": "A number with K or M (1024-based), as MQSC writes it; only 0 needs no unit.",
     }
 )
 _AS_SIZE = PlainSerializer(format_size, return_type=str, when_used="json-unless-none")
@@ -108,8 +118,12 @@ _LARGEST_MESSAGE = limit("largest_message_bytes")
 StructureSize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_STRUCTURE), _AS_SIZE, _SIZE_SCHEMA]
 MinSize = Annotated[int, _size(lowest_kib=0, highest_bytes=_LARGEST_STRUCTURE), _AS_SIZE, _SIZE_SCHEMA]
 FacilitySize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_CF), _AS_SIZE, _SIZE_SCHEMA]
-RuleSize = Annotated[int, _size(lowest_kib=0, highest_bytes=64 * KIB, bare=None), _AS_SIZE, _SIZE_SCHEMA]
-BlockSize = Annotated[int, _size(lowest_kib=8, highest_bytes=MIB, bare=None), _AS_SIZE, _SIZE_SCHEMA]
+RuleSize = Annotated[
+    int, _size(lowest_kib=0, highest_bytes=64 * KIB, bare=None), _AS_SIZE, _SIZE_WITH_UNIT_SCHEMA
+]
+BlockSize = Annotated[
+    int, _size(lowest_kib=8, highest_bytes=MIB, bare=None), _AS_SIZE, _SIZE_WITH_UNIT_SCHEMA
+]
 
 
 def _number(*, lowest: int, highest: int) -> Any:  # noqa: ANN401
@@ -387,14 +401,28 @@ class PlanDocument(BaseModel):
         return self.queue_managers if isinstance(self.queue_managers, int) else len(self.queue_managers)
 
 
+_MODELS: tuple[type[BaseModel], ...] = (
+    Growth,
+    Admin,
+    System,
+    Policy,
+    CouplingFacility,
+    Offload,
+    Queue,
+    Structure,
+    PlanDocument,
+)
+
+
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of the plan document (draft 2020-12)."""
+    """The JSON Schema of the plan document (draft 2020-12), with defaults as a document writes them."""
     schema = PlanDocument.model_json_schema(mode="validation")
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "cfplan plan document",
-        **schema,
-    }
+    for model in _MODELS:
+        place = schema if model is PlanDocument else schema["$defs"][model.__name__]
+        for name, default in model.model_construct().model_dump(mode="json", warnings=False).items():
+            place["properties"][name]["default"] = default
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    return {**head, "title": "cfplan plan document"}
 
 
 def read_json(text: bytes | str) -> PlanDocument:

@@ -127,8 +127,8 @@ def _check_levels(document: PlanDocument) -> Iterator[Finding]:
         at = f"/coupling_facilities/{index}/cfcc_level"
         yield from cfcc_level_too_low(cf.cfcc_level, who=cf.name, field=at)
         same = (
-            published_curve(cfcc_level=cf.cfcc_level).curve
-            == published_curve(cfcc_level=document.cfcc_level).curve
+            published_curve(cfcc_level=cf.cfcc_level).curve.id
+            == published_curve(cfcc_level=document.cfcc_level).curve.id
         )
         if cf.cfcc_level > document.cfcc_level and not same:
             yield finding(
