@@ -35,6 +35,8 @@ SCHEMA_VERSION = 1
 _MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 _DEEPEST = 60
 _LONGEST_NUMBER = 40
+_MOST_DIGITS = 15
+"""A number that is kept as JSON keeps it: more digits would be lost."""
 _NOTHING = object()
 
 
@@ -137,11 +139,10 @@ def _number(*, lowest: int, highest: int) -> Any:  # noqa: ANN401
         number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
         if not number.is_finite() or not lowest <= number <= highest:
             _refuse(f"must be between {lowest} and {highest}")
-        if (
-            len(number.as_tuple().digits) > _LONGEST_NUMBER
-            or int(number.as_tuple().exponent) < -_LONGEST_NUMBER
+        if len(number.normalize().as_tuple().digits) > _MOST_DIGITS or (
+            number.adjusted() < -_MOST_DIGITS and number
         ):
-            _refuse("has too many digits")
+            _refuse(f"must not have more than {_MOST_DIGITS} digits")
         return number
 
     return BeforeValidator(validate)
@@ -210,6 +211,7 @@ class GivenStructure(BaseModel):
     model_config = _MODEL
     initsize: StructureSize | None = None
     size: StructureSize | None = None
+    minsize: MinSize | None = None
     full_threshold: Threshold = limit("fullthreshold_in_examples")
     allow_auto_alter: bool = False
     preflist: PrefList = Field(
@@ -574,7 +576,7 @@ def _cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
     )
     yield from _twice("/structures", [structure.name for structure in plan.structures], "structure", "/name")
     for key, given in (("/admin", plan.admin), ("/system", plan.system)):
-        yield from _check_sizes(key, given.initsize, given.size, None)
+        yield from _check_sizes(key, given.initsize, given.size, given.minsize)
         yield from _check_lists(key, given.preflist, given.exclist)
     queue_places: dict[str, str] = {}
     for index, structure in enumerate(plan.structures):

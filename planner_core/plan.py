@@ -317,7 +317,7 @@ def _sizes(
         need_bytes=need_bytes,
         initsize_bytes=initsize,
         size_bytes=size,
-        minsize_bytes=definition.minsize if isinstance(definition, Structure) else None,
+        minsize_bytes=definition.minsize,
         initsize_is_given=definition.initsize is not None,
         size_is_given=definition.size is not None,
         wanted_bytes=wanted,

@@ -29,6 +29,11 @@ def mqsc(result: PlanResult) -> str:
         "* CSQ_ADMIN needs no CFSTRUCT; the system queues on CSQSYSAPPL come with",
         "* the samples that IBM ships.",
     ]
+    if any(structure.offload.to == "SMDS" and structure.offload.dsgroup for structure in document.structures):
+        lines += [
+            "* The shared message data sets of each DSGROUP must exist and be formatted",
+            "* before messages can be offloaded to them.",
+        ]
     for structure in document.structures:
         lines.append("*")
         lines.extend(_command(f"DEFINE CFSTRUCT({mqsc_value(structure.name)})", tuple(_cfstruct(structure))))

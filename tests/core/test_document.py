@@ -151,7 +151,7 @@ S0, Q0 = "structures__0__", "structures__0__queues__0__"
         ({"headroom_percent": "10"}, "/headroom_percent", "must be a number"),
         ({"headroom_percent": -0.1}, "/headroom_percent", "must be between 0 and 1000"),
         ({"headroom_percent": float("nan")}, "/headroom_percent", "must be a finite number"),
-        ({"headroom_percent": Decimal("1e-50")}, "/headroom_percent", "has too many digits"),
+        ({"headroom_percent": Decimal("1e-50")}, "/headroom_percent", "must not have more than 15 digits"),
         ({"size_factor": 2.01}, "/size_factor", "must be between 1 and 2"),
         ({"growth__percent_per_year": -99.5}, "/growth/percent_per_year", "must be between -99 and 1000"),
         ({"system__include": 1}, "/system/include", "must be true or false"),

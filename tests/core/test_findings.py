@@ -657,7 +657,7 @@ def test_a_size_below_the_base_is_said_to_hold_nothing() -> None:
     below = codes(base - 1)["SIZE_BELOW_BASE"]
     assert (below.severity, below.field, below.structure) == ("warning", None, None)
     assert re.fullmatch(
-        r"22\.0 MiB is below the 22\.0 MiB that an empty structure takes at this CFCC level: .*",
+        r"22\.000 MiB is below the 22\.000 MiB that an empty structure takes at this CFCC level: .*",
         below.message,
     )
     assert "SIZE_BELOW_BASE" not in codes(base)

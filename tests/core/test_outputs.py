@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from planner_core.cfrm.parse import parse_statements, parse_structures
 from planner_core.document import PlanDocument, read_json, read_object
-from planner_core.errors import OutOfRange, OutputRefused
+from planner_core.errors import OutputRefused, UnknownOutput
 from planner_core.outputs import OUTPUT_KINDS, Output, render_output
 from planner_core.plan import evaluate
 from tests.core.plans import HARDWARE, job_plan, policy_documents, varied
@@ -201,7 +201,9 @@ def test_warnings_do_not_stand_against_a_text() -> None:
 
 
 def test_there_are_no_other_outputs() -> None:
-    with pytest.raises(OutOfRange, match=r"output is jcl, but must be .*policy, job, mqsc, setxcf, runbook"):
+    with pytest.raises(
+        UnknownOutput, match=r"no output .jcl.: ask for one of policy, job, mqsc, setxcf, runbook"
+    ):
         output("jcl", varied())
 
 
