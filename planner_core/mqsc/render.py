@@ -31,7 +31,7 @@ def mqsc(result: PlanResult) -> str:
     ]
     if any(structure.offload.to == "SMDS" and structure.offload.dsgroup for structure in document.structures):
         lines += [
-            "* The shared message data sets of each DSGROUP must exist and be formatted",
+            "* The shared message data sets of each DSGROUP must exist, formatted,",
             "* before messages can be offloaded to them.",
         ]
     for structure in document.structures:
