@@ -125,7 +125,7 @@ def _parser() -> argparse.ArgumentParser:
 
     def answers(made: argparse.ArgumentParser) -> None:
         made.add_argument("--json", action="store_true", help="answer as JSON")
-        made.add_argument("--explain", action="store_true", help="with JSON: the explanation of every figure")
+        made.add_argument("--explain", action="store_true", help="also the explanation of every figure")
         made.add_argument(
             "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
         )
@@ -263,6 +263,8 @@ def _answer(
 
 
 def _plain(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    if value is None:
+        return "not known"
     if isinstance(value, list):
         return "; ".join(_plain(item) for item in value) or "none"
     if isinstance(value, dict):
@@ -421,9 +423,15 @@ def _serve(arguments: argparse.Namespace) -> int:
         if arguments.migrate:
             database.upgrade()
         database.prepare()
+    application = create_app(settings)
     _say(f"cfplan serves http://{settings.host}:{settings.port}")
     uvicorn.run(
-        create_app(settings), host=settings.host, port=settings.port, server_header=False, log_level="warning"
+        application,
+        host=settings.host,
+        port=settings.port,
+        server_header=False,
+        access_log=False,
+        log_level="warning",
     )
     return EXIT_OK
 

@@ -1,4 +1,4 @@
-"""Plan documents from files: JSON, or YAML 1.2 without anchors, aliases and double keys.
+"""Plan documents from files: JSON, or YAML 1.2 without aliases and double keys.
 
 Kept apart from the web so that the command line starts without it.
 """

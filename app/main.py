@@ -17,6 +17,7 @@ from app.db import Database, database_url
 from app.plans import description as plans_description
 from app.plans import routes as plans
 from app.plans import service as plan_store
+from app.head_requests import HeadAsGet
 from app.reference import api as reference_api
 from app.security.body import BoundedBody
 from app.security.headers import SecurityHeaders
@@ -87,6 +88,7 @@ def _middleware(settings: Settings) -> list[Middleware]:
         Middleware(SecurityHeaders),
         Middleware(Compression, minimum_size=settings.compress_over_bytes, compresslevel=5),
         Middleware(errors.UnexpectedErrors),
+        Middleware(HeadAsGet),
         Middleware(AllowedHosts, allowed=settings.accepted_hosts),
         Middleware(SameOrigin),
         Middleware(BoundedBody, max_bytes=settings.max_body_bytes, timeout_s=settings.body_timeout_s),

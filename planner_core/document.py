@@ -35,6 +35,8 @@ SCHEMA_VERSION = 1
 _MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 _DEEPEST = 60
 _LONGEST_NUMBER = 40
+_MOST_DIGITS = 15
+"""A number that is kept as JSON keeps it: more digits would be lost."""
 _NOTHING = object()
 
 
@@ -61,9 +63,9 @@ def _coded(label: str, *, longest: int, alphabet: str, example: str, exact: bool
             _refuse(f"must be text in quotes, such as {example!r}: leading zeros count")
         fits = len(value) == longest if exact else 1 <= len(value) <= longest
         if not fits or any(character not in alphabet for character in value):
-            count = f"{longest}" if exact else f"1 to {longest}"
+            count, letters = f"{longest}" if exact else f"1 to {longest}", alphabet.rstrip("0123456789")
             _refuse(
-                f"{label} has {count} characters of {alphabet[0]}-{alphabet[-1]} and digits, such as {example!r}"
+                f"{label} has {count} characters of {letters[0]}-{letters[-1]} and digits, such as {example!r}"
             )
         return value
 
@@ -91,13 +93,23 @@ def _size(*, lowest_kib: int, highest_bytes: int, bare: str | None = "K") -> Any
     return BeforeValidator(validate)
 
 
+_SIZE_TEXT = r"^ *[0-9]{1,15}(\.[0-9]{1,9})? *"
 _SIZE_SCHEMA = WithJsonSchema(
     {
         "anyOf": [
-            {"type": "string", "pattern": r"^ *[0-9]{1,15}(\.[0-9]{1,9})? *[KMGTkmgt]?([Ii]?[Bb])? *$"},
+            {"type": "string", "pattern": rf"{_SIZE_TEXT}([KMGTkmgt]([Ii]?[Bb])?|[Bb])? *$"},
             {"type": "integer", "minimum": 0},
         ],
         "description": "A number with K, M, G or T (1024-based); without a unit, K as in a CFRM policy.",
+    }
+)
+_SIZE_WITH_UNIT_SCHEMA = WithJsonSchema(
+    {
+        "anyOf": [
+            {"type": "string", "pattern": rf"{_SIZE_TEXT}([KMGTkmgt]([Ii]?[Bb])?|[Bb]) *$|^ *0 *$"},
+            {"type": "integer", "const": 0},
+        ],
+        "description": "A number with K or M (1024-based), as MQSC writes it; only 0 needs no unit.",
     }
 )
 _AS_SIZE = PlainSerializer(format_size, return_type=str, when_used="json-unless-none")
@@ -108,8 +120,12 @@ _LARGEST_MESSAGE = limit("largest_message_bytes")
 StructureSize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_STRUCTURE), _AS_SIZE, _SIZE_SCHEMA]
 MinSize = Annotated[int, _size(lowest_kib=0, highest_bytes=_LARGEST_STRUCTURE), _AS_SIZE, _SIZE_SCHEMA]
 FacilitySize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_CF), _AS_SIZE, _SIZE_SCHEMA]
-RuleSize = Annotated[int, _size(lowest_kib=0, highest_bytes=64 * KIB, bare=None), _AS_SIZE, _SIZE_SCHEMA]
-BlockSize = Annotated[int, _size(lowest_kib=8, highest_bytes=MIB, bare=None), _AS_SIZE, _SIZE_SCHEMA]
+RuleSize = Annotated[
+    int, _size(lowest_kib=0, highest_bytes=64 * KIB, bare=None), _AS_SIZE, _SIZE_WITH_UNIT_SCHEMA
+]
+BlockSize = Annotated[
+    int, _size(lowest_kib=8, highest_bytes=MIB, bare=None), _AS_SIZE, _SIZE_WITH_UNIT_SCHEMA
+]
 
 
 def _number(*, lowest: int, highest: int) -> Any:  # noqa: ANN401
@@ -123,11 +139,10 @@ def _number(*, lowest: int, highest: int) -> Any:  # noqa: ANN401
         number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
         if not number.is_finite() or not lowest <= number <= highest:
             _refuse(f"must be between {lowest} and {highest}")
-        if (
-            len(number.as_tuple().digits) > _LONGEST_NUMBER
-            or int(number.as_tuple().exponent) < -_LONGEST_NUMBER
+        if len(number.normalize().as_tuple().digits) > _MOST_DIGITS or (
+            number.adjusted() < -_MOST_DIGITS and number
         ):
-            _refuse("has too many digits")
+            _refuse(f"must not have more than {_MOST_DIGITS} digits")
         return number
 
     return BeforeValidator(validate)
@@ -196,7 +211,8 @@ class GivenStructure(BaseModel):
     model_config = _MODEL
     initsize: StructureSize | None = None
     size: StructureSize | None = None
-    full_threshold: Threshold = 85
+    minsize: MinSize | None = None
+    full_threshold: Threshold = limit("fullthreshold_in_examples")
     allow_auto_alter: bool = False
     preflist: PrefList = Field(
         default_factory=list, description="Absent: all coupling facilities of the plan, in order."
@@ -217,7 +233,9 @@ class System(GivenStructure):
 
     include: bool = True
     shared_channels: Annotated[int, Field(ge=0, le=10**7)] = 500
-    group_ur_messages: Annotated[int, Field(ge=0, le=10**9)] = 1000
+    group_ur_messages: Annotated[int, Field(ge=0, le=10**9)] = tables.constants("system_structure_usage")[
+        "ur_messages"
+    ].value
 
 
 class Policy(BaseModel):
@@ -297,9 +315,11 @@ class MessageSizes(BaseModel):
     p95: Annotated[int, Field(ge=0, le=_LARGEST_MESSAGE)]
     max: Annotated[int, Field(ge=0, le=_LARGEST_MESSAGE)]
 
-    def distribution(self) -> SizeDistribution:
-        """As the core computes with it."""
+    def distribution(self) -> SizeDistribution | int:
+        """As the core computes with it; one size where mean, p95 and max are the same."""
         numerator, denominator = self.mean.as_integer_ratio()
+        if self.max * denominator == self.p95 * denominator == numerator:
+            return self.max
         return SizeDistribution(mean=numerator, mean_of=denominator, p95=self.p95, maximum=self.max)
 
 
@@ -349,7 +369,7 @@ class Structure(BaseModel):
     entry_to_element_ratio: Annotated[
         list[Annotated[int, Field(ge=1, le=65535)]] | None, Field(min_length=2, max_length=2)
     ] = None
-    full_threshold: Threshold = 85
+    full_threshold: Threshold = limit("fullthreshold_in_examples")
     preflist: PrefList = Field(
         default_factory=list, description="Absent: all coupling facilities of the plan, in order."
     )
@@ -405,14 +425,28 @@ class PlanDocument(BaseModel):
         return self.queue_managers if isinstance(self.queue_managers, int) else len(self.queue_managers)
 
 
+_MODELS: tuple[type[BaseModel], ...] = (
+    Growth,
+    Admin,
+    System,
+    Policy,
+    CouplingFacility,
+    Offload,
+    Queue,
+    Structure,
+    PlanDocument,
+)
+
+
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of the plan document (draft 2020-12)."""
+    """The JSON Schema of the plan document (draft 2020-12), with defaults as a document writes them."""
     schema = PlanDocument.model_json_schema(mode="validation")
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "cfplan plan document",
-        **schema,
-    }
+    for model in _MODELS:
+        place = schema if model is PlanDocument else schema["$defs"][model.__name__]
+        for name, default in model.model_construct().model_dump(mode="json", warnings=False).items():
+            place["properties"][name]["default"] = default
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    return {**head, "title": "cfplan plan document"}
 
 
 def read_json(text: bytes | str) -> PlanDocument:
@@ -564,7 +598,7 @@ def _cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
     )
     yield from _twice("/structures", [structure.name for structure in plan.structures], "structure", "/name")
     for key, given in (("/admin", plan.admin), ("/system", plan.system)):
-        yield from _check_sizes(key, given.initsize, given.size, None)
+        yield from _check_sizes(key, given.initsize, given.size, given.minsize)
         yield from _check_lists(key, given.preflist, given.exclist)
     queue_places: dict[str, str] = {}
     for index, structure in enumerate(plan.structures):
@@ -624,6 +658,7 @@ def _check_queue(at: str, queue: Queue) -> Iterator[FieldProblem]:
     elif queue.backlog is None and queue.outage_minutes is None:
         yield FieldProblem(f"{at}/outage_minutes", "is required with put_rate_per_s")
     if isinstance(queue.message_bytes, MessageSizes):
-        problem = queue.message_bytes.distribution().problem()
+        sizes = queue.message_bytes.distribution()
+        problem = None if isinstance(sizes, int) else sizes.problem()
         if problem:
             yield FieldProblem(f"{at}/message_bytes", problem)

@@ -107,6 +107,15 @@ class OutputRefused(_WithFindings):
         super().__init__(f"The {kind} output is not given while the plan has errors.", findings)
 
 
+class UnknownOutput(PlannerError):
+    """A kind of output that there is not."""
+
+    def __init__(self, kind: str, kinds: tuple[str, ...]) -> None:
+        """Keep the kind asked for."""
+        self.kind = kind
+        super().__init__(f"There is no output {kind!r}: ask for one of {', '.join(kinds)}.")
+
+
 class StatementSyntax(PlannerError):
     """Policy text that cannot be read, with the line."""
 

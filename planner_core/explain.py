@@ -19,6 +19,7 @@ from planner_core.plan import Load, PlanResult, SmdsNeed, StructureResult, hundr
 from planner_core.provenance import Basis, Explanation, Input, Number, Step
 from planner_core.smds import message_header_bytes, page_bytes
 from planner_core.structure_size import Curve, curve_inputs, explain_size, model_constant
+from planner_core.system_structure import system_sizes
 from planner_core.units import KIB, bytes_to_kib_ceil
 
 _SCALE = 2**32
@@ -30,7 +31,7 @@ def explain_result(result: PlanResult) -> Iterator[Explanation]:
     yield from _curve(result.curve)
     for index, structure in enumerate(result.structures):
         at = f"/structures/{index}"
-        yield from _policy_sizes(at, structure)
+        yield from _policy_sizes(at, structure, result.document.cfcc_level)
         if structure.admin is not None:
             yield from _admin(at, structure)
         if structure.load is not None:
@@ -102,7 +103,7 @@ def _curve(curve: Curve) -> Iterator[Explanation]:
     )
 
 
-def _policy_sizes(at: str, structure: StructureResult) -> Iterator[Explanation]:
+def _policy_sizes(at: str, structure: StructureResult, cfcc_level: int) -> Iterator[Explanation]:
     sizes = structure.sizes
     step = Input(
         "increment_bytes",
@@ -129,7 +130,7 @@ def _policy_sizes(at: str, structure: StructureResult) -> Iterator[Explanation]:
         inputs = (
             Input("need_bytes", sizes.need_bytes, "bytes", Basis.DERIVED),
             Input("headroom_percent", Fraction(sizes.headroom_percent), "percent", Basis.GIVEN),
-            _minimum(structure),
+            _minimum(structure, cfcc_level),
             step,
             kib,
             *given_size,
@@ -192,12 +193,16 @@ def _policy_sizes(at: str, structure: StructureResult) -> Iterator[Explanation]:
     )
 
 
-def _minimum(structure: StructureResult) -> Input:
-    known = structure.system
-    if known is None:
-        return Input("minimum_bytes", structure.sizes.minimum_bytes, "bytes", Basis.DERIVED)
+def _minimum(structure: StructureResult, cfcc_level: int) -> Input:
+    """The least INITSIZE: IBM's for CSQSYSAPPL, XCF's seen minimum for other application structures, else none."""
+    minimum = structure.sizes.minimum_bytes
+    if not minimum:
+        return Input("minimum_bytes", 0, "bytes", Basis.DERIVED)
+    known = system_sizes(cfcc_level=cfcc_level)
+    if structure.role == "application":
+        return Input("minimum_bytes", minimum, "bytes", Basis.ASSUMED, known.minimum_source)
     source = known.start_source if known.start_bytes >= known.minimum_bytes else known.minimum_source
-    return Input("minimum_bytes", structure.sizes.minimum_bytes, "bytes", Basis.PUBLISHED, source)
+    return Input("minimum_bytes", minimum, "bytes", Basis.PUBLISHED, source)
 
 
 def _admin(at: str, structure: StructureResult) -> Iterator[Explanation]:

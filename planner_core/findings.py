@@ -241,6 +241,20 @@ _KINDS: tuple[FindingKind, ...] = (
         "The element model",
     ),
     FindingKind(
+        "INITSIZE_RAISED_TO_XCF_MINIMUM",
+        "info",
+        "INITSIZE is raised to what XCF was seen to demand",
+        "mq_z16",
+        "pages 12 to 17, IXL015I",
+    ),
+    FindingKind(
+        "INITSIZE_BELOW_XCF_MINIMUM",
+        "warning",
+        "INITSIZE is below what XCF was seen to demand",
+        "mq_z16",
+        "pages 12 to 17, IXL015I",
+    ),
+    FindingKind(
         "SIZE_BELOW_BASE",
         "warning",
         "A size is below what an empty structure takes",

@@ -24,7 +24,7 @@ def size_below_base(size_bytes: Fraction, *, curve: Curve) -> Iterator[Finding]:
     if size_bytes < curve.base:
         yield finding(
             "SIZE_BELOW_BASE",
-            f"{format_mib(size_bytes)} is below the {format_mib(curve.base)} that an empty structure takes at this CFCC "
+            f"{format_mib(size_bytes, digits=3)} is below the {format_mib(curve.base, digits=3)} that an empty structure takes at this CFCC "
             "level: it holds no message.",
             source=curve.base_source,
         )

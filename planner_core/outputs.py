@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from planner_core.cfrm import render
 from planner_core.checks.job import job_incomplete
-from planner_core.errors import OutOfRange, OutputRefused
+from planner_core.errors import OutputRefused, UnknownOutput
 from planner_core.mqsc.render import mqsc
 from planner_core.plan import PlanResult
 from planner_core.xcf.runbook import runbook
@@ -36,11 +36,11 @@ def render_output(kind: str, result: PlanResult) -> Output:
     """Render one output.
 
     Raises:
-        OutOfRange: There is no such kind of output.
+        UnknownOutput: There is no such kind of output.
         OutputRefused: The plan has error-level findings, or lacks what the job needs.
     """
     if kind not in _RENDERERS:
-        raise OutOfRange(field="output", value=kind, lowest="one of " + ", ".join(OUTPUT_KINDS))
+        raise UnknownOutput(kind, OUTPUT_KINDS)
     errors = tuple(finding for finding in result.findings if finding.severity == "error")
     if kind == "job" and not any(finding.code == "JOB_INCOMPLETE" for finding in errors):
         errors += job_incomplete(result.document)

@@ -52,7 +52,8 @@ _PERCENT = 100
 class Sizes:
     """Need, INITSIZE, SIZE and MINSIZE of a structure [bytes], and what INITSIZE was made from.
 
-    `headroom_percent` and `minimum_bytes` are those that a computed INITSIZE rests on.
+    `wanted_bytes` is the need with the headroom; that and `minimum_bytes` are what a computed
+    INITSIZE rests on.
     """
 
     need_bytes: int
@@ -61,6 +62,7 @@ class Sizes:
     minsize_bytes: int | None
     initsize_is_given: bool
     size_is_given: bool
+    wanted_bytes: int
     headroom_percent: Decimal
     minimum_bytes: int
     increment_bytes: int
@@ -303,9 +305,9 @@ def _sizes(
     size_factor: Decimal,
 ) -> Sizes:
     initsize, size = definition.initsize, definition.size
+    more = _as_fraction(headroom_percent)
+    wanted = need_bytes + ceil_div(need_bytes * more.numerator, more.denominator * _PERCENT)
     if initsize is None:
-        more = _as_fraction(headroom_percent)
-        wanted = need_bytes + ceil_div(need_bytes * more.numerator, more.denominator * _PERCENT)
         initsize = round_up(max(wanted, minimum_bytes), multiple=increment_bytes)
         if size is not None:
             initsize = min(initsize, size)
@@ -316,9 +318,10 @@ def _sizes(
         need_bytes=need_bytes,
         initsize_bytes=initsize,
         size_bytes=size,
-        minsize_bytes=definition.minsize if isinstance(definition, Structure) else None,
+        minsize_bytes=definition.minsize,
         initsize_is_given=definition.initsize is not None,
         size_is_given=definition.size is not None,
+        wanted_bytes=wanted,
         headroom_percent=headroom_percent,
         minimum_bytes=minimum_bytes,
         increment_bytes=increment_bytes,
@@ -386,7 +389,7 @@ def _application(document: PlanDocument, curve: Curve, index: int, structure: St
         structure,
         need_bytes=need,
         headroom_percent=document.headroom_percent,
-        minimum_bytes=0,
+        minimum_bytes=system_sizes(cfcc_level=document.cfcc_level).minimum_bytes,
         increment_bytes=curve.increment_bytes,
         size_factor=document.size_factor,
     )

@@ -13,7 +13,7 @@ cells of IBM's Table 2 and all rows of the 4 GB table in the z16 report.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 
@@ -178,6 +178,9 @@ def published_curve(*, cfcc_level: int) -> CurveChoice:
                 source=curve.base_source,
             )
         )
+    increment = storage_increment_bytes(cfcc_level=cfcc_level)
+    if increment != curve.increment_bytes:
+        curve = replace(curve, increment_bytes=increment)
     return CurveChoice(curve=curve, findings=tuple(findings))
 
 

@@ -17,6 +17,9 @@ from planner_core.units import parse_size
 _SEQUENCE_AT = 72
 _TOKEN = re.compile(r"\s+|/\*.*?\*/|(?P<word>[^\s(),/]+)|(?P<mark>[(),])|(?P<bad>.)", re.DOTALL)
 _VERBS = {"STRUCTURE", "CF", "DATA", "DEFINE", "DELETE"}
+_PERCENTAGE = re.compile(r"0{0,2}[0-9]{1,2}|100")
+_YES_NO = {"YES": True, "NO": False}
+_SHOWN_CHARACTERS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ def parse_statements(text: str) -> tuple[Statement, ...]:
         verb, start = tokens[position].text.upper(), tokens[position].line
         if verb not in _VERBS:
             raise StatementSyntax(
-                line=start, message=f"{tokens[position].text!r} where a statement should begin."
+                line=start, message=f"{_shown(tokens[position].text)!r} where a statement should begin."
             )
         position += 1
         if (
@@ -149,9 +152,13 @@ def _structure(statement: Statement) -> StructureStatement:
         missing = "NAME" if name is None else "SIZE"
         raise StatementSyntax(line=statement.line, message=f"a STRUCTURE statement without {missing}.")
     threshold = statement.one("FULLTHRESHOLD")
-    if threshold is not None and not threshold.isdigit():
-        raise StatementSyntax(line=statement.line, message=f"FULLTHRESHOLD({threshold}) is no percentage.")
+    if threshold is not None and not _PERCENTAGE.fullmatch(threshold):
+        message = f"FULLTHRESHOLD({_shown(threshold)}) is no percentage."
+        raise StatementSyntax(line=statement.line, message=message)
     alter = statement.one("ALLOWAUTOALT")
+    if alter is not None and alter not in _YES_NO:
+        message = f"ALLOWAUTOALT({_shown(alter)}) is neither YES nor NO."
+        raise StatementSyntax(line=statement.line, message=message)
     duplex = statement.keywords.get("DUPLEX")
     return StructureStatement(
         name=name,
@@ -159,7 +166,7 @@ def _structure(statement: Statement) -> StructureStatement:
         initsize_bytes=_size(statement, "INITSIZE"),
         minsize_bytes=_size(statement, "MINSIZE"),
         full_threshold=None if threshold is None else int(threshold),
-        allow_auto_alter=None if alter is None else alter == "YES",
+        allow_auto_alter=None if alter is None else _YES_NO[alter],
         duplex=duplex[0] if duplex else None,
         preflist=statement.keywords.get("PREFLIST", ()),
         exclist=statement.keywords.get("EXCLLIST", ()),
@@ -173,6 +180,10 @@ def _size(statement: Statement, keyword: str) -> int | None:
     if values is None:
         return None
     try:
-        return parse_size("".join(values))
+        return parse_size(" ".join(values))
     except SizeSyntax as error:
         raise StatementSyntax(line=statement.line, message=f"{keyword}: {error}") from None
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."

@@ -27,9 +27,8 @@ def policy_size(size_bytes: int) -> str:
 
 
 def _in_mb(size_bytes: int) -> str:
-    """For the remark beside a size: MB with what decimals it takes."""
-    whole, rest = divmod(bytes_to_kib_ceil(size_bytes), KIB)
-    return f"{whole}{f'{rest / KIB:.2f}'[1:].rstrip('0').rstrip('.')} MB"
+    """For the remark beside a size: MB with what decimals it takes, at most two."""
+    return f"{bytes_to_kib_ceil(size_bytes) / KIB:.2f}".rstrip("0").rstrip(".") + " MB"
 
 
 def _sized(keyword: str, size_bytes: int) -> str:

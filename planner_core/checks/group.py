@@ -99,7 +99,7 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
             field="/system/include",
         )
     yield from _check_first_cf(applications, document)
-    yield from _check_isolation_between(document)
+    yield from _check_isolation_between(document, applications)
     yield from check_job(document)
     if any(structure.load and structure.load.rules for structure in applications):
         yield finding(
@@ -127,8 +127,8 @@ def _check_levels(document: PlanDocument) -> Iterator[Finding]:
         at = f"/coupling_facilities/{index}/cfcc_level"
         yield from cfcc_level_too_low(cf.cfcc_level, who=cf.name, field=at)
         same = (
-            published_curve(cfcc_level=cf.cfcc_level).curve
-            == published_curve(cfcc_level=document.cfcc_level).curve
+            published_curve(cfcc_level=cf.cfcc_level).curve.id
+            == published_curve(cfcc_level=document.cfcc_level).curve.id
         )
         if cf.cfcc_level > document.cfcc_level and not same:
             yield finding(
@@ -149,9 +149,11 @@ def _check_first_cf(applications: Sequence[StructureResult], document: PlanDocum
         )
 
 
-def _check_isolation_between(document: PlanDocument) -> Iterator[Finding]:
+def _check_isolation_between(
+    document: PlanDocument, applications: Sequence[StructureResult]
+) -> Iterator[Finding]:
     labelled = []
-    for index, structure in enumerate(document.structures):
+    for index, (structure, placed) in enumerate(zip(document.structures, applications, strict=True)):
         labels = {queue.isolation for queue in structure.queues if queue.isolation}
         if len(labels) > 1:
             yield finding(
@@ -161,8 +163,7 @@ def _check_isolation_between(document: PlanDocument) -> Iterator[Finding]:
                 structure=structure.name,
             )
         if labels:
-            preflist = structure.preflist or [cf.name for cf in document.coupling_facilities]
-            labelled.append((index, structure.name, labels, set(preflist)))
+            labelled.append((index, structure.name, labels, set(placed.placement.preflist)))
     for (_, first, first_labels, first_cfs), (index, second, second_labels, second_cfs) in combinations(
         labelled, 2
     ):

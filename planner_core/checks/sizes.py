@@ -57,6 +57,8 @@ def check_sizes(structure: StructureResult) -> Iterator[Finding]:
         yield from _check_admin_size(structure)
     elif structure.system is not None:
         yield from _check_system_size(structure)
+    elif structure.role == "application":
+        yield from _check_xcf_minimum(structure)
     if structure.load is not None:
         yield from _check_load(structure, structure.load)
 
@@ -99,6 +101,30 @@ def _check_system_size(structure: StructureResult) -> Iterator[Finding]:
             "at this CFCC level.",
             field=at,
             structure=structure.name,
+        )
+
+
+def _check_xcf_minimum(structure: StructureResult) -> Iterator[Finding]:
+    """The published minimum is of CSQSYSAPPL on one system; for other application structures it is a likeness."""
+    sizes, name, at = structure.sizes, structure.name, f"{structure.pointer}/initsize"
+    minimum = sizes.minimum_bytes
+    seen = f"{format_size(minimum)} that XCF demanded for CSQSYSAPPL on a coupling facility of this level"
+    wanted = sizes.wanted_bytes
+    if sizes.initsize_bytes < minimum:
+        yield finding(
+            "INITSIZE_BELOW_XCF_MINIMUM",
+            f"INITSIZE {format_size(sizes.initsize_bytes)} of {name} is below the {seen} (IXL015I). IBM published no minimum for "
+            "other application structures: try the allocation before you rely on it.",
+            field=at,
+            structure=name,
+        )
+    elif not sizes.initsize_is_given and wanted < minimum:
+        yield finding(
+            "INITSIZE_RAISED_TO_XCF_MINIMUM",
+            f"{name} needs {format_mib(wanted)} with headroom; INITSIZE is raised to the {seen} (IXL015I). IBM published no minimum "
+            "for other application structures.",
+            field=at,
+            structure=name,
         )
 
 

@@ -25,10 +25,15 @@ def mqsc(result: PlanResult) -> str:
     document = result.document
     lines = [
         f"* Structures and shared queues of queue-sharing group {document.qsg}.",
-        "* Run once on one queue manager of the group. DEFINE fails for what exists.",
+        "* Run once, on one queue manager. DEFINE fails for what exists already.",
         "* CSQ_ADMIN needs no CFSTRUCT; the system queues on CSQSYSAPPL come with",
         "* the samples that IBM ships.",
     ]
+    if any(structure.offload.to == "SMDS" and structure.offload.dsgroup for structure in document.structures):
+        lines += [
+            "* The shared message data sets of each DSGROUP must exist, formatted,",
+            "* before messages can be offloaded to them.",
+        ]
     for structure in document.structures:
         lines.append("*")
         lines.extend(_command(f"DEFINE CFSTRUCT({mqsc_value(structure.name)})", tuple(_cfstruct(structure))))

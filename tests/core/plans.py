@@ -130,3 +130,72 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
         "coupling_facilities": [{"name": "CF01"}, {"name": "CF02"}][: draw(st.integers(0, 2))],
         "structures": structures,
     }
+
+
+cf_names = st.from_regex(r"[A-Z][A-Z0-9$#@_]{0,7}", fullmatch=True)
+_structure_names = st.from_regex(r"[A-Z][A-Z0-9]{0,11}", fullmatch=True).filter(
+    lambda name: name != "CSQSYSAPPL"
+)
+_cfrm_names = st.from_regex(r"[A-Z][A-Z0-9$#@_]{0,15}", fullmatch=True)
+
+
+@st.composite
+def _placed(draw: st.DrawFn) -> dict[str, Any]:
+    """What a document may say about any structure's place and size in the policy."""
+    placed: dict[str, Any] = {
+        "full_threshold": draw(st.integers(0, 100)),
+        "allow_auto_alter": draw(st.booleans()),
+        "preflist": draw(st.lists(cf_names, max_size=8, unique=True)),
+        "exclist": draw(st.lists(_cfrm_names, max_size=8, unique=True)),
+        "duplex": draw(st.sampled_from(["DISABLED", "ALLOWED", "ENABLED"])),
+    }
+    if draw(st.booleans()):
+        placed["initsize"] = draw(st.integers(1, 2**30))
+    if draw(st.booleans()):
+        placed["size"] = draw(st.integers(placed.get("initsize", 1), 2**30))
+    return placed
+
+
+@st.composite
+def policy_documents(draw: st.DrawFn) -> dict[str, Any]:
+    """Plan documents in all the variety that reaches a policy: names, sizes, lists, thresholds."""
+    names = draw(st.lists(_structure_names, max_size=3, unique=True))
+    structures = []
+    for name in names:
+        structure = {"name": name, **draw(_placed())}
+        ceiling = structure.get("initsize", structure.get("size", 2**30))
+        if draw(st.booleans()):
+            structure["minsize"] = draw(st.integers(0, ceiling))
+        backlog = draw(st.integers(0, 10**7))
+        structure["queues"] = [{"name": f"{name}.IN", "message_bytes": 2048, "backlog": backlog}]
+        structures.append(structure)
+    return {
+        "qsg": draw(st.from_regex(r"[A-Z][A-Z0-9$#@]{0,3}", fullmatch=True)),
+        "queue_managers": draw(st.integers(1, 32)),
+        "cfcc_level": draw(st.sampled_from([14, 24, 25])),
+        "admin": draw(_placed()),
+        "system": draw(_placed()),
+        "coupling_facilities": [
+            {"name": name} for name in draw(st.lists(cf_names, max_size=10, unique=True))
+        ],
+        "structures": structures,
+    }
+
+
+HARDWARE: dict[str, Any] = {
+    "type": "003931",
+    "mfg": "IBM",
+    "plant": "02",
+    "sequence": "0000000A1B2C",
+    "partition": "0F",
+    "cpcid": "00",
+}
+
+
+def job_plan(**paths: Any) -> dict[str, Any]:  # noqa: ANN401
+    """BASE with all that the complete job needs."""
+    facilities = [
+        {"name": "CF01", "size": "64G", "site": "SITE1", **HARDWARE, "dumpspace": "98M"},
+        {"name": "CF02", "size": "64G", **HARDWARE, "partition": "1E"},
+    ]
+    return varied(**{"policy": {"name": "POLICY1", "job": True}, "coupling_facilities": facilities, **paths})

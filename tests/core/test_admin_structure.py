@@ -1,0 +1,91 @@
+"""CSQ_ADMIN: which figure is taken, what it must hold, and what is said about both."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner_core.admin_structure import admin_need, check_queue_managers, entries_required, explain_admin
+from planner_core.errors import PlanRefused
+from planner_core.provenance import Basis
+
+K, M = 1024, 1024**2
+
+
+@pytest.mark.parametrize(
+    ("level", "table"),
+    [
+        (1, "admin_structure_cfcc14"),
+        (14, "admin_structure_cfcc14"),
+        (15, "admin_structure_cfcc21"),
+        (21, "admin_structure_cfcc21"),
+        (24, "admin_structure_cfcc21"),
+        (25, "admin_structure_cfcc25"),
+        (99, "admin_structure_cfcc25"),
+    ],
+)
+def test_a_level_takes_the_table_of_its_own_or_of_the_next_higher_level(level: int, table: str) -> None:
+    assert admin_need(queue_managers=5, cfcc_level=level).table_id == table
+
+
+@pytest.mark.parametrize(
+    ("managers", "level", "size"),
+    [
+        (1, 14, 6144 * K),
+        (3, 14, 7976 * K),
+        (31, 14, 32256 * K),
+        (32, 14, 42 * M),
+        (1, 21, 14 * M),
+        (32, 24, 42 * M),
+        (10, 25, 31 * M),
+        (32, 25, 50 * M),
+    ],
+)
+def test_the_figure_is_the_published_one(managers: int, level: int, size: int) -> None:
+    assert admin_need(queue_managers=managers, cfcc_level=level).published_bytes == size
+
+
+def test_beyond_the_end_of_table_1_the_chart_is_the_source_of_figure_and_finding() -> None:
+    need = admin_need(queue_managers=32, cfcc_level=14)
+    (item,) = [f for f in need.findings if f.code == "ADMIN_FIGURE_FROM_NEXT_LEVEL"]
+    assert need.table_id == "admin_structure_cfcc21"
+    assert need.source == item.source
+    assert need.basis is Basis.READ_OFF_CHART
+
+
+@given(st.integers(1, 31), st.integers(1, 99))
+def test_a_further_queue_manager_never_needs_less_and_a_higher_level_never_less(
+    managers: int, level: int
+) -> None:
+    here = admin_need(queue_managers=managers, cfcc_level=level).published_bytes
+    assert admin_need(queue_managers=managers + 1, cfcc_level=level).published_bytes >= here
+    assert admin_need(queue_managers=managers, cfcc_level=level + 1).published_bytes >= here
+
+
+@given(st.integers(1, 32), st.integers(1, 99), st.integers(0, 40_000))
+def test_entsmax_is_short_exactly_when_below_1000_for_each_queue_manager(
+    managers: int, level: int, entsmax: int
+) -> None:
+    need = admin_need(queue_managers=managers, cfcc_level=level, entsmax=entsmax)
+    assert need.entries_required == entries_required(queue_managers=managers) == 1000 * managers
+    is_short = any(item.code == "ADMIN_ENTSMAX_TOO_LOW" for item in need.findings)
+    assert is_short == (entsmax < 1000 * managers)
+
+
+@pytest.mark.parametrize("managers", [0, -1, 33, 10**9])
+def test_a_group_that_cannot_be_is_refused(managers: int) -> None:
+    with pytest.raises(PlanRefused, match=f"{managers} queue managers: a queue-sharing group has 1 to 32"):
+        check_queue_managers(managers)
+    with pytest.raises(PlanRefused):
+        admin_need(queue_managers=managers, cfcc_level=25)
+
+
+def test_the_explanation_names_the_table_and_how_far_it_can_be_trusted() -> None:
+    size, entries = explain_admin(admin_need(queue_managers=5, cfcc_level=25))
+    assert (size.figure, size.value, size.unit, size.basis) == ("/size_kib", 25600, "K", Basis.READ_OFF_CHART)
+    assert (entries.value, entries.formula) == (5000, "queue_managers * admin_entries_per_queue_manager")
+    assert size.source is not None
+    assert "z16" in size.source.document
+    printed, _ = explain_admin(admin_need(queue_managers=5, cfcc_level=14))
+    assert printed.basis is Basis.PUBLISHED

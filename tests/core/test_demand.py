@@ -1,0 +1,289 @@
+"""Backlogs, growth and distributions of message sizes become messages, entries and elements."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from planner_core.demand import (
+    Demand,
+    QueueDemand,
+    SizeDistribution,
+    backlog_messages,
+    band_edges,
+    demand_of,
+    grown,
+    growth_factor,
+    scaled_shares,
+)
+from planner_core.errors import OutOfRange
+
+HEADER, ELEMENT, PAGE, PAGE_HEADER = 372, 256, 4096, 512
+LARGEST = 64512
+WHOLE = 2**32
+
+
+def elements(size: int) -> int:
+    return math.ceil(Fraction(size + HEADER, ELEMENT))
+
+
+def pages(size: int) -> int:
+    return math.ceil(Fraction(size + PAGE_HEADER, PAGE))
+
+
+def demand(*queues: QueueDemand, edges: tuple[int, ...] = (LARGEST,)) -> Demand:
+    return demand_of(queues, edges=edges, header_bytes=HEADER, page_bytes=PAGE, page_header_bytes=PAGE_HEADER)
+
+
+@st.composite
+def real_sizes(draw: st.DrawFn, largest: int = LARGEST) -> list[int]:
+    """Twenty sizes, or forty, so that the 95th percentile parts whole messages."""
+    top = draw(st.integers(0, largest))
+    count = 20 * draw(st.integers(1, 2))
+    return sorted(draw(st.lists(st.integers(0, top), min_size=count, max_size=count)))
+
+
+def described(sizes: list[int], *, p95: int | None = None) -> SizeDistribution:
+    """Mean, p95 and maximum of these sizes, as a planner would state them."""
+    body = sizes[: len(sizes) * 19 // 20]
+    return SizeDistribution(
+        mean=sum(sizes), mean_of=len(sizes), p95=body[-1] if p95 is None else p95, maximum=sizes[-1]
+    )
+
+
+@st.composite
+def distributions(draw: st.DrawFn) -> SizeDistribution:
+    p95 = draw(st.integers(0, 100_000))
+    maximum = p95 + draw(st.integers(0, 100_000))
+    of = draw(st.integers(1, 1000))
+    lowest, highest = math.ceil(Fraction(p95 * of, 20)), (19 * p95 + maximum) * of // 20
+    assume(lowest <= highest)
+    found = SizeDistribution(mean=draw(st.integers(lowest, highest)), mean_of=of, p95=p95, maximum=maximum)
+    assert found.problem() is None
+    return found
+
+
+# ---- distributions ------------------------------------------------------------------------------------------
+
+
+@given(distributions())
+def test_the_two_pieces_have_exactly_the_mean_the_p95_and_the_maximum(sizes: SizeDistribution) -> None:
+    (body, start, end), (tail, tail_start, tail_end) = sizes.pieces()
+    assert (body, tail) == (19, 1)
+    unit = sizes.unit
+    assert 0 <= start <= end <= sizes.p95 * unit <= tail_start <= tail_end <= sizes.maximum * unit
+    mean = (Fraction(body * (start + end), 2) + Fraction(tail * (tail_start + tail_end), 2)) / 20 / unit
+    assert mean == Fraction(sizes.mean, sizes.mean_of)
+
+
+@given(distributions(), st.lists(st.sampled_from([0, 4096, 32768, 64511]), max_size=3))
+def test_the_shares_of_all_bands_add_up_to_one(sizes: SizeDistribution, rules: list[int]) -> None:
+    shares = scaled_shares(sizes, band_edges(rules), HEADER, PAGE, PAGE_HEADER)
+    assert len(shares) == len(band_edges(rules)) + 1
+    assert sum(share for share, _, _ in shares) == WHOLE
+    assert all(share >= 0 for share, _, _ in shares)
+
+
+@given(distributions(), st.integers(0, 64_511))
+def test_a_share_is_that_of_the_two_pieces_within_a_billionth(sizes: SizeDistribution, edge: int) -> None:
+    def below(limit: int) -> Fraction:
+        """Part of the messages that are not above a limit; a piece without width counts as at its place."""
+        total = Fraction(0)
+        for twentieths, start, end in sizes.pieces():
+            at = limit * sizes.unit
+            if start == end:
+                part = Fraction(int(start <= at))
+            else:
+                part = Fraction(min(max(at - start, 0), end - start), end - start)
+            total += part * Fraction(twentieths, 20)
+        return total
+
+    (low, *_), (middle, *_), _ = scaled_shares(sizes, (edge, LARGEST), HEADER, PAGE, PAGE_HEADER)
+    assert abs(Fraction(low, WHOLE) - below(edge)) < Fraction(1, 10**9)
+    assert abs(Fraction(middle, WHOLE) - (below(LARGEST) - below(edge))) < Fraction(1, 10**9)
+
+
+@given(real_sizes(), st.integers(1, 1000))
+def test_counted_elements_suffice_for_any_messages_with_that_mean(sizes: list[int], times: int) -> None:
+    counted = demand(QueueDemand(times * len(sizes), described(sizes)))
+    assert counted.elements >= times * sum(elements(size) for size in sizes)
+    assert counted.entries == counted.messages == times * len(sizes)
+
+
+@given(st.integers(0, 2000), st.integers(0, 200), st.integers(0, 300), st.integers(0, 300))
+def test_counted_elements_suffice_for_two_uniform_pieces_of_whole_bytes(
+    start: int, width: int, gap: int, tail_width: int
+) -> None:
+    body = range(start, start + width + 1)
+    tail = range(start + width + gap, start + width + gap + tail_width + 1)
+    mean = (Fraction(sum(body), len(body)) * 19 + Fraction(sum(tail), len(tail))) / 20
+    exact = (
+        Fraction(sum(map(elements, body)), len(body)) * 19 + Fraction(sum(map(elements, tail)), len(tail))
+    ) / 20
+    sizes = SizeDistribution(mean=mean.numerator, mean_of=mean.denominator, p95=body[-1], maximum=tail[-1])
+    assert sizes.problem() is None
+    counted = Fraction(demand(QueueDemand(10**6, sizes)).elements, 10**6)
+    assert exact <= counted < exact + 1 + Fraction(1, 10**5)
+
+
+@given(distributions().filter(lambda sizes: sizes.maximum <= LARGEST), st.integers(1, 10**7))
+def test_counted_elements_are_never_below_those_of_the_mean_size(
+    sizes: SizeDistribution, messages: int
+) -> None:
+    mean = Fraction(sizes.mean, sizes.mean_of)
+    counted = demand(QueueDemand(messages, sizes)).elements
+    assert counted >= messages * elements(math.floor(mean))
+    # Shares and elements are kept to one part in 2**32, rounded up in each of a few bands.
+    grain = 1 + Fraction(messages * 2**12, 2**32)
+    assert counted <= messages * (mean + HEADER + ELEMENT - 1) / ELEMENT + grain
+    assert counted <= messages * elements(sizes.maximum) + grain
+
+
+@given(st.integers(0, LARGEST), st.integers(1, 10**6))
+def test_a_distribution_of_one_size_is_that_size_but_for_rounding_up(size: int, messages: int) -> None:
+    same = SizeDistribution(mean=size, mean_of=1, p95=size, maximum=size)
+    spread = demand(QueueDemand(messages, same), edges=(4096, LARGEST))
+    plain = demand(QueueDemand(messages, size), edges=(4096, LARGEST))
+    assert 0 <= spread.elements - plain.elements <= 1
+    for one, other in zip(spread.bands, plain.bands, strict=True):
+        assert one.messages == other.messages * spread.scale
+        assert 0 <= Fraction(one.elements, spread.scale) - other.elements < Fraction(1, 10)
+        assert 0 <= Fraction(one.pages, spread.scale) - other.pages < Fraction(1, 10)
+
+
+@given(real_sizes())
+def test_pages_suffice_for_any_messages_when_all_of_them_are_offloaded(sizes: list[int]) -> None:
+    counted = demand(QueueDemand(len(sizes), described(sizes)))
+    assert Fraction(counted.bands[0].pages, counted.scale) >= sum(pages(size) for size in sizes)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "says"),
+    [
+        (SizeDistribution(10, 1, 20, 19), r"p95 \(20\) must not be above max \(19\)"),
+        (SizeDistribution(97, 1, 95, 100), "a mean of 97 is impossible when 95 % are at most 95"),
+        (
+            SizeDistribution(9, 2, 100, 100),
+            "a mean of 4.5 is impossible when 5 % of the messages are at least 100",
+        ),
+    ],
+)
+def test_three_values_that_no_messages_can_have_are_told(sizes: SizeDistribution, says: str) -> None:
+    problem = sizes.problem()
+    assert problem is not None
+    assert re.match(says, problem)
+
+
+def test_three_values_that_just_can_be_are_not() -> None:
+    assert SizeDistribution(5, 1, 100, 100).problem() is None
+    assert SizeDistribution(381, 4, 95, 100).problem() is None  # 95.25 = (19 x 95 + 100) / 20
+
+
+@given(real_sizes(largest=10**6))
+def test_what_real_messages_have_is_never_called_impossible(sizes: list[int]) -> None:
+    assert described(sizes).problem() is None
+
+
+# ---- queues of one size -------------------------------------------------------------------------------------
+
+queues = st.lists(
+    st.builds(QueueDemand, st.integers(0, 10**6), st.integers(0, 200_000)), min_size=1, max_size=5
+)
+
+
+@given(queues, st.lists(st.sampled_from([0, 1024, 4096, 32768, 65536]), max_size=3))
+def test_queues_add_up_band_by_band(given_queues: list[QueueDemand], rules: list[int]) -> None:
+    edges = band_edges(rules)
+    found = demand(*given_queues, edges=edges)
+    assert found.scale == 1
+    assert [band.over_bytes for band in found.bands] == [-1, *edges]
+    for band, upper in zip(found.bands, (*edges, 10**9), strict=True):
+        inside = [q for q in given_queues if band.over_bytes < int(str(q.message_bytes)) <= upper]
+        assert band.messages == sum(q.messages for q in inside)
+        assert band.pages == sum(q.messages * pages(int(str(q.message_bytes))) for q in inside)
+        if band.over_bytes == LARGEST:
+            assert band.elements == 2 * band.messages
+        else:
+            assert band.elements == sum(q.messages * elements(int(str(q.message_bytes))) for q in inside)
+    assert found.elements == sum(band.elements for band in found.bands)
+
+
+def test_rules_that_are_off_or_met_by_no_message_in_the_cf_are_no_edges() -> None:
+    assert band_edges([32768, 4096, 0, 4096]) == (0, 4096, 32768, LARGEST)
+    assert band_edges([65536, LARGEST]) == (LARGEST,)
+    assert band_edges([]) == (LARGEST,)
+
+
+def test_1164_bytes_take_six_elements_and_1165_seven() -> None:
+    assert demand(QueueDemand(1, 1164)).elements == 6
+    assert demand(QueueDemand(1, 1165)).elements == 7
+
+
+def test_no_queues_demand_nothing() -> None:
+    found = demand()
+    assert (found.messages, found.entries, found.elements) == (0, 0, 0)
+
+
+# ---- rate x outage, growth ----------------------------------------------------------------------------------
+
+
+def test_600_messages_a_minute_for_an_hour_are_36_000() -> None:
+    # CFSizer asks for messages a minute.
+    assert backlog_messages(put_rate_per_s=Decimal(10), outage_minutes=Decimal(60)) == 36_000
+
+
+def test_a_part_of_a_message_counts_as_one_but_only_after_growth() -> None:
+    part = backlog_messages(put_rate_per_s=Decimal("0.01"), outage_minutes=Decimal(1))
+    assert part == Fraction(3, 5)
+    assert grown(part, factor=Fraction(1)) == 1
+    assert grown(part, factor=Fraction(5, 3)) == 1
+    assert grown(part, factor=Fraction(2)) == 2
+
+
+@pytest.mark.parametrize(
+    ("percent", "years", "factor"),
+    [
+        ("0", "5", Fraction(1)),
+        ("10", "0", Fraction(1)),
+        ("10", "3", Fraction(1331, 1000)),
+        ("-50", "2", Fraction(1, 4)),
+        ("100", "1", Fraction(2)),
+    ],
+)
+def test_growth_over_whole_years_is_compounded_exactly(percent: str, years: str, factor: Fraction) -> None:
+    assert growth_factor(percent_per_year=Decimal(percent), years=Decimal(years)) == factor
+
+
+def test_two_halves_of_a_year_make_a_year() -> None:
+    half = growth_factor(percent_per_year=Decimal(21), years=Decimal("0.5"))
+    assert abs(half - Fraction(11, 10)) < Fraction(1, 10**30)
+    assert abs(half**2 - Fraction(121, 100)) < Fraction(1, 10**30)
+
+
+@given(
+    st.decimals(-99, 1000, places=2),
+    st.decimals(0, 50, places=2),
+    st.decimals(0, 50, places=2),
+)
+def test_growth_goes_one_way_with_the_years(percent: Decimal, first: Decimal, second: Decimal) -> None:
+    near, far = (growth_factor(percent_per_year=percent, years=years) for years in sorted((first, second)))
+    assert near > 0
+    slack = Fraction(1, 10**30)
+    assert far >= near * (1 - slack) if percent >= 0 else far <= near * (1 + slack)
+
+
+def test_more_than_all_cannot_be_lost_in_a_year() -> None:
+    with pytest.raises(OutOfRange, match="percent_per_year is -100"):
+        growth_factor(percent_per_year=Decimal(-100), years=Decimal(1))
+
+
+@given(st.integers(0, 10**12), st.fractions(min_value=Fraction(1, 100), max_value=100))
+def test_a_backlog_at_the_horizon_is_rounded_up_once(messages: int, factor: Fraction) -> None:
+    assert grown(messages, factor=factor) == math.ceil(messages * factor)
+    assert grown(Fraction(messages), factor=factor) == math.ceil(messages * factor)

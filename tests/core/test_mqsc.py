@@ -1,0 +1,182 @@
+"""MQSC: one command for each structure and queue, quoted, continued and within its columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner_core.document import read_object
+from planner_core.mqsc.render import mqsc
+from planner_core.plan import evaluate
+from tests.core.plans import varied
+
+LAST_COLUMN = 72
+
+
+def rendered(**paths: Any) -> str:  # noqa: ANN401
+    return mqsc(evaluate(read_object(varied(**paths))))
+
+
+def commands(text: str) -> Iterator[str]:
+    """The commands as MQ reads them: remarks left out, + continued at the first nonblank of the next line."""
+    command = ""
+    for line in text.splitlines():
+        if line.startswith("*") and not command:
+            continue
+        if line.endswith("+"):
+            command += line[:-1].lstrip() if command else line[:-1]
+        else:
+            yield command + (line.lstrip() if command else line)
+            command = ""
+    assert not command, "the last command is not ended"
+
+
+def parameters(command: str) -> dict[str, str]:
+    """Keywords and values of one command; a quoted value may hold anything."""
+    found = re.findall(r"([A-Z0-9]+)\(('(?:[^']|'')*'|[^()']*)\)", command)
+    assert "".join(f"{key}({value})" for key, value in found) == command.replace("DEFINE ", "").replace(
+        " ", ""
+    )
+    return dict(found)
+
+
+def test_the_commands_of_the_base_plan() -> None:
+    structure, queue = commands(rendered())
+    assert structure.startswith("DEFINE CFSTRUCT(APP1) ")
+    assert parameters(structure) == {
+        "CFSTRUCT": "APP1",
+        "CFLEVEL": "5",
+        "RECOVER": "YES",
+        "OFFLOAD": "SMDS",
+        "OFFLD1TH": "70",
+        "OFFLD1SZ": "32K",
+        "OFFLD2TH": "80",
+        "OFFLD2SZ": "4K",
+        "OFFLD3TH": "90",
+        "OFFLD3SZ": "0K",
+        "DSGROUP": "'MQ.SMDS.*.APP1'",
+        "DSBLOCK": "256K",
+        "DSBUFS": "100",
+    }
+    assert queue.startswith("DEFINE QLOCAL(Q1) ")
+    assert parameters(queue) == {
+        "QLOCAL": "Q1",
+        "QSGDISP": "SHARED",
+        "CFSTRUCT": "APP1",
+        "DEFPSIST": "YES",
+    }
+
+
+def test_the_name_of_the_group_is_no_part_of_a_cfstruct() -> None:
+    assert "SQ03APP1" not in rendered()
+    assert "CFSTRUCT(CSQ_ADMIN)" not in rendered()
+    assert "CFSTRUCT(CSQSYSAPPL)" not in rendered()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_rules_that_are_left_out_are_off_with_64k(count: int) -> None:
+    rules = [{"usage_over": 10 * n, "size_over": f"{n}K"} for n in range(1, count + 1)]
+    found = parameters(next(commands(rendered(structures__0__offload__rules=rules))))
+    sizes = [found[f"OFFLD{n}SZ"] for n in (1, 2, 3)]
+    thresholds = [found[f"OFFLD{n}TH"] for n in (1, 2, 3)]
+    assert sizes == [f"{n}K" for n in range(1, count + 1)] + ["64K"] * (3 - count)
+    assert thresholds[:count] == [str(10 * n) for n in range(1, count + 1)]
+    assert thresholds[count:] == ["70", "80", "90"][count:]
+
+
+def test_a_rule_that_the_plan_turns_off_is_written_as_it_is() -> None:
+    rules = [{"usage_over": 0, "size_over": "64K"}, {"usage_over": 100, "size_over": "63K"}]
+    found = parameters(next(commands(rendered(structures__0__offload__rules=rules))))
+    assert (found["OFFLD1TH"], found["OFFLD1SZ"]) == ("0", "64K")
+    assert (found["OFFLD2TH"], found["OFFLD2SZ"]) == ("100", "63K")
+
+
+@pytest.mark.parametrize("level", [3, 4])
+def test_below_cflevel_5_there_is_no_offload(level: int) -> None:
+    found = parameters(next(commands(rendered(structures__0__cflevel=level))))
+    assert found == {"CFSTRUCT": "APP1", "CFLEVEL": str(level), "RECOVER": "YES"}
+
+
+def test_db2_has_rules_but_no_data_sets() -> None:
+    found = parameters(next(commands(rendered(structures__0__offload__to="DB2"))))
+    assert found["OFFLOAD"] == "DB2"
+    assert "OFFLD3SZ" in found
+    assert not {"DSGROUP", "DSBLOCK", "DSBUFS"} & set(found)
+
+
+def test_a_missing_dsgroup_is_left_out() -> None:
+    assert "DSGROUP" not in rendered(structures__0__offload={})
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("PAYMENTS.IN", "PAYMENTS.IN"),
+        ("myqueue", "'myqueue'"),
+        ("Orders/2026%", "'Orders/2026%'"),
+        ("A_B", "A_B"),
+    ],
+)
+def test_names_that_mqsc_would_change_or_misread_are_quoted(name: str, written: str) -> None:
+    assert f"DEFINE QLOCAL({written}) +\n" in rendered(structures__0__queues__0__name=name)
+
+
+@pytest.mark.parametrize(
+    ("message_bytes", "written"),
+    [
+        (4_194_304, None),
+        (4_194_305, "4194305"),
+        (104_857_600, "104857600"),
+        ({"mean": 3500, "p95": 12000, "max": 5_000_000}, "5000000"),
+        ({"mean": 3500, "p95": 12000, "max": 60_000}, None),
+    ],
+)
+def test_maxmsgl_is_given_only_above_its_default(message_bytes: object, written: str | None) -> None:
+    _, queue = commands(rendered(structures__0__queues__0__message_bytes=message_bytes))
+    assert parameters(queue).get("MAXMSGL") == written
+
+
+queue_names = st.from_regex(r"[A-Za-z0-9./_%]{1,48}", fullmatch=True)
+dsgroups = st.sampled_from(
+    [None, "*.X", "MQ.SMDS.*.APP1", ".".join(["A2345678"] * 4) + ".*.ABCDEF", "MQ-1.$*.Y"]
+)
+
+
+@settings(max_examples=200)
+@given(st.lists(queue_names, min_size=1, max_size=4, unique=True), dsgroups, st.booleans(), st.integers(3, 5))
+def test_every_line_is_within_its_columns_and_none_is_a_remark_by_accident(
+    names: list[str], dsgroup: str | None, persistent: bool, level: int
+) -> None:
+    queues = [
+        {"name": name, "message_bytes": 5_000_000, "backlog": 1, "persistent": persistent} for name in names
+    ]
+    text = rendered(
+        structures__0__queues=queues,
+        structures__0__cflevel=level,
+        structures__0__offload={"dsgroup": dsgroup},
+    )
+    assert text.isascii()
+    assert text.endswith("\n")
+    lines = text.splitlines()
+    assert all(len(line) <= LAST_COLUMN for line in lines)
+    assert all(line == line.rstrip() for line in lines)
+    continued = [bool(n and lines[n - 1].endswith("+")) for n in range(len(lines))]
+    for line, is_continued in zip(lines, continued, strict=True):
+        assert line.startswith("       ") if is_continued else line.startswith(("*", "DEFINE "))
+        assert not line.startswith("*") or not line.endswith(("+", "-"))
+    read = [parameters(command) for command in commands(text)]
+    assert len(read) == 1 + len(names)
+    for name, queue in zip(names, read[1:], strict=True):
+        written = queue["QLOCAL"]
+        as_mq_reads_it = written[1:-1] if written.startswith("'") else written.upper()
+        assert as_mq_reads_it == name
+        assert queue["DEFPSIST"] == ("YES" if persistent else "NO")
+
+
+def test_without_application_structures_there_is_nothing_to_define() -> None:
+    assert list(commands(rendered(structures=[]))) == []

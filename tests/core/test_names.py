@@ -1,0 +1,177 @@
+"""Names that MQ and z/OS allow are taken as they are; all others are refused with the rule."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner_core import names
+from planner_core.errors import NameSyntax
+
+Check = Callable[[str], str]
+
+ALLOWED: list[tuple[Check, str]] = [
+    (names.qsg, "A"),
+    (names.qsg, "SQ03"),
+    (names.qsg, "A$#@"),
+    (names.queue_manager, "QM01"),
+    (names.queue_manager, "$QM1"),
+    (names.queue_manager, "@"),
+    (names.cfstruct, "A"),
+    (names.cfstruct, "APPLICATION1"),
+    (names.cfstruct, "CSQSYSAPPLX"),
+    (names.coupling_facility, "CF_01$#@"),
+    (names.structure, "A"),
+    (names.structure, "SQ03APPLICATION1"),
+    (names.structure, "A_$#@"),
+    (names.policy, "POLICY_1"),
+    (names.label, "PCI"),
+    (names.label, "bank-1_a.b"),
+    (names.label, "x" * 32),
+    (names.dsgroup, "MQ.SMDS.*.APP1"),
+    (names.dsgroup, "MQ.S*.APP1"),
+    (names.dsgroup, "A-1.*"),
+    (names.dsgroup, "*.MQ"),
+    (names.dsgroup, ".".join(["A2345678"] * 4) + ".*.ABCDEF"),
+]
+REFUSED: list[tuple[Check, str, str]] = [
+    (names.qsg, "", "1 to 4 characters"),
+    (names.qsg, "SQ033", "1 to 4 characters"),
+    (names.qsg, "1SQ", "the first a letter"),
+    (names.qsg, "$SQ", "the first a letter"),
+    (names.qsg, "SQ 3", "1 to 4 characters"),
+    (names.qsg, "SQ03\n", "1 to 4 characters"),
+    (names.qsg, "SQ0\u0662", "1 to 4 characters"),
+    (names.qsg, "sq03", "Write it in upper case: SQ03"),
+    (names.queue_manager, "1QM", "the first no digit"),
+    (names.queue_manager, "QM001", "1 to 4 characters"),
+    (names.cfstruct, "", "1 to 12 characters"),
+    (names.cfstruct, "APPLICATION12", "1 to 12 characters"),
+    (names.cfstruct, "1APP", "the first a letter"),
+    (names.cfstruct, "APP_1", "A-Z 0-9"),
+    (names.cfstruct, "APP$", "A-Z 0-9"),
+    (names.cfstruct, "CSQ_ADMIN", "always generated and holds no user data"),
+    (names.cfstruct, "CSQSYSAPPL", "generated from the key 'system'"),
+    (names.coupling_facility, "CF0000001", "1 to 8 characters"),
+    (names.coupling_facility, "_CF", "the first a letter"),
+    (names.structure, "A2345678901234567", "1 to 16 characters"),
+    (names.structure, "@APP", "the first a letter"),
+    (names.policy, "POLICY-1", "1 to 8 characters"),
+    (names.policy, "9POLICY", "the first a letter"),
+    (names.label, "", "1 to 32 characters"),
+    (names.label, "two words", "1 to 32 characters"),
+    (names.label, "x" * 33, "1 to 32 characters"),
+    (names.dsgroup, "MQ.SMDS.APP1", "exactly one asterisk"),
+    (names.dsgroup, "MQ.*.*.APP1", "exactly one asterisk"),
+    (names.dsgroup, "MQ..*.APP1", "each qualifier has 1 to 8"),
+    (names.dsgroup, ".MQ.*", "each qualifier has 1 to 8"),
+    (names.dsgroup, "MQ.*.APP1.", "each qualifier has 1 to 8"),
+    (names.dsgroup, "MQ.1SMDS.*", "each qualifier has 1 to 8"),
+    (names.dsgroup, "MQ.SMDSX*.APP1", "each qualifier has 1 to 8"),
+    (names.dsgroup, "MQ.A23456789.*", "each qualifier has 1 to 8"),
+    (names.dsgroup, "MQ.SMDS.*.APP1'", "is not allowed here"),
+    (names.dsgroup, "mq.smds.*.app1", "upper case: MQ.SMDS"),
+    (names.dsgroup, ".".join(["A2345678"] * 4) + ".*.ABCDEFGH", "up to 44 characters"),
+]
+
+
+@pytest.mark.parametrize(("check", "name"), ALLOWED, ids=lambda value: getattr(value, "__name__", value))
+def test_a_good_name_is_given_back(check: Check, name: str) -> None:
+    assert check(name) == name
+
+
+@pytest.mark.parametrize(
+    ("check", "name", "rule"), REFUSED, ids=lambda value: ascii(getattr(value, "__name__", value))
+)
+def test_a_bad_name_is_refused_with_its_rule(check: Check, name: str, rule: str) -> None:
+    with pytest.raises(NameSyntax) as refused:
+        check(name)
+    assert rule in str(refused.value)
+
+
+CHECKS: tuple[Check, ...] = (
+    names.qsg,
+    names.queue_manager,
+    names.cfstruct,
+    names.coupling_facility,
+    names.structure,
+    names.policy,
+    names.label,
+    names.dsgroup,
+)
+
+
+@given(st.sampled_from(CHECKS), st.text(max_size=60))
+def test_no_name_that_passes_can_leave_its_field(check: Check, name: str) -> None:
+    try:
+        assert check(name) == name
+    except NameSyntax as refused:
+        sentence = str(refused)
+        assert sentence.isascii()
+        assert sentence.isprintable()
+    else:
+        assert not set(name) - set(string.ascii_letters + string.digits + "$#@_.-*")
+
+
+def test_a_long_name_is_not_repeated_at_length() -> None:
+    with pytest.raises(NameSyntax) as refused:
+        names.policy("x" * 5000)
+    assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "expected"),
+    [
+        ("NY03", "PRODUCT7", "NY03PRODUCT7"),
+        ("SQ03", "MYDATA", "SQ03MYDATA"),
+        ("MQ", "APP", "MQ@@APP"),
+        ("A", "CSQ_ADMIN", "A@@@CSQ_ADMIN"),
+        ("SQ03", "CSQSYSAPPL", "SQ03CSQSYSAPPL"),
+    ],
+)
+def test_the_group_is_padded_to_four_with_at(group: str, name: str, expected: str) -> None:
+    assert names.cfrm_structure_name(qsg_name=group, cfstruct_name=name) == expected
+
+
+group_names = st.from_regex(r"[A-Z][A-Z0-9$#@]{0,3}", fullmatch=True)
+struct_names = st.from_regex(r"[A-Z][A-Z0-9]{0,11}", fullmatch=True)
+
+
+@given(group_names, struct_names)
+def test_every_structure_of_every_group_has_a_name_that_cfrm_takes(group: str, name: str) -> None:
+    made = names.cfrm_structure_name(qsg_name=names.qsg(group), cfstruct_name=name)
+    assert names.structure(made) == made
+    assert made[4:] == name
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("PAYMENTS.IN", "PAYMENTS.IN"),
+        ("A_1", "A_1"),
+        ("payments", "'payments'"),
+        ("A/B", "'A/B'"),
+        ("A%", "'A%'"),
+        ("", "''"),
+        ("O'BRIEN", "'O''BRIEN'"),
+        ("A B", "'A B'"),
+        ("A)+", "'A)+'"),
+    ],
+)
+def test_mqsc_gets_quotes_unless_it_reads_the_name_as_it_stands(name: str, written: str) -> None:
+    assert names.mqsc_value(name) == written
+
+
+@given(st.text())
+def test_a_value_in_mqsc_quotes_ends_where_it_should(value: str) -> None:
+    written = names.mqsc_value(value)
+    if written.startswith("'"):
+        inside = written[1:-1]
+        assert "'" not in inside.replace("''", "")
+        assert inside.replace("''", "'") == value
+    else:
+        assert written == value == value.upper()

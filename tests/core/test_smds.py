@@ -1,0 +1,69 @@
+"""Shared message data sets: space for the whole load in each of them, and buffers in each queue manager."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner_core.plan import SmdsNeed, evaluate
+from planner_core.smds import buffer_bytes, data_set_bytes, message_header_bytes, page_bytes
+from tests.core.plans import plan
+
+K, M = 1024, 1024**2
+blocks = st.sampled_from([8 * K, 64 * K, 256 * K, M])
+
+
+def smds(**paths: Any) -> SmdsNeed | None:  # noqa: ANN401
+    return next(s for s in evaluate(plan(**paths)).structures if s.role == "application").smds
+
+
+@given(st.integers(0, 10**12), blocks)
+def test_space_is_whole_blocks_and_just_enough_for_pages_and_space_map(pages: int, block: int) -> None:
+    space = data_set_bytes(pages, dsblock_bytes=block)
+    wanted = math.ceil(Fraction(pages * 4096 * 102, 100))
+    assert space % block == 0
+    assert wanted <= space < wanted + block
+
+
+@given(st.integers(0, 10**9), st.integers(0, 10**6), blocks)
+def test_more_pages_never_take_less_space(pages: int, more: int, block: int) -> None:
+    assert data_set_bytes(pages + more, dsblock_bytes=block) >= data_set_bytes(pages, dsblock_bytes=block)
+
+
+def test_nothing_takes_nothing() -> None:
+    assert data_set_bytes(0, dsblock_bytes=256 * K) == 0
+    assert (page_bytes(), message_header_bytes()) == (4096, 512)
+
+
+def test_buffers_are_as_many_as_blocks() -> None:
+    assert buffer_bytes(dsbufs=800, dsblock_bytes=256 * K) == 200 * M
+    assert buffer_bytes(dsbufs=100, dsblock_bytes=256 * K) == 25 * M
+
+
+def test_messages_over_63_kb_are_all_in_the_data_set_at_the_backlog() -> None:
+    # 65 000 + 512 bytes are 16 pages.
+    need = smds(structures__0__queues__0__message_bytes=65_000, structures__0__queues__0__backlog=1000)
+    assert need is not None
+    assert need.at_backlog_bytes == data_set_bytes(16_000, dsblock_bytes=256 * K)
+    assert need.when_full_bytes >= need.at_backlog_bytes
+    assert need.buffers_bytes == 25 * M
+
+
+def test_a_structure_that_is_sized_without_offload_needs_space_only_when_it_overflows() -> None:
+    need = smds(headroom_percent=100)
+    assert need is not None
+    assert need.at_backlog_bytes == 0
+    assert need.when_full_bytes > 0
+
+
+def test_the_number_of_queue_managers_does_not_part_the_load() -> None:
+    assert smds(queue_managers=1) == smds(queue_managers=32)
+
+
+def test_db2_and_cflevels_below_5_have_no_data_sets() -> None:
+    assert smds(structures__0__offload__to="DB2") is None
+    assert smds(structures__0__cflevel=4) is None

@@ -1,0 +1,270 @@
+"""The tables are loaded strictly, say where they come from, and none of their numbers stands in the code."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+import planner_core
+from planner_core import tables
+from planner_core.limits import limit
+from planner_core.provenance import Basis
+from planner_core.tables import TABLE_IDS, PublishedTable, TableError
+
+CORE = Path(planner_core.__file__).parent
+
+GOOD: dict[str, Any] = {
+    "id": "good",
+    "title": "A table",
+    "about": "For a test.",
+    "source": "mq_planning",
+    "section": "Table 9",
+    "basis": "published",
+    "columns": [
+        {"name": "a", "title": "A", "unit": ""},
+        {"name": "b", "title": "B", "unit": "KB"},
+    ],
+    "rows": [[1, 2], [3, Decimal("4.5")]],
+}
+CONSTANT: dict[str, Any] = {
+    **GOOD,
+    "kind": "constants",
+    "columns": [
+        {"name": name, "title": name, "unit": ""}
+        for name in ("name", "value", "unit", "basis", "source", "section")
+    ],
+    "rows": [["messages", 5, "messages", "published", "mq_planning", "Table 9"]],
+}
+
+
+def load(monkeypatch: pytest.MonkeyPatch, file: dict[str, Any]) -> PublishedTable:
+    """Load a file as the core would, past its caches."""
+    read = tables._read
+    monkeypatch.setattr(tables, "_read", lambda name: file if name == "good" else read(name))
+    found: PublishedTable = tables.table.__wrapped__("good")
+    return found
+
+
+def changed(file: dict[str, Any], **values: Any) -> dict[str, Any]:  # noqa: ANN401
+    return {**copy.deepcopy(file), **values}
+
+
+def test_a_good_file_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = load(monkeypatch, GOOD)
+    assert found.rows == ((1, 2), (3, Decimal("4.5")))
+    assert found.records()[1] == {"a": 3, "b": Decimal("4.5")}
+    assert found.basis is Basis.PUBLISHED
+    assert str(found.source).startswith("IBM MQ 9.4, Planning your coupling facility")
+    assert found.note(1) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"colour": "red"},
+        {"columns": [{"name": "a", "title": "A", "unit": "", "kind": "x"}]},
+        {"columns": [{"name": "a", "title": "A"}]},
+        {"rows": [[1, 2.5]]},
+        {"rows": [[1, True], [None, 2]]},
+        {"rows": "none"},
+        {"title": 5},
+        {"kind": "chart"},
+        {"notes": [{"row": 1}]},
+        {"notes": [{"row": "1", "text": "x"}]},
+    ],
+    ids=str,
+)
+def test_a_file_of_another_shape_is_refused(monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        load(monkeypatch, changed(GOOD, **change))
+
+
+@pytest.mark.parametrize("key", sorted(GOOD))
+def test_a_file_that_lacks_something_is_refused(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    with pytest.raises(ValidationError):
+        load(monkeypatch, {name: value for name, value in GOOD.items() if name != key})
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"rows": [[1, 2], [3]]}, "does not have 2 cells"),
+        ({"rows": [[1, 2, 3]]}, "does not have 2 cells"),
+        ({"rows": []}, "does not have 2 cells"),
+        ({"source": "hearsay"}, "no source 'hearsay'"),
+        ({"id": "bad"}, "calls itself 'bad'"),
+        ({"basis": "guessed"}, "'guessed' is not a valid Basis"),
+    ],
+)
+def test_a_file_whose_contents_do_not_fit_is_refused(
+    monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(ValueError, match=says):
+        load(monkeypatch, changed(GOOD, **change))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["messages", Decimal("5.5"), "messages", "published", "mq_planning", ""]],
+        [["messages", "5", "messages", "published", "mq_planning", ""]],
+        [CONSTANT["rows"][0], CONSTANT["rows"][0]],
+        [["messages", 5, "messages", "published", "hearsay", ""]],
+        [["messages", 5, "messages", "guessed", "mq_planning", ""]],
+    ],
+)
+def test_a_constant_is_a_whole_number_with_a_source_and_stands_there_once(
+    monkeypatch: pytest.MonkeyPatch, rows: list[list[Any]]
+) -> None:
+    for file, is_good in ((CONSTANT, True), (changed(CONSTANT, rows=rows), False)):
+        loaded = load(monkeypatch, file)
+        monkeypatch.setattr(tables, "table", lambda _, loaded=loaded: loaded)
+        if is_good:
+            assert tables.constants.__wrapped__("good")["messages"].value == 5
+        else:
+            with pytest.raises(ValueError, match=r"whole number|hearsay|guessed"):
+                tables.constants.__wrapped__("good")
+        monkeypatch.undo()
+
+
+def test_a_table_of_figures_is_no_table_of_constants() -> None:
+    with pytest.raises(TableError, match="is no table of constants"):
+        tables.constants("admin_structure_cfcc14")
+
+
+def test_a_source_stands_in_the_list_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = {"key": "x", "document": "X", "url": "https://example.com"}
+    monkeypatch.setattr(tables, "_read", lambda _: {"sources": [entry, entry]})
+    with pytest.raises(TableError, match="twice"):
+        tables._sources.__wrapped__()
+
+
+def test_text_is_no_number() -> None:
+    assert tables.exact(Decimal("6.089")) == Fraction(6089, 1000)
+    with pytest.raises(TableError, match="'6' is no number"):
+        tables.exact("6")
+
+
+def test_every_data_file_is_shown_and_none_is_shown_twice() -> None:
+    files = {path.stem for path in (CORE / "tables").glob("*.toml")} - {"sources"}
+    assert files == set(TABLE_IDS)
+    assert len(TABLE_IDS) == len(set(TABLE_IDS))
+    assert [table.id for table in tables.all_tables()] == list(TABLE_IDS)
+
+
+@pytest.mark.parametrize("table_id", TABLE_IDS)
+def test_a_table_has_a_source_that_can_be_looked_up_and_columns_with_names(table_id: str) -> None:
+    table = tables.table(table_id)
+    assert table.source.document
+    assert table.source.url.startswith(("https://", "http://")) or table.source.document.startswith(
+        "cfplan, "
+    )
+    assert table.title
+    assert table.about.endswith(".")
+    assert len({column.name for column in table.columns}) == len(table.columns)
+    assert len({str(row[:2]) for row in table.rows}) == len(table.rows)
+    firsts = {row[0] for row in table.rows}
+    for note in table.notes:
+        assert note.text.endswith(".")
+        assert note.row == 0 or note.row in firsts
+
+
+def test_a_number_of_the_project_itself_is_not_called_published() -> None:
+    for table in tables.all_tables():
+        own = table.source.document.startswith("cfplan, ")
+        assert not (own and table.basis is Basis.PUBLISHED), table.id
+        if table.kind == "constants":
+            for constant in tables.constants(table.id).values():
+                assert not (
+                    constant.source.document.startswith("cfplan, ") and constant.basis is Basis.PUBLISHED
+                )
+
+
+@pytest.mark.parametrize("table_id", [table.id for table in tables.all_tables()])
+def test_every_row_that_names_a_basis_or_a_source_names_one_that_exists(table_id: str) -> None:
+    for row in tables.table(table_id).records():
+        for name, cell in row.items():
+            if name.endswith("basis"):
+                assert Basis(str(cell)) is not Basis.GIVEN
+            elif name == "source" or name.endswith("_source"):
+                if cell:
+                    assert tables.source(str(cell)).document
+            elif isinstance(cell, int | Decimal):
+                assert cell >= 0
+
+
+def test_every_source_has_an_address_unless_it_is_our_own() -> None:
+    for entry in tables._sources().values():
+        assert entry.url.startswith(("https://", "http://")) or entry.document.startswith("cfplan, ")
+
+
+def test_a_limit_is_asked_for_by_name() -> None:
+    assert limit("queue_managers_per_group") == 32
+    with pytest.raises(KeyError):
+        limit("queue_managers")
+
+
+# ---- no published number in the code ------------------------------------------------------------------------
+
+UNITS = {1024, 1024**2, 1024**3, 1024**4, 4096}
+ORDINARY = {99, 100, 256, 500, 1000}
+"""Published numbers that the code has for reasons of its own: percentages, sizes of caches, bounds of the document."""
+SMALLEST_TOLD_APART = 85
+"""Below it numbers are counts, percentages and levels, which mean many things."""
+
+
+def numbers_in(source: str) -> Iterator[tuple[int, int | float]]:
+    """Every number in Python code, with its line."""
+    for node in ast.walk(ast.parse(source)):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, int | float)
+            and not isinstance(node.value, bool)
+        ):
+            yield node.lineno, node.value
+
+
+def published_numbers() -> set[Fraction]:
+    cells = (cell for table in tables.all_tables() for row in table.rows for cell in row)
+    numbers = {Fraction(cell) for cell in cells if isinstance(cell, int | Decimal)}
+    corrected = {note.corrected for table in tables.all_tables() for note in table.notes}
+    return numbers | {Fraction(number) for number in corrected if number is not None}
+
+
+def told_apart(number: Fraction) -> bool:
+    """Whether a number is so particular that it must be the published one."""
+    return number.denominator != 1 or (number >= SMALLEST_TOLD_APART and number not in ORDINARY)
+
+
+MODULES = sorted(CORE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.relative_to(CORE).as_posix())
+def test_no_published_number_stands_in_the_code(module: Path) -> None:
+    forbidden = {number for number in published_numbers() if told_apart(number)}
+    found = [
+        (line, number)
+        for line, number in numbers_in(module.read_text(encoding="utf-8"))
+        if Fraction(number) in forbidden and not (module.name == "units.py" and number in UNITS)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.relative_to(CORE).as_posix())
+def test_only_the_units_know_what_a_k_is(module: Path) -> None:
+    found = [item for item in numbers_in(module.read_text(encoding="utf-8")) if item[1] in UNITS]
+    assert bool(found) == (module.name == "units.py"), found
+
+
+@pytest.mark.parametrize("number", [372, 7976, 7936, 20480, 50000, 41984, 64512, 768, Decimal("1.43")])
+def test_a_published_number_in_the_code_would_be_noticed(number: int | Decimal) -> None:
+    ((_, seen),) = numbers_in(f"limit = {number}")
+    assert Fraction(str(seen)) in {found for found in published_numbers() if told_apart(found)}

@@ -1,0 +1,35 @@
+"""A running service for the examples that ask one."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+from fastapi import FastAPI
+
+from app.main import create_app
+from app.settings import Settings
+
+
+@pytest.fixture(scope="session")
+def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
+    """The application with default settings."""
+    return create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
+
+
+@pytest.fixture(scope="session")
+def port(app: FastAPI) -> Iterator[int]:
+    """Where the application is really served."""
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False, server_header=False))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield int(listener.getsockname()[1])
+        finally:
+            server.should_exit = True
+            thread.join(timeout=30)

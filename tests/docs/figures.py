@@ -1,0 +1,131 @@
+"""The tables of docs/figures.md, computed: `python -m tests.docs.figures` prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+from planner_core import structure_size, tables
+from planner_core.admin_structure import admin_need
+from planner_core.offload import reserve_for
+from planner_core.structure_size import elements_held, published_curve
+from planner_core.units import KIB, MIB, bytes_to_kib_ceil, parse_size
+
+KB_OF_TABLE_2 = (1, 2, 4, 8, 16, 32, 63)
+SIZES_OF_CHART = (1024, 2048, 16384)
+
+
+def need_mib(messages: int, message_bytes: int, *, cfcc_level: int) -> Fraction:
+    """The need of a backlog of one size, not rounded."""
+    curve = published_curve(cfcc_level=cfcc_level).curve
+    held = elements_held(message_bytes, header_bytes=curve.header_bytes)
+    exact = structure_size.exact_size_for(entries=messages, elements=messages * held, curve=curve)
+    return exact / MIB
+
+
+def messages_in(size: str, message_bytes: int, *, cfcc_level: int) -> int:
+    """Messages of one size that a structure holds."""
+    curve = published_curve(cfcc_level=cfcc_level).curve
+    return structure_size.messages_that_fit(parse_size(size), message_bytes=message_bytes, curve=curve)
+
+
+def _row(*cells: object) -> str:
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def _percent(value: Fraction | float) -> str:
+    return f"{float(value) * 100:+.1f} %"
+
+
+def table_1() -> Iterator[str]:
+    """Table 1 as the core answers it, eight to a line."""
+    answers = [
+        bytes_to_kib_ceil(admin_need(queue_managers=int(count), cfcc_level=14).published_bytes)
+        for count, _ in tables.table("admin_structure_cfcc14").rows
+    ]
+    yield _row("queue managers", *(f"+{n}" for n in range(8)))
+    yield "|---|" + "---:|" * 8
+    for first in range(0, len(answers), 8):
+        part = answers[first : first + 8]
+        yield _row(f"from {first + 1}", *part, *("" for _ in range(8 - len(part))))
+
+
+def table_2() -> Iterator[str]:
+    """Every cell of Table 2: printed, and what the model gives."""
+    yield _row("messages", *(f"{kb} KB" for kb in KB_OF_TABLE_2))
+    yield "|---:|" + "---:|" * len(KB_OF_TABLE_2)
+    for messages, *printed in tables.table("application_structure_cfcc14").rows:
+        cells = [
+            f"{cell} ({float(need_mib(int(messages), kb * KIB, cfcc_level=14)):.3f})"
+            for kb, cell in zip(KB_OF_TABLE_2, printed, strict=True)
+        ]
+        yield _row(messages, *cells)
+
+
+def four_gb() -> Iterator[str]:
+    """The 4 GB table, at both profiles it was measured for."""
+    yield _row("message bytes", "printed", "CFCC 17 to 24", "off by", "CFCC 25", "off by")
+    yield "|---:|---:|---:|---:|---:|---:|"
+    for size, printed in tables.table("application_structure_4gb").rows:
+        found = [messages_in("4G", int(size), cfcc_level=level) for level in (24, 25)]
+        cells = [cell for held in found for cell in (held, _percent(Fraction(held, int(printed)) - 1))]
+        yield _row(size, printed, *cells)
+
+
+def chart() -> Iterator[str]:
+    """Every point read off the chart of application structures."""
+    yield _row("messages", "message bytes", "read off, MB", "computed, MiB", "off by")
+    yield "|---:|---:|---:|---:|---:|"
+    for messages, *points in tables.table("application_structure_chart_cfcc25").rows:
+        for size, point in zip(SIZES_OF_CHART, points, strict=True):
+            if point != "":
+                need = need_mib(int(messages), size, cfcc_level=25)
+                yield _row(messages, size, point, f"{float(need):.1f}", _percent(need / int(point) - 1))
+
+
+def admin_charts() -> Iterator[str]:
+    """The two charts of CSQ_ADMIN as the core answers them."""
+    yield _row("CFCC level", *(f"{n}" for n in (1, 2, 5, 10, 16, 24, 31, 32)))
+    yield "|---|" + "---:|" * 8
+    for name, level in (("21 to 24", 24), ("25", 25)):
+        sizes = (
+            admin_need(queue_managers=n, cfcc_level=level).published_bytes // MIB
+            for n in (1, 2, 5, 10, 16, 24, 31, 32)
+        )
+        yield _row(name, *sizes)
+
+
+def reserves() -> Iterator[str]:
+    """IBM's two examples of a threshold, with the exact figures."""
+    yield _row(
+        "structure",
+        "messages",
+        "IBM's reserve",
+        "exact",
+        "IBM's share",
+        "exact",
+        "highest threshold",
+        "90 % less the share",
+    )
+    yield "|---|---:|---|---|---|---|---:|---:|"
+    for size, printed, share in (("10G", "about 0.75G", "not printed"), ("4G", "768 MB", "18.75 %")):
+        found = reserve_for(size_bytes=parse_size(size), messages=1_000_000)
+        exact = f"{found.reserved_bytes} bytes = {float(Fraction(found.reserved_bytes, MIB)):.1f} MiB"
+        percent = f"{float(found.reserved_percent):.2f} %"
+        advised = f"{float(found.advised_threshold):.1f}"
+        yield _row(size, 1_000_000, printed, exact, share, percent, found.highest_threshold, advised)
+
+
+TABLES: dict[str, Callable[[], Iterator[str]]] = {
+    "Table 1": table_1,
+    "Table 2": table_2,
+    "The 4 GB table": four_gb,
+    "Chart of application structures": chart,
+    "Charts of the administrative structure": admin_charts,
+    "Offload: the two examples": reserves,
+}
+
+if __name__ == "__main__":
+    for title, rows in TABLES.items():
+        print(f"## {title}\n")
+        print("\n".join(rows()) + "\n")

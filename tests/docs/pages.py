@@ -1,0 +1,112 @@
+"""The pages of the documentation as data: their blocks of code, links, headings and tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.templating import slug
+
+ROOT = Path(__file__).parents[2]
+PAGES = (
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+)
+_FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<language>[a-z]*)\n(?P<text>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL
+)
+_LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def name_of(page: Path) -> str:
+    """The page's path in the repository."""
+    return page.relative_to(ROOT).as_posix()
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of code."""
+
+    language: str
+    text: str
+
+
+def blocks(page: Path) -> list[Block]:
+    """The fenced blocks of a page, in order."""
+    text = page.read_text(encoding="utf-8")
+    return [Block(found["language"], found["text"]) for found in _FENCE.finditer(text)]
+
+
+def prose(page: Path) -> str:
+    """A page without its fenced blocks."""
+    return _FENCE.sub("", page.read_text(encoding="utf-8"))
+
+
+def links(page: Path) -> list[str]:
+    """The targets of a page's links and pictures."""
+    return _LINK.findall(re.sub(r"`[^`\n]*`", "", prose(page)))
+
+
+def headings(page: Path) -> list[str]:
+    """The headings below the title."""
+    return re.findall(r"^##+ (.+)$", prose(page), re.MULTILINE)
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link to the page may name after `#`."""
+    return {slug(heading.replace("`", "")) for heading in headings(page)}
+
+
+def section(page: Path, heading: str) -> str:
+    """The text under a heading, up to the next of the same level."""
+    parts = re.split(r"^## ", prose(page), flags=re.MULTILINE)
+    (found,) = [part for part in parts if part.splitlines()[0] == heading]
+    return found
+
+
+def rows(text: str) -> Iterator[list[str]]:
+    """The rows of all tables in a text, without their heads."""
+    for table in re.findall(r"(?:^\|.*\|\n)+", text + "\n", re.MULTILINE):
+        for line in table.splitlines()[2:]:
+            yield [cell.strip() for cell in line.strip("|").split("|")]
+
+
+# ---- examples ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Command:
+    """What is typed after a prompt, and what the terminal then shows."""
+
+    text: str
+    output: str
+
+
+def commands(console: str) -> list[Command]:
+    """The commands of a `console` block: after `$ `, continued by a backslash or up to the end of a here-document."""
+    found: list[Command] = []
+    lines = iter(console.splitlines())
+    for line in lines:
+        if not line.startswith("$ "):
+            assert found, f"the block begins with output: {line!r}"
+            found[-1] = Command(found[-1].text, f"{found[-1].output}{line}\n")
+            continue
+        typed = [line.removeprefix("$ ")]
+        while typed[-1].endswith("\\"):
+            typed.append(next(lines))
+        document = re.search(r"<<'(\w+)'", line)
+        while document and typed[-1] != document[1]:
+            typed.append(next(lines))
+        found.append(Command("\n".join(typed), ""))
+    assert found, "a block without a command"
+    return found
+
+
+def shows(expected: str, actual: str) -> bool:
+    """Whether an output is the one on the page, in which a line `...` stands for any lines."""
+    pattern = "".join(
+        r"(?:.*\n)*?" if line == "..." else re.escape(line) + r"\n" for line in expected.splitlines()
+    )
+    return re.fullmatch(pattern, actual.rstrip("\n") + "\n" if actual.strip() else "") is not None

@@ -1,0 +1,73 @@
+"""What findings, tables and explanations cite of docs/assumptions.md is there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import pytest
+
+from planner_core.findings import CATALOGUE
+from planner_core.tables import all_tables
+from tests.docs.pages import ROOT, headings, section
+
+PAGE = ROOT / "docs/assumptions.md"
+DOCUMENT = "cfplan, docs/assumptions.md"
+PROMISED = (
+    "The element model",
+    "Two pools",
+    "CFCC levels without figures",
+    "Entry and element cost apart",
+    "Structure usage",
+    "Message size distributions",
+    "SMDS space",
+    "Fitted curves",
+)
+
+
+def cited_by_findings() -> Iterator[str]:
+    for kind in CATALOGUE.values():
+        if kind.source.document == DOCUMENT:
+            yield kind.source.section
+
+
+def cited_by_tables() -> Iterator[str]:
+    for table in all_tables():
+        if table.source.document == DOCUMENT:
+            yield table.source.section
+        # A cell "project" names the source, the cell after it the place; a remark may follow a colon.
+        for row in table.rows:
+            for key, place in pairwise(row):
+                if key == "project":
+                    yield str(place).partition(":")[0]
+
+
+def cited_by_code() -> Iterator[str]:
+    for file in sorted((ROOT / "planner_core").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and getattr(node.func, "attr", getattr(node.func, "id", "")) == "source"
+            ):
+                words = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+                if words[:1] == ["project"] and len(words) > 1:
+                    yield str(words[1])
+
+
+@pytest.mark.parametrize("cited", [cited_by_findings, cited_by_tables, cited_by_code])
+def test_every_section_that_is_cited_exists(cited: Callable[[], Iterator[str]]) -> None:
+    sections = set(cited())
+    assert sections
+    assert sections <= set(headings(PAGE))
+
+
+def test_the_page_has_the_sections_it_promises() -> None:
+    assert tuple(headings(PAGE)) == PROMISED
+
+
+@pytest.mark.parametrize("heading", PROMISED[:-1])
+def test_every_assumption_says_why_how_far_off_and_how_to_check(heading: str) -> None:
+    text = section(PAGE, heading)
+    for part in ("**Assumed.**", "**Why.**", "**Rests on.**", "**Off by.**", "**Check.**"):
+        assert text.count(part) == 1, part

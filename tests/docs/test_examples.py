@@ -1,0 +1,187 @@
+"""Every example of the documentation does what the page shows."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import PAGES, ROOT, Block, blocks, commands, name_of, shows
+
+ADDRESS = "http://127.0.0.1:8000"
+LANGUAGES = {"", "console", "sh", "toml", "python", "json", "yaml", "dockerfile"}
+SHELL = {"console", "sh"}
+WITH_EXAMPLES = [page for page in PAGES if any(block.language in SHELL for block in blocks(page))]
+PATIENCE_S = 120
+
+
+def has_curl() -> bool:
+    """Whether this machine's curl knows --json, which came with 7.82."""
+    curl = shutil.which("curl")
+    told = (
+        subprocess.run([curl, "--version"], capture_output=True, text=True, check=False).stdout
+        if curl
+        else ""
+    )
+    version = re.match(r"curl (\d+)\.(\d+)", told)
+    return version is not None and (int(version[1]), int(version[2])) >= (7, 82)
+
+
+class Terminal:
+    """A folder in which a reader follows one page, with the project's commands in .venv."""
+
+    def __init__(self, folder: Path, *, port: int, real_curl: bool) -> None:
+        self.folder, self.port = folder, port
+        (folder / ".venv").symlink_to(sys.prefix)
+        tools = folder / ".tools"
+        tools.mkdir()
+        (tools / "python3").symlink_to(sys.executable)
+        if not real_curl:
+            script = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(ROOT / "tests/docs/curl.py"))} "$@"\n'
+            (tools / "curl").write_text(script)
+            (tools / "curl").chmod(0o755)
+        path = os.pathsep.join([str(tools), str(folder / ".venv/bin"), os.environ.get("PATH", os.defpath)])
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("CFPLAN_")}
+        self.environment = {**kept, "PATH": path, "LC_ALL": "C", "NO_PROXY": "127.0.0.1"}
+
+    def run(self, script: str) -> subprocess.CompletedProcess[str]:
+        """Run shell text; the address on the pages becomes that of the running service."""
+        return subprocess.run(
+            ["/bin/sh", "-c", script.replace(ADDRESS, f"http://127.0.0.1:{self.port}")],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+
+    def follow(self, block: Block) -> None:
+        """Do what a block shows."""
+        if block.language == "console":
+            self._type(block.text)
+        elif block.language == "sh":
+            for line in filter(None, block.text.splitlines()):
+                self._do(line)
+
+    def _type(self, console: str) -> None:
+        code = 0
+        for command in commands(console):
+            if command.text == "echo $?":
+                assert f"{code}\n" == command.output, f"exit code {code}"
+                code = 0
+                continue
+            assert code == 0, f"exit code {code}, which the page does not show"
+            ran = self.run(command.text)
+            code = ran.returncode
+            assert shows(command.output, ran.stdout), f"$ {command.text}\n{ran.stdout}"
+        assert code == 0, f"exit code {code}, which the page does not show"
+
+    def _do(self, line: str) -> None:
+        words = shlex.split(line, comments=True)
+        program = Path(words[0]).name
+        if program == "make":
+            told = subprocess.run(
+                ["make", "--dry-run", *words[1:]], cwd=ROOT, capture_output=True, text=True, check=False
+            )
+            assert told.returncode == 0, told.stderr
+        elif program == "cfplan" and words[1] == "serve":
+            self._serve(words)
+        else:
+            ran = self.run(line)
+            assert ran.returncode == 0, ran.stdout
+
+    def _serve(self, words: list[str]) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            free = listener.getsockname()[1]
+        words = [str(free) if word == "8123" else word for word in words]
+        server = subprocess.Popen(words, cwd=self.folder, env=self.environment, stderr=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + PATIENCE_S
+            while True:
+                try:
+                    with urllib.request.urlopen(f"http://127.0.0.1:{free}/healthz") as answer:
+                        assert answer.status == 200
+                        return
+                except OSError:
+                    assert server.poll() is None, "the server ended"
+                    assert time.monotonic() < deadline, "the server does not answer"
+                    time.sleep(0.1)
+        finally:
+            server.terminate()
+            server.wait(timeout=PATIENCE_S)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, port: int) -> Terminal:
+    return Terminal(tmp_path, port=port, real_curl=has_curl())
+
+
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name_of)
+def test_the_examples_of_a_page_do_what_it_shows(page: Path, terminal: Terminal) -> None:
+    for block in blocks(page):
+        terminal.follow(block)
+
+
+def test_the_rest_examples_work_with_the_stand_in_for_curl_too(tmp_path: Path, port: int) -> None:
+    terminal = Terminal(tmp_path, port=port, real_curl=False)
+    for block in blocks(ROOT / "docs/rest-api.md"):
+        terminal.follow(block)
+
+
+def test_there_are_examples_in_the_readme_and_on_the_pages_of_both_interfaces() -> None:
+    assert {"README.md", "docs/command-line.md", "docs/rest-api.md", "docs/end-to-end.md"} <= {
+        name_of(page) for page in WITH_EXAMPLES
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_blocks_of_code_say_what_they_are_and_none_hides_a_prompt(page: Path) -> None:
+    for block in blocks(page):
+        assert block.language in LANGUAGES, block
+        assert block.language == "console" or not re.search(r"^\$ ", block.text, re.MULTILINE), block
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "same"),
+    [
+        ("a\nb\n", "a\nb\n", True),
+        ("a\nb\n", "a\nb", True),
+        ("", "", True),
+        ("", "a\n", False),
+        ("a\n", "a\nb\n", False),
+        ("a\n...\n", "a\nb\nc\n", True),
+        ("...\nb\n...\n", "a\nb\nc\n", True),
+        ("...\nx\n...\n", "a\nb\nc\n", False),
+        ("a.c\n", "abc\n", False),
+    ],
+)
+def test_outputs_are_compared_whole_except_where_lines_are_left_out(
+    expected: str, actual: str, same: bool
+) -> None:
+    assert shows(expected, actual) is same
+
+
+def test_commands_are_read_with_continuations_and_here_documents() -> None:
+    found = commands("$ cat > a <<'END'\nx\nEND\n$ sed -e 1 \\\n   a\nout\n...\n")
+    assert [(command.text, command.output) for command in found] == [
+        ("cat > a <<'END'\nx\nEND", ""),
+        ("sed -e 1 \\\n   a", "out\n...\n"),
+    ]
+
+
+def test_a_wrong_output_and_a_hidden_failure_are_noticed(terminal: Terminal) -> None:
+    for text in ("$ echo a\nb\n", "$ false\n", "$ false\n$ echo $?\n0\n", "$ false\n$ true\n"):
+        with pytest.raises(AssertionError):
+            terminal.follow(Block("console", text))
+    terminal.follow(Block("console", "$ false\n$ echo $?\n1\n"))

@@ -1,0 +1,80 @@
+"""docs/figures.md and docs/assumptions.md state what the code computes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from planner_core import structure_size
+from planner_core.structure_size import published_curve
+from tests.docs.figures import TABLES, messages_in, need_mib
+from tests.docs.pages import ROOT, rows, section
+
+PAGE = ROOT / "docs/figures.md"
+ASSUMPTIONS = ROOT / "docs/assumptions.md"
+
+
+@pytest.mark.parametrize("heading", TABLES)
+def test_a_table_of_the_page_is_the_computed_one(heading: str) -> None:
+    computed = "\n".join(TABLES[heading]())
+    assert computed in section(PAGE, heading), f"`python -m tests.docs.figures` prints:\n{computed}"
+
+
+def test_all_cells_of_table_2_come_out_as_the_page_says() -> None:
+    cells = [cell for row in rows(section(PAGE, "Table 2")) for cell in row[1:]]
+    shown = [re.fullmatch(r"(\d+) \(([\d.]+)\)", cell) for cell in cells]
+    assert len(shown) == 28
+    assert all(match and abs(float(match[2]) - int(match[1])) < 0.5 for match in shown)
+
+
+def test_the_residuals_are_those_that_the_pages_name() -> None:
+    text = PAGE.read_text(encoding="utf-8") + ASSUMPTIONS.read_text(encoding="utf-8")
+    assert "2.6 %" in text
+    assert "2.1 %" in text
+    assert largest_residual("The 4 GB table") == 2.6
+    assert largest_residual("Chart of application structures") == 2.1
+
+
+def largest_residual(heading: str) -> float:
+    """The largest percentage in a table of the page."""
+    cells = [cell for row in rows(section(PAGE, heading)) for cell in row]
+    return max(abs(float(cell.removesuffix(" %"))) for cell in cells if cell.endswith(" %"))
+
+
+def test_the_profiles_on_the_page_of_assumptions_are_those_of_the_tables() -> None:
+    stated = {row[0]: row[1:] for row in rows(section(ASSUMPTIONS, "The element model"))}
+    for levels, (base, factor, bundle) in stated.items():
+        curve = published_curve(cfcc_level=int(levels.split()[0])).curve
+        assert f"{float(curve.base / 2**20):g}, {curve.base_basis.words}" == base.replace(
+            "read off a chart", "read off chart"
+        )
+        assert f"{float(curve.factor):g}, {curve.factor_basis.words}" == factor
+        assert float(curve.bundle) == float(bundle)
+    assert len(stated) == len(structure_size.published_curves())
+
+
+def test_the_extremes_of_cost_on_the_page_of_assumptions_are_right() -> None:
+    curve = published_curve(cfcc_level=25).curve
+    for ratio, assumed, other, error in rows(section(ASSUMPTIONS, "Entry and element cost apart")):
+        elements = int(ratio.split(":")[1])
+        here, there = curve.bundle_at((1, elements))[0], curve.bundle * elements / 6
+        assert f"{float(here):.1f}" == assumed
+        assert f"{float(there):.1f}" == other
+        assert f"{abs(float(here / there) - 1) * 100:.0f}" == re.findall(r"\d+", error)[-1]
+
+
+@pytest.mark.parametrize(
+    ("level", "stated"),
+    [(14, "391 MiB at CFCC 14"), (24, "433 at 17 to 24"), (25, "441 at 25")],
+)
+def test_the_steps_between_levels_are_as_stated(level: int, stated: str) -> None:
+    text = " ".join(section(ASSUMPTIONS, "CFCC levels without figures").split())
+    assert stated in text
+    assert f"{float(need_mib(200_000, 1024, cfcc_level=level)):.0f}" in stated
+
+
+def test_ibm_s_256_mb_hold_as_many_messages_as_the_pages_say() -> None:
+    held = f"{messages_in('256M', 1024, cfcc_level=14):_}".replace("_", " ")
+    assert held == "129 812"
+    assert held in (ROOT / "docs/plan-document.md").read_text(encoding="utf-8")

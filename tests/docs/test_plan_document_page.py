@@ -1,0 +1,155 @@
+"""docs/plan-document.md names every key of the document, with its default, range and an example that is accepted."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from app.documents import parse_yaml
+from planner_core import document as core
+from planner_core.document import json_schema, read_object
+from planner_core.errors import DocumentInvalid
+from tests.app.support import COMPLETE, Json
+from tests.docs.pages import ROOT, headings, rows, section
+
+PAGE = ROOT / "docs/plan-document.md"
+
+# The section of the page for each object of the document, and where such an object stands in a complete plan.
+SECTIONS = {
+    "PlanDocument": ("The plan", ""),
+    "FittedCurve": ("curve", "/curve"),
+    "Growth": ("growth", "/growth"),
+    "Admin": ("admin", "/admin"),
+    "System": ("system", "/system"),
+    "Policy": ("policy", "/policy"),
+    "CouplingFacility": ("coupling_facilities", "/coupling_facilities/0"),
+    "Structure": ("structures", "/structures/0"),
+    "Offload": ("structures offload", "/structures/0/offload"),
+    "OffloadRule": ("structures offload rules", "/structures/0/offload/rules/0"),
+    "Queue": ("structures queues", "/structures/0/queues/0"),
+    "MessageSizes": ("structures queues message_bytes", "/structures/1/queues/0/message_bytes"),
+}
+SCHEMA = json_schema()
+OBJECTS: dict[str, dict[str, Any]] = {"PlanDocument": SCHEMA, **SCHEMA["$defs"]}
+
+
+def described(name: str) -> dict[str, list[str]]:
+    """The rows of an object's table by key."""
+    return {row[0].strip("`"): row for row in rows(section(PAGE, SECTIONS[name][0]))}
+
+
+def value_of(cell: str) -> Json:
+    """A cell in code marks as the value that YAML reads from it."""
+    match = re.fullmatch(r"`(.+)`", cell)
+    assert match, cell
+    return parse_yaml(match[1].encode())
+
+
+KEYS = [(name, key) for name in SECTIONS for key in OBJECTS[name]["properties"]]
+IDS = [f"{name}-{key}" for name, key in KEYS]
+
+
+def test_every_object_of_the_schema_has_its_section() -> None:
+    assert set(SECTIONS) == set(OBJECTS)
+    assert {heading for heading, _ in SECTIONS.values()} <= set(headings(PAGE))
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_the_page_has_every_key_of_an_object_and_no_other(name: str) -> None:
+    assert set(described(name)) == set(OBJECTS[name]["properties"])
+
+
+@pytest.mark.parametrize(("name", "key"), KEYS, ids=IDS)
+def test_the_default_on_the_page_is_that_of_the_document(name: str, key: str) -> None:
+    model: type[BaseModel] = getattr(core, name)
+    field, cell = model.model_fields[key], described(name)[key][3]
+    if field.is_required():
+        assert cell == "*required*"
+        return
+    default = field.get_default(call_default_factory=True, validated_data={})
+    stated = value_of(cell)
+    # Through the document itself, so that `256K` and 262144 bytes, or {} and all defaults, are the same.
+    assert model.model_construct(**{key: default}) == model.model_construct(
+        **{key: read_field(name, key, stated)}
+    )
+
+
+def read_field(name: str, key: str, value: Json) -> Json:
+    """The value of a field after a plan with it was read."""
+    plan = read_object(placed(SECTIONS[name][1], key, value))
+    found: Any = plan
+    for step in filter(None, SECTIONS[name][1].split("/")):
+        found = found[int(step)] if isinstance(found, list) else getattr(found, step)
+    return getattr(found, key)
+
+
+def placed(pointer: str, key: str, value: Json) -> dict[str, Any]:
+    """A complete plan with one field set and what would contradict it taken away."""
+    plan: Any = json.loads(json.dumps(COMPLETE))
+    if pointer == "/curve":
+        plan["curve"] = {}
+    if pointer == "/structures/0/offload/rules/0":
+        plan["structures"][0]["offload"]["rules"] = [{"usage_over": 70, "size_over": "32K"}]
+    if key in {"put_rate_per_s", "outage_minutes", "backlog"} and value is not None:
+        queue = plan["structures"][0]["queues"][0]
+        queue.pop("backlog", None)
+        queue |= {"put_rate_per_s": 1, "outage_minutes": 1} if key != "backlog" else {}
+    if key == "backlog" and value is None:
+        plan["structures"][0]["queues"][0] |= {"put_rate_per_s": 1, "outage_minutes": 1}
+    here = plan
+    for step in filter(None, pointer.split("/")):
+        here = here[int(step)] if isinstance(here, list) else here.setdefault(step, {})
+    here[key] = value
+    return copy.deepcopy(plan)
+
+
+@pytest.mark.parametrize(("name", "key"), KEYS, ids=IDS)
+def test_the_example_on_the_page_is_accepted(name: str, key: str) -> None:
+    read_object(placed(SECTIONS[name][1], key, value_of(described(name)[key][5])))
+
+
+@pytest.mark.parametrize(("name", "key"), KEYS, ids=IDS)
+def test_the_range_on_the_page_is_that_of_the_document(name: str, key: str) -> None:
+    stated = re.match(r"(-?\d+) to (\d+)(?=$|;)", described(name)[key][4])
+    schema = OBJECTS[name]["properties"][key]
+    bounds = [part for part in (schema, *schema.get("anyOf", ())) if "maximum" in part]
+    if not stated:
+        assert not bounds, "a number without its range"
+        return
+    assert [(part["minimum"], part["maximum"]) for part in bounds] == [(int(stated[1]), int(stated[2]))]
+
+
+@pytest.mark.parametrize(("name", "key"), KEYS, ids=IDS)
+def test_values_that_the_page_lists_are_accepted_and_others_are_not(name: str, key: str) -> None:
+    cell = described(name)[key][4]
+    listed = re.findall(r"`([^`]+)`", cell)
+    if not re.fullmatch(r"`[^`]+`(, `[^`]+`)*", cell) or key == "curve":
+        return
+    for text in listed:
+        read_object(placed(SECTIONS[name][1], key, parse_yaml(text.encode())))
+    with pytest.raises(DocumentInvalid):
+        read_object(placed(SECTIONS[name][1], key, "SOMETHING ELSE"))
+
+
+SIZES = [
+    (name, key, match)
+    for name, key in KEYS
+    if (match := re.match(r"(\d+[KMGT]) to (\d+[KMGT])", described(name)[key][4])) is not None
+]
+
+
+@pytest.mark.parametrize(("name", "key", "match"), SIZES, ids=[f"{name}-{key}" for name, key, _ in SIZES])
+def test_sizes_are_accepted_within_the_range_on_the_page_and_not_above(
+    name: str, key: str, match: re.Match[str]
+) -> None:
+    pointer = SECTIONS[name][1]
+    read_object(placed(pointer, key, match[1]))
+    read_object(placed(pointer, key, match[2]))
+    above = f"{int(match[2][:-1]) + 1}{match[2][-1]}"
+    with pytest.raises(DocumentInvalid):
+        read_object(placed(pointer, key, above))
