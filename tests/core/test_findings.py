@@ -215,6 +215,17 @@ CASES: dict[str, Case] = {
         near={"system__initsize": 50000},
         structure="CSQSYSAPPL",
     ),
+    "ACKNOWLEDGEMENT_UNUSED": Case(
+        "info",
+        "/acknowledged/0",
+        "DSGROUP_MISSING of APP1 is acknowledged, but there is no such finding to accept",
+        raised={"acknowledged": [{"code": "DSGROUP_MISSING", "structure": "APP1", "reason": "agreed"}]},
+        near={
+            "acknowledged": [{"code": "DSGROUP_MISSING", "structure": "APP1", "reason": "agreed"}],
+            S0 + "offload": {},
+        },
+        structure="APP1",
+    ),
     "INITSIZE_RAISED_TO_XCF_MINIMUM": Case(
         "info",
         "/structures/0/initsize",

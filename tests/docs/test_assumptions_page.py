@@ -23,6 +23,7 @@ PROMISED = (
     "Message size distributions",
     "SMDS space",
     "Fitted curves",
+    "Acknowledged findings",
 )
 
 

@@ -32,6 +32,7 @@ SECTIONS = {
     "Offload": ("structures offload", "/structures/0/offload"),
     "OffloadRule": ("structures offload rules", "/structures/0/offload/rules/0"),
     "Queue": ("structures queues", "/structures/0/queues/0"),
+    "Acknowledgement": ("acknowledged", "/acknowledged/0"),
     "MessageSizes": ("structures queues message_bytes", "/structures/1/queues/0/message_bytes"),
 }
 SCHEMA = json_schema()
@@ -95,6 +96,8 @@ def placed(pointer: str, key: str, value: Json) -> dict[str, Any]:
         plan["curve"] = {}
     if pointer == "/structures/0/offload/rules/0":
         plan["structures"][0]["offload"]["rules"] = [{"usage_over": 70, "size_over": "32K"}]
+    if pointer == "/acknowledged/0":
+        plan["acknowledged"] = [{"code": "DSGROUP_MISSING", "reason": "agreed"}]
     if key in {"put_rate_per_s", "outage_minutes", "backlog"} and value is not None:
         queue = plan["structures"][0]["queues"][0]
         queue.pop("backlog", None)
