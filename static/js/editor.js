@@ -143,9 +143,25 @@
   const goal = focus && (document.getElementById(focus) || fieldOf(focus));
   if (goal) {
     for (let details = goal.closest("details"); details; details = details.parentElement.closest("details")) details.open = true;
-    goal.focus();
-    goal.scrollIntoView({ block: "center" });
+    // The buttons name a place in the page for browsers without scripts; going there would take the focus away again.
+    if (location.hash) history.replaceState(null, "", location.pathname + location.search);
+    const go = () => {
+      goal.focus({ preventScroll: true });
+      goal.scrollIntoView({ block: "center" });
+    };
+    go();
+    addEventListener("load", () => setTimeout(go));
   } else {
     document.getElementById("wrong-list")?.focus();
+  }
+
+  /* A finding may name a place that has no field of its own, such as a queue in a text: the nearest one is shown. */
+  if (location.hash.startsWith("#/") && !goal) {
+    let at = decodeURIComponent(location.hash.slice(1));
+    while (at && !document.getElementById(at)) at = at.slice(0, at.lastIndexOf("/"));
+    const nearest = document.getElementById(at);
+    for (let details = nearest?.closest("details"); details; details = details.parentElement.closest("details")) details.open = true;
+    nearest?.scrollIntoView({ block: "center" });
+    nearest?.focus?.({ preventScroll: true });
   }
 })();

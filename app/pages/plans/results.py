@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -174,6 +175,30 @@ def find_structure(version: StoredVersion, name: str) -> tuple[int, Mapping[str,
 def definition_of(version: StoredVersion, name: str) -> Structure | None:
     """An application structure of the document."""
     return next((item for item in version.document.structures if item.name == name), None)
+
+
+class Explanations(Mapping[str, Any]):
+    """The explanations of a version, each read when it is asked for: those of a large plan are tens of megabytes."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.decoder = json.JSONDecoder()
+
+    def __getitem__(self, figure: str) -> Any:  # noqa: ANN401 - any JSON value
+        """The explanation of one figure; a figure's name stands before a colon as a key only."""
+        key = f"{json.dumps(figure)}:"
+        at = self.text.find(key)
+        if at < 0:
+            raise KeyError(figure)
+        return self.decoder.raw_decode(self.text, at + len(key))[0]
+
+    def __iter__(self) -> Iterator[str]:
+        """All figures."""
+        return iter(json.loads(self.text))
+
+    def __len__(self) -> int:
+        """How many figures are explained."""
+        return len(json.loads(self.text))
 
 
 def figures_of(

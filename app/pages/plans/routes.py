@@ -20,6 +20,7 @@ from app.pages.plans.fill_chart import FillChart, fill_chart
 from app.pages.plans.findings import FindingShown
 from app.pages.plans.results import (
     ROLES,
+    Explanations,
     FacilityLine,
     QueueLine,
     StructureLine,
@@ -283,7 +284,9 @@ def structure(request: Request, session: SessionDep, name: str, number: int, str
         at=_at(stored),
         line=lines[index],
         role=ROLES[item["role"]],
-        figures=figures_of(item, f"/structures/{index}", service.get_explanations(session, stored)),
+        figures=figures_of(
+            item, f"/structures/{index}", Explanations(service.get_explanations_json(session, stored))
+        ),
         chart=fill_chart(item),
         findings=findings_of(stored, structure=structure),
         queues=tuple(QueueLine(structure, queue) for queue in queues[first : first + QUEUES_PER_PAGE]),
@@ -540,7 +543,7 @@ def acknowledge(request: Request, session: SessionDep, name: str, body: BodyDep)
 
 
 def _result(request: Request, session: SessionDep, stored: StoredVersion) -> Response:
-    explanations = service.get_explanations(session, stored)
+    explanations = Explanations(service.get_explanations_json(session, stored))
     findings = findings_of(stored)
     totals = figures_of(stored.result["totals"], "/totals", explanations, prefix="together-")
     page = ResultPage(

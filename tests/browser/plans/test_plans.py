@@ -203,3 +203,21 @@ def test_pages_have_no_accessibility_violation_and_do_not_overflow(page: Page, s
                     f"{path} at {width}: {each['id']} {each['nodes'][0]['target']}" for each in violations
                 ]
     assert found == []
+
+
+def test_without_scripts_rows_are_added_and_the_plan_is_saved(page: Page, base: str) -> None:
+    assert page.context.browser is not None
+    context = page.context.browser.new_context(base_url=base, java_script_enabled=False)
+    plain = context.new_page()
+    save_example(plain)
+    plain.goto("/plans/SQ03/edit")
+    plain.get_by_role("button", name="Add a queue to MYDATA").click()
+    expect(at(plain, "/structures/1/queues/1/name")).to_be_in_viewport()
+    at(plain, "/structures/1/queues/1/name").fill("MORE.IN")
+    at(plain, "/structures/1/queues/1/message_bytes").fill("100")
+    at(plain, "/structures/1/queues/1/backlog").fill("10")
+    plain.get_by_role("button", name="Save", exact=True).click()
+    expect(plain.get_by_text("Saved as a new version.")).to_be_visible()
+    plain.get_by_role("link", name="SQ03MYDATA").click()
+    expect(plain.get_by_role("rowheader", name="MORE.IN")).to_be_visible()
+    context.close()

@@ -351,3 +351,15 @@ def test_the_largest_plan_is_edited_without_a_field_for_each_of_its_queues(brows
     assert saved.path == "/plans/LARGEST?saved=changed"
     compared = browser.get("/plans/LARGEST/compare")
     assert "/cfcc_level" in compared.words
+
+
+def test_every_figure_of_a_structure_has_its_stored_explanation(browser: Browser) -> None:
+    browser.save_example()
+    stored = browser.ask(
+        "GET", "/api/v1/plans/SQ03?explain=true", headers={"accept": "application/json"}
+    ).json()
+    page = browser.get("/plans/SQ03/versions/1/structures/MYDATA")
+    formula = stored["explanations"]["/structures/2/need_bytes"]["formula"]
+    assert " ".join(formula.split()) in page.words
+    assert "why-need_bytes" in page.ids
+    assert "why-together-initsize_kib" in browser.get("/plans/SQ03").ids
