@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from urllib.parse import unquote, urlencode
 
 from fastapi import FastAPI
@@ -37,8 +38,9 @@ def html(app: FastAPI, address: str) -> Answer:
     return get(app, unquote(path) + mark + query, accept="text/html")
 
 
+@cache
 def page(app: FastAPI, address: str, *, status: int = 200) -> Element:
-    """The page as a tree."""
+    """The page as a tree; pages do not change, so each is fetched once."""
     answer = html(app, address)
     assert answer.status == status, answer.text[:500]
     assert answer.media_type == "text/html"

@@ -99,6 +99,11 @@ def test_what_scrolls_can_be_reached_from_the_keyboard_and_has_a_name(
     for region in found.all(role="region"):
         assert region["tabindex"] == "0"
         assert region["aria-label"]
+    labels = [region["aria-label"] for region in found.all(role="region") + found.all(role="group")]
+    assert len(set(labels)) == len(labels)
+    for block in found.all("pre"):
+        assert block["tabindex"] == "0"
+        assert block["aria-label"]
     for table in found.all("table"):
         assert any(table in region.walk() for region in found.all(class_="scroll"))
 
