@@ -10,8 +10,11 @@ from app.pages.documentation.markdown import Article, render_article
 from app.templating import ROOT
 
 DOCS_DIR = ROOT / "docs"
-FOR_PLANNERS = ("coming-from-cfsizer", "quick-calculator", "reading-a-result", "glossary")
-"""Read in this order; whatever else lies in docs/ follows by name."""
+FOR_PLANNERS = (
+    "quick-calculator", "coming-from-cfsizer", "end-to-end", "plan-document", "command-line", "rest-api",
+    "reading-a-result", "findings", "assumptions", "figures", "glossary", "settings", "security", "problems",
+)  # fmt: skip
+"""Read in this order; whatever else lies in docs/ follows by name, its folders on shelves of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,9 @@ def _articles() -> dict[str, Article]:
         path.relative_to(DOCS_DIR).with_suffix("").as_posix(): path for path in sorted(DOCS_DIR.rglob("*.md"))
     }
     first = [slug for slug in FOR_PLANNERS if slug in found]
-    order = first + [slug for slug in found if slug not in first]
+    # In a folder, the page that lists the others comes before them.
+    others = sorted(found, key=lambda slug: (slug.rpartition("/")[0], not slug.endswith("README"), slug))
+    order = first + [slug for slug in others if slug not in first]
     return {slug: _load(found[slug]) for slug in order}
 
 

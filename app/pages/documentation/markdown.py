@@ -37,14 +37,18 @@ class Article:
 
 
 class _Renderer(RendererHTML):
-    """Tables in a region that scrolls by itself; anchors beside headings."""
+    """Tables and examples that scroll by themselves, from the keyboard too; anchors beside headings."""
 
     def table_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        label = Markup.escape(env.get("heading", "") or "Table")
+        label = _label("Table", env)
         return f'<div class="scroll" role="region" aria-label="{label}" tabindex="0">\n<table>\n'
 
     def table_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return "</table>\n</div>\n"
+
+    def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        opening = f'<pre role="group" aria-label="{_label("Example", env)}" tabindex="0">'
+        return super().fence(tokens, idx, options, env).replace("<pre>", opening, 1)
 
     def heading_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         env["heading"] = text_of(tokens[idx + 1])
@@ -57,6 +61,14 @@ class _Renderer(RendererHTML):
             label = Markup.escape(f"Link to {env['heading']}")
             link = f' <a class="anchor" href="#{anchor}" aria-label="{label}">#</a>'
         return f"{link}</{tokens[idx].tag}>\n"
+
+
+def _label(kind: str, env: EnvType) -> Markup:
+    """What a table or an example is called when it is read out: no two on a page the same."""
+    label = f"{kind}: {env['heading']}" if env.get("heading") else kind
+    given = env.setdefault("labels", {})
+    given[label] = given.get(label, 0) + 1
+    return Markup.escape(label if given[label] == 1 else f"{label}, {given[label]}")
 
 
 def _parser() -> MarkdownIt:

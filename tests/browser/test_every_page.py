@@ -1,0 +1,103 @@
+"""What holds on every page: accessible, nothing beyond the edge, no complaint of the browser, the theme remembered."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import NewContext
+from tests.pages.addresses import PAGES
+
+pytestmark = pytest.mark.browser
+
+WIDTHS_PX = (1440, 1024, 390)
+EVERY_PAGE = pytest.mark.parametrize("address", PAGES)
+AXE = Axe().axe_script
+
+
+def open_everything(page: Page) -> None:
+    """What is folded away must hold to the rules as well."""
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+
+
+def violations(page: Page, **options: object) -> list[str]:
+    """What axe finds wrong.
+
+    Inside the page of the REST API another project draws; around it the rules hold.
+    """
+    found = page.evaluate(
+        "([context, options]) => axe.run(context, options).then(({ violations }) => violations)",
+        [{"exclude": [["#api-docs"]]}, {"resultTypes": ["violations"], **options}],
+    )
+    return [f"{each['id']}: {[node['target'] for node in each['nodes']][:5]}" for each in found]
+
+
+@EVERY_PAGE
+def test_a_page_is_accessible_in_light_and_dark_and_fits_every_width(
+    new_context: NewContext, address: str
+) -> None:
+    page = new_context(color_scheme="light").new_page()
+    page.goto(address)
+    if "?" not in address:  # the calculator's example stands for its other states
+        open_everything(page)
+    page.evaluate(AXE)
+    assert violations(page) == []
+    page.emulate_media(color_scheme="dark")  # colours are all that differs
+    assert violations(page, runOnly=["color-contrast"]) == []
+    for width_px in WIDTHS_PX:
+        page.set_viewport_size({"width": width_px, "height": 900})
+        over_px = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert over_px <= 0, f"{over_px} px too wide at {width_px}"
+
+
+def test_the_theme_is_remembered_on_every_page(new_context: NewContext) -> None:
+    context = new_context(color_scheme="light")
+    page = context.new_page()
+    page.goto("/")
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(background)
+    button = page.get_by_role("button", name="Theme")
+    expect(button).to_have_accessible_name("Theme: auto")
+    button.click()
+    expect(button).to_have_accessible_name("Theme: light")
+    button.click()
+    expect(button).to_have_accessible_name("Theme: dark")
+    dark = page.evaluate(background)
+    assert dark != light
+    for address in ("/docs", "/reference", "/nothing/here"):
+        page.goto(address)
+        assert page.evaluate(background) == dark
+        expect(button).to_have_accessible_name("Theme: dark")
+    button.click()
+    page.reload()
+    expect(button).to_have_accessible_name("Theme: auto")
+    assert page.evaluate(background) == light
+
+
+def test_without_storage_and_without_script_pages_follow_the_system(new_context: NewContext) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    seen = set()
+    for scheme in ("light", "dark"):
+        page = new_context(color_scheme=scheme).new_page()
+        page.add_init_script(
+            "Object.defineProperty(window, 'localStorage', { get() { throw new Error('off'); } })"
+        )
+        page.goto("/")
+        seen.add(page.evaluate(background))
+        page.get_by_role("button", name="Theme").click()
+        expect(page.get_by_role("button", name="Theme")).to_have_accessible_name("Theme: light")
+    assert len(seen) == 2
+
+
+def test_what_the_policy_forbids_does_not_run(new_context: NewContext) -> None:
+    page = new_context(expected="Content Security Policy").new_page()
+    page.goto("/")
+    page.evaluate(
+        """() => {
+          const script = document.createElement("script");
+          script.textContent = "document.title = 'inline script has run'";
+          document.body.append(script);
+        }"""
+    )
+    assert page.title() == "Quick calculator · cfplan"

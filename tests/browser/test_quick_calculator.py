@@ -1,0 +1,314 @@
+"""The quick calculator as people use it: with and without script, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from app.sizing.examples import examples
+from tests.browser.conftest import NewContext
+
+pytestmark = pytest.mark.browser
+
+POLICY = "CFRM policy statements"
+OUTDATED = "These figures belong to what was typed before."
+SQ03: Mapping[str, str] = {
+    "Messages": "200 000",
+    "Message size": "1K",
+    "CFCC level": "25",
+    "Queue managers": "5",
+    "Queue-sharing group": "SQ03",
+    "CFSTRUCT": "APPLICATION1",
+    "Queue": "PAYMENTS.IN",
+    "PREFLIST": "CF01 CF02",
+    "DSGROUP": "MQ.SMDS.*.APP1",
+    "Shared channels": "500",
+}
+"""What IBM's planning page gives for APPLICATION1, by the labels of the fields."""
+
+
+def document(*, backlog: int = 200_000, queue: str = "PAYMENTS.IN", **offload: str) -> dict[str, Any]:
+    """The same as a plan document, written without the form."""
+    return {
+        "qsg": "SQ03",
+        "queue_managers": 5,
+        "cfcc_level": 25,
+        "system": {"shared_channels": 500},
+        "coupling_facilities": [{"name": "CF01"}, {"name": "CF02"}],
+        "structures": [
+            {
+                "name": "APPLICATION1",
+                "preflist": ["CF01", "CF02"],
+                "offload": offload,
+                "queues": [{"name": queue, "message_bytes": 1024, "backlog": backlog, "persistent": True}],
+            }
+        ],
+    }
+
+
+def by_rest(page: Page, kind: str, plan: object) -> str:
+    """The text that REST gives for a document."""
+    answer = page.request.post(f"/api/v1/{kind}", data=plan)
+    assert answer.status == 200, answer.text()
+    return answer.text()
+
+
+def field(page: Page, label: str) -> Locator:
+    return page.get_by_role("textbox", name=label, exact=True)
+
+
+def policy(page: Page) -> Locator:
+    return page.get_by_role("region", name=POLICY)
+
+
+def unfold(page: Page, title: str) -> None:
+    """Open the text of that title, or close it."""
+    page.get_by_text(re.compile(rf"^{title} SQ03")).click()
+
+
+def structure(text: str, name: str) -> str:
+    """One STRUCTURE statement of a policy."""
+    (found,) = [
+        part for part in re.split(r"(?=^ *STRUCTURE )", text, flags=re.MULTILINE) if f"({name})" in part
+    ]
+    return found
+
+
+@pytest.mark.parametrize("has_script", [True, False], ids=["with JavaScript", "without JavaScript"])
+def test_the_form_gives_the_policy_of_sq03(new_context: NewContext, has_script: bool) -> None:
+    page = new_context(java_script_enabled=has_script).new_page()
+    page.goto("/")
+    page.get_by_text("Headroom, SIZE, CSQSYSAPPL").click()
+    for label, value in SQ03.items():
+        field(page, label).fill(value)
+    page.get_by_role("button", name="Calculate").click()
+    expect(page).to_have_url(re.compile(r"queue=PAYMENTS\.IN"))
+    shown = policy(page).text_content()
+    assert shown == by_rest(page, "policy", document(dsgroup="MQ.SMDS.*.APP1"))
+    assert "NAME(SQ03APPLICATION1)" in shown
+    whole = by_rest(page, "policy", examples()["sq03"].document)
+    for name in ("SQ03APPLICATION1", "SQ03CSQ_ADMIN"):
+        assert structure(shown, name).split() == structure(whole, name).split()
+    unfold(page, "MQSC commands")
+    commands = page.get_by_role("region", name="MQSC commands")
+    assert commands.text_content() == by_rest(page, "mqsc", document(dsgroup="MQ.SMDS.*.APP1"))
+    expect(page.get_by_role("status")).to_contain_text("SQ03APPLICATION1 needs 440.9 MiB")
+    assert field(page, "Messages").input_value() == "200 000"
+
+
+@pytest.mark.parametrize("has_script", [True, False], ids=["with JavaScript", "without JavaScript"])
+def test_rate_and_outage_are_asked_for_only_when_chosen(new_context: NewContext, has_script: bool) -> None:
+    page = new_context(java_script_enabled=has_script).new_page()
+    page.goto("/")
+    expect(field(page, "Arrival rate")).to_be_hidden()
+    page.get_by_role("radio", name=re.compile("^rate .* outage$")).check()
+    expect(field(page, "Messages")).to_be_hidden()
+    field(page, "Arrival rate").fill("1000")
+    field(page, "Longest outage").fill("200")
+    page.get_by_role("button", name="Calculate").click()
+    expect(page.get_by_role("status")).to_contain_text("SQ03APPLICATION1 needs 440.9 MiB")
+    assert policy(page).text_content() == by_rest(page, "policy", document(queue="APPLICATION1.IN"))
+
+
+def test_the_answer_follows_the_typing(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.goto("/")
+    field(page, "Messages").fill("400000")
+    expect(page).to_have_url(re.compile("messages=400000"))
+    expected = by_rest(page, "policy", document(backlog=400_000, queue="APPLICATION1.IN"))
+    expect(policy(page)).to_have_text(expected)
+    assert policy(page).text_content() == expected
+    expect(field(page, "Messages")).to_be_focused()
+    page.reload()
+    assert policy(page).text_content() == expected
+
+
+def test_while_a_field_is_half_typed_the_figures_stay_and_say_so(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.goto("/")
+    before = policy(page).text_content()
+    box = field(page, "Messages")
+    box.fill("4OO")
+    expect(page.get_by_text("Write a whole number, in digits only.")).to_be_visible()
+    expect(box).to_have_accessible_description("Write a whole number, in digits only.")
+    expect(box).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_text(OUTDATED)).to_be_visible()
+    expect(page.get_by_role("status")).to_have_text("No answer yet: one field needs mending.")
+    expect(box).to_be_focused()
+    assert box.input_value() == "4OO"
+    assert policy(page).text_content() == before
+    box.fill("400")
+    expect(page.get_by_text(OUTDATED)).to_have_count(0)
+    expect(box).to_have_accessible_description("")
+    assert policy(page).text_content() != before
+
+
+def test_what_was_opened_stays_open_when_the_figures_change(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.goto("/")
+    unfold(page, "SETXCF commands")
+    unfold(page, POLICY)  # it was open: this closes it
+    field(page, "Queue-sharing group").fill("AB01")
+    expect(page.get_by_role("heading", name="AB01APPLICATION1").first).to_be_visible()
+    expect(page.get_by_role("region", name="SETXCF commands")).to_be_visible()
+    expect(policy(page)).to_be_hidden()
+
+
+def test_an_answer_that_comes_late_is_dropped(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.goto("/")
+    held: list[Route] = []
+    page.route(lambda url: "messages=111000" in url, lambda route: held.append(route))
+    with page.expect_request(lambda request: "messages=111000" in request.url):
+        field(page, "Messages").fill("111000")
+    field(page, "Messages").fill("222000")
+    expect(page).to_have_url(re.compile("messages=222000"))
+    newer = policy(page).text_content()
+    (late,) = held
+    late.fulfill(
+        status=200, content_type="text/html", body="<p id=answer data-answered>late</p><p id=summary>late"
+    )
+    page.evaluate("async () => (await fetch('/healthz')).text()")
+    expect(page.get_by_role("status")).to_contain_text("SQ03APPLICATION1 needs")
+    assert policy(page).text_content() == newer
+    expect(page).to_have_url(re.compile("messages=222000"))
+
+
+def test_a_service_that_is_out_of_reach_is_told_calmly_and_found_again(new_context: NewContext) -> None:
+    page = new_context(expected="ERR_CONNECTION_REFUSED").new_page()
+    dialogs: list[str] = []
+    page.on("dialog", lambda dialog: dialogs.append(dialog.message))
+    page.goto("/")
+    before = policy(page).text_content()
+    page.route(lambda url: "messages=" in url, lambda route: route.abort("connectionrefused"))
+    field(page, "Messages").fill("300000")
+    expect(page.get_by_role("status")).to_have_text("The service does not answer.")
+    expect(page.get_by_text(OUTDATED)).to_be_visible()
+    assert policy(page).text_content() == before
+    page.unroute_all()
+    field(page, "Messages").fill("300001")
+    expect(page.get_by_role("status")).to_contain_text("SQ03APPLICATION1 needs")
+    expect(page.get_by_text(OUTDATED)).to_have_count(0)
+    assert policy(page).text_content() != before
+    assert dialogs == []
+
+
+def test_an_answer_that_is_no_page_is_told_with_its_status(new_context: NewContext) -> None:
+    page = new_context(expected="status of 503").new_page()
+    page.goto("/")
+    page.route(lambda url: "messages=" in url, lambda route: route.fulfill(status=503, body="busy"))
+    field(page, "Messages").fill("300000")
+    expect(page.get_by_role("status")).to_have_text("The service could not answer (status 503).")
+
+
+# ---- by keyboard ---------------------------------------------------------------------------------------------------
+
+FOCUSED = """() => {
+  const at = document.activeElement;
+  const box = at.getBoundingClientRect();
+  const label = at.labels && at.labels[0] ? at.labels[0].textContent : at.textContent;
+  return {
+    name: (at.getAttribute("aria-label") || label).replace(/\\s+/g, " ").trim(),
+    shows: at.matches(":focus-visible") && box.bottom > 0 && box.top < innerHeight && box.width > 0,
+  };
+}"""
+
+
+def tab_to(page: Page, name: str, *, at_most: int = 120) -> None:
+    """Press Tab until the element of that name has the focus; each stop on the way can be seen."""
+    passed: list[str] = []
+    for _ in range(at_most):
+        page.keyboard.press("Tab")
+        focused = page.evaluate(FOCUSED)
+        assert focused["shows"], focused["name"]
+        passed.append(focused["name"])
+        if focused["name"] == name:
+            return
+    raise AssertionError(f"{name!r} is not among {passed}")
+
+
+def test_from_the_address_to_the_downloaded_policy_by_keyboard_alone(
+    new_context: NewContext, tmp_path: Path
+) -> None:
+    page = new_context().new_page()
+    page.goto("/")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    tab_to(page, "Messages", at_most=3)  # the skip link has skipped the navigation
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("200000")
+    tab_to(page, "Queue managers")
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("7")
+    tab_to(page, "Headroom, SIZE, CSQSYSAPPL")
+    page.keyboard.press("Enter")
+    tab_to(page, "DSGROUP")
+    page.keyboard.type("mq.smds.*.app1")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("queue_managers=7.*dsgroup=mq"))
+    tab_to(page, f"Download {POLICY}")
+    with page.expect_download() as started:
+        page.keyboard.press("Enter")
+    plan = {**document(queue="APPLICATION1.IN", dsgroup="MQ.SMDS.*.APP1"), "queue_managers": 7}
+    started.value.save_as(tmp_path / "policy.txt")
+    assert started.value.suggested_filename == "SQ03-policy.txt"
+    assert (tmp_path / "policy.txt").read_bytes().decode() == by_rest(page, "policy", plan)
+
+
+def test_an_explanation_opens_from_its_number_by_keyboard(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.goto("/")
+    page.get_by_role("link", name="440.9 MiB").first.focus()
+    page.keyboard.press("Enter")
+    region = page.get_by_role("region", name=re.compile("^Numbers behind .*need_bytes")).locator(
+        "visible=true"
+    )
+    expect(region).to_be_visible()
+    expect(region).to_contain_text("200000")
+    page.keyboard.press("Enter")  # the focus is on what was opened
+    expect(region).to_have_count(0)
+
+
+# ---- copy, download ------------------------------------------------------------------------------------------------
+
+
+def test_every_text_can_be_copied_and_downloaded(new_context: NewContext, tmp_path: Path) -> None:
+    context = new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto("/?dsgroup=MQ.SMDS.*.APP1")
+    for title in (POLICY, "MQSC commands", "SETXCF commands", "Runbook", "Plan document"):
+        if title != POLICY:  # which is open from the first
+            unfold(page, title)
+        shown = page.get_by_role("region", name=title).text_content()
+        page.get_by_role("button", name=f"Copy {title}").click()
+        expect(page.get_by_role("button", name=f"Copied {title}")).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == shown
+        with page.expect_download() as started:
+            page.get_by_role("link", name=f"Download {title}").click()
+        started.value.save_as(tmp_path / "text")
+        assert (tmp_path / "text").read_bytes().decode() == shown
+    expect(page.get_by_role("button", name=f"Copy {POLICY}")).to_be_visible()  # the word comes back
+
+
+def test_where_copying_is_refused_the_text_is_selected_instead(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.add_init_script("navigator.clipboard.writeText = () => Promise.reject(new Error('refused'))")
+    page.goto("/")
+    page.get_by_role("button", name=f"Copy {POLICY}").click()
+    expect(page.get_by_role("button", name=f"Selected {POLICY}")).to_be_visible()
+    selected = page.evaluate("getSelection().toString()")
+    assert "NAME(SQ03APPLICATION1)" in selected
+
+
+def test_copied_numbers_have_no_separators_in_them(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.goto("/")
+    number = page.get_by_role("link", name="1200000").first
+    number.evaluate("element => getSelection().selectAllChildren(element)")
+    assert page.evaluate("getSelection().toString().trim()") == "1200000"

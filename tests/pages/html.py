@@ -1,0 +1,102 @@
+"""HTML as a tree, read with the standard library: what a test asks of a page, and nothing more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+VOID = frozenset({"meta", "link", "input", "br", "hr", "img"})
+
+
+@dataclass(eq=False)
+class Element:
+    """One element with its attributes and what is in it."""
+
+    tag: str
+    attributes: dict[str, str]
+    inside: list[Element | str] = field(default_factory=list)
+
+    def __getitem__(self, name: str) -> str:
+        return self.attributes[name]
+
+    def get(self, name: str) -> str | None:
+        return self.attributes.get(name)
+
+    @property
+    def classes(self) -> set[str]:
+        return set(self.attributes.get("class", "").split())
+
+    @property
+    def raw_text(self) -> str:
+        """All text inside, as it is."""
+        return "".join(part if isinstance(part, str) else part.raw_text for part in self.inside)
+
+    @property
+    def text(self) -> str:
+        """All text inside, with single blanks."""
+        return re.sub(r"\s+", " ", self.raw_text).strip()
+
+    def walk(self) -> Iterator[Element]:
+        """This element and all below it, in order."""
+        yield self
+        for part in self.inside:
+            if isinstance(part, Element):
+                yield from part.walk()
+
+    def all(self, tag: str | None = None, **attributes: str) -> list[Element]:
+        """Those with this tag and these attributes; `class_` is one of the classes."""
+        wanted = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
+        class_name = wanted.pop("class", None)
+        return [
+            element
+            for element in self.walk()
+            if (tag is None or element.tag == tag)
+            and (class_name is None or class_name in element.classes)
+            and all(element.get(name) == value for name, value in wanted.items())
+        ]
+
+    def one(self, tag: str | None = None, **attributes: str) -> Element:
+        """The only one of them."""
+        found = self.all(tag, **attributes)
+        assert len(found) == 1, f"{len(found)} of {tag} {attributes}"
+        return found[0]
+
+
+class _Reader(HTMLParser):
+    """Builds the tree; a tag that is closed but not open, or left open, is an error."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.root = Element("#page", {})
+        self.open = [self.root]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), f"<{tag}> has an attribute twice: {names}"
+        element = Element(tag, {name: value or "" for name, value in attrs})
+        self.open[-1].inside.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open[-1].tag == tag, f"</{tag}> closes <{self.open[-1].tag}>"
+        self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        self.open[-1].inside.append(data)
+
+
+def read(text: str) -> Element:
+    """The page as a tree; well nested or an error."""
+    reader = _Reader()
+    reader.feed(text)
+    reader.close()
+    assert reader.open == [reader.root], [element.tag for element in reader.open]
+    return reader.root

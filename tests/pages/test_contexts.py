@@ -1,0 +1,142 @@
+"""A page is a context and a template that uses exactly what is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+from fastapi import FastAPI
+from jinja2 import UndefinedError, meta, nodes
+
+from app import templating
+from app.api_docs import ApiDocsPage
+from app.errors import ErrorPage
+from app.pages.documentation.routes import ArticlePage
+from app.pages.documentation.routes import ContentsPage as DocumentationContents
+from app.pages.published.contexts import ContentsPage as ReferenceContents
+from app.pages.published.contexts import TablePage
+from app.pages.quick.routes import QuickPage
+from app.pages.style.routes import StylePage
+from app.templating import PROVIDED, TEMPLATES_DIR, Page, environment, render_text
+from tests.pages.addresses import PAGES, html
+
+CONTEXTS: dict[str, type[Page]] = {
+    "api_docs.html": ApiDocsPage,
+    "docs/article.html": ArticlePage,
+    "docs/contents.html": DocumentationContents,
+    "errors/error.html": ErrorPage,
+    "quick/calculator.html": QuickPage,
+    "reference/contents.html": ReferenceContents,
+    "reference/table.html": TablePage,
+    "style/style.html": StylePage,
+}
+
+
+def parts(name: str) -> set[str]:
+    """A template and all that it extends, includes or imports."""
+    found, waiting = set[str](), [name]
+    while waiting:
+        part = waiting.pop()
+        if part in found:
+            continue
+        found.add(part)
+        text = (TEMPLATES_DIR / part).read_text(encoding="utf-8")
+        for other in meta.find_referenced_templates(environment().parse(text)):
+            assert other is not None, f"{part} chooses a template at run time"
+            waiting.append(other)
+    return found
+
+
+def names_used(name: str) -> set[str]:
+    """The names that a template, with all its parts, expects from outside."""
+    used = set[str]()
+    for part in parts(name):
+        tree = environment().parse((TEMPLATES_DIR / part).read_text(encoding="utf-8"))
+        used |= meta.find_undeclared_variables(tree) - names_made(tree)
+    return used
+
+
+def names_made(tree: nodes.Template) -> set[str]:
+    """The names at the top of a template, which Jinja does not count as known inside its blocks."""
+    made = set[str]()
+    for node in tree.body:
+        if isinstance(node, nodes.Macro):
+            made.add(node.name)
+        elif isinstance(node, nodes.FromImport):
+            made |= {each if isinstance(each, str) else each[1] for each in node.names}
+        elif isinstance(node, nodes.Assign):
+            made |= {name.name for name in node.target.find_all(nodes.Name)} | (
+                {node.target.name} if isinstance(node.target, nodes.Name) else set()
+            )
+    return made
+
+
+def subclasses(of: type[Page]) -> Iterator[type[Page]]:
+    for each in of.__subclasses__():
+        yield each
+        yield from subclasses(each)
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_a_template_uses_no_name_that_its_context_does_not_declare(name: str) -> None:
+    declared = {field.name for field in fields(CONTEXTS[name])}
+    assert names_used(name) - PROVIDED - declared == set()
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_a_context_declares_no_name_that_its_template_does_not_use(name: str) -> None:
+    declared = {field.name for field in fields(CONTEXTS[name])}
+    assert declared - names_used(name) == set()
+
+
+@pytest.mark.parametrize("context", CONTEXTS.values())
+def test_every_field_of_a_context_says_what_it_is(context: type[Page]) -> None:
+    for name, hint in get_type_hints(context, include_extras=True).items():
+        words = getattr(hint, "__metadata__", ())
+        assert words, name
+        assert isinstance(words[0], str), name
+        assert len(words[0]) > 10, name
+
+
+def test_every_page_template_has_a_context_and_every_context_a_template() -> None:
+    whole = {
+        path.relative_to(TEMPLATES_DIR).as_posix()
+        for path in TEMPLATES_DIR.rglob("*.html")
+        if not path.name.startswith("_")
+    }
+    assert whole == set(CONTEXTS)
+    here = {context for context in subclasses(Page) if context.__module__.startswith("app.")}
+    assert here == set(CONTEXTS.values())
+
+
+def test_every_partial_is_part_of_a_page() -> None:
+    partials = {path.relative_to(TEMPLATES_DIR).as_posix() for path in TEMPLATES_DIR.rglob("_*.html")}
+    assert partials == {part for name in CONTEXTS for part in parts(name) if Path(part).name.startswith("_")}
+
+
+def test_the_pages_are_rendered_from_these_pairs(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, type[Page]] = {}
+
+    def watched(name: str, context: Page, *, root_path: str = "") -> str:
+        seen[name] = type(context)
+        return render_text(name, context, root_path=root_path)
+
+    monkeypatch.setattr(templating, "render_text", watched)
+    for address in PAGES:
+        html(app, address)
+    assert seen == CONTEXTS
+
+
+def test_a_misspelt_name_is_an_error_and_not_an_empty_place() -> None:
+    with pytest.raises(UndefinedError, match="sumary"):
+        environment().from_string("{{ sumary }}").render(summary="a summary")
+    with pytest.raises(UndefinedError):
+        render_text("quick/calculator.html", Page(title="A page", section=""))
+
+
+def test_what_is_typed_is_escaped() -> None:
+    shown = environment().from_string("{{ typed }}").render(typed="<script>alert(1)</script>\"'")
+    assert shown == "&lt;script&gt;alert(1)&lt;/script&gt;&#34;&#39;"
