@@ -24,11 +24,26 @@ def help_of(*arguments: str) -> str:
     return out.getvalue()
 
 
-COMMANDS = re.findall(r"^    ([a-z]+)(?:\s|$)", help_of().partition("COMMAND\n")[2], re.MULTILINE)
+def listed(text: str, heading: str) -> list[str]:
+    """The commands that a help text lists under a heading."""
+    return re.findall(r"^    ([a-z]+)(?:\s|$)", text.partition(f"{heading}\n")[2], re.MULTILINE)
+
+
+def options(text: str) -> set[str]:
+    """The options that the tables of a text describe."""
+    return {option for row in rows(text) for option in re.findall(r"--[a-z-]+", row[0])}
+
+
+COMMANDS = listed(help_of(), "COMMAND")
+VERBS = listed(help_of("plans"), "VERB")
 
 
 def test_the_help_names_the_commands() -> None:
     assert {"structure", "admin", "offload", "plan"} <= set(COMMANDS)
+
+
+def test_the_help_names_what_can_be_done_with_stored_plans() -> None:
+    assert {"list", "show", "put", "export"} <= set(VERBS)
 
 
 def test_every_command_has_its_section_and_no_other_is_described() -> None:
@@ -37,21 +52,23 @@ def test_every_command_has_its_section_and_no_other_is_described() -> None:
     ]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "plans"])
 def test_every_option_of_a_command_is_described(command: str) -> None:
     real = set(re.findall(r"--[a-z-]+", help_of(command))) - {"--help"}
-    texts = [section(PAGE, f"cfplan {command}")]
-    if "--json" in real:
-        texts.append(section(PAGE, SHARED))
-    described = {
-        option for text in texts for row in rows(text) for option in re.findall(r"--[a-z-]+", row[0])
-    }
-    assert real - described == set()
-    own = {option for row in rows(texts[0]) for option in re.findall(r"--[a-z-]+", row[0])}
+    own = options(section(PAGE, f"cfplan {command}"))
+    shared = options(section(PAGE, SHARED)) if "--json" in real else set()
+    assert real - own - shared == set()
     assert own - real == set()
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_option_for_stored_plans_is_described(verb: str) -> None:
+    below = section(PAGE, "cfplan plans").partition(f"| option of {verb} |")[2]
+    table, _, _ = below.partition("\n\n")
+    assert options(f"| option |{table}") == set(re.findall(r"--[a-z-]+", help_of("plans", verb))) - {"--help"}
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, *(f"plans {verb}" for verb in VERBS)])
 def test_every_command_has_an_example(command: str) -> None:
     shown = [block.text for block in blocks(PAGE) if block.language in {"console", "sh"}]
     assert any(f"cfplan {command}" in text for text in shown)
