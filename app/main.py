@@ -14,10 +14,10 @@ from app import api_docs, errors, openapi, pages
 from app.answers import HealthAnswer
 from app.compression import Compression
 from app.db import Database, database_url
+from app.head_requests import HeadAsGet
 from app.plans import description as plans_description
 from app.plans import routes as plans
 from app.plans import service as plan_store
-from app.head_requests import HeadAsGet
 from app.reference import api as reference_api
 from app.security.body import BoundedBody
 from app.security.headers import SecurityHeaders
