@@ -239,6 +239,11 @@ def plain(value_bytes: int) -> str:
     return f"{value_bytes / MIB:.1f} MiB" if value_bytes >= KIB else f"{value_bytes} bytes"
 
 
+def grouped(value: int) -> str:
+    """A whole number in a sentence or a drawing, where no markup can set the groups apart."""
+    return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
 def slug(text: str) -> str:
     """The anchor of a heading, as code hosts make it: lower case, hyphens for blanks, no punctuation."""
     kept = re.sub(r"[^\w\- ]", "", text.strip().lower())

@@ -127,3 +127,24 @@ def test_columns_of_numbers_are_aligned_without_inline_style() -> None:
 )
 def test_only_pages_that_are_there_are_served(app: FastAPI, path: str) -> None:
     assert html(app, f"/docs/{path}").status == 404
+
+
+@pytest.mark.parametrize(
+    ("text", "lead"),
+    [
+        ("# A\n\nTo do `this`,\nor that. More.\n", "To do this, or that."),
+        ("# A\n\nTo do this:\n\n- one\n", "To do this"),
+        ("# A\n\n## B\n\nText.\n", ""),
+        ("Text.\n", ""),
+        ("# A\n", ""),
+    ],
+)
+def test_the_first_sentence_tells_in_the_list_what_a_page_is_for(text: str, lead: str) -> None:
+    assert render_article(text, at="a.md").lead == lead
+
+
+def test_the_list_says_of_every_page_for_planners_what_it_is_for(app: FastAPI) -> None:
+    shown = page(app, "/docs").one("main").text
+    for entry in shelves()[0].entries:
+        assert entry.about
+        assert " ".join(entry.about.split()) in shown

@@ -115,6 +115,7 @@ def test_the_findings_are_those_of_the_result_each_with_its_source(
         assert item.one(class_="sev").text.lower() == finding["severity"]
         assert " ".join(finding["message"].split()) in item.text
         assert item.one(class_="source").text
+        assert item.all("a")[0]["href"] == f"/docs/findings#{finding['code'].lower()}"
 
 
 def test_every_number_of_the_answer_leads_to_its_explanation(app: FastAPI) -> None:
@@ -207,7 +208,8 @@ def test_the_page_asks_nothing_of_those_who_have_no_script(app: FastAPI) -> None
     shown = page(app, "/")
     form = shown.one("form")
     assert (form["action"], form["method"]) == ("/", "get")
-    assert form.one("button", type="submit").text == "Calculate"
+    button = shown.one("button", class_="primary", type="submit")
+    assert (button.text, button["form"]) == ("Calculate", form["id"])
     for button in shown.all("button", class_="copy"):
         assert "hidden" in button.attributes
     assert "hidden" in shown.one("button", id="page-theme").attributes

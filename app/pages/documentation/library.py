@@ -20,10 +20,11 @@ FOR_PLANNERS = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One page: its address below /docs and its title."""
+    """One page: its address below /docs, its title, and what it is for where it says so at once."""
 
     slug: str
     title: str
+    about: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def shelves() -> tuple[Shelf, ...]:
             name = folder.replace("-", " ").replace("/", ", ").capitalize()
         else:
             name = "For planners" if slug in FOR_PLANNERS else "More"
-        groups.setdefault(name, []).append(Entry(slug, page.title))
+        groups.setdefault(name, []).append(Entry(slug, page.title, page.lead))
     return tuple(Shelf(name, tuple(entries)) for name, entries in groups.items() if entries)
 
 

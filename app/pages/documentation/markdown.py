@@ -29,9 +29,10 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A rendered page."""
+    """A rendered page; its lead is the first sentence below the title, empty where a heading comes first."""
 
     title: str
+    lead: str
     html: Markup
     headings: tuple[Heading, ...]
 
@@ -100,12 +101,25 @@ def render_article(text: str, *, at: str) -> Article:
     for token in _inline(tokens):
         _relink(token, at=at)
     html = parser.renderer.render(tokens, parser.options, env)
-    return Article(title=title, html=Markup(html), headings=tuple(headings))  # noqa: S704 - html is off: our own markup only
+    return Article(title=title, lead=_lead(tokens), html=Markup(html), headings=tuple(headings))  # noqa: S704 - html is off: our own markup only
 
 
 def text_of(inline: Token) -> str:
     """The text of an inline token, without markup."""
-    return "".join(child.content for child in inline.children or () if child.type in {"text", "code_inline"})
+    return "".join(
+        " " if child.type == "softbreak" else child.content
+        for child in inline.children or ()
+        if child.type in {"text", "code_inline", "softbreak"}
+    )
+
+
+def _lead(tokens: Sequence[Token]) -> str:
+    """The first sentence of a paragraph that follows the title at once."""
+    below = [at for at, token in enumerate(tokens) if token.type == "heading_close" and token.tag == "h1"]
+    if not below or [token.type for token in tokens[below[0] + 1 : below[0] + 2]] != ["paragraph_open"]:
+        return ""
+    sentence = re.split(r"(?<=[.?!])\s", text_of(tokens[below[0] + 2]), maxsplit=1)[0]
+    return sentence.rstrip(":")
 
 
 def _unused(wanted: str, taken: set[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from app.pages.quick.chart import Chart, chart_of
 from app.pages.quick.form import QuickForm
-from app.templating import plain
+from app.templating import grouped, plain
 from planner_core.document import PlanDocument, Queue
 from planner_core.errors import OutputRefused
 from planner_core.explain import explain_result
@@ -199,7 +199,7 @@ def _demand(form: QuickForm, queue: Queue) -> str:
     if form["backlog_by"].value != "rate":
         return ""
     rate, minutes = form["rate_per_minute"].value, form["outage_minutes"].value
-    return f"{rate} messages a minute over {minutes} minutes are {queue.backlog} messages."
+    return f"{rate} messages a minute over {minutes} minutes are {grouped(queue.backlog or 0)} messages."
 
 
 def _summary(application: StructureShown, findings: tuple[Finding, ...]) -> str:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from app.templating import plain
+from app.templating import grouped, plain
 from planner_core.structure_size import Curve, elements_held, messages_that_fit, size_for
 from planner_core.units import KIB, MIB
 
@@ -19,7 +19,6 @@ CONTEXT_SIZES_BYTES = (1 * KIB, 4 * KIB, 16 * KIB, 63 * KIB)
 STEPS_PER_DECADE = 24
 DECADES_SHOWN = 5
 _CHARACTER_WIDTH, _LABEL_WIDTH, _LABEL_HEIGHT = 6.6, 36, 12
-_THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +179,7 @@ def _draw(
     is_narrow: bool,
 ) -> Drawing:
     scale, x_label_every = frame.scale, 2 if is_narrow else 1
-    ours = _line(frame, curve, message_bytes, label=f"{_grouped(message_bytes)} bytes")
+    ours = _line(frame, curve, message_bytes, label=f"{grouped(message_bytes)} bytes")
     return Drawing(
         id=name,
         width=frame.width,
@@ -192,7 +191,7 @@ def _draw(
         x_ticks=tuple(
             Tick(
                 round(frame.x(10**decade), 1),
-                _grouped(10**decade) if (scale.x1 - decade) % x_label_every == 0 else "",
+                grouped(10**decade) if (scale.x1 - decade) % x_label_every == 0 else "",
             )
             for decade in range(scale.x0, scale.x1 + 1)
         ),
@@ -262,7 +261,7 @@ def _levels(frame: _Frame, levels: Sequence[tuple[str, int]]) -> tuple[Level, ..
 
 def _spot(frame: _Frame, messages: int, need_bytes: int, *, is_short: bool) -> Spot:
     x, y = round(frame.x(messages), 1), round(frame.y(need_bytes), 1)
-    label = plain(need_bytes) if is_short else f"{_grouped(messages)} messages: {plain(need_bytes)}"
+    label = plain(need_bytes) if is_short else f"{grouped(messages)} messages: {plain(need_bytes)}"
     # Right of the point and below the curve there is room; near the edge the label moves left.
     label_x = min(x + 12, frame.right - len(label) * _CHARACTER_WIDTH)
     return Spot(x, y, label, round(label_x, 1), round(min(y + 26, frame.bottom - 8), 1))
@@ -292,9 +291,5 @@ def _decade(messages: int) -> int:
     return math.floor(math.log10(messages)) if messages else 0
 
 
-def _grouped(value: int) -> str:
-    return f"{value:,}".replace(",", _THIN_SPACE)
-
-
 def _mib_label(decade: int) -> str:
-    return _grouped(10**decade) if decade >= 0 else f"{10.0**decade:g}"
+    return grouped(10**decade) if decade >= 0 else f"{10.0**decade:g}"

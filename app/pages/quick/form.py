@@ -284,5 +284,7 @@ def _ungrouped(text: str) -> str:
 
 
 def _sentence(text: str) -> str:
+    if text.startswith("is "):  # the core speaks of the field, which here has its label above
+        text = f"This {text}"
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "?", "!")) else text + "."
