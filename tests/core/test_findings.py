@@ -754,7 +754,8 @@ def test_codes_and_titles_are_unlike_and_their_sources_are_listed() -> None:
 def test_a_finding_as_json_has_these_members_and_no_other() -> None:
     item = finding("OFFLOAD_DB2", "Said.", field="/structures/0/offload/to", structure="APP1")
     as_json = item.as_json()
-    assert list(as_json) == ["code", "severity", "message", "source", "field", "structure"]
+    assert list(as_json) == ["code", "severity", "message", "source", "field", "structure", "acknowledged"]
+    assert as_json["acknowledged"] is None
     assert isinstance(as_json["source"], str)
     assert "https://" in as_json["source"]
 
