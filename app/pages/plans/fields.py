@@ -67,6 +67,7 @@ GROUP_MORE = (
 _GIVEN = (
     Spec("initsize", "INITSIZE", "size", hint=_COMPUTED),
     Spec("size", "SIZE", "size", hint=_COMPUTED),
+    Spec("minsize", "MINSIZE", "size"),
     Spec("full_threshold", "FULLTHRESHOLD", "whole", "%"),
     Spec("allow_auto_alter", "ALLOWAUTOALT(YES)", "yes"),
     Spec("preflist", "PREFLIST", "names", hint=_ALL_OF_THEM),
