@@ -49,7 +49,7 @@ class EditorPage(Page):
     base: Annotated[str, "The number of that version"]
     comment: Annotated[str, "What changed, in the words of who changed it"]
     form: Annotated[FormShown, "The fields, and what is wrong with them"]
-    panel: Annotated[Panel, "The result"]
+    panel: Annotated[Panel, "The result beside the form"]
     lead: Annotated[str, "The sentence above the list of what is wrong"]
     notes: Annotated[tuple[str, ...], "What there is to say about the last button"]
 
@@ -58,7 +58,7 @@ class EditorPage(Page):
 class PanelPage(Page):
     """The result alone, for the script."""
 
-    panel: Annotated[Panel, "The result"]
+    panel: Annotated[Panel, "The result beside the form"]
     problems: Annotated[tuple[Wrong, ...], "What is wrong with which field"]
     form_is_wrong: Annotated[bool, "Whether anything must be mended"]
 

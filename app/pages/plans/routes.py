@@ -159,8 +159,8 @@ class ComparePage(Page):
     """Two versions side by side."""
 
     name: Annotated[str, "Name of the plan"]
-    before: Annotated[StoredVersion, "The one"]
-    after: Annotated[StoredVersion, "The other"]
+    before: Annotated[StoredVersion, "The version compared from"]
+    after: Annotated[StoredVersion, "The version compared to"]
     numbers: Annotated[tuple[int, ...], "All versions, the newest first"]
     structures: Annotated[
         tuple[tuple[str, StructureLine | None, StructureLine | None], ...], "Sizes, before and after"
