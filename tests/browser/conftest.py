@@ -1,4 +1,4 @@
-"""One service and one browser for a module; every context is watched for complaints and for requests to others."""
+"""One service and one browser for a module; whatever is shown is watched."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
 from app.main import create_app
 from app.settings import Settings
@@ -53,35 +53,65 @@ def browser(chromium: Path) -> Iterator[Browser]:
             launched.close()
 
 
-@pytest.fixture
-def new_context(browser: Browser, origin: str) -> Iterator[NewContext]:
-    """Makes contexts. At the end nothing must have been complained about and nobody else asked for anything.
+class Watch:
+    """Hears what a browser complains about and sees whom it asks."""
 
-    Messages that match `expected` are part of the test.
-    """
-    made: list[BrowserContext] = []
-    complaints: list[str] = []
-    strangers: list[str] = []
+    def __init__(self, origin: str, *, expected: str) -> None:
+        self.origin = origin
+        self.expected = expected
+        self.complaints: list[str] = []
+        self.strangers: list[str] = []
 
-    def make(*, expected: str = r"(?!)", **options: Any) -> BrowserContext:  # noqa: ANN401
-        def hear(message: ConsoleMessage) -> None:
-            is_known = REFUSALS.match(message.text) or re.search(expected, message.text)
-            if message.type in {"error", "warning"} and not is_known:
-                complaints.append(message.text)
-
-        context = browser.new_context(base_url=origin, reduced_motion="reduce", **options)
-        context.on("console", hear)
-        context.on("weberror", lambda error: complaints.append(str(error.error)))
-        context.on("request", lambda request: asked(request.url))
-        made.append(context)
+    def over(self, context: BrowserContext) -> BrowserContext:
+        """Watch everything in this context."""
+        context.on("console", self._hear)
+        context.on("weberror", lambda error: self.complaints.append(str(error.error)))
+        context.on("request", lambda request: self._see(request.url))
         return context
 
-    def asked(url: str) -> None:
-        if not url.startswith((f"{origin}/", "data:", "blob:")):
-            strangers.append(url)
+    def check(self) -> None:
+        """Nothing was complained about, and nobody but the service was asked for anything."""
+        assert self.complaints == []
+        assert self.strangers == []
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        is_known = REFUSALS.match(message.text) or re.search(self.expected, message.text)
+        if message.type in {"error", "warning"} and not is_known:
+            self.complaints.append(message.text)
+
+    def _see(self, url: str) -> None:
+        if not url.startswith((f"{self.origin}/", "data:", "blob:")):
+            self.strangers.append(url)
+
+
+@pytest.fixture
+def new_context(browser: Browser, origin: str) -> Iterator[NewContext]:
+    """Makes watched contexts; complaints that match `expected` are part of the test."""
+    made: list[tuple[BrowserContext, Watch]] = []
+
+    def make(*, expected: str = r"(?!)", **options: Any) -> BrowserContext:  # noqa: ANN401
+        watch = Watch(origin, expected=expected)
+        context = watch.over(browser.new_context(base_url=origin, reduced_motion="reduce", **options))
+        made.append((context, watch))
+        return context
 
     yield make
-    for context in made:
+    for context, _ in made:
         context.close()
-    assert complaints == []
-    assert strangers == []
+    for _, watch in made:
+        watch.check()
+
+
+@pytest.fixture(scope="module")
+def _one_page(browser: Browser, origin: str) -> Iterator[tuple[Page, Watch]]:
+    watch = Watch(origin, expected=r"(?!)")
+    context = watch.over(browser.new_context(base_url=origin, reduced_motion="reduce"))
+    yield context.new_page(), watch
+    context.close()
+
+
+@pytest.fixture
+def page(_one_page: tuple[Page, Watch]) -> Iterator[Page]:
+    """A watched page for tests that leave nothing behind: the same for all of a module."""
+    yield _one_page[0]
+    _one_page[1].check()

@@ -38,10 +38,9 @@ def violations(page: Page, **options: object) -> list[str]:
 
 
 @EVERY_PAGE
-def test_a_page_is_accessible_in_light_and_dark_and_fits_every_width(
-    new_context: NewContext, address: str
-) -> None:
-    page = new_context(color_scheme="light").new_page()
+def test_a_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
+    page.emulate_media(color_scheme="light")
     page.goto(address)
     is_calculator = address.startswith("/?") or address == "/"
     if address not in CALCULATED:
