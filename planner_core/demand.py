@@ -5,13 +5,13 @@ backlog is rate x outage, rounded up. Growth is compounded and applied to both i
 way: backlog x (1 + percent/100) ** years, once, rounded up to whole messages.
 
 Size distribution. A queue may state mean, 95th percentile and maximum of its message
-sizes. Each message pays whole 256-byte elements. A message of L bytes takes at most
-(L + header + 255) / 256 of them, so messages of any distribution take at most
-(mean + header + 255) / 256 on average: that bound is used, and is at most one element a
-message too large. Which messages are over an offload rule's size, or over 63 KB, is
-another matter: there the distribution is taken as two uniform pieces, 95 % of the messages
-up to p95 and 5 % from there to the maximum, placed so that mean, p95 and maximum hold
-exactly. That shape is an assumption and is reported as one.
+sizes. Each message pays whole 256-byte elements, at most (L + header + 255) / 256 for L
+bytes, and two when it is over 63 KB and so always offloaded. `most_elements` bounds the mean
+of that for every distribution with the given mean and maximum, and the need rests on the
+bound. How many messages are over an offload rule's size, or over 63 KB, is another matter:
+there the distribution is taken as two uniform pieces, 95 % of the messages up to p95 and 5 %
+from there to the maximum, placed so that mean, p95 and maximum hold exactly. That shape is an
+assumption and is reported as one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from planner_core.errors import OutOfRange
-from planner_core.structure_size import elements_for, model_constant
+from planner_core.structure_size import elements_for, elements_held, model_constant
 from planner_core.units import ceil_div, ceil_fraction
 
 SECONDS_PER_MINUTE = 60
@@ -240,4 +240,45 @@ def scaled_shares(
         page_cap = share * -(-(largest + page_header_bytes) // page_bytes)
         found.append((share, elements if elements < cap else cap, pages if pages < page_cap else page_cap))
     found[most] = (most_share + rest, *found[most][1:])
+    return _suffice(found, sizes, header_bytes)
+
+
+def most_elements(sizes: SizeDistribution, *, header_bytes: int) -> int:
+    """Elements that a message pays on average at most, whatever the shape of the distribution, in parts of 2**32.
+
+    What a message of L bytes takes is below a curve that bends one way only: rising by a byte
+    in 256, flat at the elements of the largest message that stays in the CF, then falling in a
+    straight line to the two elements of an offloaded one of the maximum. The value of such a
+    curve at the mean is a bound for the mean of its values.
+    """
+    step, largest = model_constant("element_bytes"), model_constant("largest_message_in_cf_bytes")
+    two = model_constant("offloaded_message_elements")
+    cap = ceil_div(min(sizes.maximum, largest) + header_bytes, step)
+    if sizes.mean <= largest * sizes.mean_of:
+        linear = ceil_div(
+            _SCALE * (sizes.mean + (header_bytes + step - 1) * sizes.mean_of), step * sizes.mean_of
+        )
+        return min(linear, _SCALE * cap)
+    above = sizes.maximum * sizes.mean_of - sizes.mean
+    return _SCALE * two + ceil_div(_SCALE * (cap - two) * above, (sizes.maximum - largest) * sizes.mean_of)
+
+
+def _suffice(
+    found: list[tuple[int, int, int]], sizes: SizeDistribution, header_bytes: int
+) -> list[tuple[int, int, int]]:
+    """Add elements where the assumed shape has fewer than another shape with that mean could take."""
+    two = model_constant("offloaded_message_elements")
+    missing = most_elements(sizes, header_bytes=header_bytes) - two * found[-1][0]
+    missing -= sum(elements for _, elements, _ in found[:-1])
+    if missing > 0:
+        band = max(range(len(found) - 1), key=lambda index: (found[index][0], index))
+        share, elements, pages = found[band]
+        found[band] = (share, elements + missing, pages)
     return found
+
+
+def held_elements(queue: QueueDemand, *, header_bytes: int) -> int:
+    """Elements that the backlog of one queue takes without offload rules, rounded up."""
+    if isinstance(queue.message_bytes, int):
+        return queue.messages * elements_held(queue.message_bytes, header_bytes=header_bytes)
+    return ceil_div(queue.messages * most_elements(queue.message_bytes, header_bytes=header_bytes), _SCALE)

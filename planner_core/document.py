@@ -190,6 +190,12 @@ ExclList = Annotated[list[StructureName], Field(max_length=8)]
 Duplex = Literal["DISABLED", "ALLOWED", "ENABLED"]
 
 
+def _not_boolean(value: object) -> object:
+    if isinstance(value, bool):
+        _refuse("must be a whole number")
+    return value
+
+
 class FittedCurve(BaseModel):
     """A curve fitted to this site, pinned by its version."""
 
@@ -399,7 +405,7 @@ class PlanDocument(BaseModel):
     """The plan of one queue-sharing group."""
 
     model_config = _MODEL
-    schema_version: Literal[1] = 1
+    schema_version: Annotated[Literal[1], BeforeValidator(_not_boolean)] = 1
     qsg: QsgName
     queue_managers: Annotated[
         Annotated[int, Field(ge=1, le=999)] | Annotated[list[QueueManagerName], Field(min_length=1)],

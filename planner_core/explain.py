@@ -116,6 +116,11 @@ def _policy_sizes(at: str, structure: StructureResult, cfcc_level: int) -> Itera
     given_size = (
         (Input("given_size_bytes", sizes.size_bytes, "bytes", Basis.GIVEN),) if sizes.size_is_given else ()
     )
+    given_minsize = (
+        (Input("given_minsize_bytes", sizes.minsize_bytes, "bytes", Basis.GIVEN),)
+        if sizes.minsize_bytes is not None
+        else ()
+    )
     if sizes.initsize_is_given:
         given = Input("given_initsize_bytes", sizes.initsize_bytes, "bytes", Basis.GIVEN)
         yield Explanation(
@@ -134,6 +139,7 @@ def _policy_sizes(at: str, structure: StructureResult, cfcc_level: int) -> Itera
             step,
             kib,
             *given_size,
+            *given_minsize,
         )
         formula = (
             "round_up(max(ceil(need_bytes * (1 + headroom_percent / 100)), minimum_bytes), increment_bytes)"
@@ -440,38 +446,49 @@ def _at_backlog(at: str, structure: StructureResult, load: Load) -> Iterator[Exp
         yield explained(f"offload_steps/{number}/at_messages", step["at_messages"], "messages", formula)
     if structure.smds is not None and isinstance(structure.definition, Structure):
         yield from _smds(at, structure, structure.definition, structure.smds)
+    if structure.db2 is not None:
+        constants = tables.constants("smds")
+        space = (constants["page_bytes"].as_input(), constants["space_map_percent"].as_input())
+        need = structure.db2
+        yield from _offloaded_space(
+            f"{at}/db2/lob_bytes",
+            structure,
+            space,
+            (need.at_backlog_bytes, need.when_full_bytes),
+            "{}",
+            "Db2 LOB space",
+        )
 
 
-def _smds(
-    at: str, structure: StructureResult, definition: Structure, need: SmdsNeed
+def _offloaded_space(
+    figure: str,
+    structure: StructureResult,
+    space: tuple[Input, ...],
+    values: tuple[int, int],
+    rounded: str,
+    section: str,
 ) -> Iterator[Explanation]:
-    constants, sizes = tables.constants("smds"), structure.sizes
-    source = tables.source("project", "SMDS space")
-    dsblock = Input("dsblock_bytes", definition.offload.dsblock, "bytes", Basis.GIVEN)
-    space = (constants["page_bytes"].as_input(), constants["space_map_percent"].as_input(), dsblock)
-    formula = "round_up(ceil(ceil({}) * page_bytes * (1 + space_map_percent / 100)), dsblock_bytes)"
+    """Space of offloaded data at the planned backlog and when SIZE is full; `rounded` is put around the formula."""
+    sizes, source = structure.sizes, tables.source("project", section)
+    formula = rounded.format("ceil(ceil({}) * page_bytes * (1 + space_map_percent / 100))")
     phases = _filling(structure, offload=True)
     at_backlog = structure.at_backlog.pages if structure.at_backlog is not None else 0
     pages = Input("pages_at_backlog", at_backlog, "pages", Basis.ASSUMED, source)
-    for figure, value, size_bytes, given, what in (
+    until_backlog = phases.until_backlog("pages") if structure.at_backlog is not None else "0"
+    cases = (
+        ("at_backlog", values[0], sizes.initsize_bytes, sizes.initsize_is_given, until_backlog),
         (
-            "data_set_bytes_at_backlog",
-            need.at_backlog_bytes,
-            sizes.initsize_bytes,
-            sizes.initsize_is_given,
-            phases.until_backlog("pages") if structure.at_backlog is not None else "0",
-        ),
-        (
-            "data_set_bytes_when_full",
-            need.when_full_bytes,
+            "when_full",
+            values[1],
             sizes.size_bytes,
             sizes.size_is_given,
             f"max(pages_at_backlog, {phases.until_full('pages')})",
         ),
-    ):
+    )
+    for name, value, size_bytes, given, what in cases:
         inputs, steps = _bundles(structure, size_bytes, given=given)
         yield Explanation(
-            f"{at}/smds/{figure}",
+            f"{figure}_{name}",
             value,
             "bytes",
             formula.format(what),
@@ -480,6 +497,18 @@ def _smds(
             source,
             (*steps, *phases.steps),
         )
+
+
+def _smds(
+    at: str, structure: StructureResult, definition: Structure, need: SmdsNeed
+) -> Iterator[Explanation]:
+    constants = tables.constants("smds")
+    dsblock = Input("dsblock_bytes", definition.offload.dsblock, "bytes", Basis.GIVEN)
+    space = (constants["page_bytes"].as_input(), constants["space_map_percent"].as_input(), dsblock)
+    values = (need.at_backlog_bytes, need.when_full_bytes)
+    yield from _offloaded_space(
+        f"{at}/smds/data_set_bytes", structure, space, values, "round_up({}, dsblock_bytes)", "SMDS space"
+    )
     yield Explanation(
         f"{at}/smds/buffer_bytes_per_queue_manager",
         need.buffers_bytes,

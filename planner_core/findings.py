@@ -310,6 +310,13 @@ _KINDS: tuple[FindingKind, ...] = (
         "The coupling facility",
     ),
     FindingKind(
+        "CF_TOO_SMALL",
+        "warning",
+        "INITSIZE does not fit in every coupling facility of PREFLIST",
+        "mq_held",
+        "The coupling facility",
+    ),
+    FindingKind(
         "PREFLIST_MISSING", "warning", "No coupling facility is named for PREFLIST", "zos_cfrm", "PREFLIST"
     ),
     FindingKind(
@@ -380,6 +387,21 @@ _KINDS: tuple[FindingKind, ...] = (
         "Offloading does not let the structure hold more",
         "project",
         "Two pools",
+    ),
+    FindingKind("DSGROUP_TWICE", "warning", "Two structures share a DSGROUP", "mq_cfstruct", "DSGROUP"),
+    FindingKind(
+        "DB2_LOB_SPACE_ASSUMED",
+        "info",
+        "The space of offloaded messages in Db2 is assumed",
+        "project",
+        "Db2 LOB space",
+    ),
+    FindingKind(
+        "RESERVE_DOES_NOT_FIT",
+        "warning",
+        "The messages to hold do not fit at any threshold",
+        "mq_offload",
+        "Capacity",
     ),
     FindingKind("DSGROUP_MISSING", "warning", "OFFLOAD(SMDS) without DSGROUP", "mq_cfstruct", "DSGROUP"),
     FindingKind(

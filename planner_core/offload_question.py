@@ -16,6 +16,8 @@ from planner_core.provenance import Basis, Explanation
 from planner_core.structure_size import Curve, bundles_in, model_constant, published_curve
 from planner_core.units import floor_fraction
 
+_PERCENT = 100
+
 
 @dataclass(frozen=True, slots=True)
 class OffloadAnswer:
@@ -67,14 +69,9 @@ def offload_answer(
         "bytes_per_offloaded_message": float(_offloaded_cost(curve, demand, filled, auto_alter=auto_alter)),
         "ibm_bytes_per_offloaded_message": model_constant("ibm_offloaded_message_bytes"),
     }
+    reserve_findings: tuple[Finding, ...] = ()
     if hold_messages is not None:
-        reserve = reserve_for(size_bytes=max(1, floor_fraction(size_bytes)), messages=hold_messages)
-        figures["reserve"] = {
-            "messages": hold_messages,
-            "reserved_bytes": reserve.reserved_bytes,
-            "highest_threshold": reserve.highest_threshold,
-            "advised_threshold": float(reserve.advised_threshold),
-        }
+        figures["reserve"], reserve_findings = _reserve(size_bytes, hold_messages, bundles)
     # With an altered ratio a rule starts later: what is left then may hold less than unused entries would have.
     at_fixed_ratio = fill(demand, rules=met, pools=fixed).capacity(bundles) if auto_alter else None
     gains_nothing = bool(met) and bool(bundles) and capacity == without
@@ -83,6 +80,7 @@ def offload_answer(
         *cfcc_level_too_low(cfcc_level),
         *always_offloaded(message_bytes),
         *size_below_base(size_bytes, curve=curve),
+        *reserve_findings,
         *_assumptions(
             curve,
             has_rules=bool(met),
@@ -111,6 +109,34 @@ def offload_answer(
         for number, (_, messages) in enumerate(starts)
     ]
     return OffloadAnswer(figures=figures, findings=findings, explanations=tuple(explanations))
+
+
+def _reserve(
+    size_bytes: Fraction, messages: int, bundles: Fraction
+) -> tuple[dict[str, object], tuple[Finding, ...]]:
+    """The threshold that keeps room for a number of offloaded messages: by IBM's arithmetic, and by the two pools.
+
+    By the pools each message needs an entry, so that many entries must be left when the rule starts.
+    """
+    reserve = reserve_for(size_bytes=max(1, floor_fraction(size_bytes)), messages=messages)
+    fits = reserve.reserved_percent <= _PERCENT
+    by_pools = floor_fraction(_PERCENT - _PERCENT * messages / bundles) if bundles >= messages else None
+    figures: dict[str, object] = {
+        "messages": messages,
+        "reserved_bytes": reserve.reserved_bytes,
+        "highest_threshold": reserve.highest_threshold if fits else None,
+        "advised_threshold": float(round(reserve.advised_threshold, 2)) if fits else None,
+        "highest_threshold_by_pools": by_pools,
+    }
+    if by_pools is not None:
+        return figures, ()
+    return figures, (
+        finding(
+            "RESERVE_DOES_NOT_FIT",
+            f"{messages} offloaded messages need as many list entries, and the structure has {floor_fraction(bundles)} at its "
+            "ratio: no threshold holds them. IBM's arithmetic of 0.75 KB a message is right only where the ratio follows.",
+        ),
+    )
 
 
 def _assumptions(

@@ -25,13 +25,14 @@ from planner_core.demand import (
     demand_of,
     grown,
     growth_factor,
+    held_elements,
 )
 from planner_core.document import Admin, MessageSizes, PlanDocument, Queue, Structure, System
 from planner_core.filling import Fill, Snapshot, bundles_for, fill, smallest_bytes, two_pools
 from planner_core.findings import Finding, in_order
 from planner_core.limits import limit
 from planner_core.offload import Rule, can_fire
-from planner_core.smds import buffer_bytes, data_set_bytes, message_header_bytes, page_bytes
+from planner_core.smds import buffer_bytes, data_set_bytes, lob_bytes, message_header_bytes, page_bytes
 from planner_core.structure_size import (
     ELEMENTS,
     ENTRIES,
@@ -127,6 +128,14 @@ class SmdsNeed:
 
 
 @dataclass(frozen=True, slots=True)
+class Db2Need:
+    """LOB space for the offloaded messages of one structure, once for the group [bytes]."""
+
+    at_backlog_bytes: int
+    when_full_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class StructureResult:
     """One structure of the group. `definition` is its entry in the document."""
 
@@ -142,8 +151,19 @@ class StructureResult:
     system: SystemSizes | None = None
     load: Load | None = None
     smds: SmdsNeed | None = None
+    db2: Db2Need | None = None
     at_backlog: Snapshot | None = None
     queues: tuple[QueueDemand, ...] = ()
+
+    def queue_shares(self) -> list[Fraction]:
+        """The part that each queue takes of the pool that sets the size; empty without a backlog."""
+        if self.load is None or not self.load.demand.messages:
+            return []
+        if self.load.binding == ENTRIES:
+            taken = [queue.messages for queue in self.queues]
+        else:
+            taken = [held_elements(queue, header_bytes=self.curve.header_bytes) for queue in self.queues]
+        return [Fraction(part, sum(taken)) for part in taken]
 
     @property
     def peak_usage_percent(self) -> Fraction:
@@ -185,6 +205,11 @@ class StructureResult:
                 "data_set_bytes_at_backlog": self.smds.at_backlog_bytes,
                 "data_set_bytes_when_full": self.smds.when_full_bytes,
                 "buffer_bytes_per_queue_manager": self.smds.buffers_bytes,
+            }
+        if self.db2 is not None:
+            found["db2"] = {
+                "lob_bytes_at_backlog": self.db2.at_backlog_bytes,
+                "lob_bytes_when_full": self.db2.when_full_bytes,
             }
         return found
 
@@ -308,7 +333,7 @@ def _sizes(
     more = _as_fraction(headroom_percent)
     wanted = need_bytes + ceil_div(need_bytes * more.numerator, more.denominator * _PERCENT)
     if initsize is None:
-        initsize = round_up(max(wanted, minimum_bytes), multiple=increment_bytes)
+        initsize = round_up(max(wanted, minimum_bytes, definition.minsize or 0), multiple=increment_bytes)
         if size is not None:
             initsize = min(initsize, size)
     if size is None:
@@ -395,6 +420,9 @@ def _application(document: PlanDocument, curve: Curve, index: int, structure: St
     )
     load = _load(demand, binding, ratio, rules, (plain, with_offload), sizes, curve)
     at_backlog = load.at_backlog
+    uses_db2 = (
+        structure.offload.to == "DB2" if offloads else structure.cflevel == limit("cflevel_large_messages")
+    )
     return StructureResult(
         role="application",
         name=structure.name,
@@ -406,6 +434,7 @@ def _application(document: PlanDocument, curve: Curve, index: int, structure: St
         curve=curve,
         load=load,
         smds=_smds(structure, load, at_backlog) if offloads and structure.offload.to == "SMDS" else None,
+        db2=_db2(load, at_backlog) if uses_db2 else None,
         at_backlog=at_backlog,
         queues=queues,
     )
@@ -512,12 +541,23 @@ def _load(
     )
 
 
-def _smds(structure: Structure, load: Load, at_backlog: Snapshot | None) -> SmdsNeed:
-    block = structure.offload.dsblock
+def _offloaded_pages(load: Load, at_backlog: Snapshot | None) -> tuple[int, int]:
+    """Pages of offloaded data at the planned backlog, and when a structure of SIZE is full."""
     pages = at_backlog.pages if at_backlog is not None else 0
     when_full = load.with_offload.pages(load.bundles_in_size) if load.with_offload is not None else 0
+    return pages, max(pages, when_full)
+
+
+def _db2(load: Load, at_backlog: Snapshot | None) -> Db2Need:
+    pages, when_full = _offloaded_pages(load, at_backlog)
+    return Db2Need(at_backlog_bytes=lob_bytes(pages), when_full_bytes=lob_bytes(when_full))
+
+
+def _smds(structure: Structure, load: Load, at_backlog: Snapshot | None) -> SmdsNeed:
+    block = structure.offload.dsblock
+    pages, when_full = _offloaded_pages(load, at_backlog)
     return SmdsNeed(
         at_backlog_bytes=data_set_bytes(pages, dsblock_bytes=block),
-        when_full_bytes=data_set_bytes(max(pages, when_full), dsblock_bytes=block),
+        when_full_bytes=data_set_bytes(when_full, dsblock_bytes=block),
         buffers_bytes=buffer_bytes(dsbufs=structure.offload.dsbufs, dsblock_bytes=block),
     )

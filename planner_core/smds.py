@@ -1,4 +1,4 @@
-"""Shared message data sets: space for offloaded messages, and the buffers in front of them.
+"""Shared message data sets and Db2: space for offloaded messages, and the buffers in front of them.
 
 IBM publishes neither the header of a message in SMDS nor the share of the space map; both
 are assumed (tables/smds.toml) and reported. The queue manager that puts a message owns its
@@ -28,6 +28,15 @@ def data_set_bytes(pages: int, *, dsblock_bytes: int) -> int:
     percent = _PERCENT + tables.constants("smds")["space_map_percent"].value
     space = ceil_div(pages * page_bytes() * percent, _PERCENT)
     return round_up(space, multiple=dsblock_bytes)
+
+
+def lob_bytes(pages: int) -> int:
+    """Space for that many pages of message data in Db2, once for the whole group [bytes].
+
+    Assumed as for SMDS: whole 4 KB pages, the same header, and the same share on top.
+    """
+    percent = _PERCENT + tables.constants("smds")["space_map_percent"].value
+    return ceil_div(pages * page_bytes() * percent, _PERCENT)
 
 
 def buffer_bytes(*, dsbufs: int, dsblock_bytes: int) -> int:

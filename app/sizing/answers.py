@@ -49,6 +49,13 @@ class SmdsAnswer(Answer):
     buffer_bytes_per_queue_manager: int
 
 
+class Db2Answer(Answer):
+    """Space for data offloaded to Db2, once for the group."""
+
+    lob_bytes_at_backlog: Annotated[int, Field(description="LOB space at the planned backlog.")]
+    lob_bytes_when_full: Annotated[int, Field(description="LOB space when a structure of SIZE is full.")]
+
+
 class StructureAnswer(Answer):
     """One structure of the group; the members from `messages` on are those of structures that hold queues."""
 
@@ -90,6 +97,7 @@ class StructureAnswer(Answer):
     offloaded_at_backlog: Annotated[
         int | Absent, Field(description="Messages whose data is offloaded at the planned backlog.")
     ] = None
+    db2: Annotated[Db2Answer | Absent, Field(description="With offload to Db2 only.")] = None
     smds: Annotated[SmdsAnswer | Absent, Field(description="With offload to SMDS only.")] = None
 
 

@@ -73,7 +73,7 @@ def fragment(result: PlanResult) -> str:
         f" /* STRUCTURES OF QUEUE-SHARING GROUP {result.document.qsg}: A FRAGMENT TO MERGE. */",
         " /* DEFINE POLICY WITH REPLACE(YES) REPLACES THE WHOLE POLICY: PUT   */",
         " /* THESE STATEMENTS AMONG ALL THE CF AND STRUCTURE STATEMENTS OF    */",
-        " /* YOUR POLICY. SIZES ARE IN K.                                     */",
+        " /* YOUR POLICY. A SIZE WITHOUT A UNIT IS IN K.                      */",
     ]
     for structure in result.structures:
         lines.extend(structure_lines(structure))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from planner_core.demand import SizeDistribution
 from planner_core.document import (
     MessageSizes,
     Offload,
@@ -147,22 +146,15 @@ def _check_queues(structure: StructureResult, definition: Structure) -> Iterator
         )
     if len(definition.queues) <= 1 or structure.load is None:
         return
-    shares = [_weight(queue.messages, queue.message_bytes, structure) for queue in structure.queues]
-    total = sum(shares)
+    shares = structure.queue_shares()
+    if not shares:
+        return
     index = max(range(len(shares)), key=shares.__getitem__)
-    if total and shares[index] > _MOST * total:
+    if shares[index] > _MOST:
         yield finding(
             "QUEUE_FILLS_MOST",
-            f"{definition.queues[index].name} takes {100 * shares[index] / total:.0f} % of what {name} holds: when it fills the "
-            "structure, puts to the other queues fail too. Consider a structure of its own.",
+            f"{definition.queues[index].name} takes {float(100 * shares[index]):.0f} % of the {structure.load.binding} that "
+            f"{name} holds: when it fills the structure, puts to the other queues fail too. Consider a structure of its own.",
             field=f"{at}/{index}",
             structure=name,
         )
-
-
-def _weight(messages: int, message_bytes: int | SizeDistribution, structure: StructureResult) -> float:
-    """About how much of the structure a queue takes: the larger of its entries and its elements over the ratio."""
-    size = message_bytes if isinstance(message_bytes, int) else message_bytes.mean // message_bytes.mean_of
-    element = model_constant("element_bytes")
-    held = min(size, model_constant("largest_message_in_cf_bytes")) + structure.curve.header_bytes
-    return max(messages, messages * held / element / structure.curve.ratio_elements)

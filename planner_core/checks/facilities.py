@@ -55,12 +55,17 @@ def check_facilities(document: PlanDocument, structure: StructureResult) -> Iter
         )
     facilities = [known[cf] for cf in preflist if cf in known]
     yield from _check_space(structure, facilities, all_known=len(facilities) == len(preflist))
-    if (
-        isinstance(structure.definition, Structure)
-        and not structure.definition.recover
-        and structure.definition.duplex == "DISABLED"
-    ):
+    if isinstance(structure.definition, Structure) and not _is_protected(structure.definition):
         yield from _check_exposure(structure, facilities)
+
+
+def _is_protected(definition: Structure) -> bool:
+    """Whether messages outlive the coupling facility: duplexed by the system, or persistent and recoverable.
+
+    DUPLEX(ALLOWED) lets an operator start duplexing, and nothing more.
+    """
+    recoverable = definition.recover and any(queue.persistent for queue in definition.queues)
+    return definition.duplex == "ENABLED" or recoverable
 
 
 def _check_space(
@@ -89,9 +94,18 @@ def _check_space(
             field=f"{at}/preflist",
             structure=name,
         )
+    small = [cf for cf, space in spaces.items() if space < sizes.initsize_bytes]
+    if small and sizes.initsize_bytes <= largest:
+        yield finding(
+            "CF_TOO_SMALL",
+            f"INITSIZE {format_mib(sizes.initsize_bytes)} of {name} does not fit in {', '.join(small)}, which its PREFLIST names: "
+            "it cannot be allocated, rebuilt or duplexed there.",
+            field=f"{at}/preflist",
+            structure=name,
+        )
     smallest_name = min(spaces, key=lambda cf: spaces[cf])
     smallest = spaces[smallest_name]
-    if structure.role == "application" and smallest * _MOST < sizes.initsize_bytes <= largest:
+    if structure.role == "application" and smallest * _MOST < sizes.initsize_bytes <= smallest:
         yield finding(
             "STRUCTURE_FILLS_CF",
             f"{name} takes {100 * sizes.initsize_bytes // smallest} % of {smallest_name} ({format_mib(smallest)}). Queues that need most of a "
@@ -108,16 +122,16 @@ def _check_exposure(structure: StructureResult, facilities: Sequence[CouplingFac
     if volatile:
         yield finding(
             "CF_VOLATILE",
-            f"{name} may be allocated in {', '.join(volatile)}, which is volatile, with RECOVER(NO) and DUPLEX(DISABLED): "
-            "a power failure loses its messages.",
+            f"{name} may be allocated in {', '.join(volatile)}, which is volatile, and neither RECOVER nor DUPLEX makes up for "
+            "it: a power failure loses its messages.",
             field=at,
             structure=name,
         )
     if exposed:
         yield finding(
             "CF_NOT_FAILURE_ISOLATED",
-            f"{name} may be allocated in {', '.join(exposed)}, which can fail together with a system that uses it, with RECOVER(NO) "
-            "and DUPLEX(DISABLED): one failure loses its messages.",
+            f"{name} may be allocated in {', '.join(exposed)}, which can fail together with a system that uses it, and "
+            "neither RECOVER nor DUPLEX makes up for it: one failure loses its messages.",
             field=at,
             structure=name,
         )

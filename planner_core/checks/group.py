@@ -16,7 +16,7 @@ from planner_core.errors import PlanRefused
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.messages import cfcc_level_too_low
-from planner_core.structure_size import published_curve
+from planner_core.structure_size import published_curve, published_curves
 
 if TYPE_CHECKING:
     from planner_core.plan import StructureResult
@@ -107,6 +107,13 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
             "Offload rules compare structure usage with their thresholds. IBM does not publish how usage is measured; "
             "the fuller of entries and elements is taken.",
         )
+    yield from _check_dsgroups(document)
+    if any(structure.db2 and structure.db2.when_full_bytes for structure in applications):
+        yield finding(
+            "DB2_LOB_SPACE_ASSUMED",
+            "LOB space in Db2 is counted like SMDS space: whole 4 KB pages with the same assumed header and share on top. "
+            "IBM publishes no figure for it.",
+        )
     if any(structure.smds and structure.smds.when_full_bytes for structure in applications):
         header, share = (
             tables.constants("smds")["message_header_bytes"],
@@ -117,6 +124,23 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
             f"SMDS space rests on an assumed header of {header.value} bytes a message and an assumed {share.value} % for the "
             "space map; IBM publishes neither.",
         )
+
+
+def _check_dsgroups(document: PlanDocument) -> Iterator[Finding]:
+    """Each structure has shared message data sets of its own, one for each queue manager."""
+    seen: dict[str, str] = {}
+    for index, structure in enumerate(document.structures):
+        dsgroup = structure.offload.dsgroup
+        if dsgroup is None or structure.offload.to != "SMDS":
+            continue
+        if dsgroup in seen:
+            yield finding(
+                "DSGROUP_TWICE",
+                f"{structure.name} and {seen[dsgroup]} name the same DSGROUP {dsgroup}: each structure needs data sets of its own.",
+                field=f"/structures/{index}/offload/dsgroup",
+                structure=structure.name,
+            )
+        seen.setdefault(dsgroup, structure.name)
 
 
 def _check_levels(document: PlanDocument) -> Iterator[Finding]:
@@ -130,6 +154,14 @@ def _check_levels(document: PlanDocument) -> Iterator[Finding]:
             published_curve(cfcc_level=cf.cfcc_level).curve.id
             == published_curve(cfcc_level=document.cfcc_level).curve.id
         )
+        highest = published_curves()[-1].cfcc_to
+        if cf.cfcc_level > highest >= document.cfcc_level:
+            yield finding(
+                "CFCC_LEVEL_ABOVE_FIGURES",
+                f"{cf.name} has CFCC level {cf.cfcc_level}, for which no figures are published. Structures grew with earlier "
+                f"levels, so what is sized for level {document.cfcc_level} may be too small there.",
+                field=at,
+            )
         if cf.cfcc_level > document.cfcc_level and not same:
             yield finding(
                 "CF_LEVEL_ABOVE_PLAN",

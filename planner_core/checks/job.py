@@ -48,7 +48,7 @@ def job_incomplete(document: PlanDocument) -> tuple[Finding, ...]:
     return (
         finding(
             "JOB_INCOMPLETE",
-            f"The complete job needs the policy name, and the hardware of every coupling facility that a PREFLIST names; missing: {shown}.",
+            f"The complete job needs the policy name, the hardware of every coupling facility, and every coupling facility of a PREFLIST; missing: {shown}.",
             field=missing[0],
         ),
     )

@@ -183,7 +183,8 @@ def check_thresholds(structure: StructureResult) -> Iterator[Finding]:
         )
     elif structure.load is not None and structure.load.demand.messages:
         peak = structure.peak_usage_percent
-        if placement.full_threshold < peak < _PERCENT:
+        fits = structure.load.messages_in_initsize(offload=True) >= structure.load.demand.messages
+        if placement.full_threshold < peak and fits:
             yield finding(
                 "PEAK_ABOVE_FULLTHRESHOLD",
                 f"At the planned backlog INITSIZE of {name} is {float(peak):.1f} % full, above FULLTHRESHOLD({placement.full_threshold}): "

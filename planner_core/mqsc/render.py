@@ -36,6 +36,9 @@ def mqsc(result: PlanResult) -> str:
         ]
     for structure in document.structures:
         lines.append("*")
+        offloads = structure.cflevel >= limit("cflevel_offload") and structure.offload.to == "SMDS"
+        if offloads and structure.offload.dsgroup is None:
+            lines.append(f"* {structure.name}: DSGROUP is not planned. Add it before you run this.")
         lines.extend(_command(f"DEFINE CFSTRUCT({mqsc_value(structure.name)})", tuple(_cfstruct(structure))))
         for queue in structure.queues:
             lines.extend(

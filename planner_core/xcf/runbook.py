@@ -38,7 +38,14 @@ def _sizes(structure: StructureResult) -> Iterator[str]:
         yield "IXC585E  is never issued: FULLTHRESHOLD(0) switches monitoring off"
     if structure.load is not None:
         load = structure.load
-        yield f"Planned  {load.demand.messages} messages; INITSIZE holds {load.messages_in_initsize(offload=True)}, SIZE {load.messages_in_size(offload=True)}"
+        yield f"Planned  {load.demand.messages} messages"
+        plain, ruled = (
+            f"INITSIZE {load.messages_in_initsize(offload=offload)}, SIZE {load.messages_in_size(offload=offload)}"
+            for offload in (False, True)
+        )
+        yield f"Holds    {plain} messages in the CF"
+        if ruled != plain:
+            yield f"         {ruled} with the offload rules at work"
     yield ""
 
 
@@ -55,7 +62,8 @@ def _grow(structure: StructureResult, number: int) -> Iterator[str]:
         yield f"{number}. The structure cannot grow in place: INITSIZE leaves no room below SIZE."
         yield "   Raise SIZE in the policy and rebuild the structure."
         return
-    yield f"{number}. Enlarge it in place, between its current size and SIZE (units of 1 KB):"
+    yield f"{number}. Enlarge it in place, between its current size and SIZE (meant in K;"
+    yield "   check the unit in the description of SETXCF START for your z/OS):"
     yield f"     {command}"
     yield "   If it is at SIZE already: raise SIZE in the policy and rebuild it."
 
@@ -65,10 +73,14 @@ def _messages(structure: StructureResult) -> Iterator[str]:
     yield ""
     yield "On IXC585E, before applications notice:"
     yield "1. Find the queue whose depth grows, and why nothing takes its messages off."
-    yield "2. Start more applications that get from it."
+    yield "2. Start more applications that get from it. The queue must allow it: SHARE, and"
+    yield "   opened for shared input (DEFSOPT, or the application's own open option)."
     yield "3. Inhibit puts, or quiesce applications that put:"
-    for name in _largest_queues(structure) or ["QUEUE"]:
+    queues = _largest_queues(structure)
+    for name in queues[:_SHOWN_QUEUES] or ["QUEUE"]:
         yield f"     ALTER QLOCAL({mqsc_value(name)}) QSGDISP(SHARED) PUT(DISABLED)"
+    if len(queues) > _SHOWN_QUEUES:
+        yield f"     and {len(queues) - _SHOWN_QUEUES} more queues, which take less of the structure."
     yield from _grow(structure, 4)
     yield ""
     yield "On reason 2192 (MQRC_STORAGE_MEDIUM_FULL), puts are failing:"
@@ -95,10 +107,9 @@ def _largest_queues(structure: StructureResult) -> list[str]:
     """The queues that take most of the structure, largest first."""
     if not isinstance(structure.definition, Structure):
         return []
+    shares = structure.queue_shares()
     names = [queue.name for queue in structure.definition.queues]
-    demands = [queue.messages for queue in structure.queues]
-    order = sorted(range(len(names)), key=lambda index: -demands[index])
-    return [names[index] for index in order[:_SHOWN_QUEUES]]
+    return [names[index] for index in sorted(range(len(shares)), key=lambda index: -shares[index])]
 
 
 def _admin(structure: StructureResult) -> Iterator[str]:

@@ -6,6 +6,8 @@ and SIZE); z/OS MVS System Commands, SETXCF START.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from planner_core.plan import PlanResult, StructureResult
 from planner_core.units import bytes_to_kib_ceil, round_up
 
@@ -31,6 +33,16 @@ def alter_command(structure: StructureResult) -> str | None:
     return f"SETXCF START,ALTER,STRNAME={structure.cfrm_name},SIZE={bytes_to_kib_ceil(target)}"
 
 
+def _rebuild(structure: StructureResult) -> Iterator[str]:
+    """A duplexed structure cannot be rebuilt as it stands: its command is a remark that says so."""
+    command = f"SETXCF START,REBUILD,STRNAME={structure.cfrm_name}"
+    if structure.placement.duplex == "ENABLED":
+        yield f"* {structure.cfrm_name} is duplexed: stop duplexing first, then"
+        yield f"* {command}"
+    else:
+        yield command
+
+
 def setxcf(result: PlanResult) -> str:
     """The commands, each under the situation that it is for. Lines that begin with * are remarks."""
     document = result.document
@@ -49,12 +61,14 @@ def setxcf(result: PlanResult) -> str:
         "*    pending (D XCF,STR) until the structure is rebuilt. A rebuild takes a new",
         "*    INITSIZE and SIZE only if all connectors allow alter.",
     ]
-    lines += [f"SETXCF START,REBUILD,STRNAME={structure.cfrm_name}" for structure in result.structures]
+    for structure in result.structures:
+        lines += _rebuild(structure)
     lines += [
         "*",
         "* 3. A structure fills (IXC585E): enlarge it in place, to a value above its",
-        "*    current size and below SIZE. SIZE here is in units of 1 KB. It cannot pass",
-        "*    the maximum that was fixed when the structure was allocated.",
+        "*    current size and below SIZE. SIZE here is meant in K; check the unit in the",
+        "*    description of SETXCF START for your z/OS. It cannot pass the maximum",
+        "*    that was fixed when the structure was allocated.",
     ]
     for structure in result.structures:
         command = alter_command(structure)

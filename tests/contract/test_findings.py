@@ -142,7 +142,7 @@ def test_a_volatile_cf_is_made_up_for_by_recovery_or_duplexing(service: Service)
 def test_a_finding_names_the_structure_it_is_about(service: Service) -> None:
     findings = findings_of(service, many(quiet(), {"/structures/1/offload/to": "DB2"}))
 
-    (finding,) = [f for f in findings if "DB2" in f["code"]]
+    (finding,) = [f for f in findings if f["code"] == "OFFLOAD_DB2"]
     assert finding["structure"] == "MYDATA"
     assert finding["field"].startswith("/structures/1/offload")
 

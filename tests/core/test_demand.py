@@ -20,6 +20,7 @@ from planner_core.demand import (
     demand_of,
     grown,
     growth_factor,
+    held_elements,
     scaled_shares,
 )
 from planner_core.errors import OutOfRange
@@ -114,6 +115,14 @@ def test_counted_elements_suffice_for_any_messages_with_that_mean(sizes: list[in
     counted = demand(QueueDemand(times * len(sizes), described(sizes)))
     assert counted.elements >= times * sum(elements(size) for size in sizes)
     assert counted.entries == counted.messages == times * len(sizes)
+
+
+@given(real_sizes(largest=300_000), st.integers(1, 1000))
+def test_they_suffice_too_where_some_messages_are_over_63_kb(sizes: list[int], times: int) -> None:
+    counted = demand(QueueDemand(times * len(sizes), described(sizes)))
+    held = times * sum(elements(size) if size <= LARGEST else 2 for size in sizes)
+    assert counted.elements >= held
+    assert held_elements(QueueDemand(times * len(sizes), described(sizes)), header_bytes=HEADER) >= held
 
 
 @given(st.integers(0, 2000), st.integers(0, 200), st.integers(0, 300), st.integers(0, 300))

@@ -18,7 +18,7 @@ from planner_core.findings import CATALOGUE, SEVERITIES, Finding, finding, in_or
 from planner_core.offload import default_rules
 from planner_core.offload_question import offload_answer
 from planner_core.plan import evaluate
-from planner_core.structure_size import published_curve
+from planner_core.structure_size import messages_that_fit, published_curve
 from tests.core.plans import documents, varied
 
 HARDWARE = {
@@ -226,6 +226,29 @@ CASES: dict[str, Case] = {
         },
         structure="APP1",
     ),
+    "CF_TOO_SMALL": Case(
+        "warning",
+        "/structures/0/preflist",
+        "does not fit in CF02, which its PREFLIST names",
+        raised={S0 + "initsize": "300M", "coupling_facilities__1__size": "299M"},
+        near={S0 + "initsize": "300M", "coupling_facilities__1__size": "300M"},
+        structure="APP1",
+    ),
+    "DSGROUP_TWICE": Case(
+        "warning",
+        "/structures/1/offload/dsgroup",
+        "APP2 and APP1 name the same DSGROUP MQ.SMDS.*.APP1",
+        raised={"structures__1": structure("APP2", offload={"dsgroup": "MQ.SMDS.*.APP1"})},
+        near={"structures__1": structure("APP2", offload={"dsgroup": "MQ.SMDS.*.APP2"})},
+        structure="APP2",
+    ),
+    "DB2_LOB_SPACE_ASSUMED": Case(
+        "info",
+        None,
+        "LOB space in Db2 is counted like SMDS space",
+        raised={S0 + "offload": {"to": "DB2"}},
+        near={S0 + "offload": {"to": "DB2", "rules": []}},
+    ),
     "INITSIZE_RAISED_TO_XCF_MINIMUM": Case(
         "info",
         "/structures/0/initsize",
@@ -422,7 +445,7 @@ CASES: dict[str, Case] = {
     "CF_VOLATILE": Case(
         "warning",
         "/structures/0/preflist",
-        r"APP1 may be allocated in CF02, which is volatile, with RECOVER\(NO\) and DUPLEX\(DISABLED\)",
+        "APP1 may be allocated in CF02, which is volatile, and neither RECOVER nor DUPLEX makes up for it",
         raised={"coupling_facilities__1__volatile": True, S0 + "recover": False},
         near={"coupling_facilities__1__volatile": True, S0 + "recover": False, S0 + "duplex": "ENABLED"},
         structure="APP1",
@@ -519,7 +542,7 @@ CASES: dict[str, Case] = {
     "QUEUE_FILLS_MOST": Case(
         "info",
         "/structures/0/queues/1",
-        "Q2 takes 51 % of what APP1 holds",
+        "Q2 takes 51 % of the entries that APP1 holds",
         raised={S0 + "queues__1": queue("Q2", backlog=104_000)},
         near={S0 + "queues__1": queue("Q2", backlog=100_000)},
         structure="APP1",
@@ -558,8 +581,8 @@ CASES: dict[str, Case] = {
         near={"policy": {"name": "POLICY1", "job": False}, "coupling_facilities": FACILITIES},
     ),
 }
-ASKED_APART = {"SIZE_BELOW_BASE"}
-"""Raised by single questions only: a plan says INITSIZE_BELOW_BASE."""
+ASKED_APART = {"SIZE_BELOW_BASE", "RESERVE_DOES_NOT_FIT"}
+"""Raised by single questions only: a plan says INITSIZE_BELOW_BASE, and asks for no reserve."""
 
 
 def found(changes: Mapping[str, Any]) -> tuple[Finding, ...]:
@@ -712,6 +735,20 @@ def test_the_administrative_structure_has_levels_without_figures_of_its_own(
 ) -> None:
     codes = {"CFCC_LEVEL_WITHOUT_FIGURES", "CFCC_LEVEL_ABOVE_FIGURES"}
     assert [i.structure for i in found({"cfcc_level": level}) if i.code in codes] == structures
+
+
+def test_messages_to_hold_beyond_the_entries_are_reported() -> None:
+    # Messages of up to six elements take one entry each: as many as fit are the entries.
+    size_bytes = Fraction(256 * 2**20)
+    curve = published_curve(cfcc_level=14).curve
+    entries = messages_that_fit(256 * 2**20, message_bytes=1024, curve=curve)
+    for messages, codes in ((entries, []), (entries + 1, ["RESERVE_DOES_NOT_FIT"])):
+        answer = offload_answer(
+            size_bytes, message_bytes=2048, cfcc_level=14, rules=(), hold_messages=messages
+        )
+        assert [i.code for i in answer.findings if i.code == "RESERVE_DOES_NOT_FIT"] == codes
+        reserve: Any = answer.figures["reserve"]
+        assert (reserve["highest_threshold_by_pools"] is None) == bool(codes)
 
 
 def test_structures_whose_labels_differ_are_to_have_different_coupling_facilities() -> None:

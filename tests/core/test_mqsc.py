@@ -110,7 +110,10 @@ def test_db2_has_rules_but_no_data_sets() -> None:
 
 
 def test_a_missing_dsgroup_is_left_out() -> None:
-    assert "DSGROUP" not in rendered(structures__0__offload={})
+    text = rendered(structures__0__offload={})
+    assert [line for line in text.splitlines() if "DSGROUP" in line] == [
+        "* APP1: DSGROUP is not planned. Add it before you run this."
+    ]
 
 
 @pytest.mark.parametrize(

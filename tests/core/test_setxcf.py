@@ -76,7 +76,15 @@ def test_every_line_is_a_remark_or_one_whole_command(document: dict[str, Any]) -
         assert found, line
         assert {name for name in found.groups() if name} <= names
         rebuilt += [found[1]] if found[1] else []
-    assert rebuilt == [structure.cfrm_name for structure in result.structures]
+    single = [s.cfrm_name for s in result.structures if s.placement.duplex != "ENABLED"]
+    assert rebuilt == single
+
+
+def test_a_duplexed_structure_is_not_rebuilt_by_a_pasted_command() -> None:
+    lines = rendered(structures__0__duplex="ENABLED").splitlines()
+    assert "SETXCF START,REBUILD,STRNAME=SQ03APP1" not in lines
+    at = lines.index("* SETXCF START,REBUILD,STRNAME=SQ03APP1")
+    assert lines[at - 1] == "* SQ03APP1 is duplexed: stop duplexing first, then"
 
 
 def test_a_policy_without_a_name_is_only_a_remark() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_core.plan import SmdsNeed, evaluate
+from planner_core.plan import Db2Need, SmdsNeed, evaluate
 from planner_core.smds import buffer_bytes, data_set_bytes, message_header_bytes, page_bytes
 from tests.core.plans import plan
 
@@ -67,3 +67,25 @@ def test_the_number_of_queue_managers_does_not_part_the_load() -> None:
 def test_db2_and_cflevels_below_5_have_no_data_sets() -> None:
     assert smds(structures__0__offload__to="DB2") is None
     assert smds(structures__0__cflevel=4) is None
+
+
+def db2(**paths: Any) -> Db2Need | None:  # noqa: ANN401
+    return next(s for s in evaluate(plan(**paths)).structures if s.role == "application").db2
+
+
+def test_messages_in_db2_take_pages_once_for_the_group() -> None:
+    # 65 000 + 512 bytes are 16 pages of 4096 bytes; 2 % on top. No blocks, no data set for each queue manager.
+    big = {"structures__0__queues__0__message_bytes": 65_000, "structures__0__queues__0__backlog": 1000}
+    on_db2 = db2(**big, structures__0__offload={"to": "DB2"})
+    assert on_db2 is not None
+    assert on_db2.at_backlog_bytes == 16_000 * 4096 * 102 // 100
+    assert on_db2.when_full_bytes >= on_db2.at_backlog_bytes
+    assert smds(**big, structures__0__offload={"to": "DB2"}) is None
+    assert db2(**big) is None
+
+
+def test_cflevel_4_keeps_messages_over_63_kb_in_db2() -> None:
+    big = {"structures__0__queues__0__message_bytes": 65_000, "structures__0__queues__0__backlog": 1000}
+    at_four = db2(**big, structures__0__cflevel=4)
+    assert at_four is not None
+    assert at_four.at_backlog_bytes == 16_000 * 4096 * 102 // 100

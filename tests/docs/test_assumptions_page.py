@@ -22,6 +22,7 @@ PROMISED = (
     "Structure usage",
     "Message size distributions",
     "SMDS space",
+    "Db2 LOB space",
     "Fitted curves",
     "Acknowledged findings",
 )

@@ -57,6 +57,8 @@ LABELS: Mapping[str, tuple[str, Kind]] = {
         "bytes",
     ),
     "smds/buffer_bytes_per_queue_manager": ("SMDS buffers in each queue manager", "bytes"),
+    "db2/lob_bytes_at_backlog": ("LOB space in Db2 for the group, at this backlog", "bytes"),
+    "db2/lob_bytes_when_full": ("LOB space in Db2 for the group, when SIZE is full", "bytes"),
 }
 """The figures of a structure that are shown, by their name in the JSON answer."""
 
