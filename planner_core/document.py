@@ -398,6 +398,15 @@ class Acknowledgement(BaseModel):
         | None,
         Field(description="Name of the structure without the group's; absent: every finding of that code."),
     ] = None
+    message: Annotated[
+        Annotated[
+            str,
+            _named(names.finding_message, example="SIZE is below INITSIZE."),
+            Field(min_length=1, max_length=20_000),
+        ]
+        | None,
+        Field(description="The sentence that is accepted; absent: whatever the finding says."),
+    ] = None
     reason: Annotated[str, _named(names.reason, example="agreed"), Field(min_length=1, max_length=500)]
 
 

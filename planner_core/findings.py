@@ -433,7 +433,7 @@ _KINDS: tuple[FindingKind, ...] = (
     FindingKind(
         "ACKNOWLEDGEMENT_UNUSED",
         "info",
-        "An acknowledged finding is no longer there",
+        "An acknowledged finding is no longer there, or says something else",
         "project",
         "Acknowledged findings",
     ),

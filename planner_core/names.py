@@ -113,6 +113,15 @@ def reason(value: str) -> str:
     return text
 
 
+def finding_message(value: str) -> str:
+    """The sentence of a finding: printable characters on one line."""
+    text = value.strip()
+    if not text or not text.isprintable():
+        msg = f"{_shown(value)} is not allowed here: a finding's message is one line of printable characters."
+        raise NameSyntax(msg)
+    return text
+
+
 def dsgroup(value: str) -> str:
     """A generic SMDS name: a data set name of up to 44 characters with exactly one asterisk.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from planner_core.document import PlanDocument
+from planner_core.document import Acknowledgement, PlanDocument
 from planner_core.findings import Finding, finding
 
 
@@ -18,14 +18,7 @@ def acknowledge(document: PlanDocument, findings: Sequence[Finding]) -> list[Fin
     found: list[Finding] = []
     for item in findings:
         index = next(
-            (
-                number
-                for number, given in enumerate(document.acknowledged)
-                if item.severity != "error"
-                and given.code == item.code
-                and given.structure in (None, item.structure)
-            ),
-            None,
+            (number for number, given in enumerate(document.acknowledged) if _accepts(given, item)), None
         )
         if index is None:
             found.append(item)
@@ -34,13 +27,27 @@ def acknowledge(document: PlanDocument, findings: Sequence[Finding]) -> list[Fin
         found.append(replace(item, acknowledged=document.acknowledged[index].reason))
     for number, given in enumerate(document.acknowledged):
         if number not in used:
-            where = f" of {given.structure}" if given.structure else ""
             found.append(
                 finding(
                     "ACKNOWLEDGEMENT_UNUSED",
-                    f"{given.code}{where} is acknowledged, but there is no such finding to accept.",
+                    _why_unused(given, findings),
                     field=f"/acknowledged/{number}",
                     structure=given.structure,
                 )
             )
     return found
+
+
+def _accepts(given: Acknowledgement, item: Finding) -> bool:
+    return _is_about(given, item) and given.message in (None, item.message)
+
+
+def _is_about(given: Acknowledgement, item: Finding) -> bool:
+    return item.severity != "error" and given.code == item.code and given.structure in (None, item.structure)
+
+
+def _why_unused(given: Acknowledgement, findings: Sequence[Finding]) -> str:
+    what = f"{given.code} of {given.structure}" if given.structure else given.code
+    if any(_is_about(given, item) for item in findings):
+        return f"{what} was acknowledged for another message than it has now: it is open again."
+    return f"{what} is acknowledged, but there is no such finding to accept."

@@ -35,7 +35,14 @@ FULL["structures"][0]["offload"] = {
     "dsbufs": 100,
 }  # fmt: skip
 FULL["structures"][0]["queues"][0].update(isolation="payments", selector_reads=False)
-FULL["acknowledged"] = [{"code": "OFFLOAD_GAINS_NOTHING", "structure": "APPLICATION1", "reason": "looked at"}]
+FULL["acknowledged"] = [
+    {
+        "code": "OFFLOAD_GAINS_NOTHING",
+        "structure": "APPLICATION1",
+        "message": "So it is.",
+        "reason": "looked at",
+    }
+]
 
 BAD_ANYWHERE: dict[str, object] = {
     "an object": {"x": 1},

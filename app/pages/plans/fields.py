@@ -153,5 +153,6 @@ QUEUE = (
 ACKNOWLEDGED = (
     Spec("code", "Finding", "name"),
     Spec("structure", "Structure", "name"),
+    Spec("message", "While it says", "text"),
     Spec("reason", "Reason", "text"),
 )

@@ -46,7 +46,7 @@ COLUMNS = (
 """The columns of queues as text; a spreadsheet with the same headings can be pasted anywhere queues are taken."""
 _HEADING = "\t".join(COLUMNS)
 _SPEC_OF = {spec.key: spec for spec in fields.QUEUE}
-_QUEUES_AS_TEXT = re.compile(r"/structures/\d+/(queues|paste)")
+_LONG = re.compile(r"/structures/\d+/(queues|paste)|/acknowledged/\d+/message")
 _KEY = re.compile(r"(?:/[A-Za-z_]\w*|/\d{1,6})+", re.ASCII)
 _STRUCTURE_SPECS = (*fields.STRUCTURE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD)
 _SINGLE: tuple[tuple[str, tuple[Spec, ...]], ...] = (
@@ -197,7 +197,7 @@ def read_typed(pairs: Iterable[tuple[str, str]]) -> Typed:
     typed: Typed = {}
     for key, text in pairs:
         if len(typed) < MOST_FIELDS and _KEY.fullmatch(key):
-            longest = LONGEST_TEXT if _QUEUES_AS_TEXT.fullmatch(key) else LONGEST_KEPT
+            longest = LONGEST_TEXT if _LONG.fullmatch(key) else LONGEST_KEPT
             typed[key] = text[:longest]
     rows = rows_of(typed)
     for at, specs in _SINGLE:

@@ -64,7 +64,8 @@ def everything() -> PlanDocument:
                     ],
                 }
             ],
-            "acknowledged": [{"code": "CF_VOLATILE", "structure": "APP1", "reason": "agreed, 2026"}],
+            "acknowledged": [{"code": "CF_VOLATILE", "structure": "APP1", "reason": "agreed, 2026"},
+                {"code": "CF_TOO_SMALL", "message": "No. " * 300 + "No.", "reason": "longer than other fields"}],
         }
     )  # fmt: skip
 
