@@ -8,6 +8,7 @@ from fastapi import APIRouter
 def routers() -> list[APIRouter]:
     """Every router of the pages, to be mounted at the top of the application."""
     from app.pages.documentation.routes import router as documentation
+    from app.pages.plans.changing import router as changing
     from app.pages.plans.editor import router as editor
     from app.pages.plans.routes import router as plans
     from app.pages.published.routes import router as published
@@ -15,4 +16,4 @@ def routers() -> list[APIRouter]:
     from app.pages.sheet.routes import router as sheet
     from app.pages.style.routes import router as style
 
-    return [quick, editor, plans, sheet, published, documentation, style]
+    return [quick, editor, plans, changing, sheet, published, documentation, style]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from app.db import Database
+    from app.plans.computed import Computed
     from app.settings import Settings
     from planner_core.document import PlanDocument
 
@@ -30,7 +31,9 @@ Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.Arg
 def add(commands: Command, whole: Callable[[str], int], parser_class: type[argparse.ArgumentParser]) -> None:
     """Add the commands to the command line. `whole` reads a positive whole number."""
     commands("migrate", "Bring the database's tables up to this version of cfplan.", _migrate)
-    parent = commands("plans", "Stored plans: list, show, put, delete, restore, export, import.", _list)
+    parent = commands(
+        "plans", "Stored plans: list, show, put, acknowledge, delete, restore, export, import.", _list
+    )
     parent.set_defaults(run=None)
     verbs = parent.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=parser_class)
 
@@ -60,9 +63,26 @@ def add(commands: Command, whole: Callable[[str], int], parser_class: type[argpa
     how.add_argument("--replace", action="store_true", help="change the plan whichever version it has")
     how.add_argument("--create", action="store_true", help="never change a plan that exists")
 
+    accepted = named(
+        verb("acknowledge", "Accept findings of a plan as they read now, with a reason.", _acknowledge)
+    )
+    accepted.add_argument("code", metavar="CODE", help="code of the finding")
+    accepted.add_argument("--reason", required=True, metavar="TEXT", help="why it is accepted")
+    accepted.add_argument("--structure", metavar="NAME", help="of this structure only")
+    accepted.add_argument("--if-match", metavar="ETAG", help="only if this is the plan's version still")
+
     deleted = named(verb("delete", "Delete a plan; it can be restored for a time.", _delete))
     deleted.add_argument("--if-match", metavar="ETAG", help="only if this is its version still")
-    named(verb("restore", "Restore the plan that was deleted last under a name.", _restore))
+    restored = named(verb("restore", "Restore the plan that was deleted last under a name.", _restore))
+    restored.add_argument(
+        "--id",
+        type=whole,
+        metavar="N",
+        help="another one of that name, by its id in the list of deleted plans",
+    )
+    restored.add_argument(
+        "--as", dest="new_name", metavar="NAME", help="the name it gets, where the old one is in use"
+    )
 
     exported = verb("export", "Write plan documents to files, NAME.json each.", _export)
     exported.add_argument("names", metavar="NAME", nargs="*", help="names of plans")
@@ -132,6 +152,7 @@ def _list(arguments: argparse.Namespace) -> int:
             rows = [
                 {
                     "name": plan.name,
+                    "id": plan.id,
                     "version": plan.version,
                     "qsg": plan.qsg,
                     "deleted_at": f"{plan.deleted_at:%Y-%m-%d %H:%M}",
@@ -208,9 +229,10 @@ def _put(arguments: argparse.Namespace) -> int:
     document = (
         read_text(sys.stdin.buffer.read()) if arguments.file == "-" else read_file(Path(arguments.file))
     )
+    computed = _computed(arguments.name, document)
     with _session(writes=True) as session:
         outcome = _save(
-            session, arguments.name, document, if_match=arguments.if_match, replaces=arguments.replace,
+            session, arguments.name, computed, if_match=arguments.if_match, replaces=arguments.replace,
             create_only=arguments.create, comment=arguments.comment,
         )  # fmt: skip
     _out(
@@ -221,19 +243,28 @@ def _put(arguments: argparse.Namespace) -> int:
 
 
 def _save(
-    session: Session, name: str, document: PlanDocument, *, if_match: str | None = None, replaces: bool = False,
+    session: Session, name: str, computed: Computed, *, if_match: str | None = None, replaces: bool = False,
     create_only: bool = False, comment: str | None = None,
 ) -> Any:  # noqa: ANN401 - the service is imported when a command runs  # fmt: skip
     from app.plans import service
 
     try:
         return service.save_plan(
-            session, name, document, if_match=if_match, create_only=create_only, comment=comment
+            session, name, computed, if_match=if_match, create_only=create_only, comment=comment
         )
     except service.PreconditionRequired as refused:
         if not replaces:
             raise
-        return service.save_plan(session, name, document, if_match=refused.current.etag, comment=comment)
+        return service.save_plan(session, name, computed, if_match=refused.current.etag, comment=comment)
+
+
+def _computed(name: str, document: PlanDocument) -> Computed:
+    """Everything a version stores, worked out before the database is opened: no lock is held meanwhile."""
+    from app.plans import service
+    from app.plans.computed import compute
+
+    service.check_name(name)
+    return compute(document)
 
 
 def _delete(arguments: argparse.Namespace) -> int:
@@ -250,11 +281,25 @@ def _delete(arguments: argparse.Namespace) -> int:
     return EXIT_OK
 
 
+def _acknowledge(arguments: argparse.Namespace) -> int:
+    from app.plans.acknowledging import acknowledge
+
+    with opened() as (database, _):
+        outcome = acknowledge(
+            database, arguments.name, code=arguments.code, reason=arguments.reason,
+            structure=arguments.structure, if_match=arguments.if_match,
+        )  # fmt: skip
+    _out(f"{arguments.name}: version {outcome.version.number}, ETag {outcome.version.etag}\n")
+    return EXIT_OK
+
+
 def _restore(arguments: argparse.Namespace) -> int:
     from app.plans import service
 
     with _session(writes=True) as session:
-        version = service.restore_plan(session, arguments.name)
+        version = service.restore_plan(
+            session, arguments.name, plan_id=arguments.id, new_name=arguments.new_name
+        )
     _out(f"{version.name}: restored, version {version.number}, ETag {version.etag}\n")
     return EXIT_OK
 
@@ -281,11 +326,11 @@ def _export(arguments: argparse.Namespace) -> int:
 def _import(arguments: argparse.Namespace) -> int:
     from app.documents import read_file
 
-    documents = [(path.stem, read_file(path)) for path in arguments.files]
+    plans = [(path.stem, _computed(path.stem, read_file(path))) for path in arguments.files]
     with _session(writes=True) as session:
         saved = [
-            (name, _save(session, name, document, replaces=arguments.replace, comment="Imported from a file"))
-            for name, document in documents
+            (name, _save(session, name, computed, replaces=arguments.replace, comment="Imported from a file"))
+            for name, computed in plans
         ]
     for name, outcome in saved:
         _out(f"{name}: {outcome.status}, version {outcome.version.number}, ETag {outcome.version.etag}\n")

@@ -17,7 +17,7 @@ from app.sizing.examples import examples
 from planner_core.document import read_object
 
 EXAMPLE_TIME = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
-TAG = {"type": "string", "pattern": r'^"\d+\.\d+(-[a-z]+)?"$'}
+TAG = {"type": "string", "pattern": r'^"\d+\.\d+(-[a-z]+){0,2}"$'}
 ETAG = {"ETag": {"description": "The strong validator of this version.", "schema": TAG}}
 IF_MATCH = "The ETag of the version that this is made on top of."
 IF_NONE_MATCH = "The ETag that is known already: 304 when it still holds."
@@ -42,7 +42,7 @@ def conditional_get() -> dict[str, Any]:
 
 def conditional_put() -> dict[str, Any]:
     """The headers of PUT."""
-    create = "Only `*` is heeded: make a new plan, never change one."
+    create = "`*`: make a new plan, never change one. An ETag: not when the latest version has it."
     return {"parameters": [_header("If-Match", IF_MATCH), _header("If-None-Match", create)]}
 
 

@@ -13,10 +13,15 @@ if TYPE_CHECKING:
 class PlanNotFound(PlannerError):
     """There is no plan of this name, or no such version of it."""
 
-    def __init__(self, name: str, number: int | None = None) -> None:
-        """Keep what was asked for."""
+    def __init__(self, name: str, number: int | str | None = None, *, is_deleted: bool = False) -> None:
+        """Keep what was asked for; `is_deleted`: among those that can be restored."""
         self.name, self.number = name, number
-        what = f"The plan {name} has no version {number}." if number else f"There is no plan called {name}."
+        if number is not None:
+            what = f"The plan {name} has no version {number}."
+        elif is_deleted:
+            what = f"There is no such deleted plan called {name}, or it has been removed for good."
+        else:
+            what = f"There is no plan called {name}."
         super().__init__(what)
 
 
@@ -34,11 +39,18 @@ class PlanGone(PlanNotFound):
 class PlanConflict(PlannerError):
     """A change on top of a version that is no longer the latest; or a plan that was to be new exists."""
 
-    def __init__(self, current: StoredVersion, *, was_to_be_new: bool = False) -> None:
+    def __init__(
+        self, current: StoredVersion, *, was_to_be_new: bool = False, was_not_to_be: bool = False
+    ) -> None:
         """Keep the version that is there now."""
         self.current = current
         if was_to_be_new:
             message = f"There is a plan called {current.name} already; its version is {current.number}."
+        elif was_not_to_be:
+            message = (
+                f"If-None-Match names version {current.number} of the plan {current.name}, and that is its latest. "
+                "Nothing was changed. A change of it names it in If-Match."
+            )
         else:
             message = (
                 f"The plan {current.name} has been changed since it was read: its version is now {current.number}. "
@@ -62,10 +74,23 @@ class PreconditionRequired(PlannerError):
 class NameTaken(PlannerError):
     """A plan cannot be restored, renamed or copied to a name that is in use."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, is_restoring: bool = False) -> None:
         """Keep the name."""
         self.name = name
-        super().__init__(f"There is a plan called {name} already. Choose another name, or delete that plan.")
+        advice = "Restore the deleted one under another name." if is_restoring else "Choose another name."
+        super().__init__(f"There is a plan called {name} already. {advice}")
+
+
+class NothingToAcknowledge(PlannerError):
+    """A plan has no open finding of the code that is to be accepted."""
+
+    def __init__(self, version: StoredVersion, code: str, structure: str | None) -> None:
+        """Keep the version."""
+        self.version = version
+        of = f" of {structure[:16]}" if structure else ""
+        super().__init__(
+            f"Version {version.number} of the plan {version.name} has no open warning or note {code[:64]}{of}."
+        )
 
 
 class PlanNameInvalid(PlannerError):

@@ -39,9 +39,11 @@ def find_living(session: Session, name: str, *, lock: bool = False) -> Plan | No
     return session.scalars(query).one_or_none()
 
 
-def find_last_deleted(session: Session, name: str) -> Plan | None:
-    """The plan of this name that was deleted last."""
+def find_deleted(session: Session, name: str, plan_id: int | None = None) -> Plan | None:
+    """A deleted plan of this name: the one of this number, or the one that was deleted last."""
     query = select(Plan).where(Plan.name == name, Plan.deleted_at.is_not(None))
+    if plan_id is not None:
+        query = query.where(Plan.id == plan_id)
     return session.scalars(
         query.order_by(Plan.deleted_at.desc(), Plan.id.desc()).limit(1).with_for_update()
     ).one_or_none()
@@ -104,12 +106,18 @@ def list_versions(session: Session, plan: Plan) -> Sequence[AnyRow]:
 
 def list_deleted(session: Session) -> Sequence[AnyRow]:
     """Deleted plans, the last deleted first."""
-    query = select(Plan.name, Plan.latest, PlanVersion.qsg, Plan.deleted_at).join(
-        PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest)
-    )
+    query = select(
+        Plan.id, Plan.name, Plan.latest, PlanVersion.qsg, PlanVersion.created_at, PlanVersion.comment, Plan.deleted_at
+    ).join(PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest))  # fmt: skip
     return session.execute(
         query.where(Plan.deleted_at.is_not(None)).order_by(Plan.deleted_at.desc(), Plan.id.desc())
     ).all()
+
+
+def names_in_use(session: Session) -> Sequence[str]:
+    """Names of living plans that deleted ones had."""
+    deleted = select(Plan.name).where(Plan.deleted_at.is_not(None))
+    return session.scalars(select(Plan.name).where(Plan.deleted_at.is_(None), Plan.name.in_(deleted))).all()
 
 
 def add_version(session: Session, version: PlanVersion, outputs: Iterable[PlanOutput]) -> None:

@@ -29,6 +29,7 @@ from planner_core.outputs import OUTPUT_KINDS
 
 MOST_VERSIONS = 2**31 - 1
 MOST_PAGES = 1_000_000
+MOST_PLANS = 2**63 - 1
 STATUS_OF_SAVE = {"created": 201, "changed": 200, "identical": 200}
 
 Name = Annotated[
@@ -101,12 +102,14 @@ def save_plan(
     A change must say in If-Match which version it is made on top of; without it, it is refused (428), and so it is when
     that version is no longer the latest (412). `If-None-Match: *` only creates.
     """
+    if_none_match = answers.header_list(request.headers, "if-none-match")
     outcome = service.save_plan(
         session,
         name,
         read_json(body),
         if_match=answers.header_list(request.headers, "if-match"),
-        create_only=(answers.header_list(request.headers, "if-none-match") or "").strip() == "*",
+        if_none_match=if_none_match,
+        create_only=(if_none_match or "").strip() == "*",
         comment=comment,
     )
     return _saved(request, outcome)
@@ -141,10 +144,23 @@ def delete_plan(name: Name, session: SessionDep, request: Request) -> DeletionAn
     responses={**description.restored_plan(), **problems(404, 409, 422)},
     response_class=Response,
 )
-def restore_plan(name: Name, session: SessionDep, request: Request) -> Response:
-    """Brings back the plan of this name that was deleted last, with all its versions."""
+def restore_plan(
+    name: Name,
+    session: SessionDep,
+    request: Request,
+    plan_id: Annotated[
+        int | None,
+        Query(
+            alias="id", ge=1, le=MOST_PLANS, description="Which one; default: the one that was deleted last."
+        ),
+    ] = None,
+    new_name: Annotated[
+        str | None, Query(alias="as", max_length=64, description="The name it gets; default: the one it had.")
+    ] = None,
+) -> Response:
+    """Brings back a deleted plan with all its versions: the one that was deleted last, unless `id` names another."""
     service.purge_deleted(session, timedelta(days=request.app.state.settings.deleted_days))
-    version = service.restore_plan(session, name)
+    version = service.restore_plan(session, name, plan_id=plan_id, new_name=new_name)
     return Response(answers.version_json(version), media_type=JSON, headers={"etag": version.etag})
 
 

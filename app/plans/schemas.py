@@ -121,9 +121,12 @@ class DiffAnswer(Answer):
 class DeletedPlanAnswer(Answer):
     """A plan that was deleted and can be restored."""
 
+    id: Annotated[int, Field(description="Its number: tells apart those that had the same name.")]
     name: str
     version: int
     qsg: str
+    saved_at: Annotated[datetime, Field(description="When its last version was saved.")]
+    comment: Annotated[str | None, Field(description="The remark of its last version.")]
     deleted_at: datetime
     restorable_until: Annotated[datetime, Field(description="After this it is removed for good.")]
 

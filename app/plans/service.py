@@ -46,7 +46,7 @@ __all__ = [
     "NameTaken", "PlanConflict", "PlanGone", "PlanNameInvalid", "PlanNotFound", "PlanPage", "PlanSummary",
     "PreconditionRequired", "SaveOutcome", "StoredOutput", "StoredOutputRefused", "StoredVersion", "VersionSummary",
     "check_name", "copy_plan", "delete_plan", "get_explanations", "get_explanations_json", "get_output", "get_plan", "get_version", "list_deleted", "list_plans",
-    "list_versions", "now", "purge_deleted", "rename_plan", "restore_plan", "save_plan",
+    "list_versions", "names_in_use", "now", "purge_deleted", "rename_plan", "restore_plan", "save_plan",
 ]  # fmt: skip
 
 NAME = re.compile(NAME_PATTERN)
@@ -176,9 +176,22 @@ def get_output(session: Session, name: str, kind: str, *, number: int | None = N
 def list_deleted(session: Session) -> tuple[DeletedPlan, ...]:
     """Plans that can be restored, the last deleted first."""
     return tuple(
-        DeletedPlan(name=row.name, version=row.latest, qsg=row.qsg, deleted_at=row.deleted_at)
+        DeletedPlan(
+            id=row.id,
+            name=row.name,
+            version=row.latest,
+            qsg=row.qsg,
+            saved_at=row.created_at,
+            comment=row.comment,
+            deleted_at=row.deleted_at,
+        )
         for row in repository.list_deleted(session)
     )
+
+
+def names_in_use(session: Session) -> frozenset[str]:
+    """Names of deleted plans that living ones have now."""
+    return frozenset(repository.names_in_use(session))
 
 
 # ---- changing --------------------------------------------------------------------------------------------------------
@@ -187,9 +200,10 @@ def list_deleted(session: Session) -> tuple[DeletedPlan, ...]:
 def save_plan(
     session: Session,
     name: str,
-    document: PlanDocument,
+    document: PlanDocument | Computed,
     *,
     if_match: str | None = None,
+    if_none_match: str | None = None,
     create_only: bool = False,
     comment: str | None = None,
 ) -> SaveOutcome:
@@ -198,33 +212,35 @@ def save_plan(
     Args:
         session: The request's.
         name: Of the plan.
-        document: What to save.
+        document: What to save; computed already where the transaction is open.
         if_match: The ETag of the version that the change is made on top of, or a list of them as the header has it.
+        if_none_match: ETags of versions that must not be the latest, as the header has them.
         create_only: Refuse when there is a plan of this name.
         comment: A remark for the history.
 
     Raises:
         PlanNameInvalid: No plan can have this name.
         PlanRefused: No such plan can exist.
-        PlanConflict: The plan has been changed since (`current` is what is there now), or was to be new and is not.
+        PlanConflict: The plan has been changed since (`current` is what is there now), or was to be new and is not, or
+            is the one that `if_none_match` names.
         PlanGone: The plan does not exist, but `if_match` says that it did.
         PreconditionRequired: The plan exists and would be changed, and `if_match` is missing.
     """
     check_name(name)
-    computed = compute(document)  # before the first statement: no lock is held meanwhile
-    plan = repository.find_living(session, name, lock=True)
-    if plan is None and if_match is not None:
-        raise PlanGone(name)
-    if plan is None:
+    # Before the first statement: no lock is held meanwhile.
+    computed = document if isinstance(document, Computed) else compute(document)
+    while (plan := repository.find_living(session, name, lock=True)) is None:
+        if if_match is not None:
+            raise PlanGone(name)
         created = _create(session, name, computed, comment)
         if created is not None:
             return SaveOutcome(created, "created")
-        plan = repository.find_living(session, name, lock=True)  # somebody else created it at the same time
-        if plan is None:
-            raise PlanGone(name)
+        # Somebody else created or restored one in this moment, and may delete it in the next.
     current = _stored(session, plan, plan.latest)
     if create_only:
         raise PlanConflict(current, was_to_be_new=True)
+    if if_none_match is not None and matches(if_none_match.replace("W/", ""), current.etag):
+        raise PlanConflict(current, was_not_to_be=True)
     if _is_same(current, computed):
         return SaveOutcome(current, "identical")
     if if_match is None:
@@ -247,26 +263,45 @@ def delete_plan(session: Session, name: str, *, if_match: str | None = None) -> 
         raise PlanConflict(current)
     plan.deleted_at = deleted_at = now()
     session.flush()
-    return DeletedPlan(name=name, version=plan.latest, qsg=current.result["qsg"], deleted_at=deleted_at)
+    return DeletedPlan(
+        id=plan.id,
+        name=name,
+        version=plan.latest,
+        qsg=current.result["qsg"],
+        saved_at=current.created_at,
+        comment=current.comment,
+        deleted_at=deleted_at,
+    )
 
 
-def restore_plan(session: Session, name: str) -> StoredVersion:
-    """Bring back the plan of this name that was deleted last, with all its versions.
+def restore_plan(
+    session: Session, name: str, *, plan_id: int | None = None, new_name: str | None = None
+) -> StoredVersion:
+    """Bring back a deleted plan with all its versions.
+
+    Args:
+        session: The request's.
+        name: That it had.
+        plan_id: Which of those that had it; the one that was deleted last unless told otherwise.
+        new_name: The name it gets, where the old one is in use.
 
     Raises:
-        PlanNotFound: None of this name was deleted, or it has been removed for good.
-        NameTaken: There is a new plan of this name.
+        PlanNotFound: There is no such deleted plan, or it has been removed for good.
+        PlanNameInvalid: No plan can have the new name.
+        NameTaken: There is a plan of this name.
     """
-    deleted = repository.find_last_deleted(session, name)
+    wanted = check_name(new_name) if new_name else name
+    deleted = repository.find_deleted(session, name, plan_id) if NAME.fullmatch(name) else None
     if deleted is None:
-        raise PlanNotFound(name)
-    if repository.find_living(session, name) is not None:
-        raise NameTaken(name)
+        raise PlanNotFound(name, is_deleted=True)
+    if repository.find_living(session, wanted) is not None:
+        raise NameTaken(wanted, is_restoring=True)
     try:
         with session.begin_nested():
+            deleted.name = wanted
             deleted.deleted_at = None
     except IntegrityError:
-        raise NameTaken(name) from None
+        raise NameTaken(wanted, is_restoring=True) from None
     return _stored(session, deleted, deleted.latest)
 
 

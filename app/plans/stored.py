@@ -102,11 +102,14 @@ class VersionSummary(Figures):
 
 @dataclass(frozen=True, slots=True)
 class DeletedPlan:
-    """A plan that can still be restored."""
+    """A plan that can still be restored. Several may have had one name: the number tells them apart."""
 
+    id: int
     name: str
     version: int
     qsg: str
+    saved_at: datetime
+    comment: str | None
     deleted_at: datetime
 
 

@@ -17,13 +17,12 @@ from app.documents import example_text, read_text
 from app.errors import ErrorPage
 from app.pages.documentation.routes import ArticlePage
 from app.pages.documentation.routes import ContentsPage as DocumentationContents
+from app.pages.plans.changing import DeletedPage, ImportPage
 from app.pages.plans.editor import ConflictPage, EditorPage, PanelPage
 from app.pages.plans.routes import (
     AdvicePage,
     ComparePage,
-    DeletedPage,
     HistoryPage,
-    ImportPage,
     ListPage,
     PrintPage,
     ResultPage,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,10 @@ from sqlalchemy import URL
 from app.cli import main
 from app.db import Database
 from app.documents import example_text
+from app.plans.computed import Computed, compute
+from planner_core.document import PlanDocument
 from tests.app.support import get, send_json
+from tests.packaging.pins import ROOT
 from tests.plans.support import app_on, changed
 
 
@@ -133,6 +139,86 @@ def test_plans_go_out_as_files_and_come_back_all_or_none(
     written(folder / "A.json", changed(headroom_percent=50))
     assert main(["plans", "import", *files]) == 2
     assert main(["plans", "import", *files, "--replace"]) == 0
+
+
+def test_plans_exported_by_the_page_come_in_by_command_under_their_names(
+    app: FastAPI, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("SQ03", "B.1"):
+        send_json(app, "PUT", f"/api/v1/plans/{name}", changed())
+    archive = zipfile.ZipFile(io.BytesIO(get(app, "/export-plans").content))
+    archive.extractall(tmp_path)
+    files = [str(tmp_path / name) for name in archive.namelist()]
+    assert main(["plans", "import", *files]) == 0
+    assert capsys.readouterr().out.count("identical") == 2
+    assert get(app, "/api/v1/plans").json()["total"] == 2
+
+
+def test_plans_move_to_another_database_as_the_page_of_settings_says(
+    app: FastAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send_json(app, "PUT", "/api/v1/plans/SQ03", changed())
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    export, bring = re.findall(
+        r"^(?:CFPLAN_DATABASE_URL=\.\.\. )?cfplan (plans (?:export|import) .*)$", page, re.MULTILINE
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(export.split()) == 0
+    monkeypatch.setenv("CFPLAN_DATABASE_URL", f"sqlite:///{tmp_path}/other.db")
+    *words, pattern = bring.split()
+    assert main([*words, *map(str, tmp_path.glob(pattern))]) == 0
+    assert main(["plans", "show", "SQ03"]) == 0
+
+
+def test_of_plans_deleted_under_one_name_each_can_be_restored(
+    app: FastAPI, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for headroom in (10, 20):
+        send_json(app, "PUT", "/api/v1/plans/SQ03", changed(headroom_percent=headroom))
+        main(["plans", "delete", "SQ03"])
+    send_json(app, "PUT", "/api/v1/plans/SQ03", changed())
+    capsys.readouterr()
+    assert main(["plans", "list", "--deleted", "--json"]) == 0
+    _, older = json.loads(capsys.readouterr().out)["plans"]
+    assert main(["plans", "restore", "SQ03", "--id", str(older["id"])]) == 2
+    assert "under another name" in capsys.readouterr().err
+    assert main(["plans", "restore", "SQ03", "--id", str(older["id"]), "--as", "OLD"]) == 0
+    assert get(app, "/api/v1/plans/OLD").json()["document"]["headroom_percent"] == 10
+
+
+def test_findings_are_accepted_as_they_read_now(
+    app: FastAPI, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    queue = {"name": "Q", "message_bytes": 1024, "backlog": 1000}
+    two: list[object] = [
+        {"name": name, "offload": {}, "queues": [{**queue, "name": name}]} for name in ("APP1", "APP2")
+    ]
+    tag = send_json(app, "PUT", "/api/v1/plans/SQ03", changed(structures=two)).headers["etag"]
+    accept = ["plans", "acknowledge", "SQ03", "DSGROUP_MISSING", "--reason", "the storage team does"]
+    assert main([*accept, "--if-match", '"0.0"']) == 2
+    assert main([*accept, "--structure", "APP2", "--if-match", tag]) == 0
+    assert "SQ03: version 2" in capsys.readouterr().out
+    assert main(accept) == 0
+    found = get(app, "/api/v1/plans/SQ03").json()
+    messages = {f["structure"]: f["message"] for f in found["findings"] if f["code"] == "DSGROUP_MISSING"}
+    assert [(item["structure"], item["message"]) for item in found["document"]["acknowledged"]] == [
+        (name, messages[name]) for name in ("APP2", "APP1")
+    ]
+    assert not [f for f in found["findings"] if f["code"] == "DSGROUP_MISSING" and not f["acknowledged"]]
+    assert main(accept) == 2
+    assert "no open warning" in capsys.readouterr().err
+
+
+def test_files_are_computed_before_the_database_is_locked(
+    app: FastAPI, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def others_save_meanwhile(document: PlanDocument) -> Computed:
+        assert send_json(app, "PUT", "/api/v1/plans/OTHER", changed()).status in (200, 201)
+        return compute(document)
+
+    monkeypatch.setattr("app.plans.computed.compute", others_save_meanwhile)
+    assert main(["plans", "import", str(file), str(file)]) == 0
+    assert main(["plans", "put", "SQ03", str(file)]) == 0
 
 
 def test_saving_a_plan_with_errors_says_so(migrated: None, tmp_path: Path) -> None:

@@ -280,6 +280,30 @@ def test_the_ci_job_fails_on_new_warnings_only(shell: Shell) -> None:
     assert shell.run(script).returncode != 0
 
 
+def test_the_ci_job_fails_when_a_known_warning_says_something_new(shell: Shell) -> None:
+    (text,) = blocks("A CI job that fails on new warnings", "yaml")
+    (job,) = YAML(typ="safe").load(text)["jobs"].values()
+    (script,) = [step["run"] for step in job["steps"] if "run" in step]
+    (accept,) = blocks("A CI job that fails on new warnings", "sh")
+    big, small = {"name": "CF01", "size": "64G"}, {"name": "CF02", "size": "299M"}
+    known = {
+        "qsg": "SQ03", "queue_managers": 5, "coupling_facilities": [big, small],
+        "structures": [{"name": "APP1", "initsize": "300M", "size": "400M", "offload": {"dsgroup": "MQ.*.APP1"}}],
+    }  # fmt: skip
+    shell.write("SQ03.json", known)
+    shell.run(blocks("curl", "sh")[0])
+    shell.write("plans/SQ03.json", known)
+    assert shell.run(script).returncode == 0
+    more = {**known, "coupling_facilities": [big, small, {"name": "CF03", "size": "299M"}]}
+    shell.write("plans/SQ03.json", more)
+    checked = shell.run(script)
+    assert checked.returncode == 1
+    assert "CF_TOO_SMALL" in checked.stdout
+    entries = json.loads(shell.run(accept).stdout)
+    shell.write("plans/SQ03.json", {**more, "acknowledged": entries})
+    assert shell.run(script).returncode == 0
+
+
 def test_the_acknowledgement_that_is_shown_is_one() -> None:
     (text,) = blocks("A CI job that fails on new warnings", "json")
     assert read_object({**COMPLETE, **json.loads(text)}).acknowledged
@@ -289,4 +313,4 @@ def test_every_example_of_the_page_is_run_here() -> None:
     counted = {
         section: len(re.findall(r"^```\w+$", text, re.MULTILINE)) for section, text in SECTIONS.items()
     }
-    assert counted == {"curl": 3, "Ansible": 2, "Zowe": 1, "A CI job that fails on new warnings": 2}
+    assert counted == {"curl": 3, "Ansible": 2, "Zowe": 1, "A CI job that fails on new warnings": 3}

@@ -151,6 +151,56 @@ def test_deleting_can_be_undone(app: FastAPI) -> None:
     assert_problem(call(app, "POST", "/api/v1/plans/NONE/restore"), "plan-not-found", 404)
 
 
+def test_of_plans_deleted_under_one_name_each_can_be_restored(app: FastAPI) -> None:
+    put(app)
+    call(app, "DELETE", PLAN)
+    put(app, OTHER)
+    call(app, "DELETE", PLAN)
+    put(app)
+    newer, older = get(app, "/api/v1/deleted-plans").json()["plans"]
+    restored = call(app, "POST", f"{PLAN}/restore?id={older['id']}&as=SQ03-old")
+    assert (restored.status, restored.json()["name"]) == (200, "SQ03-old")
+    assert get(app, "/api/v1/plans/SQ03-old").json()["document"]["headroom_percent"] == 10
+    taken = assert_problem(call(app, "POST", f"{PLAN}/restore?id={newer['id']}"), "name-taken", 409)
+    assert "under another name" in taken["detail"]
+    assert_problem(call(app, "POST", f"{PLAN}/restore?id={older['id']}"), "plan-not-found", 404)
+    assert_problem(call(app, "POST", f"{PLAN}/restore?as=a%20b"), "plan-name-invalid", 422)
+    for bad in ("0", "x", str(2**63)):
+        assert_problem(call(app, "POST", f"{PLAN}/restore?id={bad}"), "request-invalid", 422)
+
+
+def test_compressed_answers_have_etags_of_their_own_that_are_understood(app: FastAPI) -> None:
+    put(app)
+    plain, packed = get(app, PLAN), get(app, PLAN, accept_encoding="gzip")
+    assert packed.headers["content-encoding"] == "gzip"
+    tag, other = plain.headers["etag"], packed.headers["etag"]
+    assert (other, packed.headers["vary"]) == (f'{tag[:-1]}-gzip"', "Accept-Encoding")
+    for known in (tag, other):
+        for encoding in ("gzip", "identity"):
+            again = get(app, PLAN, if_none_match=known, accept_encoding=encoding)
+            assert (again.status, again.headers["etag"], again.headers["vary"]) == (
+                304,
+                known,
+                "Accept-Encoding",
+            )
+    text, packed_text = (
+        get(app, PLAN + "/runbook", accept_encoding=e).headers["etag"] for e in ("identity", "gzip")
+    )
+    assert text != packed_text
+    assert get(app, PLAN + "/runbook", if_none_match=packed_text).status == 304
+    saved = put(app, OTHER, if_match=other, accept_encoding="gzip")
+    assert (saved.status, saved.headers["etag"]) == (200, get(app, PLAN).headers["etag"])
+
+
+def test_a_version_that_must_not_be_the_latest_is_not_changed(app: FastAPI) -> None:
+    tag = put(app).headers["etag"]
+    for document in (SQ03, OTHER):
+        for known in (tag, f'"0.0", W/{tag}'):
+            refused = put(app, document, if_match=tag, if_none_match=known)
+            assert assert_problem(refused, "plan-changed", 412)["current"]["etag"] == tag
+    assert put(app, OTHER, if_match=tag, if_none_match='"0.0"').status == 200
+
+
 def test_a_deleted_plan_is_gone_for_good_when_its_time_is_over(url: URL, database: Database) -> None:
     app = app_on(url, deleted_days=0)
     put(app)

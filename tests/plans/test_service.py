@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy.orm import Session
 
 from app.db import Database
 from app.plans import service
+from app.plans.stored import StoredVersion
 from planner_core import CORE_VERSION
 from planner_core.errors import PlanRefused
 from planner_core.outputs import OUTPUT_KINDS, render_output
@@ -236,6 +238,44 @@ def test_a_new_plan_of_a_deleted_name_shares_no_etag_with_it(session: Session) -
         old.etag,
         new.etag,
     }  # numbers are not used twice, even when nothing is left of them
+
+
+def test_of_plans_deleted_under_one_name_each_can_be_restored(session: Session) -> None:
+    old = service.save_plan(session, "SQ03", plan(), comment="the old one").version
+    service.delete_plan(session, "SQ03")
+    service.save_plan(session, "SQ03", plan(headroom_percent=20))
+    service.delete_plan(session, "SQ03")
+    new = service.save_plan(session, "SQ03", plan(headroom_percent=30)).version
+    _, first = service.list_deleted(session)
+    assert (first.id, first.comment, first.saved_at) == (old.plan_id, "the old one", old.created_at)
+    for refused, name in (
+        (service.NameTaken, None),
+        (service.NameTaken, "SQ03"),
+        (service.PlanNameInvalid, "a b"),
+    ):
+        with pytest.raises(refused):
+            service.restore_plan(session, "SQ03", plan_id=first.id, new_name=name)
+    with pytest.raises(service.PlanNotFound):
+        service.restore_plan(session, "OTHER", plan_id=first.id)
+    with pytest.raises(service.PlanNotFound):
+        service.restore_plan(session, "SQ03", plan_id=new.plan_id)
+    assert service.names_in_use(session) == {"SQ03"}
+    restored = service.restore_plan(session, "SQ03", plan_id=first.id, new_name="SQ03-old")
+    assert (restored.name, restored.document, restored.etag) == ("SQ03-old", old.document, old.etag)
+    assert service.get_plan(session, "SQ03") == new
+
+
+def test_a_plan_that_comes_and_goes_while_it_is_saved_is_saved(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create, outrun = service._create, [True, True]
+
+    def outrun_twice(*given: Any, **more: Any) -> StoredVersion | None:  # noqa: ANN401
+        """Twice somebody else creates the plan in this moment and deletes it in the next."""
+        return None if outrun and outrun.pop() else create(*given, **more)
+
+    monkeypatch.setattr(service, "_create", outrun_twice)
+    assert service.save_plan(session, "SQ03", plan()).status == "created"
 
 
 def test_only_what_was_deleted_long_enough_ago_is_removed(session: Session) -> None:

@@ -1,21 +1,21 @@
-"""Plans as people see them: list, result, structures, versions, paper, files, deleting and bringing back."""
+"""Plans as people see them: list, result, structures, versions, paper, files."""
 
 from __future__ import annotations
 
 import io
-import json
+import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
-from urllib.parse import parse_qs, quote, urlencode
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, HTTPException, Request, UploadFile
-from fastapi.responses import RedirectResponse, Response
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import Response
+from sqlalchemy.orm import Session
 
 from app.db import SessionDep
-from app.documents import read_text
-from app.pages.plans.editor import BodyDep, read_body
+from app.pages.plans.changes import Change, document_changes, result_changes
 from app.pages.plans.fill_chart import FillChart, fill_chart
 from app.pages.plans.findings import FindingShown
 from app.pages.plans.results import (
@@ -33,21 +33,14 @@ from app.pages.plans.results import (
 from app.pages.plans.tables import TABLES, csv_text, xlsx_bytes
 from app.pages.quick.answer import SHOWN_OUTPUTS, Figure
 from app.plans import service
-from app.plans.errors import (
-    NameTaken,
-    PlanConflict,
-    PlanNameInvalid,
-    PlanNotFound,
-    PreconditionRequired,
-    StoredOutputRefused,
-)
+from app.plans.errors import PlanNotFound, StoredOutputRefused
 from app.plans.stored import DeletedPlan, PlanPage, StoredVersion, VersionSummary
 from app.settings import Settings
 from app.templating import Page, render
+from app.yaml_text import yaml_text
 from planner_core import CORE_VERSION
-from planner_core.compare import Difference, differences
-from planner_core.document import PlanDocument, read_object
-from planner_core.errors import DocumentInvalid, PlanRefused
+from planner_core.document import PlanDocument
+from planner_core.errors import PlanRefused
 from planner_core.outputs import OUTPUT_KINDS
 from planner_core.sheet import ASSUMPTION
 from planner_core.splitting import Move, advise
@@ -58,6 +51,7 @@ PER_PAGE = 50
 QUEUES_PER_PAGE = 100
 MOST_SHOWN_CHARACTERS = 60_000
 """A longer text is cut on the page; its file is whole."""
+_WHOLE = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 MOST_DIFFERENCES = 500
 MOST_FINDINGS = 300
 """Shown on a page; the file has all."""
@@ -94,6 +88,17 @@ class TextShown:
     refusal: str
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What was asked for on the page of a plan and could not be done: nothing that was typed is lost."""
+
+    words: str = ""
+    name_error: str = ""
+    new_name: str | None = None
+    finding: str = ""
+    reason: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ListPage(Page):
     """All plans, or what an empty installation says."""
@@ -102,7 +107,7 @@ class ListPage(Page):
     search: Annotated[str, "What was looked for"]
     pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of the other pages"]
     has_deleted: Annotated[bool, "Whether something can be restored"]
-    undo: Annotated[str, "Name of the plan that was deleted just now; empty for none"]
+    undo: Annotated[DeletedPlan | None, "The plan that was deleted just now"]
     keep_days: Annotated[int, "Days for which a deleted plan can be restored"]
     is_empty: Annotated[bool, "Whether nothing has been saved yet"]
 
@@ -114,6 +119,7 @@ class ResultPage(Page):
     version: Annotated[StoredVersion, "The version as stored"]
     at: Annotated[str, "Path of the pages of this version"]
     said: Annotated[str, "What has just been done"]
+    refused: Annotated[Refused, "What could not be done, and what was typed for it"]
     structures: Annotated[tuple[StructureLine, ...], "The structures"]
     facilities: Annotated[tuple[FacilityLine, ...], "What they take of each coupling facility"]
     assumption: Annotated[str, "How structures are counted there"]
@@ -165,8 +171,8 @@ class ComparePage(Page):
     structures: Annotated[
         tuple[tuple[str, StructureLine | None, StructureLine | None], ...], "Sizes, before and after"
     ]
-    document: Annotated[tuple[Difference, ...], "Differences of the input"]
-    result: Annotated[tuple[Difference, ...], "Differences of the result, without findings"]
+    document: Annotated[tuple[Change, ...], "Differences of the input"]
+    result: Annotated[tuple[Change, ...], "Differences of the result, without findings"]
     findings_gone: Annotated[tuple[Any, ...], "Findings that only the one has"]
     findings_new: Annotated[tuple[Any, ...], "Findings that only the other has"]
     omitted: Annotated[int, "Differences that are not shown"]
@@ -184,33 +190,8 @@ class PrintPage(Page):
     findings_omitted: Annotated[int, "How many more there are"]
     queues: Annotated[tuple[QueueLine, ...], "All queues, or the first of very many"]
     queues_total: Annotated[int, "How many there are"]
-    changes: Annotated[tuple[Difference, ...], "What changed since the version before"]
+    changes: Annotated[tuple[Change, ...], "What changed since the version before"]
     policy: Annotated[TextShown, "The policy, or why it is not given"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeletedPage(Page):
-    """Plans that can be restored."""
-
-    deleted: Annotated[tuple[DeletedPlan, ...], "The last deleted first"]
-    keep_days: Annotated[int, "Days for which they are kept"]
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """What became of one file."""
-
-    filename: str
-    name: str
-    words: str
-    is_saved: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class ImportPage(Page):
-    """Plans from files."""
-
-    results: Annotated[tuple[Imported, ...], "What became of each file"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,7 +218,7 @@ def plans(request: Request, session: SessionDep) -> Response:
     page = _number(request.query_params.get("page", ""), otherwise=1)
     found = service.list_plans(session, search=search or None, page=page, per_page=PER_PAGE)
     deleted = service.list_deleted(session)
-    undo = request.query_params.get("deleted", "")
+    undone = request.query_params.get("deleted", "")
     context = ListPage(
         title="Plans",
         section="plans",
@@ -245,8 +226,8 @@ def plans(request: Request, session: SessionDep) -> Response:
         search=search,
         pages=_pages("/plans", found.pages, {"search": search} if search else {}),
         has_deleted=bool(deleted),
-        undo=undo if any(item.name == undo for item in deleted) else "",
-        keep_days=_settings(request).deleted_days,
+        undo=next((item for item in deleted if item.name == undone), None),
+        keep_days=settings_of(request).deleted_days,
         is_empty=found.total == 0 and not search and not deleted,
     )
     return render(request, "plans/list.html", context)
@@ -255,22 +236,24 @@ def plans(request: Request, session: SessionDep) -> Response:
 @router.get("/plans/{name}")
 def result(request: Request, session: SessionDep, name: str) -> Response:
     """The latest version."""
-    return _result(request, session, service.get_plan(session, name))
+    return result_page(request, session, service.get_plan(session, name))
 
 
 @router.get("/plans/{name}/versions/{number}")
-def version(request: Request, session: SessionDep, name: str, number: int) -> Response:
+def version(request: Request, session: SessionDep, name: str, number: str) -> Response:
     """One version."""
-    return _result(request, session, _version(session, name, number))
+    return result_page(request, session, _version(session, name, number))
 
 
 @router.get("/plans/{name}/versions/{number}/structures/{structure}")
-def structure(request: Request, session: SessionDep, name: str, number: int, structure: str) -> Response:
+def structure(request: Request, session: SessionDep, name: str, number: str, structure: str) -> Response:
     """One structure of a version."""
     stored = _version(session, name, number)
     found = find_structure(stored, structure)
     if found is None:
-        raise HTTPException(404, f"Version {number} of the plan {name} has no structure {structure[:40]}.")
+        raise HTTPException(
+            404, f"Version {stored.number} of the plan {name} has no structure {structure[:40]}."
+        )
     index, item = found
     lines = structure_lines(stored)
     definition = next((each for each in stored.document.structures if each.name == structure), None)
@@ -315,8 +298,8 @@ def compare(request: Request, session: SessionDep, name: str) -> Response:
     last = _number(request.query_params.get("to", ""), otherwise=latest)
     first = _number(request.query_params.get("from", ""), otherwise=max(last - 1, 1))
     before, after = _version(session, name, first), _version(session, name, last)
-    document = differences(json.loads(before.document_json), json.loads(after.document_json))
-    results = differences(_without_findings(before.result), _without_findings(after.result))
+    document = document_changes(before.document_object, after.document_object)
+    results = result_changes(_without_findings(before.result), _without_findings(after.result))
     gone, new = _only(before, after), _only(after, before)
     old = {line.name: line for line in structure_lines(before)}
     fresh = {line.name: line for line in structure_lines(after)}
@@ -338,16 +321,14 @@ def compare(request: Request, session: SessionDep, name: str) -> Response:
 
 
 @router.get("/plans/{name}/versions/{number}/print")
-def on_paper(request: Request, session: SessionDep, name: str, number: int) -> Response:
+def on_paper(request: Request, session: SessionDep, name: str, number: str) -> Response:
     """One page that a change board can read."""
     stored = _version(session, name, number)
     queues = [QueueLine(each.name, queue) for each in stored.document.structures for queue in each.queues]
-    before = _version(session, name, number - 1) if number > 1 else None
-    changes = (
-        differences(json.loads(before.document_json), json.loads(stored.document_json)) if before else ()
-    )
+    before = service.get_version(session, name, stored.number - 1) if stored.number > 1 else None
+    changes = document_changes(before.document_object, stored.document_object) if before else ()
     page = PrintPage(
-        title=f"{name}, version {number}",
+        title=f"{name}, version {stored.number}",
         section="plans",
         version=stored,
         structures=structure_lines(stored),
@@ -405,17 +386,21 @@ def advice(request: Request, session: SessionDep, name: str) -> Response:
 
 
 @router.get("/plans/{name}/versions/{number}/files/{file}")
-def download(session: SessionDep, name: str, number: int, file: str) -> Response:
+def download(session: SessionDep, name: str, number: str, file: str) -> Response:
     """A text, the document or a table as a file."""
     stored = _version(session, name, number)
-    stem = f"{name}-v{number}"
+    stem = f"{name}-v{stored.number}"
     if file in OUTPUT_KINDS:
-        output = service.get_output(session, name, file, number=number)
+        output = service.get_output(session, name, file, number=stored.number)
         return _file(output.text, "text/plain", f"{stem}-{output.filename}")
     if file == "plan.json":
-        return _file(_pretty(stored.document), "application/json", f"{name}.plan.json")
+        return _file(_pretty(stored.document), "application/json", f"{name}.json")
     if file == "plan.yaml":
-        return _file(_yaml(stored.document), "application/yaml", f"{name}.plan.yaml")
+        return _file(
+            yaml_text(stored.document.model_dump(mode="json", exclude_defaults=True)),
+            "application/yaml",
+            f"{name}.yaml",
+        )
     if file == "tables.xlsx":
         sheet = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
         return _file(xlsx_bytes(stored), sheet, f"{stem}.xlsx")
@@ -423,24 +408,6 @@ def download(session: SessionDep, name: str, number: int, file: str) -> Response
     if suffix == "csv" and kind in TABLES:
         return _file(csv_text(TABLES[kind](stored)), "text/csv", f"{stem}-{kind}.csv")
     raise HTTPException(status_code=404, detail="There is no such file.")
-
-
-@router.get("/deleted-plans")
-def deleted(request: Request, session: SessionDep) -> Response:
-    """Plans that can be restored."""
-    page = DeletedPage(
-        title="Deleted plans",
-        section="plans",
-        deleted=service.list_deleted(session),
-        keep_days=_settings(request).deleted_days,
-    )
-    return render(request, "plans/deleted.html", page)
-
-
-@router.get("/import-plans")
-def ask_for_files(request: Request) -> Response:
-    """The form for files."""
-    return render(request, "plans/import.html", ImportPage(title="Import plans", section="plans", results=()))
 
 
 @router.get("/export-plans")
@@ -452,97 +419,25 @@ def export(session: SessionDep) -> Response:
         while True:
             found = service.list_plans(session, page=page, per_page=service.MOST_PER_PAGE)
             for item in found.items:
-                file.writestr(
-                    f"{item.name}.plan.json", _pretty(service.get_plan(session, item.name).document)
-                )
+                file.writestr(f"{item.name}.json", _pretty(service.get_plan(session, item.name).document))
             if page >= found.pages:
                 break
             page += 1
     return _file(archive.getvalue(), "application/zip", "cfplan-plans.zip")
 
 
-# ---- changing --------------------------------------------------------------------------------------------------------
-
-
-@router.post("/import-plans")
-def import_files(request: Request, session: SessionDep, files: list[UploadFile]) -> Response:
-    """Save each file as a new plan; one that exists already is left as it is."""
-    results = tuple(_import(session, file) for file in files if file.filename)
-    page = ImportPage(title="Import plans", section="plans", results=results)
-    return render(request, "plans/import.html", page)
-
-
-def _import(session: SessionDep, file: UploadFile) -> Imported:
-    filename = (file.filename or "")[:200]
-    name = filename.replace("\\", "/").rpartition("/")[2]
-    for suffix in (".json", ".yaml", ".yml", ".plan"):
-        name = name.removesuffix(suffix)
-    try:
-        service.check_name(name)
-        stored = service.save_plan(
-            session, name, read_text(file.file.read()), create_only=True, comment=f"Imported from {filename}"
-        )
-    except PlanConflict:
-        return Imported(
-            filename, "", f"There is a plan called {name} already. Rename the file, or that plan.", False
-        )
-    except (PlanNameInvalid, DocumentInvalid, PlanRefused) as error:
-        return Imported(filename, "", str(error), False)
-    return Imported(filename, stored.version.name, "Imported.", True)
-
-
-@router.post("/plans/{name}/delete")
-def delete(request: Request, session: SessionDep, name: str) -> Response:
-    """Delete a plan; the list then offers to undo it."""
-    service.delete_plan(session, name)
-    return _see(request, f"/plans?{urlencode({'deleted': name})}")
-
-
-@router.post("/plans/{name}/restore")
-def restore(request: Request, session: SessionDep, name: str) -> Response:
-    """Bring a deleted plan back."""
-    service.restore_plan(session, name)
-    return _see(request, f"/plans/{quote(name)}?saved=restored")
-
-
-@router.post("/plans/{name}/rename")
-def rename(request: Request, session: SessionDep, name: str, body: BodyDep) -> Response:
-    """Give a plan another name."""
-    asked = read_body(body)
-    try:
-        stored = service.rename_plan(session, name, asked.name, if_match=asked.etag or None)
-    except (NameTaken, PlanNameInvalid, PlanConflict) as error:
-        raise HTTPException(status_code=409, detail=str(error)) from None
-    return _see(request, f"/plans/{stored.name}?saved=renamed")
-
-
-@router.post("/plans/{name}/acknowledge")
-def acknowledge(request: Request, session: SessionDep, name: str, body: BodyDep) -> Response:
-    """Accept a finding with a reason: a new version of the document that says so."""
-    fields = {key: values[-1].strip() for key, values in parse_qs(body.decode("utf-8", "replace")).items()}
-    current = service.get_plan(session, name)
-    given = {
-        "code": fields.get("code", ""),
-        "structure": fields.get("structure") or None,
-        "reason": fields.get("reason", ""),
-    }
-    raw = current.document.model_dump(mode="json")
-    raw["acknowledged"].append(given)
-    document = read_object(raw)
-    try:
-        outcome = service.save_plan(
-            session, name, document, if_match=fields.get("etag"), comment=f"Acknowledged {given['code']}"
-        )
-    except (PlanConflict, PreconditionRequired) as error:
-        raise HTTPException(status_code=409, detail=str(error)) from None
-    word = "acknowledged" if outcome.status == "changed" else outcome.status
-    return _see(request, f"/plans/{name}?saved={word}#h-findings")
-
-
 # ---- inside ----------------------------------------------------------------------------------------------------------
 
 
-def _result(request: Request, session: SessionDep, stored: StoredVersion) -> Response:
+def result_page(
+    request: Request,
+    session: Session,
+    stored: StoredVersion,
+    refused: Refused | None = None,
+    *,
+    status_code: int = 200,
+) -> Response:
+    """The page of a version; again, with what could not be done."""
     explanations = Explanations(service.get_explanations_json(session, stored))
     findings = findings_of(stored)
     totals = figures_of(stored.result["totals"], "/totals", explanations, prefix="together-")
@@ -552,6 +447,7 @@ def _result(request: Request, session: SessionDep, stored: StoredVersion) -> Res
         version=stored,
         at=_at(stored),
         said=SAID.get(request.query_params.get("saved", ""), ""),
+        refused=refused or Refused(),
         structures=structure_lines(stored),
         facilities=facility_lines(stored),
         assumption=ASSUMPTION,
@@ -567,10 +463,10 @@ def _result(request: Request, session: SessionDep, stored: StoredVersion) -> Res
         is_other_core=stored.core_version != CORE_VERSION,
         core_now=CORE_VERSION,
     )
-    return render(request, "plans/result.html", page)
+    return render(request, "plans/result.html", page, status_code=status_code)
 
 
-def _text(session: SessionDep, stored: StoredVersion, kind: str, *, cut: bool) -> TextShown:
+def _text(session: Session, stored: StoredVersion, kind: str, *, cut: bool) -> TextShown:
     title, about = OUTPUTS[kind]
     href = f"{_at(stored)}/files/{kind}"
     try:
@@ -582,10 +478,13 @@ def _text(session: SessionDep, stored: StoredVersion, kind: str, *, cut: bool) -
     return TextShown(kind, title, about, text, output.filename, href, is_cut=is_cut, refusal="")
 
 
-def _version(session: SessionDep, name: str, number: int) -> StoredVersion:
-    if not 0 < number < 2**31:
-        raise PlanNotFound(name)
-    return service.get_version(session, name, number)
+def _version(session: Session, name: str, number: str | int) -> StoredVersion:
+    """A version by what stands in an address."""
+    text = str(number)
+    if not _WHOLE.fullmatch(text):
+        service.get_plan(session, name)  # when there is no such plan, that is what is said
+        raise PlanNotFound(name, text[:20])
+    return service.get_version(session, name, int(text))
 
 
 def _without_findings(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -616,14 +515,10 @@ def _number(text: str, *, otherwise: int) -> int:
     return max(int(text), 1) if text.isascii() and text.isdigit() and len(text) < 7 else otherwise  # noqa: PLR2004
 
 
-def _settings(request: Request) -> Settings:
+def settings_of(request: Request) -> Settings:
+    """The settings of the service."""
     settings: Settings = request.app.state.settings
     return settings
-
-
-def _see(request: Request, path: str) -> Response:
-    prefix = str(request.scope.get("root_path", "")).rstrip("/")
-    return RedirectResponse(prefix + path, status_code=303)
 
 
 def _file(content: str | bytes, media_type: str, filename: str) -> Response:
@@ -634,14 +529,3 @@ def _file(content: str | bytes, media_type: str, filename: str) -> Response:
 
 def _pretty(document: PlanDocument) -> str:
     return document.model_dump_json(indent=2, exclude_defaults=True) + "\n"
-
-
-def _yaml(document: PlanDocument) -> str:
-    from ruamel.yaml import YAML
-
-    text = io.StringIO()
-    yaml = YAML(typ="safe", pure=True)
-    yaml.default_flow_style = False
-    yaml.representer.sort_base_mapping_type_on_output = False
-    yaml.dump(document.model_dump(mode="json", exclude_defaults=True), text)
-    return text.getvalue()

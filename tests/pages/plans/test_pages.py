@@ -12,7 +12,11 @@ from fastapi import FastAPI
 from openpyxl import load_workbook
 
 from app.documents import example_text, read_text
+from app.pages.plans import changing
+from app.plans import service
+from app.plans.computed import Computed, compute
 from bench.plans import largest
+from planner_core.document import PlanDocument
 from tests.pages.plans.browsing import Browser, Seen
 
 
@@ -129,8 +133,8 @@ def test_two_editors_at_once_see_both_versions_and_lose_nothing(browser: Browser
     done = browser.post("/plans/SQ03/edit", {**together.fields, "do": "save"})
     assert done.path == "/plans/SQ03?saved=changed"
     compared = browser.get("/plans/SQ03/compare?from=1&to=3")
-    assert "full_threshold" in compared.words
-    assert "250000" in compared.words
+    assert "Structure MYDATA: FULLTHRESHOLD" in compared.words
+    assert "250 000 messages" in compared.words
 
 
 def test_saving_mine_after_a_conflict_keeps_theirs_in_the_history(browser: Browser) -> None:
@@ -180,32 +184,159 @@ def test_a_finding_is_acknowledged_with_a_reason_that_becomes_part_of_the_plan(b
     browser.save_example(**{"/structures/0/initsize": "100M"})
     page = browser.get("/plans/SQ03")
     assert page.fields["code"]
+    found = json.loads(browser.ask("GET", "/api/v1/plans/SQ03").text)["findings"]
     given = {
         "etag": page.fields["etag"],
         "code": "INITSIZE_BELOW_NEED",
         "structure": "APPLICATION1",
+        "message": next(item["message"] for item in found if item["code"] == "INITSIZE_BELOW_NEED"),
         "reason": "agreed",
     }
     page = browser.post("/plans/SQ03/acknowledge", given)
     assert "Acknowledged: agreed" in page.words
     document = json.loads(browser.ask("GET", "/plans/SQ03/versions/2/files/plan.json").text)
     assert document["acknowledged"] == [
-        {"code": "INITSIZE_BELOW_NEED", "structure": "APPLICATION1", "reason": "agreed"}
+        {key: given[key] for key in ("code", "structure", "message", "reason")}
     ]
+
+
+def test_a_finding_that_says_something_else_is_open_again_until_it_is_acknowledged_anew(
+    browser: Browser,
+) -> None:
+    browser.save_example(**{"/structures/0/initsize": "100M"})
+    page = browser.get("/plans/SQ03")
+    given = {key: page.fields[key] for key in ("etag", "code", "structure", "message")}
+    browser.post("/plans/SQ03/acknowledge", {**given, "reason": "agreed"})
+    form = edit(browser)
+    assert form.fields["/acknowledged/0/message"] == given["message"]
+    browser.post("/plans/SQ03/edit", {**form.fields, "/structures/0/initsize": "90M", "do": "save"})
+    page = browser.get("/plans/SQ03")
+    assert "Acknowledged: agreed" not in page.words
+    assert "it is open again" in page.words
+    assert page.fields["message"] != given["message"]
+    given = {key: page.fields[key] for key in ("etag", "code", "structure", "message")}
+    browser.post("/plans/SQ03/acknowledge", {**given, "reason": "agreed again"})
+    document = json.loads(browser.ask("GET", "/plans/SQ03/versions/4/files/plan.json").text)
+    assert [item["reason"] for item in document["acknowledged"]] == ["agreed again"]
+
+
+def test_a_reason_is_not_lost_when_it_cannot_be_taken(browser: Browser) -> None:
+    browser.save_example(**{"/structures/0/initsize": "100M"})
+    page = browser.get("/plans/SQ03")
+    given = {key: page.fields[key] for key in ("etag", "code", "structure", "message")}
+    long = browser.post("/plans/SQ03/acknowledge", {**given, "reason": "x" * 501})
+    assert long.status == 422
+    assert "1 to 500 characters" in long.words
+    browser.post("/plans/SQ03/edit", {**edit(browser).fields, "/cfcc_level": "24", "do": "save"})
+    stale = browser.post("/plans/SQ03/acknowledge", {**given, "reason": "agreed"})
+    assert stale.status == 409
+    assert "Another plan" not in stale.words
+    assert "somebody has saved version 2" in stale.words
+    assert stale.fields["reason"] == "agreed"
+    gone = browser.post(
+        "/plans/SQ03/acknowledge",
+        {**given, "etag": stale.fields["etag"], "code": "NOT_THERE", "reason": "agreed"},
+    )
+    assert gone.status == 422
+    assert "Your reason was: agreed" in gone.words
+
+
+def test_a_name_is_not_lost_when_a_plan_cannot_be_renamed(browser: Browser) -> None:
+    browser.save_example()
+    browser.save_example("OTHER")
+    etag = browser.get("/plans/SQ03").fields["etag"]
+    for name, status, words in (
+        ("a b", 422, "1 to 64 characters"),
+        ("OTHER", 409, "There is a plan called OTHER"),
+    ):
+        page = browser.post("/plans/SQ03/rename", {"etag": etag, "name": name})
+        assert (page.status, page.fields["name"]) == (status, name)
+        assert words in page.words
+        assert "new-name-error" in page.ids
+    browser.post("/plans/SQ03/edit", {**edit(browser).fields, "/cfcc_level": "24", "do": "save"})
+    page = browser.post("/plans/SQ03/rename", {"etag": etag, "name": "NEW"})
+    assert (page.status, page.fields["name"]) == (409, "NEW")
+    assert "somebody has saved version 2" in page.words
+    again = browser.post("/plans/SQ03/rename", {"etag": page.fields["etag"], "name": "NEW"})
+    assert again.path == "/plans/NEW?saved=renamed"
+
+
+@pytest.mark.parametrize("number", ["0", "7", "abc", "99999999999", "1.5"])
+def test_a_version_that_is_not_there_is_said_to_be_the_one_missing(browser: Browser, number: str) -> None:
+    browser.save_example()
+    for page in ("", "/print", "/structures/APPLICATION1", "/files/plan.json"):
+        answer = browser.get(f"/plans/SQ03/versions/{number}{page}")
+        assert answer.status == 404
+        assert f"The plan SQ03 has no version {number}" in answer.words
+    assert "There is no plan called NONE" in browser.get(f"/plans/NONE/versions/{number}").words
+
+
+def test_plans_deleted_under_one_name_are_told_apart_and_come_back_one_by_one(browser: Browser) -> None:
+    for level in ("25", "24"):
+        browser.save_example(**{"/cfcc_level": level, "comment": f"for level {level}"})
+        browser.post("/plans/SQ03/delete", {})
+    browser.save_example()
+    page = browser.get("/deleted-plans")
+    assert "for level 25" in page.words
+    assert "for level 24" in page.words
+    oldest = page.fields["id"]  # that of the last line
+    assert page.fields["name"] == "SQ03-restored"
+    taken = browser.post("/plans/SQ03/restore", {"id": oldest, "name": "SQ03"})
+    assert taken.status == 409
+    assert "under another name" in taken.words
+    assert browser.post("/plans/SQ03/restore", {"id": oldest, "name": "a b"}).status == 422
+    done = browser.post("/plans/SQ03/restore", {"id": oldest, "name": "SQ03-old"})
+    assert done.path == "/plans/SQ03-old?saved=restored"
+    assert "CFCC level 25" in done.words
+    assert "for level 24" in browser.get("/deleted-plans").words
+
+
+def test_undoing_a_deletion_after_the_name_was_taken_asks_for_another(browser: Browser) -> None:
+    browser.save_example()
+    undo = browser.post("/plans/SQ03/delete", {}).fields
+    browser.save_example()
+    page = browser.post("/plans/SQ03/restore", undo)
+    assert (page.status, page.fields["name"]) == (409, "SQ03-restored")
+    assert browser.post("/plans/SQ03/restore", page.fields).path == "/plans/SQ03-restored?saved=restored"
+
+
+def test_without_a_file_chosen_the_page_asks_for_one(browser: Browser) -> None:
+    for files in ([("files", ("", b""))], [("other", ("x.json", b"{}"))]):
+        answer = browser.ask("POST", "/import-plans", files=files)
+        assert answer.status_code == 422
+        assert "Choose one file or more." in answer.text
+
+
+def test_files_are_read_and_computed_before_the_database_is_locked(
+    browser: Browser, app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[str] = []
+
+    def others_save_meanwhile(document: PlanDocument) -> Computed:
+        with app.state.database.session(writes=True) as session:
+            service.save_plan(session, f"OTHER-{len(computed)}", document)
+        computed.append(document.qsg)
+        return compute(document)
+
+    monkeypatch.setattr(changing, "compute", others_save_meanwhile)
+    files = [("files", (f"{name}.yaml", example_text().encode())) for name in ("A", "B")]
+    answer = browser.ask("POST", "/import-plans", files=files)
+    assert answer.text.count("Imported.") == 2
+    assert computed == ["SQ03", "SQ03"]
 
 
 def test_plans_are_exported_and_imported_as_files(browser: Browser) -> None:
     browser.save_example("A.1")
     archive = zipfile.ZipFile(io.BytesIO(browser.ask("GET", "/export-plans").content))
-    assert archive.namelist() == ["A.1.plan.json"]
+    assert archive.namelist() == ["A.1.json"]
     yaml = browser.ask("GET", "/plans/A.1/versions/1/files/plan.yaml").content
     answer = browser.ask(
         "POST",
         "/import-plans",
         files=[
-            ("files", ("B.plan.json", archive.read("A.1.plan.json"))),
+            ("files", ("B.json", archive.read("A.1.json"))),
             ("files", ("C.yaml", yaml)),
-            ("files", ("A.1.plan.json", yaml)),
+            ("files", ("A.1.yml", yaml)),
             ("files", ("D.yaml", b"qsg: [")),
         ],
     )
@@ -350,7 +481,7 @@ def test_the_largest_plan_is_edited_without_a_field_for_each_of_its_queues(brows
     saved = browser.post("/plans/LARGEST/edit", {**page.fields, "/cfcc_level": "24", "do": "save"})
     assert saved.path == "/plans/LARGEST?saved=changed"
     compared = browser.get("/plans/LARGEST/compare")
-    assert "/cfcc_level" in compared.words
+    assert "Group: CFCC level" in compared.words
 
 
 def test_every_figure_of_a_structure_has_its_stored_explanation(browser: Browser) -> None:

@@ -1,0 +1,86 @@
+"""Accepting findings of a stored plan: each with its message, so that it is open again once it says something else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.db import Database
+from app.plans import service
+from app.plans.computed import compute
+from app.plans.errors import NothingToAcknowledge, PlanConflict
+from app.plans.stored import SaveOutcome, StoredVersion
+from planner_core.document import PlanDocument, read_object
+
+
+def acknowledge(
+    database: Database,
+    name: str,
+    *,
+    code: str,
+    reason: str,
+    structure: str | None = None,
+    message: str | None = None,
+    if_match: str | None = None,
+) -> SaveOutcome:
+    """Save a version that accepts the open findings of a code: of one structure, with one message, or all of them.
+
+    Raises:
+        PlanNotFound: There is no such plan.
+        PlanConflict: It has been changed since the version that `if_match` names, or meanwhile.
+        NothingToAcknowledge: It has no such finding that is open.
+        DocumentInvalid: The reason cannot be one.
+    """
+    with database.session(writes=False) as session:
+        version = service.get_plan(session, name)
+    if if_match is not None and not service.matches(if_match, version.etag):
+        raise PlanConflict(version)
+    document = acknowledged(version, code=code, reason=reason, structure=structure, message=message)
+    computed = compute(document)
+    with database.session(writes=True) as session:
+        return service.save_plan(
+            session, name, computed, if_match=version.etag, comment=f"Acknowledged {code}"
+        )
+
+
+def acknowledged(
+    version: StoredVersion,
+    *,
+    code: str,
+    reason: str,
+    structure: str | None = None,
+    message: str | None = None,
+) -> PlanDocument:
+    """The document of a version with its open findings of a code accepted.
+
+    An entry of the same code that was made for what such a finding said before is replaced.
+
+    Raises:
+        NothingToAcknowledge: The version has no such finding that is open.
+        DocumentInvalid: The reason cannot be one.
+    """
+    accepted = [
+        {"code": code, "structure": item.get("structure"), "message": item["message"], "reason": reason}
+        for item in version.result["findings"]
+        if item["code"] == code
+        and item["severity"] != "error"
+        and not item.get("acknowledged")
+        and structure in (None, item.get("structure"))
+        and message in (None, item["message"])
+    ]
+    if not accepted:
+        raise NothingToAcknowledge(version, code, structure)
+    raw = version.document.model_dump(mode="json")
+    about = {(item["code"], item["structure"]) for item in accepted}
+    unused = {
+        item["field"] for item in version.result["findings"] if item["code"] == "ACKNOWLEDGEMENT_UNUSED"
+    }
+    kept: list[dict[str, Any]] = [
+        item
+        for number, item in enumerate(raw["acknowledged"])
+        if not (
+            f"/acknowledged/{number}" in unused
+            and item["message"]
+            and (item["code"], item["structure"]) in about
+        )
+    ]
+    return read_object({**raw, "acknowledged": [*kept, *accepted]})
