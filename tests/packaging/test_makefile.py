@@ -182,3 +182,9 @@ def test_the_check_before_a_merge_is_make_test() -> None:
     commands = [line for line in script.splitlines() if line and not line.startswith(("#", "set ", "cd "))]
     assert commands == ["exec make test"]
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+def test_tests_that_did_not_run_are_a_failure() -> None:
+    recipes = re.findall(r"^\t.*-m pytest.*$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(recipes) == 2
+    assert not [recipe for recipe in recipes if "||" in recipe]
