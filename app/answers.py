@@ -83,9 +83,15 @@ class ProblemAnswer(Answer):
 
 
 class HealthAnswer(Answer):
-    """The service is up."""
+    """The service is up, with its database or without."""
 
-    status: Literal["ok"]
+    status: Annotated[
+        Literal["ok", "degraded"],
+        Field(description="`degraded`: stored plans cannot be reached; everything else works."),
+    ]
+    database: Annotated[
+        Literal["ok", "unavailable"], Field(description="Whether the database answers within two seconds.")
+    ]
     version: Annotated[str, Field(description="Version of the sizing core.")]
     findings: list[FindingAnswer]
 

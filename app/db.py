@@ -31,7 +31,7 @@ from sqlalchemy import (
     make_url,
     text,
 )
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.orm import DeclarativeBase, Session
 from sqlalchemy.types import LargeBinary, TypeDecorator
 from starlette.requests import Request
@@ -54,6 +54,14 @@ DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg",
 
 class DatabaseUnusable(PlannerError):
     """The database cannot be used as it is; the sentence says what to do."""
+
+
+def is_unusable(error: DBAPIError) -> bool:
+    """Say whether the database itself failed: it does not answer, or its file is damaged or none of SQLite's.
+
+    The drivers have classes below these for what a statement did wrong.
+    """
+    return isinstance(error, OperationalError) or type(error) in (DatabaseError, InterfaceError)
 
 
 class Base(DeclarativeBase):
@@ -181,6 +189,11 @@ class Database:
         """The schema's revision; None for a database without tables of ours."""
         with self.engine.connect() as connection:
             return MigrationContext.configure(connection).get_current_revision()
+
+    def check(self) -> None:
+        """Ask it for something; raises what a request would meet."""
+        with self.session(writes=False) as session:
+            session.execute(text("SELECT version_num FROM alembic_version"))
 
     def upgrade(self, revision: str = "head") -> None:
         """Migrate up, in one transaction: all or nothing."""

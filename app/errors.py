@@ -16,14 +16,14 @@ from typing import Annotated, Any
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from pydantic_core import to_json
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.db import DatabaseUnusable
+from app.db import DatabaseUnusable, is_unusable
 from app.plans.errors import (
     NameTaken,
     PlanConflict,
@@ -283,6 +283,8 @@ async def _on_planner_error(request: Request, error: PlannerError) -> Response:
 
 
 async def _on_database_error(request: Request, error: Exception) -> Response:
+    if isinstance(error, DBAPIError) and not is_unusable(error):
+        return unexpected(request, error)
     return unavailable(request, error)
 
 
@@ -316,7 +318,7 @@ def install(app: FastAPI) -> None:
         PlannerError: _on_planner_error,
         HTTPException: _on_http_exception,
         RequestValidationError: _on_request_invalid,
-        OperationalError: _on_database_error,
+        DBAPIError: _on_database_error,
         PoolTimeout: _on_database_error,
     }
     for error, handler in handlers.items():

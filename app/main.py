@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from fastapi import APIRouter, FastAPI
+from anyio import CapacityLimiter, move_on_after, to_thread
+from fastapi import APIRouter, FastAPI, Request
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
 from app import api_docs, errors, openapi, pages
 from app.answers import HealthAnswer
 from app.compression import Compression
-from app.db import Database, database_url
+from app.db import Database, DatabaseUnusable, database_url
 from app.head_requests import HeadAsGet
 from app.plans import description as plans_description
 from app.plans import routes as plans
@@ -29,13 +32,36 @@ from app.static_files import Files
 from app.templating import STATIC_DIR
 from planner_core import CORE_VERSION
 
+DATABASE_ANSWERS_WITHIN_S = 2
+MOST_HEALTH_CHECKS = 2
+"""At a time: those that a dead server keeps waiting take no thread from requests."""
+
+logger = logging.getLogger("cfplan.health")
 health = APIRouter(tags=["service"])
 
 
 @health.get("/healthz", summary="Is the service up?", responses=openapi.problems())
-async def healthz() -> HealthAnswer:
-    """Answers as soon as requests are taken."""
-    return HealthAnswer(status="ok", version=CORE_VERSION, findings=[])
+async def healthz(request: Request) -> HealthAnswer:
+    """Answers as soon as requests are taken, whether or not the database does."""
+    answers = await _database_answers(request.app.state.database, request.app.state.health_checks)
+    return HealthAnswer(
+        status="ok" if answers else "degraded",
+        database="ok" if answers else "unavailable",
+        version=CORE_VERSION,
+        findings=[],
+    )
+
+
+async def _database_answers(database: Database, limiter: CapacityLimiter) -> bool:
+    """Ask the database; a server that says nothing is not waited for."""
+    with move_on_after(DATABASE_ANSWERS_WITHIN_S):
+        try:
+            await to_thread.run_sync(database.check, abandon_on_cancel=True, limiter=limiter)
+        except (SQLAlchemyError, DatabaseUnusable) as error:
+            logger.warning("The database does not answer: %s", error)
+            return False
+        return True
+    return False
 
 
 @asynccontextmanager
@@ -65,6 +91,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
     app.state.settings = settings
+    app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
     app.state.database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
     errors.install(app)
     openapi.install(app, plans_description.add)

@@ -99,18 +99,24 @@ def add(commands: Command, whole: Callable[[str], int], parser_class: type[argpa
 @contextmanager
 def opened(settings: Settings | None = None) -> Iterator[tuple[Database, Settings]]:
     """The database that the settings name; without settings, those of the environment."""
-    from sqlalchemy.exc import OperationalError
+    from sqlalchemy.exc import DBAPIError, OperationalError
 
-    from app.db import Database, DatabaseUnusable, database_url
+    from app.db import Database, DatabaseUnusable, database_url, is_unusable
     from app.settings import read_settings
 
     settings = settings or read_settings()
     database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
     try:
         yield database, settings
-    except OperationalError as error:
-        reason = str(error.orig).strip().splitlines()[0] if error.orig else "it does not answer"
+    except DBAPIError as error:
+        if not is_unusable(error):
+            raise
+        reason = next(iter(str(error.orig).strip().splitlines()), "it does not answer")
         message = f"The database cannot be used: {reason}"
+        if database.is_sqlite and not isinstance(error, OperationalError):
+            message += (
+                f". {str(database.url.database)!r} is damaged, or no database: restore it from a backup."
+            )
         raise DatabaseUnusable(message) from None
     finally:
         database.close()

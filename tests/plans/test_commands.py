@@ -265,6 +265,18 @@ def test_a_database_that_cannot_be_used_is_told_in_a_sentence_without_its_passwo
         assert "internal error" not in error
 
 
+@pytest.mark.parametrize("command", [["plans", "list"], ["migrate"], ["serve", "--port", "1"]])
+def test_a_damaged_file_is_told_in_a_sentence(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bad.db").write_bytes(b"no database at all " * 400)
+    monkeypatch.setenv("CFPLAN_DATABASE_URL", f"sqlite:///{tmp_path}/bad.db")
+    assert main(command) == 2
+    error = capsys.readouterr().err
+    assert "is damaged, or no database: restore it from a backup" in error
+    assert "internal error" not in error
+
+
 def test_a_setting_that_is_wrong_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

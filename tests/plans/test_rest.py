@@ -249,8 +249,25 @@ def test_a_database_that_does_not_answer_is_no_fault_of_the_request() -> None:
         problem = assert_problem(answer, "database-unavailable", 503)
         assert problem["reference"]
         assert "geheim" not in answer.text
-    assert get(app, "/healthz").status == 200
+    health = get(app, "/healthz")
+    assert (health.status, health.json()["status"], health.json()["database"]) == (
+        200,
+        "degraded",
+        "unavailable",
+    )
     assert post_json(app, "/api/v1/size", SQ03).status == 200, "what stores nothing needs no database"
+
+
+def test_the_health_of_the_service_says_that_the_database_answers(app: FastAPI) -> None:
+    assert get(app, "/healthz").json()["database"] == "ok"
+
+
+def test_a_damaged_file_is_told_as_a_database_that_cannot_be_used(tmp_path: Path) -> None:
+    (tmp_path / "cfplan.db").write_bytes(b"no database at all " * 400)
+    app = create_app(Settings(data_dir=tmp_path))
+    for answer in (get(app, PLAN), put(app), get(app, "/api/v1/plans")):
+        assert_problem(answer, "database-unavailable", 503)
+    assert get(app, "/healthz").json()["database"] == "unavailable"
 
 
 def test_sqlite_is_opened_so_that_nothing_is_lost(tmp_path: Path) -> None:
