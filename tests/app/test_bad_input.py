@@ -47,7 +47,7 @@ FULL["acknowledged"] = [
 BAD_ANYWHERE: dict[str, object] = {
     "an object": {"x": 1},
     "a list": [[]],
-    "too long": "X" * 5000,
+    "too long": "X" * 25_000,
     "a line break": "A\nB",
     "a carriage return": "A\rB",
     "a statement": "A)\n  STRUCTURE NAME(B",
