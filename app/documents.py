@@ -98,6 +98,8 @@ def parse_yaml(text: bytes) -> object:
     except RecursionError:
         _invalid("The text is nested too deeply.")
     except (YAMLError, ValueError) as error:
+        if "digits" in str(error):  # the interpreter's own limit, with advice for programmers
+            _invalid("A number in the text is too long.")
         _invalid(f"The text is not YAML: {str(error).splitlines()[0]}")
 
 

@@ -246,21 +246,46 @@ def scaled_shares(
 def most_elements(sizes: SizeDistribution, *, header_bytes: int) -> int:
     """Elements that a message pays on average at most, whatever the shape of the distribution, in parts of 2**32.
 
-    What a message of L bytes takes is below a curve that bends one way only: rising by a byte
-    in 256, flat at the elements of the largest message that stays in the CF, then falling in a
-    straight line to the two elements of an offloaded one of the maximum. The value of such a
-    curve at the mean is a bound for the mean of its values.
+    19 of 20 messages are at most p95 long, the twentieth from there to the maximum. What a
+    message of L bytes takes is below a curve that bends one way only: rising by a byte in 256
+    up to the largest message that stays in the CF, and falling from there in a straight line
+    to the two elements of an offloaded one of the longest. So the mean of a part is at most
+    the curve at the part's mean; how the mean is shared out between the parts is unknown, and
+    the worst way is one of a few, where a part ends or bends.
     """
     step, largest = model_constant("element_bytes"), model_constant("largest_message_in_cf_bytes")
+    cap = _SCALE * ceil_div(min(sizes.maximum, largest) + header_bytes, step)
+    unit = sizes.mean_of
+    if sizes.maximum <= largest:
+        rising = ceil_div(_SCALE * (sizes.mean + (header_bytes + step - 1) * unit), step * unit)
+        return min(rising, cap)
+    # The twentieth's mean and, by the whole mean, 19 times the others': both in parts of 1 / unit.
+    lowest = max(sizes.p95 * unit, _TWENTY * sizes.mean - _BODY * sizes.p95 * unit)
+    highest = min(sizes.maximum * unit, _TWENTY * sizes.mean)
+    bends = {lowest, highest, largest * unit, _TWENTY * sizes.mean - _BODY * largest * unit}
+    worst = 0
+    for tail in bends:
+        if lowest <= tail <= highest:
+            rest = _TWENTY * sizes.mean - tail
+            most = _BODY * _elements_below(rest, _BODY * unit, sizes.p95, header_bytes=header_bytes)
+            if sizes.p95 <= largest:
+                most += _elements_below(tail, unit, sizes.maximum, header_bytes=header_bytes)
+            else:
+                most += _SCALE * model_constant("offloaded_message_elements")
+            worst = max(worst, most)
+    return min(ceil_div(worst, _TWENTY), cap)
+
+
+def _elements_below(mean: int, mean_of: int, longest: int, *, header_bytes: int) -> int:
+    """The curve of `most_elements` for messages up to `longest` bytes, at a mean, in parts of 2**32, rounded up."""
+    step, largest = model_constant("element_bytes"), model_constant("largest_message_in_cf_bytes")
     two = model_constant("offloaded_message_elements")
-    cap = ceil_div(min(sizes.maximum, largest) + header_bytes, step)
-    if sizes.mean <= largest * sizes.mean_of:
-        linear = ceil_div(
-            _SCALE * (sizes.mean + (header_bytes + step - 1) * sizes.mean_of), step * sizes.mean_of
-        )
-        return min(linear, _SCALE * cap)
-    above = sizes.maximum * sizes.mean_of - sizes.mean
-    return _SCALE * two + ceil_div(_SCALE * (cap - two) * above, (sizes.maximum - largest) * sizes.mean_of)
+    if mean <= largest * mean_of:
+        return ceil_div(_SCALE * (mean + (header_bytes + step - 1) * mean_of), step * mean_of)
+    peak = largest + header_bytes + step - 1
+    above = longest * mean_of - mean
+    fall = _SCALE * (peak - two * step) * above
+    return _SCALE * two + ceil_div(fall, step * (longest - largest) * mean_of)
 
 
 def _suffice(

@@ -155,6 +155,14 @@ class StructureResult:
     at_backlog: Snapshot | None = None
     queues: tuple[QueueDemand, ...] = ()
 
+    @property
+    def offloaded_by_rules(self) -> int:
+        """Messages of the planned backlog that rules offload, those aside that are too large for the structure."""
+        if self.at_backlog is None or self.load is None:
+            return 0
+        demand = self.load.demand
+        return max(0, self.at_backlog.offloaded - ceil_div(demand.bands[-1].messages, demand.scale))
+
     def queue_shares(self) -> list[Fraction]:
         """The part that each queue takes of the pool that sets the size; empty without a backlog."""
         if self.load is None or not self.load.demand.messages:

@@ -122,6 +122,19 @@ def _check_offload(structure: StructureResult, definition: Structure, load: Load
             field=f"{at}/dsgroup",
             structure=name,
         )
+    by_rules = structure.offloaded_by_rules
+    if (
+        by_rules
+        and not definition.size_with_offload
+        and load.messages_in_initsize(offload=False) >= load.demand.messages
+    ):
+        yield finding(
+            "OFFLOADED_AT_BACKLOG",
+            f"INITSIZE would hold the whole backlog of {name}, but the offload rules start earlier: {by_rules} of "
+            f"{load.demand.messages} messages are offloaded when the backlog is there.",
+            field=f"{at}/rules",
+            structure=name,
+        )
     gains = load.messages_in_size(offload=True) > load.messages_in_size(offload=False)
     if load.with_offload is not None and load.with_offload.starts and not gains:
         yield finding(

@@ -125,6 +125,13 @@ def test_they_suffice_too_where_some_messages_are_over_63_kb(sizes: list[int], t
     assert held_elements(QueueDemand(times * len(sizes), described(sizes)), header_bytes=HEADER) >= held
 
 
+def test_rare_messages_far_over_63_kb_do_not_inflate_the_others() -> None:
+    # 95 % take at most ceil(2372 / 256) = 10 elements, 5 % at most 254 while they stay in the CF, 2 when they do not.
+    sizes = SizeDistribution(mean=60_000, mean_of=1, p95=2000, maximum=10 * 2**20)
+    counted = Fraction(held_elements(QueueDemand(10**6, sizes), header_bytes=HEADER), 10**6)
+    assert 20 < counted < Fraction(95, 100) * 11 + Fraction(5, 100) * 255
+
+
 @given(st.integers(0, 2000), st.integers(0, 200), st.integers(0, 300), st.integers(0, 300))
 def test_counted_elements_suffice_for_two_uniform_pieces_of_whole_bytes(
     start: int, width: int, gap: int, tail_width: int
