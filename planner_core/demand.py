@@ -25,7 +25,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from planner_core.errors import OutOfRange
-from planner_core.structure_size import elements_for, elements_held, model_constant
+from planner_core.structure_size import elements_for, model_constant
 from planner_core.units import ceil_div, ceil_fraction
 
 SECONDS_PER_MINUTE = 60
@@ -104,13 +104,15 @@ class Demand:
     """The backlog of one structure, in bands of message sizes.
 
     `elements` counts messages too large for the CF as offloaded and no other. `scale` is 1
-    unless a queue gives a distribution of sizes, whose shares are no whole messages.
+    unless a queue gives a distribution of sizes, whose shares are no whole messages; `taken`
+    are the elements of each queue, times it.
     """
 
     messages: int
     elements: int
     bands: tuple[Band, ...]
     scale: int
+    taken: tuple[int, ...]
 
     @property
     def entries(self) -> int:
@@ -120,7 +122,10 @@ class Demand:
 
 def backlog_messages(*, put_rate_per_s: Decimal, outage_minutes: Decimal) -> Fraction:
     """Messages that arrive while nothing takes them off [messages, not rounded]."""
-    return Fraction(put_rate_per_s) * Fraction(outage_minutes) * SECONDS_PER_MINUTE
+    rate, per = put_rate_per_s.as_integer_ratio()
+    minutes, of = outage_minutes.as_integer_ratio()
+    # One fraction instead of three: this is asked for each queue of the largest plans.
+    return Fraction(rate * minutes * SECONDS_PER_MINUTE, per * of)
 
 
 @lru_cache(maxsize=256)
@@ -139,7 +144,9 @@ def growth_factor(*, percent_per_year: Decimal, years: Decimal) -> Fraction:
 
 def grown(messages: Fraction | int, *, factor: Fraction) -> int:
     """A backlog at the horizon, rounded up to whole messages."""
-    return ceil_fraction(messages * factor) if factor != 1 or not isinstance(messages, int) else messages
+    if isinstance(messages, int):
+        return messages if factor == 1 else ceil_fraction(messages * factor)
+    return ceil_div(messages.numerator * factor.numerator, messages.denominator * factor.denominator)
 
 
 def band_edges(rule_sizes: Sequence[int]) -> tuple[int, ...]:
@@ -171,15 +178,18 @@ def demand_of(
     scale = 1 if all(isinstance(queue.message_bytes, int) for queue in queues) else _SCALE
     bands = len(edges) + 1
     messages, elements, pages = [0] * bands, [0] * bands, [0] * bands
-    total = 0
+    total, two = 0, model_constant("offloaded_message_elements")
+    taken: list[int] = []
     for queue in queues:
         count = queue.messages
         total += count
         if isinstance(queue.message_bytes, int):
             band = bisect_left(edges, queue.message_bytes)
             count *= scale
+            each = elements_for(queue.message_bytes, header_bytes=header_bytes)
             messages[band] += count
-            elements[band] += count * elements_for(queue.message_bytes, header_bytes=header_bytes)
+            elements[band] += count * each
+            taken.append(count * (two if band == bands - 1 else each))
             pages[band] += count * ceil_div(queue.message_bytes + page_header_bytes, page_bytes)
         else:
             shares = scaled_shares(queue.message_bytes, edges, header_bytes, page_bytes, page_header_bytes)
@@ -187,12 +197,14 @@ def demand_of(
                 messages[band] += count * share
                 elements[band] += count * band_elements
                 pages[band] += count * band_pages
-    elements[-1] = messages[-1] * model_constant("offloaded_message_elements")
+            taken.append(count * (sum(each for _, each, _ in shares[:-1]) + two * shares[-1][0]))
+    elements[-1] = messages[-1] * two
     return Demand(
         messages=total,
         elements=ceil_div(sum(elements), scale),
         bands=tuple(map(Band, (-1, *edges), messages, elements, pages)),
         scale=scale,
+        taken=tuple(taken),
     )
 
 
@@ -250,42 +262,34 @@ def most_elements(sizes: SizeDistribution, *, header_bytes: int) -> int:
     message of L bytes takes is below a curve that bends one way only: rising by a byte in 256
     up to the largest message that stays in the CF, and falling from there in a straight line
     to the two elements of an offloaded one of the longest. So the mean of a part is at most
-    the curve at the part's mean; how the mean is shared out between the parts is unknown, and
-    the worst way is one of a few, where a part ends or bends.
+    the curve at the part's mean. How the mean is shared out between the two parts is unknown:
+    while both rise it makes no difference, and where one falls, the less lies there the worse.
     """
     step, largest = model_constant("element_bytes"), model_constant("largest_message_in_cf_bytes")
-    cap = _SCALE * ceil_div(min(sizes.maximum, largest) + header_bytes, step)
-    unit = sizes.mean_of
-    if sizes.maximum <= largest:
-        rising = ceil_div(_SCALE * (sizes.mean + (header_bytes + step - 1) * unit), step * unit)
-        return min(rising, cap)
-    # The twentieth's mean and, by the whole mean, 19 times the others': both in parts of 1 / unit.
-    lowest = max(sizes.p95 * unit, _TWENTY * sizes.mean - _BODY * sizes.p95 * unit)
-    highest = min(sizes.maximum * unit, _TWENTY * sizes.mean)
-    bends = {lowest, highest, largest * unit, _TWENTY * sizes.mean - _BODY * largest * unit}
-    worst = 0
-    for tail in bends:
-        if lowest <= tail <= highest:
-            rest = _TWENTY * sizes.mean - tail
-            most = _BODY * _elements_below(rest, _BODY * unit, sizes.p95, header_bytes=header_bytes)
-            if sizes.p95 <= largest:
-                most += _elements_below(tail, unit, sizes.maximum, header_bytes=header_bytes)
-            else:
-                most += _SCALE * model_constant("offloaded_message_elements")
-            worst = max(worst, most)
-    return min(ceil_div(worst, _TWENTY), cap)
-
-
-def _elements_below(mean: int, mean_of: int, longest: int, *, header_bytes: int) -> int:
-    """The curve of `most_elements` for messages up to `longest` bytes, at a mean, in parts of 2**32, rounded up."""
-    step, largest = model_constant("element_bytes"), model_constant("largest_message_in_cf_bytes")
-    two = model_constant("offloaded_message_elements")
-    if mean <= largest * mean_of:
-        return ceil_div(_SCALE * (mean + (header_bytes + step - 1) * mean_of), step * mean_of)
-    peak = largest + header_bytes + step - 1
-    above = longest * mean_of - mean
-    fall = _SCALE * (peak - two * step) * above
-    return _SCALE * two + ceil_div(fall, step * (longest - largest) * mean_of)
+    unit, p95, longest = sizes.mean_of, sizes.p95, sizes.maximum
+    added = header_bytes + step - 1
+    cap = _SCALE * -(-((longest if longest < largest else largest) + header_bytes) // step)
+    # The twentieth's mean, in parts of 1 / unit, when all the others are as long as they can be.
+    least = _TWENTY * sizes.mean - _BODY * p95 * unit
+    if longest <= largest or (p95 <= largest and least <= largest * unit):
+        rising = -(-_SCALE * (sizes.mean + added * unit) // (step * unit))
+        return rising if rising < cap else cap
+    two = _SCALE * model_constant("offloaded_message_elements")
+    peak = _SCALE * (largest + added) - two * step
+    if p95 <= largest:
+        others = -(-_SCALE * (p95 + added) // step)
+        twentieth = two + -(-peak * (longest * unit - least) // (step * (longest - largest) * unit))
+    else:
+        twentieth, of = two, _BODY * unit
+        # 19 times the others' mean, in the same parts: as near to the top of the curve as it can be.
+        mean = max(
+            _TWENTY * sizes.mean - longest * unit, min(largest * of, _TWENTY * sizes.mean - p95 * unit)
+        )
+        if mean <= largest * of:
+            others = -(-_SCALE * (mean + added * of) // (step * of))
+        else:
+            others = two + -(-peak * (p95 * of - mean) // (step * (p95 - largest) * of))
+    return min(-(-(_BODY * others + twentieth) // _TWENTY), cap)
 
 
 def _suffice(
@@ -300,10 +304,3 @@ def _suffice(
         share, elements, pages = found[band]
         found[band] = (share, elements + missing, pages)
     return found
-
-
-def held_elements(queue: QueueDemand, *, header_bytes: int) -> int:
-    """Elements that the backlog of one queue takes without offload rules, rounded up."""
-    if isinstance(queue.message_bytes, int):
-        return queue.messages * elements_held(queue.message_bytes, header_bytes=header_bytes)
-    return ceil_div(queue.messages * most_elements(queue.message_bytes, header_bytes=header_bytes), _SCALE)

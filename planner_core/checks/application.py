@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from planner_core.document import (
@@ -159,15 +160,16 @@ def _check_queues(structure: StructureResult, definition: Structure) -> Iterator
         )
     if len(definition.queues) <= 1 or structure.load is None:
         return
-    shares = structure.queue_shares()
-    if not shares:
+    weights = structure.queue_weights
+    if not weights:
         return
-    index = max(range(len(shares)), key=shares.__getitem__)
-    if shares[index] > _MOST:
+    index = max(range(len(weights)), key=weights.__getitem__)
+    part = Fraction(weights[index], sum(weights))
+    if part > _MOST:
         yield finding(
             "QUEUE_FILLS_MOST",
-            f"{definition.queues[index].name} takes {float(100 * shares[index]):.0f} % of the {structure.load.binding} that "
-            f"{name} holds: when it fills the structure, puts to the other queues fail too. Consider a structure of its own.",
+            f"{definition.queues[index].name} takes {float(100 * part):.0f} % of the {structure.load.binding} that {name} "
+            "holds: when it fills the structure, puts to the other queues fail too. Consider a structure of its own.",
             field=f"{at}/{index}",
             structure=name,
         )

@@ -109,9 +109,9 @@ def _largest_queues(structure: StructureResult) -> list[str]:
     """The queues that take most of the structure, largest first."""
     if not isinstance(structure.definition, Structure):
         return []
-    shares = structure.queue_shares()
+    weights = structure.queue_weights
     names = [queue.name for queue in structure.definition.queues]
-    return [names[index] for index in sorted(range(len(shares)), key=lambda index: -shares[index])]
+    return [names[index] for index in sorted(range(len(weights)), key=lambda index: -weights[index])]
 
 
 def _admin(structure: StructureResult) -> Iterator[str]:
