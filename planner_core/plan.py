@@ -137,7 +137,11 @@ class Db2Need:
 
 @dataclass(frozen=True, slots=True)
 class StructureResult:
-    """One structure of the group. `definition` is its entry in the document."""
+    """One structure of the group.
+
+    `definition` is its entry in the document; `taken` is what each of its queues takes of the
+    pool that sets the size, where there is a backlog.
+    """
 
     role: Role
     name: str
@@ -154,16 +158,7 @@ class StructureResult:
     db2: Db2Need | None = None
     at_backlog: Snapshot | None = None
     queues: tuple[QueueDemand, ...] = ()
-
-    def queue_shares(self) -> list[Fraction]:
-        """The part that each queue takes of the pool that sets the size; empty without a backlog."""
-        if self.load is None or not self.load.demand.messages:
-            return []
-        if self.load.binding == ENTRIES:
-            taken = [queue.messages for queue in self.queues]
-        else:
-            taken = [held_elements(queue, header_bytes=self.curve.header_bytes) for queue in self.queues]
-        return [Fraction(part, sum(taken)) for part in taken]
+    taken: tuple[int, ...] = ()
 
     @property
     def peak_usage_percent(self) -> Fraction:
@@ -437,6 +432,7 @@ def _application(document: PlanDocument, curve: Curve, index: int, structure: St
         db2=_db2(load, at_backlog) if uses_db2 else None,
         at_backlog=at_backlog,
         queues=queues,
+        taken=_taken(queues, load, curve),
     )
 
 
@@ -484,6 +480,14 @@ def _queue_demand(queue: Queue, factor: Fraction) -> QueueDemand:
         messages=grown(messages, factor=factor),
         message_bytes=sizes.distribution() if isinstance(sizes, MessageSizes) else sizes,
     )
+
+
+def _taken(queues: Sequence[QueueDemand], load: Load, curve: Curve) -> tuple[int, ...]:
+    if not load.demand.messages:
+        return ()
+    if load.binding == ENTRIES:
+        return tuple(queue.messages for queue in queues)
+    return tuple(held_elements(queue, header_bytes=curve.header_bytes) for queue in queues)
 
 
 def _demand(queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve) -> Demand:

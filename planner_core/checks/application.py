@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from planner_core.document import (
@@ -144,16 +145,15 @@ def _check_queues(structure: StructureResult, definition: Structure) -> Iterator
             field=at,
             structure=name,
         )
-    if len(definition.queues) <= 1 or structure.load is None:
+    taken = structure.taken
+    if len(taken) <= 1 or structure.load is None:
         return
-    shares = structure.queue_shares()
-    if not shares:
-        return
-    index = max(range(len(shares)), key=shares.__getitem__)
-    if shares[index] > _MOST:
+    index = taken.index(max(taken))
+    share = Fraction(taken[index], sum(taken))
+    if share > _MOST:
         yield finding(
             "QUEUE_FILLS_MOST",
-            f"{definition.queues[index].name} takes {float(100 * shares[index]):.0f} % of the {structure.load.binding} that "
+            f"{definition.queues[index].name} takes {float(100 * share):.0f} % of the {structure.load.binding} that "
             f"{name} holds: when it fills the structure, puts to the other queues fail too. Consider a structure of its own.",
             field=f"{at}/{index}",
             structure=name,

@@ -107,9 +107,8 @@ def _largest_queues(structure: StructureResult) -> list[str]:
     """The queues that take most of the structure, largest first."""
     if not isinstance(structure.definition, Structure):
         return []
-    shares = structure.queue_shares()
-    names = [queue.name for queue in structure.definition.queues]
-    return [names[index] for index in sorted(range(len(shares)), key=lambda index: -shares[index])]
+    names, taken = [queue.name for queue in structure.definition.queues], structure.taken
+    return [names[index] for index in sorted(range(len(taken)), key=lambda index: -taken[index])]
 
 
 def _admin(structure: StructureResult) -> Iterator[str]:

@@ -273,7 +273,7 @@ def structure(request: Request, session: SessionDep, name: str, number: int, str
         raise HTTPException(404, f"Version {number} of the plan {name} has no structure {structure[:40]}.")
     index, item = found
     lines = structure_lines(stored)
-    definition = next((each for each in stored.document.structures if each.name == structure), None)
+    definition = stored.structure(structure)
     queues = definition.queues if definition is not None else []
     first = (_number(request.query_params.get("page", ""), otherwise=1) - 1) * QUEUES_PER_PAGE
     at = f"{_at(stored)}/structures/{structure}"
