@@ -17,8 +17,8 @@ assumption and is reported as one.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
@@ -105,7 +105,8 @@ class Demand:
 
     `elements` counts messages too large for the CF as offloaded and no other. `scale` is 1
     unless a queue gives a distribution of sizes, whose shares are no whole messages; `taken`
-    are the elements of each queue, times it.
+    are the elements of each queue, times it. `mean_elements` are those that a message of each
+    queue with such a distribution pays on average, in parts of 2**32, by the queue's place.
     """
 
     messages: int
@@ -113,6 +114,7 @@ class Demand:
     bands: tuple[Band, ...]
     scale: int
     taken: tuple[int, ...]
+    mean_elements: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def entries(self) -> int:
@@ -180,7 +182,8 @@ def demand_of(
     messages, elements, pages = [0] * bands, [0] * bands, [0] * bands
     total, two = 0, model_constant("offloaded_message_elements")
     taken: list[int] = []
-    for queue in queues:
+    mean_elements: dict[int, int] = {}
+    for place, queue in enumerate(queues):
         count = queue.messages
         total += count
         if isinstance(queue.message_bytes, int):
@@ -193,11 +196,12 @@ def demand_of(
             pages[band] += count * ceil_div(queue.message_bytes + page_header_bytes, page_bytes)
         else:
             shares = scaled_shares(queue.message_bytes, edges, header_bytes, page_bytes, page_header_bytes)
+            mean_elements[place] = sum(each for _, each, _ in shares[:-1]) + shares[-1][0] * two
             for band, (share, band_elements, band_pages) in enumerate(shares):
                 messages[band] += count * share
                 elements[band] += count * band_elements
                 pages[band] += count * band_pages
-            taken.append(count * (sum(each for _, each, _ in shares[:-1]) + two * shares[-1][0]))
+            taken.append(count * mean_elements[place])
     elements[-1] = messages[-1] * two
     return Demand(
         messages=total,
@@ -205,6 +209,7 @@ def demand_of(
         bands=tuple(map(Band, (-1, *edges), messages, elements, pages)),
         scale=scale,
         taken=tuple(taken),
+        mean_elements=mean_elements,
     )
 
 

@@ -136,7 +136,10 @@ class Db2Need:
 
 @dataclass(frozen=True, slots=True)
 class StructureResult:
-    """One structure of the group. `definition` is its entry in the document."""
+    """One structure of the group.
+
+    `definition` is its entry in the document.
+    """
 
     role: Role
     name: str

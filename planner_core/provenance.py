@@ -128,15 +128,15 @@ def plain_number(value: Number) -> int | str:
     """An exact number as JSON can carry it: an int, a finite decimal as text, else `numerator/denominator`."""
     if isinstance(value, (int, str)):
         return value
-    if value.denominator == 1:
-        return value.numerator
-    rest, twos, fives = value.denominator, 0, 0
-    while rest % 2 == 0:
-        rest, twos = rest // 2, twos + 1
+    numerator, denominator = value.as_integer_ratio()
+    if denominator == 1:
+        return numerator
+    twos = (denominator & -denominator).bit_length() - 1
+    rest, fives = denominator >> twos, 0
     while rest % 5 == 0:
         rest, fives = rest // 5, fives + 1
     digits = max(twos, fives)
     if rest != 1 or digits > _MOST_DECIMALS:
-        return f"{value.numerator}/{value.denominator}"
-    scaled = str(abs(value.numerator) * 10**digits // value.denominator).rjust(digits + 1, "0")
-    return f"{'-' if value < 0 else ''}{scaled[:-digits]}.{scaled[-digits:]}"
+        return f"{numerator}/{denominator}"
+    scaled = str(abs(numerator) * 10**digits // denominator).rjust(digits + 1, "0")
+    return f"{'-' if numerator < 0 else ''}{scaled[:-digits]}.{scaled[-digits:]}"

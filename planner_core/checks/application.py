@@ -158,10 +158,8 @@ def _check_queues(structure: StructureResult, definition: Structure) -> Iterator
             field=at,
             structure=name,
         )
-    if len(definition.queues) <= 1 or structure.load is None:
-        return
     weights = structure.queue_weights
-    if not weights:
+    if len(weights) <= 1 or structure.load is None:
         return
     index = max(range(len(weights)), key=weights.__getitem__)
     part = Fraction(weights[index], sum(weights))

@@ -134,7 +134,7 @@ def _rule(step: Mapping[str, Any]) -> str:
 class _Frame:
     def __init__(self, largest: int) -> None:
         self.width, self.height = 760, 300
-        self.left, self.top, self.right, self.bottom = 52, 14, 740, 258
+        self.left, self.top, self.right, self.bottom = 52, 14, 724, 258
         self.largest = largest
 
     def x(self, messages: float) -> float:
