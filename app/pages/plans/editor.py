@@ -200,7 +200,7 @@ def save(request: Request, session: SessionDep, name: str, body: BodyDep) -> Res
 def preview(request: Request, body: BodyDep) -> Response:
     """The result of a form that is not saved; asked for while somebody types."""
     asked = read_body(body)
-    typed = take_pastes(asked.typed).typed if "/paste" in str(asked.action) else asked.typed
+    typed = asked.typed
     panel, checked = panel_of(typed, check(typed))
     page = PanelPage(
         title="Result",
@@ -230,8 +230,12 @@ def _ready(request: Request, asked: Asked, name: str) -> tuple[PlanDocument, Non
     taken = take_pastes(asked.typed)
     asked = replace(asked, typed=taken.typed, notes=(*asked.notes, *taken.notes))
     checked = check(asked.typed)
+    lead = ""
     if any(text.strip() for key, text in asked.typed.items() if key.endswith("/paste")):
         lead = "Not saved: some pasted lines could not be taken over. Mend or delete them."
+    elif taken.has_remarks:
+        lead = "Not saved yet: see above what became of the pasted text, then save."
+    if lead:
         return None, _editor(request, replace(asked, lead=lead), name, is_asked=True, status_code=422)
     if checked.document is None:
         return None, _editor(request, asked, name, is_asked=True, status_code=422)
