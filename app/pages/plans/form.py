@@ -461,7 +461,7 @@ def change(typed: Typed, action: str) -> Changed:
         return _add(typed, at, notes)
     if verb == "remove" and re.search(r"/\d+$", at):
         kept = {key: text for key, text in typed.items() if key != at and not key.startswith(f"{at}/")}
-        return Changed(kept, notes=notes)
+        return Changed(kept, _after_removing(kept, at), notes)
     if verb == "text":
         raw = read(typed).raw["structures"]
         index = _index_of(typed, at)
@@ -470,6 +470,16 @@ def change(typed: Typed, action: str) -> Changed:
     if verb == "rows":
         return _as_rows(typed, at, notes)
     return Changed(typed, taken.focus, notes)
+
+
+def _after_removing(typed: Typed, removed: str) -> str:
+    """Where to go on after a row was taken out: the next one, else the one before, else the button that adds one."""
+    at, _, number = removed.rpartition("/")
+    rows = rows_of(typed)[at]
+    if not rows:
+        return f"add:{at}" if at != "/acknowledged" else "add:/structures"
+    row = f"{at}/{next((row for row in rows if row > int(number)), rows[-1])}"
+    return row if at == "/structures" else f"{row}/code" if at == "/acknowledged" else f"{row}/name"
 
 
 def _add(typed: Typed, at: str, notes: tuple[str, ...]) -> Changed:

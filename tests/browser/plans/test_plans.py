@@ -7,7 +7,7 @@ import re
 import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Dialog, Locator, Page, expect
 
 from app.documents import example_text, read_text
 
@@ -221,3 +221,89 @@ def test_without_scripts_rows_are_added_and_the_plan_is_saved(page: Page, base: 
     plain.get_by_role("link", name="SQ03MYDATA").click()
     expect(plain.get_by_role("rowheader", name="MORE.IN")).to_be_visible()
     context.close()
+
+
+def test_what_was_typed_before_a_row_was_added_survives_a_reload(page: Page) -> None:
+    save_example(page)
+    page.goto("/plans/SQ03/edit")
+    at(page, "/cfcc_level").fill("24")
+    page.get_by_role("button", name="Add a queue to MYDATA").click()
+    expect(at(page, "/structures/1/queues/1/name")).to_be_focused()
+    page.reload()
+    expect(at(page, "/cfcc_level")).to_have_value("24")
+
+
+@pytest.mark.parametrize("way", ["add", "merge", "take over"])
+def test_leaving_a_form_that_a_button_filled_is_asked_about(page: Page, way: str) -> None:
+    save_example(page)
+    if way == "take over":
+        page.goto("/plans/SQ03/edit")
+        at(page, "/structures/0/queues/0/selector_reads").check()
+        page.get_by_role("button", name="Add a queue to APPLICATION1").click()
+        for key, text in (("name", "DEEP.Q"), ("message_bytes", "100"), ("backlog", "5")):
+            at(page, f"/structures/0/queues/1/{key}").fill(text)
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.goto("/plans/SQ03/advice")
+        page.get_by_role("button", name="Open the proposal in the editor").click()
+    else:
+        page.goto("/plans/SQ03/edit")
+        if way == "merge":
+            at(page, "/structures/1/full_threshold").fill("80")
+            page.get_by_role("button", name="Save", exact=True).click()
+            expect(page.get_by_text("Saved as a new version.")).to_be_visible()
+            open_page(page, "conflict")
+            page.get_by_role("button", name="Put both together").click()
+        else:
+            page.get_by_role("button", name="Add a structure").click()
+    expect(page.get_by_role("heading", level=1, name="Edit SQ03")).to_be_visible()
+    page.get_by_role(
+        "heading", level=1
+    ).click()  # browsers ask only those who have done something in the page
+    asked: list[str] = []
+
+    def answer(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    page.on("dialog", answer)
+    page.goto("/plans")
+    assert asked == ["beforeunload"]
+
+
+def test_the_focus_stays_near_what_was_removed(page: Page) -> None:
+    save_example(page)
+    page.goto("/plans/SQ03/edit")
+    page.get_by_role("button", name="Add a queue to MYDATA").click()
+    page.get_by_role("button", name="Remove ORDERS.IN").click()
+    expect(at(page, "/structures/1/queues/1/name")).to_be_focused()
+    page.get_by_role("button", name="Remove queue").click()
+    expect(page.get_by_role("button", name="Add a queue to MYDATA")).to_be_focused()
+    page.get_by_role("button", name="Remove this structure APPLICATION1").click()
+    expect(page.locator("details.structure > summary")).to_be_focused()
+    page.get_by_role("button", name="Remove CF01").click()
+    expect(at(page, "/coupling_facilities/1/name")).to_be_focused()
+
+
+def test_enter_in_a_field_checks_the_form_and_leaves_the_focus_there(page: Page) -> None:
+    save_example(page)
+    page.goto("/plans/SQ03/edit")
+    at(page, "/qsg").fill("toolong")
+    backlog = at(page, "/structures/1/queues/0/put_rate_per_s")
+    backlog.press("Enter")
+    expect(page.locator("#wrong-list")).to_be_attached()
+    expect(backlog).to_be_focused()
+    expect(backlog).to_be_in_viewport()
+    page.get_by_role("button", name="Check").click()
+    expect(page.locator("#wrong-list")).to_be_focused()
+    at(page, "/qsg").fill("SQ03")
+    page.get_by_role("button", name="Check").click()
+    expect(page.locator("#wrong-list")).to_have_count(0)
+    expect(page.get_by_role("button", name="Check")).to_be_focused()
+
+
+def test_what_is_missing_in_a_new_plan_is_named_with_a_link_before_it_is_asked_for(page: Page) -> None:
+    page.goto("/new-plan")
+    page.get_by_label("Queue-sharing group").fill("SQ03")
+    page.locator("#panel").get_by_role("link", name="Queue managers").click()
+    expect(page.get_by_label("Queue managers")).to_be_in_viewport()
+    expect(page.locator(".field.is-wrong")).to_have_count(0)
