@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -411,7 +411,7 @@ def sort_problems(
     by_field: dict[str, list[str]] = {}
     general: list[str] = []
     for problem in problems:
-        words = sentence(problem.message)
+        words = in_the_form(problem, reading)
         if (line := reading.line_of(problem.field)) is not None:
             words = f"Line {line}: {words}"
         if name := reading.field_of(problem.field):
@@ -428,6 +428,44 @@ def _together(found: Sequence[str]) -> str:
     rest = len(found) - MOST_TOGETHER
     more = f" And {rest} more." if rest > 0 else ""
     return " ".join(dict.fromkeys(found[:MOST_TOGETHER])) + more
+
+
+_OF_FIELD: Mapping[str, str] = {
+    "curve": "Must be published, or the number of a fitted curve.",
+    "entry_to_element_ratio": "Must be two numbers from 1 to 65535, such as 1:6.",
+}
+_IN_THE_FORM: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (
+        re.compile(r"must be a whole number of bytes, or an object with .*", re.IGNORECASE),
+        "must be one size, such as 1024 or 4K, or mean/p95/max, such as 3500/12000/60000",
+    ),
+    (re.compile(r"should be greater than or equal to (-?\d+)", re.IGNORECASE), r"must be \1 or more"),
+    (re.compile(r"should be less than or equal to (-?\d+)", re.IGNORECASE), r"must be \1 or less"),
+    (re.compile(r", or must be a list"), ", or names"),
+    (
+        re.compile(r"should be ('[A-Z].*)", re.IGNORECASE),
+        lambda found: f"must be {found[1]}".replace("'", ""),
+    ),
+    (re.compile(r"is already at (/structures/\d+)\S*?(?=:)"), r"is already in \1"),
+)
+"""What the core says of a document, as somebody says it of a form."""
+
+
+def in_the_form(problem: FieldProblem, reading: Reading) -> str:
+    """A problem of a document in the words of the form: without keys, lists, objects and pointers."""
+    for key in problem.field.split("/"):
+        if key in _OF_FIELD:
+            return _OF_FIELD[key]
+    words = problem.message
+    for pattern, instead in _IN_THE_FORM:
+        words = pattern.sub(instead, words)
+
+    def called(found: re.Match[str]) -> str:
+        structures = reading.raw["structures"]
+        index = int(found[1])
+        return str(structures[index].get("name", "")) if index < len(structures) else found[0]
+
+    return sentence(re.sub(r"/structures/(\d+)", called, words))
 
 
 def sentence(text: str) -> str:
