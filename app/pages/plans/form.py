@@ -676,10 +676,7 @@ def _row_called(typed: Typed, name: str) -> str | None:
 
 def _joined(typed: Typed, at: str, fresh: Sequence[Mapping[str, Any]], *, replace: bool) -> tuple[Typed, int]:
     """The form with queues among those of a structure, and how many were there under the same name."""
-    index = _index_of(typed, at)
-    existing: Sequence[Mapping[str, Any]] = (
-        [] if index is None else read(typed).raw["structures"][index]["queues"]
-    )
+    existing: Sequence[Mapping[str, Any]] = _Reader(typed).queues(at, at)
     by_name = (
         {} if replace else {str(queue.get("name", number)): queue for number, queue in enumerate(existing)}
     )
