@@ -407,3 +407,31 @@ def test_every_figure_of_a_structure_has_its_stored_explanation(browser: Browser
     assert " ".join(formula.split()) in page.words
     assert "why-need_bytes" in page.ids
     assert "why-together-initsize_kib" in browser.get("/plans/SQ03").ids
+
+
+def test_what_was_typed_survives_the_deletion_of_the_plan_while_both_changes_are_looked_at(
+    browser: Browser,
+) -> None:
+    browser.save_example()
+    first, second = edit(browser).fields, edit(browser).fields
+    browser.post("/plans/SQ03/edit", {**first, "/cfcc_level": "24", "do": "save"})
+    refused = browser.post("/plans/SQ03/edit", {**second, "/cfcc_level": "23", "do": "save"})
+    browser.post("/plans/SQ03/delete", {})
+    page = browser.post("/plans/SQ03/edit", {**refused.fields, "do": "merge"})
+    assert page.status == 409
+    assert (page.fields["/cfcc_level"], page.fields["name"]) == ("23", "SQ03")
+    again = browser.post("/new-plan", {**page.fields, "do": "save"})
+    assert again.path == "/plans/SQ03?saved=created"
+
+
+@pytest.mark.parametrize("action", ["save", "check"])
+def test_an_empty_name_is_told_together_with_what_else_is_wrong(browser: Browser, action: str) -> None:
+    page = browser.get("/new-plan")
+    answer = browser.post("/new-plan", {**page.fields, "/qsg": "SQ03", "do": action})
+    assert {"#name", "#/queue_managers"} <= set(answer.links)
+
+
+def test_what_is_missing_is_named_beside_the_form(browser: Browser) -> None:
+    page = browser.get("/new-plan")
+    answer = browser.post("/plan-preview", {**page.fields, "/qsg": "SQ03"})
+    assert "#/queue_managers" in answer.links
