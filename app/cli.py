@@ -100,7 +100,7 @@ def _whole(lowest: int, highest: int) -> Callable[[str], int]:
 
 def _mib(text: str) -> Fraction:
     try:
-        value = Decimal(text)
+        value = Decimal(text if text.isascii() and "_" not in text else "not a number")
     except InvalidOperation:
         msg = f"{text!r} is no number"
         raise argparse.ArgumentTypeError(msg) from None
@@ -274,7 +274,12 @@ def _plain(value: Any) -> str:  # noqa: ANN401 - any JSON value
 
 def _structure(arguments: argparse.Namespace) -> int:
     from planner_core import structure_size
-    from planner_core.messages import always_offloaded, cfcc_level_too_low, size_below_base
+    from planner_core.messages import (
+        above_maximum,
+        always_offloaded,
+        cfcc_level_too_low,
+        size_below_base,
+    )
     from planner_core.units import bytes_to_kib_ceil, ceil_fraction, mib_not_below, mib_to_bytes
 
     choice = structure_size.published_curve(cfcc_level=arguments.cfcc)
@@ -297,6 +302,7 @@ def _structure(arguments: argparse.Namespace) -> int:
     elements = arguments.messages * per_message
     exact = structure_size.exact_size_for(entries=arguments.messages, elements=elements, curve=curve)
     need = ceil_fraction(exact)
+    findings += above_maximum(need)
     figures = {
         "size_mib": mib_not_below(exact),
         "size_kib": bytes_to_kib_ceil(structure_size.allocated_bytes(need, curve=curve)),

@@ -47,20 +47,28 @@ def read_text(text: bytes) -> PlanDocument:
     """Read a plan document from the bytes of a file."""
     if not text.strip():
         _invalid("The document is empty.")
+    return read_object(parse_text(text))
+
+
+def parse_text(text: bytes) -> object:
+    """JSON or YAML → object; JSON when the text begins with a brace or a bracket.
+
+    Raises:
+        DocumentInvalid: It is neither.
+    """
     plain = text.removeprefix(_BYTE_ORDER_MARK)
     if plain.lstrip()[:1] not in (b"{", b"["):
-        return read_object(parse_yaml(plain))
+        return parse_yaml(plain)
     try:
-        return read_object(parse_json(plain))
+        return parse_json(plain)
     except NotJson as not_json:
         # A brace begins JSON and YAML's flow style alike; what is neither is told as JSON.
         if len(plain) > _LARGEST_FLOW_BYTES:
             raise
         try:
-            parsed = parse_yaml(plain)
+            return parse_yaml(plain)
         except DocumentInvalid:
             raise not_json from None
-    return read_object(parsed)
 
 
 def parse_yaml(text: bytes) -> object:
@@ -98,6 +106,8 @@ def parse_yaml(text: bytes) -> object:
     except RecursionError:
         _invalid("The text is nested too deeply.")
     except (YAMLError, ValueError) as error:
+        if "digits" in str(error):  # the interpreter's own limit, with advice for programmers
+            _invalid("A number in the text is too long.")
         _invalid(f"The text is not YAML: {str(error).splitlines()[0]}")
 
 

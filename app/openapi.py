@@ -63,7 +63,10 @@ OUTPUT_WORDS = {
         "facility; what is missing is named.",
     ),
     "mqsc": Words("MQSC definitions", "DEFINE CFSTRUCT and DEFINE QLOCAL commands."),
-    "setxcf": Words("SETXCF commands", "Operator commands that activate the policy and alter structures."),
+    "setxcf": Words(
+        "SETXCF commands",
+        "Operator commands for three situations: to activate the policy, to rebuild a structure under it, to enlarge one that fills.",
+    ),
     "runbook": Words("Runbook", "What to do, structure by structure, at IXC585E and at reason code 2192."),
 }
 
@@ -175,12 +178,14 @@ def build(app: FastAPI) -> dict[str, Any]:
     )
     for path, kind in ANSWERED:
         operation = description["paths"][path]["post"]
+        answers = dict(_answers(kind))
         operation["requestBody"]["content"][JSON]["examples"] = {
             name: {"summary": example.summary, "value": example.document}
             for name, example in examples().items()
+            if name in answers
         }
         (answer,) = operation["responses"]["200"]["content"].values()
-        answer["examples"] = dict(_answers(kind))
+        answer["examples"] = answers
     schemas: dict[str, Any] = description.setdefault("components", {}).setdefault("schemas", {})
     for name, schema in _components().items():
         if schemas.setdefault(name, schema) != schema:

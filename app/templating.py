@@ -7,7 +7,6 @@ dataclass. Nothing is sized or computed in a template; figures become text in th
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -200,14 +199,34 @@ def when(value: datetime) -> Markup:
     )
 
 
-def compact(value: object, most: int = 400) -> str:
-    """Any JSON value in one line: text as it is, a dash where there is none."""
-    if value is None:
+def compact(value: object, most: int = 400) -> Markup | str:
+    """Any JSON value in one line: text as it is, numbers grouped, a dash where there is none.
+
+    >>> compact({"name": "Q", "message_bytes": {"mean": 300, "p95": 900}, "backlog": None, "persistent": True})
+    'name Q, message_bytes (mean 300, p95 900), persistent yes'
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        return group_digits(str(value))
+    text = _in_a_line(value)
+    return text if len(text) <= most else text[:most] + "..."
+
+
+def _in_a_line(value: object) -> str:
+    if value is None or value in ({}, []):
         return "\N{EN DASH}"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= most else text[:most] + "..."
+    if isinstance(value, dict):
+        given = {key: each for key, each in value.items() if each is not None}
+        return ", ".join(f"{key} {_within(each)}" for key, each in given.items()) or "\N{EN DASH}"
+    if isinstance(value, list):
+        return ", ".join(map(_within, value))
+    return str(value)
+
+
+def _within(value: object) -> str:
+    text = _in_a_line(value)
+    return f"({text})" if isinstance(value, (dict, list)) else text
 
 
 def percent(value: float | Fraction) -> Markup:

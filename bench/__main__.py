@@ -8,11 +8,12 @@ import platform
 from collections.abc import Sequence
 
 from app.sizing.examples import sq03
-from bench import large_plan, service
+from bench import large_plan, service, stored
 from bench.plans import QUEUES, STRUCTURES
 
 AIM_RATIO = 0.6
 AIM_S = 0.5
+AIM_LARGEST_S, AIM_PASTED_S = 5.0, 1.0
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -25,6 +26,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _print_service(served)
     computed = large_plan.measure(structures=options.structures, queues=options.queues, rounds=options.rounds)
     _print_core(computed)
+    saves = max(options.rounds // 3, 1)
+    kept = stored.measure_largest(structures=options.structures, queues=options.queues, rounds=saves)
+    what = f"{options.structures} structures x {options.queues} queues by REST, shown as a page"
+    _print_stored(kept, what, aim_s=AIM_LARGEST_S)
+    _print_stored(
+        stored.measure_pasted(queues=options.queues, rounds=saves),
+        f"{options.queues} queues pasted into the editor's form, shown as a page",
+        aim_s=AIM_PASTED_S,
+    )
 
 
 def _print_service(served: dict[str, service.Served]) -> None:
@@ -52,6 +62,18 @@ def _print_core(found: large_plan.Computed) -> None:
     ):
         print(f"{name:<40}{seconds:>8.3f}{seconds / found.validate_s:>16.2f}")
     print(f"{'aim for evaluating':<40}{AIM_S:>8.3f}")
+
+
+def _print_stored(found: dict[str, stored.Stored], what: str, *, aim_s: float) -> None:
+    planner = found["planner"]
+    print(f"\nSaved and shown: {what};\nagainst endpoints that validate the same document and keep its text")
+    print(f"{'':<14}{'save s':>10}{'show s':>10}{'together':>10}{'CPU s':>10}{'ratio of CPU':>14}")
+    for name, each in found.items():
+        print(
+            f"{name:<14}{each.save_s:>10.3f}{each.show_s:>10.3f}{each.save_s + each.show_s:>10.3f}{each.cpu_s:>10.2f}"
+            f"{planner.cpu_s / max(each.cpu_s, 0.01):>14.2f}"
+        )
+    print(f"{'aim':<14}{aim_s:>30.3f}")
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

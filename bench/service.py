@@ -110,13 +110,14 @@ def _receive(connection: socket.socket) -> bytes:
 
 
 @contextmanager
-def running(which: str, body: bytes) -> Iterator[Server]:
-    """Start a server and end it."""
+def running(which: str, body: bytes, *, data_dir: Path | None = None) -> Iterator[Server]:
+    """Start a server and end it; what it stores goes to `data_dir`."""
+    stores = {"CFPLAN_DATA_DIR": str(data_dir)} if data_dir is not None else {}
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         descriptor = listener.fileno()
         command = [sys.executable, "-m", "bench.serving", which, str(descriptor)]
-        process = subprocess.Popen(command, pass_fds=[descriptor])
+        process = subprocess.Popen(command, pass_fds=[descriptor], env={**os.environ, **stores})
     server = Server(process, port, body)
     try:
         yield server

@@ -1,4 +1,4 @@
-"""Starts one of the servers that are compared: `python -m bench.serving planner|bare-def|bare-async FD`.
+"""Starts one of the servers that are compared: `python -m bench.serving planner|bare-def|bare-async|bare-store FD`.
 
 The socket is inherited, so that the port is known before the server runs and nobody else can take it.
 """
@@ -11,6 +11,8 @@ from collections.abc import Callable
 
 import uvicorn
 from fastapi import FastAPI
+from sqlalchemy import Column, MetaData, String, Table, Text, create_engine, insert, select
+from starlette.responses import Response
 
 from app.main import create_app
 from app.settings import Settings
@@ -39,10 +41,39 @@ def bare_async() -> FastAPI:
     return app
 
 
+def bare_store() -> FastAPI:
+    """Endpoints as FastAPI's users write them, which validate the document and keep its text, and nothing else."""
+    app = FastAPI()
+    engine = create_engine(f"sqlite:///{Settings().data_dir}/bare.db")
+    table = Table(
+        "plans",
+        MetaData(),
+        Column("name", String, primary_key=True),
+        Column("document", Text, nullable=False),
+    )
+    table.metadata.create_all(engine)
+
+    @app.put("/{name}")
+    def save(name: str, document: PlanDocument) -> Response:
+        text = document.model_dump_json()
+        with engine.begin() as connection:
+            connection.execute(insert(table).values(name=name, document=text))
+        return Response(text, media_type="application/json")
+
+    @app.get("/{name}")
+    def show(name: str) -> Response:
+        with engine.connect() as connection:
+            text = connection.execute(select(table.c.document).where(table.c.name == name)).scalar_one()
+        return Response(text, media_type="application/json")
+
+    return app
+
+
 SERVED: dict[str, Callable[[], FastAPI]] = {
     "planner": lambda: create_app(Settings()),
     "bare-def": bare_def,
     "bare-async": bare_async,
+    "bare-store": bare_store,
 }
 
 

@@ -17,15 +17,15 @@ assumption and is reported as one.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
 from planner_core.errors import OutOfRange
-from planner_core.structure_size import elements_for, elements_held, model_constant
+from planner_core.structure_size import elements_for, model_constant
 from planner_core.units import ceil_div, ceil_fraction
 
 SECONDS_PER_MINUTE = 60
@@ -104,13 +104,17 @@ class Demand:
     """The backlog of one structure, in bands of message sizes.
 
     `elements` counts messages too large for the CF as offloaded and no other. `scale` is 1
-    unless a queue gives a distribution of sizes, whose shares are no whole messages.
+    unless a queue gives a distribution of sizes, whose shares are no whole messages; `taken`
+    are the elements of each queue, times it. `mean_elements` are those that a message of each
+    queue with such a distribution pays on average, in parts of 2**32, by the queue's place.
     """
 
     messages: int
     elements: int
     bands: tuple[Band, ...]
     scale: int
+    taken: tuple[int, ...]
+    mean_elements: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def entries(self) -> int:
@@ -120,7 +124,10 @@ class Demand:
 
 def backlog_messages(*, put_rate_per_s: Decimal, outage_minutes: Decimal) -> Fraction:
     """Messages that arrive while nothing takes them off [messages, not rounded]."""
-    return Fraction(put_rate_per_s) * Fraction(outage_minutes) * SECONDS_PER_MINUTE
+    rate, per = put_rate_per_s.as_integer_ratio()
+    minutes, of = outage_minutes.as_integer_ratio()
+    # One fraction instead of three: this is asked for each queue of the largest plans.
+    return Fraction(rate * minutes * SECONDS_PER_MINUTE, per * of)
 
 
 @lru_cache(maxsize=256)
@@ -139,7 +146,9 @@ def growth_factor(*, percent_per_year: Decimal, years: Decimal) -> Fraction:
 
 def grown(messages: Fraction | int, *, factor: Fraction) -> int:
     """A backlog at the horizon, rounded up to whole messages."""
-    return ceil_fraction(messages * factor) if factor != 1 or not isinstance(messages, int) else messages
+    if isinstance(messages, int):
+        return messages if factor == 1 else ceil_fraction(messages * factor)
+    return ceil_div(messages.numerator * factor.numerator, messages.denominator * factor.denominator)
 
 
 def band_edges(rule_sizes: Sequence[int]) -> tuple[int, ...]:
@@ -171,28 +180,36 @@ def demand_of(
     scale = 1 if all(isinstance(queue.message_bytes, int) for queue in queues) else _SCALE
     bands = len(edges) + 1
     messages, elements, pages = [0] * bands, [0] * bands, [0] * bands
-    total = 0
-    for queue in queues:
+    total, two = 0, model_constant("offloaded_message_elements")
+    taken: list[int] = []
+    mean_elements: dict[int, int] = {}
+    for place, queue in enumerate(queues):
         count = queue.messages
         total += count
         if isinstance(queue.message_bytes, int):
             band = bisect_left(edges, queue.message_bytes)
             count *= scale
+            each = elements_for(queue.message_bytes, header_bytes=header_bytes)
             messages[band] += count
-            elements[band] += count * elements_for(queue.message_bytes, header_bytes=header_bytes)
+            elements[band] += count * each
+            taken.append(count * (two if band == bands - 1 else each))
             pages[band] += count * ceil_div(queue.message_bytes + page_header_bytes, page_bytes)
         else:
             shares = scaled_shares(queue.message_bytes, edges, header_bytes, page_bytes, page_header_bytes)
+            mean_elements[place] = sum(each for _, each, _ in shares[:-1]) + shares[-1][0] * two
             for band, (share, band_elements, band_pages) in enumerate(shares):
                 messages[band] += count * share
                 elements[band] += count * band_elements
                 pages[band] += count * band_pages
-    elements[-1] = messages[-1] * model_constant("offloaded_message_elements")
+            taken.append(count * mean_elements[place])
+    elements[-1] = messages[-1] * two
     return Demand(
         messages=total,
         elements=ceil_div(sum(elements), scale),
         bands=tuple(map(Band, (-1, *edges), messages, elements, pages)),
         scale=scale,
+        taken=tuple(taken),
+        mean_elements=mean_elements,
     )
 
 
@@ -246,21 +263,38 @@ def scaled_shares(
 def most_elements(sizes: SizeDistribution, *, header_bytes: int) -> int:
     """Elements that a message pays on average at most, whatever the shape of the distribution, in parts of 2**32.
 
-    What a message of L bytes takes is below a curve that bends one way only: rising by a byte
-    in 256, flat at the elements of the largest message that stays in the CF, then falling in a
-    straight line to the two elements of an offloaded one of the maximum. The value of such a
-    curve at the mean is a bound for the mean of its values.
+    19 of 20 messages are at most p95 long, the twentieth from there to the maximum. What a
+    message of L bytes takes is below a curve that bends one way only: rising by a byte in 256
+    up to the largest message that stays in the CF, and falling from there in a straight line
+    to the two elements of an offloaded one of the longest. So the mean of a part is at most
+    the curve at the part's mean. How the mean is shared out between the two parts is unknown:
+    while both rise it makes no difference, and where one falls, the less lies there the worse.
     """
     step, largest = model_constant("element_bytes"), model_constant("largest_message_in_cf_bytes")
-    two = model_constant("offloaded_message_elements")
-    cap = ceil_div(min(sizes.maximum, largest) + header_bytes, step)
-    if sizes.mean <= largest * sizes.mean_of:
-        linear = ceil_div(
-            _SCALE * (sizes.mean + (header_bytes + step - 1) * sizes.mean_of), step * sizes.mean_of
+    unit, p95, longest = sizes.mean_of, sizes.p95, sizes.maximum
+    added = header_bytes + step - 1
+    cap = _SCALE * -(-((longest if longest < largest else largest) + header_bytes) // step)
+    # The twentieth's mean, in parts of 1 / unit, when all the others are as long as they can be.
+    least = _TWENTY * sizes.mean - _BODY * p95 * unit
+    if longest <= largest or (p95 <= largest and least <= largest * unit):
+        rising = -(-_SCALE * (sizes.mean + added * unit) // (step * unit))
+        return rising if rising < cap else cap
+    two = _SCALE * model_constant("offloaded_message_elements")
+    peak = _SCALE * (largest + added) - two * step
+    if p95 <= largest:
+        others = -(-_SCALE * (p95 + added) // step)
+        twentieth = two + -(-peak * (longest * unit - least) // (step * (longest - largest) * unit))
+    else:
+        twentieth, of = two, _BODY * unit
+        # 19 times the others' mean, in the same parts: as near to the top of the curve as it can be.
+        mean = max(
+            _TWENTY * sizes.mean - longest * unit, min(largest * of, _TWENTY * sizes.mean - p95 * unit)
         )
-        return min(linear, _SCALE * cap)
-    above = sizes.maximum * sizes.mean_of - sizes.mean
-    return _SCALE * two + ceil_div(_SCALE * (cap - two) * above, (sizes.maximum - largest) * sizes.mean_of)
+        if mean <= largest * of:
+            others = -(-_SCALE * (mean + added * of) // (step * of))
+        else:
+            others = two + -(-peak * (p95 * of - mean) // (step * (p95 - largest) * of))
+    return min(-(-(_BODY * others + twentieth) // _TWENTY), cap)
 
 
 def _suffice(
@@ -275,10 +309,3 @@ def _suffice(
         share, elements, pages = found[band]
         found[band] = (share, elements + missing, pages)
     return found
-
-
-def held_elements(queue: QueueDemand, *, header_bytes: int) -> int:
-    """Elements that the backlog of one queue takes without offload rules, rounded up."""
-    if isinstance(queue.message_bytes, int):
-        return queue.messages * elements_held(queue.message_bytes, header_bytes=header_bytes)
-    return ceil_div(queue.messages * most_elements(queue.message_bytes, header_bytes=header_bytes), _SCALE)

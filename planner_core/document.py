@@ -11,7 +11,8 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
-from decimal import Decimal
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import (
@@ -35,6 +36,7 @@ SCHEMA_VERSION = 1
 _MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 _DEEPEST = 60
 _LONGEST_NUMBER = 40
+_SHOWN = 20
 _MOST_DIGITS = 15
 """A number that is kept as JSON keeps it: more digits would be lost."""
 _NOTHING = object()
@@ -474,17 +476,24 @@ def read_json(text: bytes | str) -> PlanDocument:
     return read_object(parse_json(text))
 
 
+@dataclass(frozen=True, slots=True)
+class _Unusable:
+    """Stands in a parsed document for what cannot be read, so that its field can be named."""
+
+    message: str
+
+
 def parse_json(text: bytes | str) -> object:
-    """JSON text → object, stricter than the standard library: no key twice, no NaN, numbers exact."""
+    """JSON text → object, stricter than the standard library: no key twice, no NaN, numbers exact.
+
+    Raises:
+        DocumentInvalid: Not UTF-8, not JSON; or each number and object that cannot be read,
+            with its JSON pointer.
+    """
+    reader = _JsonReader()
     try:
-        decoded = text if isinstance(text, str) else text.decode("utf-8")
-        return json.loads(
-            decoded,
-            object_pairs_hook=_once,
-            parse_float=_decimal,
-            parse_int=_integer,
-            parse_constant=_no_constant,
-        )
+        parsed = reader.read(text if isinstance(text, str) else text.decode("utf-8"))
+        problems = tuple(_unusable(parsed, "")) if reader.met_unusable else ()
     except UnicodeDecodeError as error:
         _invalid(f"The text is not UTF-8: byte {error.start} cannot be read.")
     except json.JSONDecodeError as error:
@@ -492,34 +501,65 @@ def parse_json(text: bytes | str) -> object:
         raise NotJson((FieldProblem("", message),)) from None
     except RecursionError:
         _invalid("The text is nested too deeply.")
+    if problems:
+        raise DocumentInvalid(problems)
+    return parsed
+
+
+class _JsonReader:
+    """The standard library's reader, with what it would let through marked."""
+
+    def __init__(self) -> None:
+        self.met_unusable = False
+
+    def read(self, text: str) -> object:
+        return json.loads(
+            text,
+            object_pairs_hook=self._once,
+            parse_float=self._decimal,
+            parse_int=self._integer,
+            parse_constant=lambda name: self._mark(f"{name} is not a number that JSON knows."),
+        )
+
+    def _mark(self, message: str) -> _Unusable:
+        self.met_unusable = True
+        return _Unusable(message)
+
+    def _once(self, pairs: list[tuple[str, object]]) -> dict[str, object] | _Unusable:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+            return self._mark(f"The key {twice!r} stands twice in one object.")
+        return found
+
+    def _decimal(self, text: str) -> Decimal | _Unusable:
+        if len(text) > _LONGEST_NUMBER:
+            return self._too_long(text)
+        try:
+            return Decimal(text)
+        except InvalidOperation:  # an exponent beyond what a computer can hold
+            return self._mark(f"The number {text} is beyond every range.")
+
+    def _integer(self, text: str) -> int | _Unusable:
+        return self._too_long(text) if len(text) > _LONGEST_NUMBER else int(text)
+
+    def _too_long(self, text: str) -> _Unusable:
+        return self._mark(f"The number {text[:_SHOWN]}... is too long: at most {_LONGEST_NUMBER} characters.")
+
+
+def _unusable(value: object, pointer: str) -> Iterator[FieldProblem]:
+    if isinstance(value, _Unusable):
+        yield FieldProblem(pointer, value.message)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _unusable(item, f"{pointer}/{escape_pointer(key)}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _unusable(item, f"{pointer}/{index}")
 
 
 def _invalid(message: str, field: str = "") -> NoReturn:
     raise DocumentInvalid((FieldProblem(field, message),)) from None
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        _invalid(f"The key {twice!r} stands twice in one object.")
-    return found
-
-
-def _decimal(text: str) -> Decimal:
-    if len(text) > _LONGEST_NUMBER:
-        _invalid(f"The number {text[:20]}... is too long.")
-    return Decimal(text)
-
-
-def _integer(text: str) -> int:
-    if len(text) > _LONGEST_NUMBER:
-        _invalid(f"The number {text[:20]}... is too long.")
-    return int(text)
-
-
-def _no_constant(text: str) -> NoReturn:
-    _invalid(f"{text} is not a number that JSON knows.")
 
 
 def read_object(document: object) -> PlanDocument:

@@ -87,7 +87,10 @@ class NotJson(DocumentInvalid):
 class _WithFindings(PlannerError):
     def __init__(self, lead: str, findings: tuple[Finding, ...]) -> None:
         self.findings = findings
-        super().__init__(f"{lead} " + " ".join(f.message for f in findings if f.severity == "error"))
+        errors = [finding.message for finding in findings if finding.severity == "error"]
+        rest = len(errors) - SHOWN_PROBLEMS
+        more = [f"(and {rest} more)"] if rest > 0 else []
+        super().__init__(" ".join([lead, *errors[:SHOWN_PROBLEMS], *more]))
 
 
 class PlanRefused(_WithFindings):

@@ -6,18 +6,17 @@ named inputs, and a test evaluates those with a calculator of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
 from planner_core import tables
 from planner_core.admin_structure import explain_admin
-from planner_core.demand import SizeDistribution, band_edges, growth_factor, scaled_shares
+from planner_core.demand import SizeDistribution, growth_factor
 from planner_core.document import Queue, Structure
 from planner_core.explain_filling import Phases, bundle_steps, model_source, phases_of
 from planner_core.plan import Load, PlanResult, SmdsNeed, StructureResult, hundredths, offload_steps
-from planner_core.provenance import Basis, Explanation, Input, Number, Step
-from planner_core.smds import message_header_bytes, page_bytes
+from planner_core.provenance import Basis, Explanation, Input, Number, Step, weakest
 from planner_core.structure_size import Curve, curve_inputs, explain_size, model_constant
 from planner_core.system_structure import system_sizes
 from planner_core.units import KIB, bytes_to_kib_ceil
@@ -27,7 +26,40 @@ _PERCENT = 100
 
 
 def explain_result(result: PlanResult) -> Iterator[Explanation]:
-    """One explanation for each number in `PlanResult.as_json()`."""
+    """One explanation for each number in `PlanResult.as_json()`; none better founded than the figures it uses."""
+    found = list(_explain(result))
+    places = {item.figure: place for place, item in enumerate(found)}
+    linked = [place for place, item in enumerate(found) if any(_figure(item, i.name) for i in item.inputs)]
+    for _ in _FIGURES:  # each is made from the one before, and stands before it in the list
+        for place in linked:
+            found[place] = _resting_on(found[place], found, places)
+    yield from found
+
+
+_FIGURES = {"need_bytes": "need_bytes", "initsize_bytes": "initsize_kib", "size_bytes": "size_kib"}
+"""Inputs that are figures of the same structure, and what these are called in a result."""
+
+
+def _figure(item: Explanation, name: str) -> str | None:
+    """The figure of the result that an input is, if it is one."""
+    _, area, index, *_ = (*item.figure.split("/"), "")
+    if area == "totals":
+        key, _, number = name.rpartition("_")
+        return f"/structures/{int(number) - 1}/{key}" if number.isdigit() else None
+    return f"/{area}/{index}/{_FIGURES[name]}" if name in _FIGURES else None
+
+
+def _resting_on(item: Explanation, found: list[Explanation], places: Mapping[str, int]) -> Explanation:
+    """The same, with inputs that are figures themselves on the basis that those have."""
+    inputs = []
+    for given in item.inputs:
+        place = places.get(_figure(item, given.name) or "")
+        known = given.basis if place is None else weakest((given.basis, found[place].basis))
+        inputs.append(given if known is given.basis else replace(given, basis=known))
+    return replace(item, inputs=tuple(inputs))
+
+
+def _explain(result: PlanResult) -> Iterator[Explanation]:
     yield from _curve(result.curve)
     for index, structure in enumerate(result.structures):
         at = f"/structures/{index}"
@@ -141,9 +173,8 @@ def _policy_sizes(at: str, structure: StructureResult, cfcc_level: int) -> Itera
             *given_size,
             *given_minsize,
         )
-        formula = (
-            "round_up(max(ceil(need_bytes * (1 + headroom_percent / 100)), minimum_bytes), increment_bytes)"
-        )
+        least = "minimum_bytes, given_minsize_bytes" if given_minsize else "minimum_bytes"
+        formula = f"round_up(max(ceil(need_bytes * (1 + headroom_percent / 100)), {least}), increment_bytes)"
         if given_size:
             formula = f"min({formula}, given_size_bytes)"
         yield Explanation(
@@ -241,27 +272,19 @@ def _counts(at: str, result: PlanResult, structure: StructureResult, load: Load)
         model["offloaded_message_elements"].as_input(),
     ]
     terms: list[str] = []
-    largest, edges = (
-        model_constant("largest_message_in_cf_bytes"),
-        band_edges([rule.size_bytes for rule in load.rules]),
-    )
+    largest = model_constant("largest_message_in_cf_bytes")
+    distributions = tables.source("project", "Message size distributions")
     for number, demand in enumerate(structure.queues, start=1):
         steps.append(_messages_of(number, result, structure, inputs, demand.messages))
         if isinstance(demand.message_bytes, SizeDistribution):
-            shares = scaled_shares(
-                demand.message_bytes, edges, curve.header_bytes, page_bytes(), message_header_bytes()
-            )
-            mean = (
-                sum(elements for _, elements, _ in shares[:-1])
-                + shares[-1][0] * model["offloaded_message_elements"].value
-            )
+            mean = load.demand.mean_elements[number - 1]
             element_inputs.append(
                 Input(
                     f"mean_elements_{number}",
                     Fraction(mean, _SCALE),
                     "elements",
                     Basis.ASSUMED,
-                    tables.source("project", "Message size distributions"),
+                    distributions,
                 )
             )
             terms.append(f"messages_{number} * mean_elements_{number}")
@@ -271,26 +294,27 @@ def _counts(at: str, result: PlanResult, structure: StructureResult, load: Load)
             element_inputs.append(Input(f"bytes_{number}", demand.message_bytes, "bytes", Basis.GIVEN))
             terms.append(f"messages_{number} * ceil((bytes_{number} + header_bytes) / element_bytes)")
     total = " + ".join(step.name for step in steps) or "0"
+    given, backlogs = tuple(inputs), tuple(steps)
     for key, unit in (("messages", "messages"), ("entries", "entries")):
         yield Explanation(
             f"{at}/{key}",
             load.demand.messages,
             unit,
             total,
-            tuple(inputs),
+            given,
             Basis.DERIVED,
             model_source(),
-            tuple(steps),
+            backlogs,
         )
     yield Explanation(
         f"{at}/elements",
         load.demand.elements,
         "elements",
         f"ceil({' + '.join(terms) or '0'})",
-        (*inputs, *element_inputs),
+        (*given, *element_inputs),
         Basis.DERIVED,
         tables.source("project", "The element model"),
-        tuple(steps),
+        backlogs,
     )
 
 
@@ -309,9 +333,9 @@ def _messages_of(
             return Step(name, "shared_channels * sync_messages_per_channel", messages)
         inputs.append(Input("group_ur_messages", messages, "messages", Basis.GIVEN))
         return Step(name, "group_ur_messages", messages)
-    growth = result.document.growth
-    factor = growth_factor(percent_per_year=growth.percent_per_year, years=growth.years)
     if number == 1:
+        growth = result.document.growth
+        factor = growth_factor(percent_per_year=growth.percent_per_year, years=growth.years)
         inputs.append(Input("growth_factor", factor, "", Basis.GIVEN))
     queue: Queue = structure.definition.queues[number - 1]
     if queue.put_rate_per_s is not None and queue.outage_minutes is not None:

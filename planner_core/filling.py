@@ -3,8 +3,9 @@
 An offloaded message keeps one entry and two elements. The model is fluid: messages of all
 queues arrive in the proportions of the planned backlog, each pool fills in straight lines
 between the thresholds, and the usage of the structure is that of the fuller pool (an
-assumption, reported as USAGE_MEASURE_ASSUMED). Everything is exact; whole messages are
-taken once, at the end, rounded down.
+assumption, reported as USAGE_MEASURE_ASSUMED). The arithmetic of that model is exact; whole
+messages are taken once, at the end, rounded down. Against a count message by message each
+rule can begin one message early.
 
 Thresholds are percentages, so what fits is proportional to the pools: one bundle (an entry
 with its elements) is filled, and a structure of so many bundles holds so many times as much.

@@ -388,6 +388,20 @@ _KINDS: tuple[FindingKind, ...] = (
         "project",
         "Two pools",
     ),
+    FindingKind(
+        "OFFLOADED_AT_BACKLOG",
+        "info",
+        "Rules offload a part of the planned backlog",
+        "mq_offload",
+        "Offload rules",
+    ),
+    FindingKind(
+        "SAME_CF_TWICE",
+        "warning",
+        "Two names for one coupling facility",
+        "zos_cfrm",
+        "CF",
+    ),
     FindingKind("DSGROUP_TWICE", "warning", "Two structures share a DSGROUP", "mq_cfstruct", "DSGROUP"),
     FindingKind(
         "DB2_LOB_SPACE_ASSUMED",

@@ -8,7 +8,7 @@ from fractions import Fraction
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.structure_size import Curve, model_constant
-from planner_core.units import format_mib
+from planner_core.units import MIB, format_mib
 
 
 def cfcc_level_too_low(cfcc_level: int, *, who: str = "", field: str = "/cfcc_level") -> Iterator[Finding]:
@@ -41,4 +41,15 @@ def always_offloaded(
             f"{model_constant('offloaded_message_elements')} elements in the structure.",
             field=field,
             structure=structure,
+        )
+
+
+def above_maximum(size_bytes: int) -> Iterator[Finding]:
+    """One structure cannot be larger than what a policy can state."""
+    maximum = limit("largest_policy_size_mib") * MIB
+    if size_bytes > maximum:
+        yield finding(
+            "SIZE_ABOVE_MAXIMUM",
+            f"This backlog needs {format_mib(size_bytes)}, above the {format_mib(maximum)} that a policy can state for one "
+            "structure: spread it over several structures, or offload.",
         )

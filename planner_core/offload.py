@@ -81,7 +81,7 @@ def one_message(message_bytes: int, *, rules: Sequence[Rule], curve: Curve) -> D
         else elements_for(message_bytes, header_bytes=curve.header_bytes)
     )
     bands = [Band(edge, int(edge == over), held if edge == over else 0, 0) for edge in edges]
-    return Demand(messages=1, elements=held, bands=tuple(bands), scale=1)
+    return Demand(messages=1, elements=held, bands=tuple(bands), scale=1, taken=(held,))
 
 
 @dataclass(frozen=True, slots=True)

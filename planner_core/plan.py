@@ -25,7 +25,6 @@ from planner_core.demand import (
     demand_of,
     grown,
     growth_factor,
-    held_elements,
 )
 from planner_core.document import Admin, MessageSizes, PlanDocument, Queue, Structure, System
 from planner_core.filling import Fill, Snapshot, bundles_for, fill, smallest_bytes, two_pools
@@ -137,7 +136,10 @@ class Db2Need:
 
 @dataclass(frozen=True, slots=True)
 class StructureResult:
-    """One structure of the group. `definition` is its entry in the document."""
+    """One structure of the group.
+
+    `definition` is its entry in the document.
+    """
 
     role: Role
     name: str
@@ -155,15 +157,22 @@ class StructureResult:
     at_backlog: Snapshot | None = None
     queues: tuple[QueueDemand, ...] = ()
 
-    def queue_shares(self) -> list[Fraction]:
-        """The part that each queue takes of the pool that sets the size; empty without a backlog."""
+    @property
+    def offloaded_by_rules(self) -> int:
+        """Messages of the planned backlog that rules offload, those aside that are too large for the structure."""
+        if self.at_backlog is None or self.load is None:
+            return 0
+        demand = self.load.demand
+        return max(0, self.at_backlog.offloaded - ceil_div(demand.bands[-1].messages, demand.scale))
+
+    @property
+    def queue_weights(self) -> Sequence[int]:
+        """What each queue takes of the pool that sets the size, in one unit; empty without a backlog."""
         if self.load is None or not self.load.demand.messages:
-            return []
+            return ()
         if self.load.binding == ENTRIES:
-            taken = [queue.messages for queue in self.queues]
-        else:
-            taken = [held_elements(queue, header_bytes=self.curve.header_bytes) for queue in self.queues]
-        return [Fraction(part, sum(taken)) for part in taken]
+            return [queue.messages for queue in self.queues]
+        return self.load.demand.taken
 
     @property
     def peak_usage_percent(self) -> Fraction:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -23,6 +25,15 @@ class Basis(StrEnum):
         return self.value.replace("_", " ")
 
 
+_WEAKER = tuple(Basis(name) for name in ("given", "published", "read_off_chart", "derived", "assumed"))
+"""From what needs no trust of ours to what needs most."""
+
+
+def weakest(bases: Iterable[Basis]) -> Basis:
+    """The basis of a figure that rests on all of these."""
+    return max(bases, key=_WEAKER.index)
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A public document, and the place in it."""
@@ -38,6 +49,7 @@ class Source:
 
 
 _MOST_DECIMALS = 12
+_NAME = re.compile(r"[a-z_][a-z0-9_]*")
 Number = int | Fraction | str
 
 
@@ -79,6 +91,14 @@ class Explanation:
     source: Source | None = None
     steps: tuple[Step, ...] = field(default=())
 
+    def __post_init__(self) -> None:
+        """A figure is not better than the weakest input that its formula uses."""
+        if self.basis is Basis.GIVEN:
+            return
+        used = set(_NAME.findall(" ".join((self.formula, *(step.formula for step in self.steps)))))
+        bases = (item.basis for item in self.inputs if item.name in used)
+        object.__setattr__(self, "basis", weakest((self.basis, *bases)))
+
     def as_json(self) -> dict[str, object]:
         """JSON-ready; exact numbers that are not whole are written as text (`2018.688`, `1/3`)."""
         return {
@@ -108,15 +128,15 @@ def plain_number(value: Number) -> int | str:
     """An exact number as JSON can carry it: an int, a finite decimal as text, else `numerator/denominator`."""
     if isinstance(value, (int, str)):
         return value
-    if value.denominator == 1:
-        return value.numerator
-    rest, twos, fives = value.denominator, 0, 0
-    while rest % 2 == 0:
-        rest, twos = rest // 2, twos + 1
+    numerator, denominator = value.as_integer_ratio()
+    if denominator == 1:
+        return numerator
+    twos = (denominator & -denominator).bit_length() - 1
+    rest, fives = denominator >> twos, 0
     while rest % 5 == 0:
         rest, fives = rest // 5, fives + 1
     digits = max(twos, fives)
     if rest != 1 or digits > _MOST_DECIMALS:
-        return f"{value.numerator}/{value.denominator}"
-    scaled = str(abs(value.numerator) * 10**digits // value.denominator).rjust(digits + 1, "0")
-    return f"{'-' if value < 0 else ''}{scaled[:-digits]}.{scaled[-digits:]}"
+        return f"{numerator}/{denominator}"
+    scaled = str(abs(numerator) * 10**digits // denominator).rjust(digits + 1, "0")
+    return f"{'-' if numerator < 0 else ''}{scaled[:-digits]}.{scaled[-digits:]}"

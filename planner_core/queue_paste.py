@@ -1,7 +1,8 @@
 """Queues from what people have at hand: a spreadsheet, DISPLAY QLOCAL output, a plan file.
 
 Each kind becomes queue entries of the plan document, as far as they can be known. What a
-line does not say is left out and reported, with its number; nothing is guessed silently.
+line does not say is reported with its number; nothing is guessed silently, and a line of
+which anything cannot be read gives no queue: it is to be mended as it stands.
 """
 
 from __future__ import annotations
@@ -9,15 +10,21 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Literal
 
 from planner_core import names
-from planner_core.errors import DocumentInvalid, NameSyntax
+from planner_core.document import parse_json
+from planner_core.errors import DocumentInvalid, NameSyntax, SizeSyntax
+from planner_core.units import parse_size
 
 Kind = Literal["table", "display", "plan"]
+ProblemKind = Literal["lost", "apart", "twice", "columns", "heading", "size", "backlog"]
+"""`lost`: the lines gave no queue and are to be mended. `apart`: left out, since it is no shared queue that a plan holds.
+`twice`: left out, since it says what an earlier line says. `columns`: without a meaning, left out. `heading`: there is
+none, so the columns are assumed. `size`, `backlog`: taken over, but the text does not say this."""
 
 _HEADINGS = {
     "name": ("name", "queue", "queuename", "qname", "qlocal"),
@@ -37,107 +44,168 @@ _HEADINGS = {
     "put_rate_per_s": ("putrateper s", "putratepers", "putrate", "rate", "msgspers", "messagespersecond"),
     "outage_minutes": ("outageminutes", "outage", "minutes"),
     "persistent": ("persistent", "defpsist", "persistence"),
-    "isolation": ("isolation", "label"),
+    "selector_reads": ("selectorreads", "selectors", "byselector"),
+    "isolation": ("isolation", "label", "keepapart"),
+    "structure": ("structure", "cfstruct"),
 }
 _FIELD_OF = {heading: field for field, headings in _HEADINGS.items() for heading in headings}
 _COLUMN_ORDER = ("name", "message_bytes", "backlog", "persistent")
+_YES_OR_NO = ("persistent", "selector_reads")
+_IN_BYTES = ("message_bytes", "p95", "max")
+_QUEUE_KEYS = frozenset(_HEADINGS) - {"p95", "max", "structure"}
+_SIZE_KEYS = frozenset({"mean", "p95", "max"})
+_AS_TEXT = "'"
+"""Before a cell that a spreadsheet would take for a formula."""
+_FORMULA = ("=", "+", "-", "@")
 _YES, _NO = {"yes", "y", "true", "1", "x"}, {"no", "n", "false", "0", ""}
-_ATTRIBUTE = re.compile(r"([A-Z][A-Z0-9]{1,11})\(((?:'(?:[^']|'')*'|[^()']|\([^()]*\))*)\)", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"([A-Z][A-Z0-9]{1,11})\(((?:'[^']*'|[^()']|\([^()]*\))*)\)", re.IGNORECASE)
 _MESSAGE = re.compile(r"\b(?:CSQM4\d\dI|CSQM2\d\dI|AMQ8409I?:)")
+_BEGINS = re.compile(r"\bQ(?:UEUE|LOCAL)\(", re.IGNORECASE)
+_PLAN_KEY = re.compile(r"^\s*(?:-\s+)?(?:structures|queues|qsg|message_bytes)\s*:", re.MULTILINE)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LARGEST_LINE = 20_000
+_LONGEST_NUMBER = 24
 _MAXDEPTH_NOTHING_SAID = 999_999_999
 
 
 @dataclass(frozen=True, slots=True)
 class LineProblem:
-    """What could not be taken over from a line (from 1), and why."""
+    """What could not be taken over from a line (from 1), or from the lines up to `last`, and why."""
 
     line: int
     message: str
+    kind: ProblemKind = "lost"
+    last: int = 0
+    queue: str = ""
+
+    @property
+    def lines(self) -> range:
+        """All lines that it is about."""
+        return range(self.line, max(self.line, self.last) + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class PastedQueues:
-    """Queue entries of a plan document, what kind of text they came from, and what could not be taken over."""
+    """Queue entries of a plan document, what kind of text they came from, and what could not be taken over.
+
+    `structures` and `lines` say for each queue which structure the text names (empty: none) and where it stands.
+    """
 
     queues: tuple[dict[str, object], ...]
     kind: Kind
     problems: tuple[LineProblem, ...]
+    structures: tuple[str, ...] = ()
+    lines: tuple[int, ...] = ()
+
+    @property
+    def lost(self) -> tuple[LineProblem, ...]:
+        """Lines that gave no queue and are to be mended."""
+        return tuple(problem for problem in self.problems if problem.kind == "lost")
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A queue, where it stands, and the structure that the text names."""
+
+    line: int
+    queue: dict[str, object]
+    structure: str = ""
 
 
 def detect(text: str) -> Kind:
     """What a text looks like."""
-    if _MESSAGE.search(text) or re.search(r"\bQUEUE\([^)]*\)", text, re.IGNORECASE):
-        return "display"
-    start = text.lstrip()[:1]
-    if start == "{" or re.search(r"^\s*(structures|queues|qsg)\s*:", text, re.MULTILINE):
+    if text.lstrip()[:1] in ("{", "["):
         return "plan"
-    return "table"
+    if _MESSAGE.search(text) or re.search(r"\bQ(?:UEUE|LOCAL)\([^)]*\)", text, re.IGNORECASE):
+        return "display"
+    return "plan" if _PLAN_KEY.search(text) else "table"
 
 
-def read_queues(text: str, *, kind: Kind | None = None) -> PastedQueues:
+def read_queues(
+    text: str, *, kind: Kind | None = None, parse: Callable[[str], object] = parse_json
+) -> PastedQueues:
     """Read queues from a text.
 
     Args:
         text: What was pasted.
         kind: What it is; None to find out.
+        parse: Reads the text of a plan; raises DocumentInvalid for one that it cannot read.
 
     Returns:
         The queues in the order of the text, and the problems of lines that gave none or less
-        than a plan needs.
+        than a plan needs. A plan gives all its queues or none.
     """
     used = kind or detect(text)
+    problems: list[LineProblem] = []
     if used == "display":
-        queues, problems = _from_display(text)
+        found = _from_display(text, problems)
     elif used == "plan":
-        queues, problems = _from_plan(text)
+        found = _from_plan(text, parse, problems)
     else:
-        queues, problems = _from_table(text)
-    return PastedQueues(tuple(queues), used, tuple(problems))
+        found = _from_table(text, problems)
+    return PastedQueues(
+        tuple(each.queue for each in found),
+        used,
+        tuple(problems),
+        tuple(each.structure for each in found),
+        tuple(each.line for each in found),
+    )
 
 
 def _plain(heading: str) -> str:
     return re.sub(r"[^a-z0-9]", "", heading.lower())
 
 
-def _from_table(text: str) -> tuple[list[dict[str, object]], list[LineProblem]]:
-    problems: list[LineProblem] = []
-    queues: list[dict[str, object]] = []
+def _from_table(text: str, problems: list[LineProblem]) -> list[_Found]:
+    found: dict[str, _Found] = {}
     columns: tuple[str | None, ...] | None = None
-    seen: set[str] = set()
+    doubled: set[str] = set()
     for line, cells in _rows(text, problems):
         if columns is None:
-            found = tuple(_FIELD_OF.get(_plain(cell)) for cell in cells)
-            if "name" in found:
-                columns = found
-                unknown = [
-                    cell for cell, field in zip(cells, found, strict=True) if field is None and cell.strip()
+            if problems:  # without its heading the rest means nothing
+                problems[:] = [
+                    LineProblem(problems[0].line, problems[0].message, last=len(text.splitlines()))
                 ]
-                if unknown:
-                    problems.append(
-                        LineProblem(
-                            line, f"Columns without a meaning here are left out: {', '.join(unknown)}."
-                        )
-                    )
+                return []
+            columns = _columns(line, cells, problems)
+            if columns is not None:
                 continue
             columns = _COLUMN_ORDER
-            problems.append(
-                LineProblem(
-                    line,
-                    f"The first line names no column 'name', so the columns are taken as {', '.join(_COLUMN_ORDER)}.",
-                )
+            words = (
+                f"The first line names no column 'name', so the columns are taken as {', '.join(columns)}."
             )
-        queue = _from_cells(line, cells, columns, problems)
-        if queue is None:
+            problems.append(LineProblem(line, words, "heading"))
+        each = _from_cells(line, cells, columns, problems)
+        if each is None:
             continue
-        if queue["name"] in seen:
-            problems.append(
-                LineProblem(line, f"Queue {queue['name']} stands twice; the later line is left out.")
-            )
-            continue
-        seen.add(str(queue["name"]))
-        queues.append(queue)
-    return queues, problems
+        name = str(each.queue["name"])
+        before = found.setdefault(name, each)
+        if before is not each and (before.queue, before.structure) == (each.queue, each.structure):
+            words = f"Queue {name} stands on line {before.line} already, with the same values."
+            problems.append(LineProblem(line, words, "twice", queue=name))
+        elif before is not each:
+            words = f"Queue {name} stands here twice, with other values on line {{}}."
+            problems.append(LineProblem(line, words.format(before.line), queue=name))
+            if name not in doubled:
+                problems.append(LineProblem(before.line, words.format(line), queue=name))
+            doubled.add(name)
+    return [each for name, each in found.items() if name not in doubled]
+
+
+def _columns(line: int, cells: list[str], problems: list[LineProblem]) -> tuple[str | None, ...] | None:
+    """The meaning of each column of a heading; None when the line is none."""
+    found = [_FIELD_OF.get(_plain(cell)) for cell in cells]
+    if "name" not in found:
+        return None
+    doubled = [cell for at, cell in enumerate(cells) if found[at] is not None and found[at] in found[:at]]
+    if doubled:
+        words = f"Two columns mean the same, so only the first is taken, not: {', '.join(doubled)}."
+        problems.append(LineProblem(line, words, "columns"))
+    unknown = [cell for cell, field in zip(cells, found, strict=True) if field is None and cell]
+    if unknown:
+        words = f"Columns without a meaning here are left out: {', '.join(unknown)}."
+        problems.append(LineProblem(line, words, "columns"))
+    return tuple(None if field in found[:at] else field for at, field in enumerate(found))
 
 
 def _rows(text: str, problems: list[LineProblem]) -> Iterator[tuple[int, list[str]]]:
@@ -161,60 +229,58 @@ def _rows(text: str, problems: list[LineProblem]) -> Iterator[tuple[int, list[st
 
 def _from_cells(
     line: int, cells: list[str], columns: tuple[str | None, ...], problems: list[LineProblem]
-) -> dict[str, object] | None:
+) -> _Found | None:
     if len(cells) > len(columns) and any(cells[len(columns) :]):
-        problems.append(
-            LineProblem(line, f"The line has {len(cells)} cells, the heading {len(columns)}; it is left out.")
-        )
+        words = f"The line has {len(cells)} cells, but there are {len(columns)} columns."
+        problems.append(LineProblem(line, words))
         return None
     given = {field: cell for field, cell in zip(columns, cells, strict=False) if field and cell}
-    name = given.pop("name", "")
-    try:
-        names.queue(name)
-    except NameSyntax as error:
-        problems.append(LineProblem(line, f"{error} The line is left out."))
-        return None
+    name, structure = given.pop("name", ""), given.pop("structure", "")
+    wrong: list[str] = []
+    for check, value in ((names.queue, name), (names.cfstruct, structure.upper())):
+        try:
+            if value or check is names.queue:
+                check(value)
+        except NameSyntax as error:
+            wrong.append(str(error))
     queue: dict[str, object] = {"name": name}
-    unread: set[str] = set()
     for field, cell in given.items():
-        if field == "persistent":
-            word = cell.lower()
-            if word in _YES | _NO:
-                queue["persistent"] = word in _YES
-            else:
-                problems.append(LineProblem(line, f"{name}: {cell!r} is neither yes nor no."))
-        elif field == "isolation":
-            queue["isolation"] = cell
+        read = _value(field, cell)
+        if read is None:
+            what = "neither yes nor no" if field in _YES_OR_NO else f"no number ({field})"
+            wrong.append(f"{name}: {cell!r} is {what}.")
         else:
-            number = _number(cell)
-            if number is None:
-                unread.add(field)
-                problems.append(LineProblem(line, f"{name}: {cell!r} is no number ({field})."))
-            else:
-                queue[field] = number
-    _gather_sizes(line, queue, unread, problems)
-    return queue
-
-
-def _gather_sizes(line: int, queue: dict[str, object], unread: set[str], problems: list[LineProblem]) -> None:
-    """Mean, p95 and max become one value; a part of them is not enough. `unread` has been told already."""
-    p95, largest = queue.pop("p95", None), queue.pop("max", None)
+            queue[field] = read
+    if not wrong and {"p95", "max"} & queue.keys() and not {"message_bytes", "p95", "max"} <= queue.keys():
+        wrong.append(f"{name}: a distribution needs mean, p95 and max.")
+    if wrong:
+        problems.append(LineProblem(line, " ".join(wrong), queue=name))
+        return None
+    if "p95" in queue:
+        sizes = {"mean": queue["message_bytes"], "p95": queue.pop("p95"), "max": queue.pop("max")}
+        queue["message_bytes"] = sizes
     if "message_bytes" not in queue:
-        if "message_bytes" not in unread:
-            problems.append(LineProblem(line, f"{queue['name']}: no message size is given."))
-    elif p95 is not None and largest is not None:
-        queue["message_bytes"] = {"mean": queue["message_bytes"], "p95": p95, "max": largest}
-    elif p95 is not None or largest is not None:
-        problems.append(
-            LineProblem(
-                line, f"{queue['name']}: a distribution needs mean, p95 and max; only the mean is taken."
-            )
-        )
-    has_backlog = "backlog" in queue or {"put_rate_per_s", "outage_minutes"} <= queue.keys()
-    if not has_backlog and not unread & {"backlog", "put_rate_per_s", "outage_minutes"}:
-        problems.append(
-            LineProblem(line, f"{queue['name']}: neither a backlog nor a rate with an outage is given.")
-        )
+        problems.append(LineProblem(line, f"{name}: no message size is given.", "size", queue=name))
+    if "backlog" not in queue and not {"put_rate_per_s", "outage_minutes"} <= queue.keys():
+        words = f"{name}: neither a backlog nor a rate with an outage is given."
+        problems.append(LineProblem(line, words, "backlog", queue=name))
+    return _Found(line, queue, structure.upper())
+
+
+def _value(field: str, cell: str) -> object:
+    """What a cell stands for; None when it cannot be read."""
+    if field in _YES_OR_NO:
+        word = cell.lower()
+        return word in _YES if word in _YES | _NO else None
+    if field == "isolation":
+        return cell[1:] if cell.startswith(_AS_TEXT) and cell[1:].startswith(_FORMULA) else cell
+    number = _number(cell)
+    if number is None and field in _IN_BYTES:
+        try:
+            return parse_size(cell, default_unit="B")
+        except SizeSyntax:
+            return None
+    return number
 
 
 def _number(cell: str) -> int | Decimal | None:
@@ -233,34 +299,35 @@ def _number(cell: str) -> int | Decimal | None:
     return int(value) if value == value.to_integral_value() else value
 
 
-def _from_display(text: str) -> tuple[list[dict[str, object]], list[LineProblem]]:
+def _from_display(text: str, problems: list[LineProblem]) -> list[_Found]:
     """DISPLAY QLOCAL(*) ALL: shared queues with what their definitions say.
 
     A definition knows persistence and limits, not message sizes: MAXMSGL is the largest that
     is allowed, CURDEPTH what lies there now. Both are proposed nowhere; the size is asked for.
     """
-    problems: list[LineProblem] = []
-    queues: list[dict[str, object]] = []
-    seen: set[str] = set()
-    for line, attributes in _displayed(text):
+    found: list[_Found] = []
+    seen: dict[str, int] = {}
+    blocks = list(_displayed(text, problems))
+    for line, last, attributes in blocks:
         name = attributes.get("QUEUE") or attributes.get("QLOCAL") or ""
-        if not name:
+        if "*" in name:  # the command itself
             continue
-        disposition = attributes.get("QSGDISP", "").upper()
-        if disposition and disposition != "SHARED":
-            problems.append(
-                LineProblem(line, f"{name} is no shared queue (QSGDISP({disposition})); it is left out.")
-            )
+        if apart := _apart(attributes):
+            problems.append(LineProblem(line, f"{name} {apart}; it is left out.", "apart", last, name))
             continue
+        structure = attributes.get("CFSTRUCT", "").upper()
         try:
             names.queue(name)
+            if structure:
+                names.cfstruct(structure)
         except NameSyntax as error:
-            problems.append(LineProblem(line, f"{error} It is left out."))
+            problems.append(LineProblem(line, str(error), "lost", last, name))
             continue
         if name in seen:
-            problems.append(LineProblem(line, f"Queue {name} is displayed twice; the later one is left out."))
+            words = f"Queue {name} is displayed on line {seen[name]} already; that one is taken."
+            problems.append(LineProblem(line, words, "twice", last, name))
             continue
-        seen.add(name)
+        seen[name] = line
         queue: dict[str, object] = {"name": name}
         if attributes.get("DEFPSIST", "").upper() in {"YES", "NO"}:
             queue["persistent"] = attributes["DEFPSIST"].upper() == "YES"
@@ -268,57 +335,140 @@ def _from_display(text: str) -> tuple[list[dict[str, object]], list[LineProblem]
         if depth.isdigit() and int(depth) < _MAXDEPTH_NOTHING_SAID:
             queue["backlog"] = int(depth)
         else:
-            problems.append(
-                LineProblem(line, f"{name}: MAXDEPTH does not limit it, so its backlog is asked for.")
-            )
-        problems.append(
-            LineProblem(
-                line, f"{name}: a definition does not say how large messages are; the size is asked for."
-            )
-        )
-        queues.append(queue)
-    return queues, problems
+            words = f"{name}: MAXDEPTH does not limit it, so its backlog is asked for."
+            problems.append(LineProblem(line, words, "backlog", last, name))
+        words = f"{name}: a definition does not say how large messages are; the size is asked for."
+        problems.append(LineProblem(line, words, "size", last, name))
+        found.append(_Found(line, queue, structure))
+    if not blocks and not problems:
+        last = len(text.splitlines())
+        problems.append(LineProblem(1, "No queue is displayed here.", "lost", last))
+    return found
 
 
-def _displayed(text: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """The attributes of each displayed queue, with the line on which it begins."""
+def _apart(attributes: Mapping[str, str]) -> str:
+    """Why a displayed queue is none that a plan holds; empty when it may be one."""
+    kind, disposition = attributes.get("TYPE", "").upper(), attributes.get("QSGDISP", "").upper()
+    if kind not in ("", "QLOCAL"):
+        return f"is no local queue (TYPE({kind[:12]}))"
+    if disposition not in ("", "SHARED"):
+        return f"is no shared queue (QSGDISP({disposition[:12]}))"
+    structure = attributes.get("CFSTRUCT", "").upper()
+    if structure in (names.ADMIN_STRUCTURE, names.SYSTEM_STRUCTURE):
+        return f"lies in {structure}, which is planned without its queues"
+    return ""
+
+
+def _displayed(text: str, problems: list[LineProblem]) -> Iterator[tuple[int, int, dict[str, str]]]:
+    """The attributes of each displayed queue, with the lines on which it begins and ends."""
     current: dict[str, str] = {}
-    began = 1
+    began, number = 1, 0
     for number, line in enumerate(text.splitlines(), start=1):
         for match in _ATTRIBUTE.finditer(line):
             key, value = match.group(1).upper(), match.group(2).strip()
             if key in {"QUEUE", "QLOCAL"} and "(" not in value:
                 if current:
-                    yield began, current
+                    yield began, max(began, number - 1), current
                 current, began = {}, number
             quoted = value.startswith("'") and value.endswith("'") and len(value) > 1
             current.setdefault(key, value[1:-1].replace("''", "'") if quoted else value)
+        if _BEGINS.search(_ATTRIBUTE.sub("", line)):
+            problems.append(LineProblem(number, "The name of a queue is cut off: its bracket is not closed."))
     if current:
-        yield began, current
+        yield began, number, current
 
 
-def _from_plan(text: str) -> tuple[list[dict[str, object]], list[LineProblem]]:
-    """The queues of all structures of a plan document in JSON."""
-    from planner_core.document import parse_json
-
+def _from_plan(text: str, parse: Callable[[str], object], problems: list[LineProblem]) -> list[_Found]:
+    """The queues of a plan document, of one structure or of a list; all of them, or none and why."""
+    last = len(text.splitlines())
+    found: list[_Found] = []
     try:
-        parsed = parse_json(text)
+        parsed = parse(text)
+        for structure, queues in _lists_in(parsed):
+            found += [_Found(1, _checked(queue), structure) for queue in queues]
     except DocumentInvalid as error:
-        return [], [LineProblem(1, str(error.problems[0].message))]
-    return _queues_in(parsed)
+        problems.append(LineProblem(1, str(error.problems[0].message), "lost", last))
+        return []
+    except _NoQueues as error:
+        problems.append(LineProblem(1, str(error), "lost", last))
+        return []
+    called = [str(each.queue.get("name", "")) for each in found]
+    if len(set(called)) < len(called):
+        doubled = next(name for name in called if called.count(name) > 1)
+        problems.append(LineProblem(1, f"Queue {doubled!r} stands there twice.", "lost", last))
+        return []
+    if not found:
+        problems.append(LineProblem(1, "The text holds no queues of a plan document.", "lost", last))
+    for each in found:
+        name = str(each.queue.get("name", ""))
+        if "message_bytes" not in each.queue:
+            problems.append(LineProblem(1, f"{name}: no message size is given.", "size", queue=name))
+        if "backlog" not in each.queue and not {"put_rate_per_s", "outage_minutes"} <= each.queue.keys():
+            words = f"{name}: neither a backlog nor a rate with an outage is given."
+            problems.append(LineProblem(1, words, "backlog", queue=name))
+    return found
 
 
-def _queues_in(parsed: object) -> tuple[list[dict[str, object]], list[LineProblem]]:
-    if isinstance(parsed, dict):
-        structures = parsed.get("structures")
-        lists: Iterable[object] = (
-            [item.get("queues") for item in structures if isinstance(item, dict)]
-            if isinstance(structures, list)
-            else [parsed.get("queues")]
-        )
+class _NoQueues(Exception):
+    """A text of which not every queue can be read."""
+
+
+def _lists_in(parsed: object) -> Iterator[tuple[str, list[object]]]:
+    """The lists of queues, each with the name of its structure."""
+    if isinstance(parsed, list):
+        holders: list[object] = [{"queues": parsed}]
+        if all(isinstance(item, dict) and "queues" in item for item in parsed):
+            holders = parsed
+    elif isinstance(parsed, dict) and "structures" in parsed:
+        holders = parsed["structures"] if isinstance(parsed["structures"], list) else [None]
     else:
-        lists = [parsed]
-    queues = [
-        queue for found in lists if isinstance(found, list) for queue in found if isinstance(queue, dict)
-    ]
-    return queues, [] if queues else [LineProblem(1, "The text holds no queues of a plan document.")]
+        holders = [parsed]
+    for holder in holders:
+        if not isinstance(holder, dict) or not isinstance(holder.get("queues", []), list):
+            msg = (
+                "The text is not built as a plan document: structures, each with a name and a list of queues."
+            )
+            raise _NoQueues(msg)
+        name = holder.get("name", "")
+        if name:
+            _check_structure(name)
+        yield str(name), holder.get("queues", [])
+
+
+def _check_structure(name: object) -> None:
+    try:
+        names.cfstruct(name if isinstance(name, str) else "")
+    except NameSyntax as error:
+        raise _NoQueues(str(error)) from None
+
+
+def _checked(queue: object) -> dict[str, object]:
+    """A queue of a plan document, as far as a form can show it; whether it is right is checked there."""
+    if not isinstance(queue, dict):
+        msg = f"A queue is an object with a name, not {str(queue)[:40]!r}."
+        raise _NoQueues(msg)
+    name = str(queue.get("name", ""))[:48]
+    for key, value in queue.items():
+        if key not in _QUEUE_KEYS:
+            msg = f"{name}: a queue has no {str(key)[:40]!r}."
+            raise _NoQueues(msg)
+        if key in _YES_OR_NO and not isinstance(value, bool):
+            msg = f"{name}: {key} is neither true nor false."
+            raise _NoQueues(msg)
+        is_sizes = key == "message_bytes" and isinstance(value, dict)
+        if is_sizes and value.keys() != _SIZE_KEYS:
+            msg = f"{name}: a distribution needs mean, p95 and max."
+            raise _NoQueues(msg)
+        for part in value.values() if is_sizes else (value,):
+            if not _fits_a_field(part):
+                msg = f"{name}: {key} cannot be read."
+                raise _NoQueues(msg)
+    return {key: value for key, value in queue.items() if value is not None}
+
+
+def _fits_a_field(value: object) -> bool:
+    if isinstance(value, str):
+        return not _CONTROL.search(value)
+    if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
+        return len(str(value)) <= _LONGEST_NUMBER and abs(Decimal(str(value)).adjusted()) <= _LONGEST_NUMBER
+    return value is None or isinstance(value, bool)

@@ -15,6 +15,12 @@
   dark.addEventListener("change", follow);
   new MutationObserver(follow).observe(root, { attributes: true, attributeFilter: ["data-theme"] });
 
+  // Swagger UI takes every change of the address's fragment for its own; the skip link moves the focus without one.
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    document.getElementById("page-content").focus();
+  });
+
   SwaggerUIBundle({
     domNode: place,
     url: place.dataset.openapi,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 TEXTS = ("policy", "job", "mqsc", "setxcf", "runbook")
 EXIT_OK, EXIT_FINDINGS = 0, 1
+WAYS_TO_PUT = (
+    "Give --if-match {etag} when the change is made on top of that version, or --replace to change it whichever "
+    "version it has."
+)
+WAYS_TO_IMPORT = "Give --replace to change plans that exist."
 Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
 
 
@@ -239,7 +245,7 @@ def _put(arguments: argparse.Namespace) -> int:
     with _session(writes=True) as session:
         outcome = _save(
             session, arguments.name, computed, if_match=arguments.if_match, replaces=arguments.replace,
-            create_only=arguments.create, comment=arguments.comment,
+            create_only=arguments.create, comment=arguments.comment, ways=WAYS_TO_PUT,
         )  # fmt: skip
     _out(
         f"{arguments.name}: {outcome.status}, version {outcome.version.number}, ETag {outcome.version.etag}\n"
@@ -250,7 +256,7 @@ def _put(arguments: argparse.Namespace) -> int:
 
 def _save(
     session: Session, name: str, computed: Computed, *, if_match: str | None = None, replaces: bool = False,
-    create_only: bool = False, comment: str | None = None,
+    create_only: bool = False, comment: str | None = None, ways: str,
 ) -> Any:  # noqa: ANN401 - the service is imported when a command runs  # fmt: skip
     from app.plans import service
 
@@ -260,7 +266,11 @@ def _save(
         )
     except service.PreconditionRequired as refused:
         if not replaces:
-            raise
+            current = refused.current
+            ways = ways.format(etag=shlex.quote(current.etag))
+            _refuse(
+                f"The plan {name} exists (version {current.number}) and this would change it, so nothing was saved. {ways}"
+            )
         return service.save_plan(session, name, computed, if_match=refused.current.etag, comment=comment)
 
 
@@ -335,7 +345,17 @@ def _import(arguments: argparse.Namespace) -> int:
     plans = [(path.stem, _computed(path.stem, read_file(path))) for path in arguments.files]
     with _session(writes=True) as session:
         saved = [
-            (name, _save(session, name, computed, replaces=arguments.replace, comment="Imported from a file"))
+            (
+                name,
+                _save(
+                    session,
+                    name,
+                    computed,
+                    replaces=arguments.replace,
+                    comment="Imported from a file",
+                    ways=WAYS_TO_IMPORT,
+                ),
+            )
             for name, computed in plans
         ]
     for name, outcome in saved:

@@ -10,6 +10,7 @@ from pydantic_core import to_json
 
 from planner_core.document import PlanDocument
 from planner_core.errors import OutputRefused
+from planner_core.explain import explain_result
 from planner_core.outputs import OUTPUT_KINDS, render_output
 from planner_core.plan import PlanResult, evaluate
 
@@ -57,8 +58,7 @@ def compute(document: PlanDocument) -> Computed:
         PlanRefused: No such plan can exist; it is not stored.
     """
     result = evaluate(document)
-    shown = result.as_json(explain=True)
-    explanations = shown.pop("explanations")
+    shown = result.as_json()
     open_findings = Counter(f.severity for f in result.findings if f.acknowledged is None)
     totals = shown["totals"]
     assert isinstance(totals, dict)  # noqa: S101 - for the type checker
@@ -68,7 +68,7 @@ def compute(document: PlanDocument) -> Computed:
         core_version=result.core_version,
         curve=json.dumps(shown["curve"]),
         result=to_json(shown).decode(),
-        explanations=to_json(explanations).decode(),
+        explanations=_explanations(result),
         qsg=document.qsg,
         structures=totals["structures"],
         initsize_kib=totals["initsize_kib"],
@@ -79,6 +79,12 @@ def compute(document: PlanDocument) -> Computed:
         acknowledged=sum(f.acknowledged is not None for f in result.findings),
         outputs=tuple(_output(kind, result) for kind in OUTPUT_KINDS),
     )
+
+
+def _explanations(result: PlanResult) -> str:
+    """The explanations as one JSON object, each written as soon as it is made: as objects they would fill memory."""
+    written = (to_json(each.figure) + b":" + to_json(each.as_json()) for each in explain_result(result))
+    return (b"{" + b",".join(written) + b"}").decode()
 
 
 def _output(kind: str, result: PlanResult) -> ComputedOutput:

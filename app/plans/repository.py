@@ -104,6 +104,11 @@ def list_versions(session: Session, plan: Plan) -> Sequence[AnyRow]:
     ).all()
 
 
+def count_all(session: Session) -> int:
+    """How many plans there are, living and deleted."""
+    return session.scalars(select(func.count(Plan.id))).one()
+
+
 def list_deleted(session: Session) -> Sequence[AnyRow]:
     """Deleted plans, the last deleted first."""
     query = select(

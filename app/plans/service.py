@@ -11,9 +11,10 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
+from app.db import Database, DatabaseUnusable
 from app.plans import repository
 from app.plans.computed import Computed, canonical, compute
 from app.plans.errors import (
@@ -45,7 +46,7 @@ from planner_core.units import ceil_div
 __all__ = [
     "NameTaken", "PlanConflict", "PlanGone", "PlanNameInvalid", "PlanNotFound", "PlanPage", "PlanSummary",
     "PreconditionRequired", "SaveOutcome", "StoredOutput", "StoredOutputRefused", "StoredVersion", "VersionSummary",
-    "check_name", "copy_plan", "delete_plan", "get_explanations", "get_explanations_json", "get_output", "get_plan", "get_version", "list_deleted", "list_plans",
+    "check_name", "copy_plan", "delete_plan", "get_explanations", "get_explanations_json", "get_output", "get_plan", "get_version", "is_empty", "list_deleted", "list_plans",
     "list_versions", "names_in_use", "now", "purge_deleted", "rename_plan", "restore_plan", "save_plan",
 ]  # fmt: skip
 
@@ -171,6 +172,18 @@ def get_output(session: Session, name: str, kind: str, *, number: int | None = N
         etag=etag(plan.id, number or plan.latest, kind),
         findings=f"error={row.errors}, warning={row.warnings}, info={row.infos}",
     )
+
+
+def is_empty(database: Database) -> bool:
+    """Say whether nothing has been saved yet. A database that does not answer is taken as not empty.
+
+    For pages that need no database and greet those who have just installed one.
+    """
+    try:
+        with database.session(writes=False) as session:
+            return repository.count_all(session) == 0
+    except (DatabaseUnusable, OperationalError):
+        return False
 
 
 def list_deleted(session: Session) -> tuple[DeletedPlan, ...]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal
 
-from planner_core.document import PlanDocument, read_json
+from planner_core.document import CouplingFacility, PlanDocument, Structure, read_json
 
 NAME_PATTERN = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
 """Of a plan: safe in an address and as the name of a file."""
@@ -49,6 +49,16 @@ class StoredVersion:
         """The plan document as a JSON object, complete with defaults."""
         found: dict[str, Any] = json.loads(self.document_json)
         return found
+
+    @cached_property
+    def coupling_facilities(self) -> tuple[CouplingFacility, ...]:
+        """Those of the document, read alone: to read all of it takes long when it is large."""
+        return tuple(map(CouplingFacility.model_validate, self.document_object["coupling_facilities"]))
+
+    def structure(self, name: str) -> Structure | None:
+        """An application structure of the document, read alone."""
+        items = self.document_object["structures"]
+        return next((Structure.model_validate(item) for item in items if item["name"] == name), None)
 
     @cached_property
     def curve(self) -> dict[str, Any]:

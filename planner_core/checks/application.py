@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from planner_core.document import (
@@ -122,6 +123,19 @@ def _check_offload(structure: StructureResult, definition: Structure, load: Load
             field=f"{at}/dsgroup",
             structure=name,
         )
+    by_rules = structure.offloaded_by_rules
+    if (
+        by_rules
+        and not definition.size_with_offload
+        and load.messages_in_initsize(offload=False) >= load.demand.messages
+    ):
+        yield finding(
+            "OFFLOADED_AT_BACKLOG",
+            f"INITSIZE would hold the whole backlog of {name}, but the offload rules start earlier: {by_rules} of "
+            f"{load.demand.messages} messages are offloaded when the backlog is there.",
+            field=f"{at}/rules",
+            structure=name,
+        )
     gains = load.messages_in_size(offload=True) > load.messages_in_size(offload=False)
     if load.with_offload is not None and load.with_offload.starts and not gains:
         yield finding(
@@ -144,17 +158,16 @@ def _check_queues(structure: StructureResult, definition: Structure) -> Iterator
             field=at,
             structure=name,
         )
-    if len(definition.queues) <= 1 or structure.load is None:
+    weights = structure.queue_weights
+    if len(weights) <= 1 or structure.load is None:
         return
-    shares = structure.queue_shares()
-    if not shares:
-        return
-    index = max(range(len(shares)), key=shares.__getitem__)
-    if shares[index] > _MOST:
+    index = max(range(len(weights)), key=weights.__getitem__)
+    part = Fraction(weights[index], sum(weights))
+    if part > _MOST:
         yield finding(
             "QUEUE_FILLS_MOST",
-            f"{definition.queues[index].name} takes {float(100 * shares[index]):.0f} % of the {structure.load.binding} that "
-            f"{name} holds: when it fills the structure, puts to the other queues fail too. Consider a structure of its own.",
+            f"{definition.queues[index].name} takes {float(100 * part):.0f} % of the {structure.load.binding} that {name} "
+            "holds: when it fills the structure, puts to the other queues fail too. Consider a structure of its own.",
             field=f"{at}/{index}",
             structure=name,
         )

@@ -49,7 +49,8 @@ def check_facilities(document: PlanDocument, structure: StructureResult) -> Iter
     if len(preflist) == 1:
         yield finding(
             "PREFLIST_SINGLE_CF",
-            f"{name} can be allocated in {preflist[0]} only: when it is lost, the structure has nowhere to go.",
+            f"{name} can be allocated in {preflist[0]} only: when it is lost, the structure has nowhere to go"
+            f"{_cannot_duplex(structure)}.",
             field=f"{at}/preflist",
             structure=name,
         )
@@ -60,12 +61,17 @@ def check_facilities(document: PlanDocument, structure: StructureResult) -> Iter
 
 
 def _is_protected(definition: Structure) -> bool:
-    """Whether messages outlive the coupling facility: duplexed by the system, or persistent and recoverable.
+    """Whether all messages outlive the coupling facility: duplexed by the system, or persistent and recoverable.
 
-    DUPLEX(ALLOWED) lets an operator start duplexing, and nothing more.
+    DUPLEX(ALLOWED) lets an operator start duplexing, and nothing more; RECOVER brings back
+    persistent messages only.
     """
-    recoverable = definition.recover and any(queue.persistent for queue in definition.queues)
+    recoverable = definition.recover and all(queue.persistent for queue in definition.queues)
     return definition.duplex == "ENABLED" or recoverable
+
+
+def _cannot_duplex(structure: StructureResult) -> str:
+    return "" if structure.placement.duplex == "DISABLED" else ", and it cannot be duplexed"
 
 
 def _check_space(

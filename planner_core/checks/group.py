@@ -107,6 +107,7 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
             "Offload rules compare structure usage with their thresholds. IBM does not publish how usage is measured; "
             "the fuller of entries and elements is taken.",
         )
+    yield from _check_hardware(document)
     yield from _check_dsgroups(document)
     if any(structure.db2 and structure.db2.when_full_bytes for structure in applications):
         yield finding(
@@ -141,6 +142,25 @@ def _check_dsgroups(document: PlanDocument) -> Iterator[Finding]:
                 structure=structure.name,
             )
         seen.setdefault(dsgroup, structure.name)
+
+
+def _check_hardware(document: PlanDocument) -> Iterator[Finding]:
+    """A coupling facility is a partition of a machine; two names for one give no second place to go."""
+    seen: dict[tuple[str, ...], str] = {}
+    for index, cf in enumerate(document.coupling_facilities):
+        parts = (cf.type, cf.mfg, cf.plant, cf.sequence, cf.partition)
+        if any(part is None for part in parts):
+            continue
+        *machine, partition = map(str, parts)
+        key = (*machine, partition.lstrip("0"))
+        if key in seen:
+            yield finding(
+                "SAME_CF_TWICE",
+                f"{seen[key]} and {cf.name} have the same type, manufacturer, plant, sequence and partition: they are one "
+                "coupling facility, and its loss is the loss of both.",
+                field=f"/coupling_facilities/{index}/partition",
+            )
+        seen.setdefault(key, cf.name)
 
 
 def _check_levels(document: PlanDocument) -> Iterator[Finding]:

@@ -23,10 +23,16 @@ def check_sizes(structure: StructureResult) -> Iterator[Finding]:
     sizes, at, name = structure.sizes, structure.pointer, structure.name
     for key, value in (("initsize", sizes.initsize_bytes), ("size", sizes.size_bytes)):
         if value > published_maximum_bytes():
+            by_factor = key == "size" and sizes.initsize_bytes <= published_maximum_bytes()
+            advice = (
+                f"INITSIZE fits. Lower size_factor, now {sizes.size_factor}, or give SIZE."
+                if by_factor
+                else "Spread its queues over several structures, or offload."
+            )
             yield finding(
                 "SIZE_ABOVE_MAXIMUM",
-                f"{name} needs {key.upper()} of {format_mib(value)}, above the {format_mib(published_maximum_bytes())} that a "
-                "policy can state: spread its queues over several structures, or offload.",
+                f"{key.upper()} of {name} comes to {format_mib(value)}, above the {format_mib(published_maximum_bytes())} that a "
+                f"policy can state. {advice}",
                 field=f"{at}/{key}",
                 structure=name,
             )

@@ -77,8 +77,10 @@ def _messages(structure: StructureResult) -> Iterator[str]:
     yield "   opened for shared input (DEFSOPT, or the application's own open option)."
     yield "3. Inhibit puts, or quiesce applications that put:"
     queues = _largest_queues(structure)
-    for name in queues[:_SHOWN_QUEUES] or ["QUEUE"]:
+    for name in queues[:_SHOWN_QUEUES]:
         yield f"     ALTER QLOCAL({mqsc_value(name)}) QSGDISP(SHARED) PUT(DISABLED)"
+    if not queues:
+        yield "     The plan names no queue of this structure: ALTER QLOCAL(...) QSGDISP(SHARED) PUT(DISABLED)"
     if len(queues) > _SHOWN_QUEUES:
         yield f"     and {len(queues) - _SHOWN_QUEUES} more queues, which take less of the structure."
     yield from _grow(structure, 4)
@@ -107,9 +109,9 @@ def _largest_queues(structure: StructureResult) -> list[str]:
     """The queues that take most of the structure, largest first."""
     if not isinstance(structure.definition, Structure):
         return []
-    shares = structure.queue_shares()
+    weights = structure.queue_weights
     names = [queue.name for queue in structure.definition.queues]
-    return [names[index] for index in sorted(range(len(shares)), key=lambda index: -shares[index])]
+    return [names[index] for index in sorted(range(len(weights)), key=lambda index: -weights[index])]
 
 
 def _admin(structure: StructureResult) -> Iterator[str]:

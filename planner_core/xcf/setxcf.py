@@ -49,7 +49,8 @@ def setxcf(result: PlanResult) -> str:
     name = document.policy.name or "policy-name"
     lines = [
         f"* SETXCF commands for the structures of queue-sharing group {document.qsg}.",
-        "* Lines that begin with * are remarks. Issue only what fits your situation.",
+        "* Lines that begin with * are remarks. Three situations follow, never to be run as a",
+        "* whole: issue only the command that fits yours, and only for that structure.",
         "*",
         "* 1. After the policy has been updated with IXCMIAPU: put it into use.",
     ]

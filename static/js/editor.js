@@ -10,7 +10,7 @@
   let timer = 0;
   let underway = null;
   let isSent = false;
-  let isChanged = false;
+  let isChanged = form.hasAttribute("data-unsaved"); // what a button did is not saved either
 
   const fieldOf = (name) => form.querySelector(`[data-field="${CSS.escape(name)}"]`);
 
@@ -56,11 +56,12 @@
     }
   };
 
-  const keepPanel = () => {
-    if (panel.querySelector(":scope > .outdated")) return;
-    const note = document.createElement("p");
+  const keepPanel = (missing) => {
+    panel.querySelector(":scope > .outdated")?.remove();
+    const note = document.createElement("div");
     note.className = "notice warning outdated";
-    note.textContent = "These figures belong to what was typed before.";
+    note.append(Object.assign(document.createElement("p"), { textContent: "These figures belong to what was typed before." }));
+    if (missing) note.append(missing);
     panel.prepend(note);
   };
 
@@ -72,7 +73,7 @@
       panel.replaceChildren(...fresh.childNodes);
       panel.toggleAttribute("data-answered", hasAnswer);
     } else {
-      keepPanel();
+      keepPanel(page.getElementById("missing"));
     }
     swapProblems(page.querySelectorAll("#problems > li"));
     const said = page.getElementById("summary");
@@ -127,8 +128,15 @@
     if (found) found.querySelector(":scope > summary > .mono").textContent = event.target.value.toUpperCase() || "New structure";
   });
 
-  form.addEventListener("submit", () => {
+  const focusOn = document.getElementById("focus-on");
+  form.addEventListener("submit", (event) => {
     isSent = true;
+    const button = event.submitter;
+    // The buttons name a place in the page for browsers without scripts; here the focus says where to go on, and the
+    // address stays as it is, so that a reload sends the form again instead of dropping it.
+    button?.removeAttribute("formaction");
+    const isEnter = button && button.tabIndex < 0; // Enter in a field: the first button is pressed, which nobody sees
+    focusOn.value = isEnter ? document.activeElement?.id || "" : button?.id || "";
     clearTimeout(timer);
     underway?.abort();
   });
@@ -139,12 +147,11 @@
   addEventListener("online", () => summary.classList.contains("is-stale") && ask());
 
   /* After a button that added something, typing goes on there; after a refusal, at the list of what is wrong. */
-  const focus = document.getElementById("focus-on").value;
-  const goal = focus && (document.getElementById(focus) || fieldOf(focus));
+  const named = focusOn.value && (document.getElementById(focusOn.value) || fieldOf(focusOn.value));
+  const goal = named?.matches?.("details") ? named.querySelector("summary") : named;
   if (goal) {
-    for (let details = goal.closest("details"); details; details = details.parentElement.closest("details")) details.open = true;
-    // The buttons name a place in the page for browsers without scripts; going there would take the focus away again.
-    if (location.hash) history.replaceState(null, "", location.pathname + location.search);
+    const folded = goal.matches("summary") ? goal.parentElement.parentElement : goal;
+    for (let details = folded.closest("details"); details; details = details.parentElement.closest("details")) details.open = true;
     const go = () => {
       goal.focus({ preventScroll: true });
       goal.scrollIntoView({ block: "center" });

@@ -33,6 +33,7 @@ def test_the_benchmarks_run_and_print_both_figures_of_each_ratio() -> None:
     assert done.returncode == 0, done.stderr
     for name in ("planner", "bare-def", "bare-async", "validate the parsed document", "evaluate it"):
         assert re.search(rf"^{name} +[\d.]+", done.stdout, re.MULTILINE), done.stdout
+    assert len(re.findall(r"^planner +[\d. ]+\nbare-store +[\d. ]+$", done.stdout, re.MULTILINE)) == 2
 
 
 def test_no_server_is_left_behind_when_a_measurement_fails(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,6 @@ from planner_core.demand import (
     demand_of,
     grown,
     growth_factor,
-    held_elements,
     scaled_shares,
 )
 from planner_core.errors import OutOfRange
@@ -122,7 +121,14 @@ def test_they_suffice_too_where_some_messages_are_over_63_kb(sizes: list[int], t
     counted = demand(QueueDemand(times * len(sizes), described(sizes)))
     held = times * sum(elements(size) if size <= LARGEST else 2 for size in sizes)
     assert counted.elements >= held
-    assert held_elements(QueueDemand(times * len(sizes), described(sizes)), header_bytes=HEADER) >= held
+    assert Fraction(counted.taken[0], counted.scale) >= held
+
+
+def test_rare_messages_far_over_63_kb_do_not_inflate_the_others() -> None:
+    # 95 % take at most ceil(2372 / 256) = 10 elements, 5 % at most 254 while they stay in the CF, 2 when they do not.
+    sizes = SizeDistribution(mean=60_000, mean_of=1, p95=2000, maximum=10 * 2**20)
+    counted = Fraction(demand(QueueDemand(10**6, sizes)).elements, 10**6)
+    assert 20 < counted < Fraction(95, 100) * 11 + Fraction(5, 100) * 255
 
 
 @given(st.integers(0, 2000), st.integers(0, 200), st.integers(0, 300), st.integers(0, 300))

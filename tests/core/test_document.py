@@ -310,22 +310,31 @@ def test_names_of_queues_are_told_apart_by_case() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "says", "field"),
     [
-        ('{"qsg": "A", "qsg": "B"}', "The key 'qsg' stands twice in one object"),
-        ('{"qsg": NaN}', "NaN is not a number that JSON knows"),
-        ('{"qsg": -Infinity}', "-Infinity is not a number"),
-        ("[" * 100_000, "nested too deeply"),
-        (b'{"qsg": "\xff"}', "not UTF-8: byte 9"),
-        ('{"headroom_percent": ' + "1" * 50 + "}", "is too long"),
-        ('{"headroom_percent": 0.' + "1" * 50 + "}", "is too long"),
+        ('{"qsg": "A", "qsg": "B"}', "The key 'qsg' stands twice in one object", ""),
+        ('{"structures": [{"name": "A", "name": "B"}]}', "The key 'name' stands twice", "/structures/0"),
+        ('{"qsg": NaN}', "NaN is not a number that JSON knows", "/qsg"),
+        ('{"qsg": -Infinity}', "-Infinity is not a number", "/qsg"),
+        ("[" * 100_000, "nested too deeply", ""),
+        (b'{"qsg": "\xff"}', "not UTF-8: byte 9", ""),
+        ('{"headroom_percent": ' + "1" * 50 + "}", "is too long", "/headroom_percent"),
+        ('{"headroom_percent": 0.' + "1" * 50 + "}", "is too long", "/headroom_percent"),
+        ('{"growth": {"years": 1e9999999999999999999999}}', "beyond every range", "/growth/years"),
+        ('{"growth": {"years": 1E-9999999999999999999999}}', "beyond every range", "/growth/years"),
     ],
-    ids=range(7),
+    ids=range(10),
 )
-def test_json_is_read_strictly(text: str | bytes, says: str) -> None:
+def test_json_is_read_strictly(text: str | bytes, says: str, field: str) -> None:
     with pytest.raises(DocumentInvalid, match=says) as refused:
         read_json(text)
-    assert [item.field for item in refused.value.problems] == [""]
+    assert [item.field for item in refused.value.problems] == [field]
+
+
+def test_every_number_that_cannot_be_read_is_named() -> None:
+    with pytest.raises(DocumentInvalid) as refused:
+        read_json('{"a~b": NaN, "c/d": [1, Infinity]}')
+    assert [item.field for item in refused.value.problems] == ["/a~0b", "/c~1d/1"]
 
 
 @pytest.mark.parametrize("text", ["", "qsg: SQ03", "{", '{"qsg": }', b""])

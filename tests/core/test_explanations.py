@@ -140,4 +140,79 @@ def test_assumed_numbers_are_marked_as_such_in_explanations() -> None:
                 or given_input["basis"] == "derived"
                 or given_input["source"]
                 or given_input["name"].startswith("bytes_per")
+                or given_input["name"] in FIGURES
             ), given_input
+
+
+FIGURES = {"need_bytes", "initsize_bytes", "size_bytes"} | {
+    f"{key}_{number}" for key in ("initsize_kib", "size_kib") for number in (1, 2, 3)
+}
+"""Inputs that are explained themselves, by the figure of that name."""
+
+
+@settings(max_examples=40)
+@given(documents())
+def test_no_figure_is_better_founded_than_what_its_formula_uses(document: dict[str, Any]) -> None:
+    trust = ["given", "published", "read_off_chart", "derived", "assumed"]
+    explanations: Any = evaluate(read_object(document)).as_json(explain=True)["explanations"]
+    for figure, item in explanations.items():
+        text = " ".join([item["formula"], *(step["formula"] for step in item["steps"])])
+        used = {i["basis"] for i in item["inputs"] if re.search(rf"\b{i['name']}\b", text)}
+        if item["basis"] != "given":
+            assert trust.index(item["basis"]) >= max(map(trust.index, used), default=0), figure
+    for index in range(len(document.get("structures", [])) + 1):
+        need = explanations.get(f"/structures/{index}/need_bytes")
+        size = explanations[f"/structures/{index}/initsize_kib"]
+        if need and size["basis"] != "given":
+            assert trust.index(size["basis"]) >= trust.index(need["basis"])
+
+
+@pytest.mark.parametrize("minsize", [None, "1K", "600M"])
+def test_a_given_minsize_is_in_the_explanation_of_initsize(minsize: str | None) -> None:
+    result = evaluate(read_object(varied(structures__0__minsize=minsize))).as_json(explain=True)
+    explanations: Any = result["explanations"]
+    structures: Any = result["structures"]
+    assert recalculate(explanations["/structures/1/initsize_kib"]) == structures[1]["initsize_kib"]
+
+
+@pytest.mark.parametrize("auto_alter", [False, True])
+@pytest.mark.parametrize("message_bytes", [100, 2048, 40000, 64513])
+@pytest.mark.parametrize("hold", [0, 1000, 200_000])
+def test_the_reserve_equals_its_explanation(message_bytes: int, hold: int, auto_alter: bool) -> None:
+    answer = offload_answer(
+        Fraction(2**29),
+        message_bytes=message_bytes,
+        rules=(),
+        cfcc_level=25,
+        auto_alter=auto_alter,
+        hold_messages=hold,
+    )
+    by_figure = {item.figure: recalculate(item.as_json()) for item in answer.explanations}
+    reserve: Any = answer.figures["reserve"]
+    for name in ("reserved_bytes", "highest_threshold", "highest_threshold_by_pools"):
+        assert by_figure.get(f"/reserve/{name}") == reserve[name], name
+    assert float(by_figure["/bytes_per_offloaded_message"]) == answer.figures["bytes_per_offloaded_message"]
+    assert by_figure["/ibm_bytes_per_offloaded_message"] == answer.figures["ibm_bytes_per_offloaded_message"]
+
+
+@pytest.mark.parametrize("auto_alter", [False, True])
+@pytest.mark.parametrize(("message_bytes", "hold"), [(2048, 100_000), (1024, 60_000), (20_000, 150_000)])
+def test_the_highest_threshold_by_pools_leaves_room_and_the_next_one_does_not(
+    message_bytes: int, hold: int, auto_alter: bool
+) -> None:
+    def offloaded(threshold: int) -> int:
+        figures: Any = offload_answer(
+            Fraction(2**29),
+            message_bytes=message_bytes,
+            rules=(Rule(threshold, 0),),
+            cfcc_level=25,
+            auto_alter=auto_alter,
+            hold_messages=hold,
+        ).figures
+        highest.add(figures["reserve"]["highest_threshold_by_pools"])
+        return int(figures["capacity"] - figures["steps"][0]["at_messages"])
+
+    highest: set[int] = set()
+    offloaded(50)
+    (threshold,) = highest
+    assert offloaded(threshold) >= hold > offloaded(threshold + 1)

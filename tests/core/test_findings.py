@@ -234,6 +234,27 @@ CASES: dict[str, Case] = {
         near={S0 + "initsize": "300M", "coupling_facilities__1__size": "300M"},
         structure="APP1",
     ),
+    "OFFLOADED_AT_BACKLOG": Case(
+        "info",
+        "/structures/0/offload/rules",
+        r"INITSIZE would hold the whole backlog of APP1, .* \d+ of \d+ messages are offloaded",
+        raised={S0 + "queues__0__message_bytes": 40_000},
+        near={S0 + "queues__0__message_bytes": 40_000, "headroom_percent": 100},
+        structure="APP1",
+    ),
+    "SAME_CF_TWICE": Case(
+        "warning",
+        "/coupling_facilities/1/partition",
+        "CF01 and CF02 have the same type, manufacturer, plant, sequence and partition",
+        raised={
+            "coupling_facilities__0": {"name": "CF01", **HARDWARE, "partition": "0A"},
+            "coupling_facilities__1": {"name": "CF02", **HARDWARE, "partition": "A"},
+        },
+        near={
+            "coupling_facilities__0": {"name": "CF01", **HARDWARE, "partition": "0A"},
+            "coupling_facilities__1": {"name": "CF02", **HARDWARE, "partition": "A0"},
+        },
+    ),
     "DSGROUP_TWICE": Case(
         "warning",
         "/structures/1/offload/dsgroup",
@@ -333,7 +354,7 @@ CASES: dict[str, Case] = {
     "SIZE_ABOVE_MAXIMUM": Case(
         "error",
         "/structures/0/size",
-        r"APP1 needs SIZE of 1,0\d\d\.\d GiB, above the 1,024\.0 GiB",
+        r"SIZE of APP1 comes to 1,0\d\d\.\d GiB, above the 1,024\.0 GiB .* Lower size_factor, now 1\.5",
         raised={S0 + "queues__0__backlog": 304_000_000},
         near={S0 + "queues__0__backlog": 303_000_000},
         structure="APP1",

@@ -91,11 +91,18 @@ def test_what_a_line_lacks_is_told_with_its_number(row: str, told: str) -> None:
     assert told in found.problems[0].message
 
 
-def test_a_queue_named_twice_is_taken_once_and_told() -> None:
-    found = read_queues("name,size,backlog\nA,1,1\nA,2,2\n")
+def test_a_queue_named_twice_with_other_values_is_not_taken_and_both_lines_are_to_be_mended() -> None:
+    found = read_queues("name,size,backlog\nA,1,1\nB,1,1\nA,2,2\n")
 
-    assert [queue["message_bytes"] for queue in found.queues] == [1]
-    assert "twice" in found.problems[0].message
+    assert [queue["name"] for queue in found.queues] == ["B"]
+    assert sorted(problem.line for problem in found.lost) == [2, 4]
+
+
+def test_a_queue_named_twice_with_the_same_values_is_taken_once_and_told() -> None:
+    found = read_queues("name,size,backlog\nA,1,1\nA,1,1\n")
+
+    assert [queue["name"] for queue in found.queues] == ["A"]
+    assert [(p.line, p.kind) for p in found.problems] == [(3, "twice")]
 
 
 @pytest.mark.parametrize(
@@ -106,14 +113,58 @@ def test_a_queue_named_twice_is_taken_once_and_told() -> None:
         ("1,234,567", 1234567),
         ("200 000", 200000),
         ("0,5", Decimal("0.5")),
-        ("1e3", None),
-        ("-1", None),
     ],
 )
 def test_numbers_as_spreadsheets_write_them(cell: str, number: object) -> None:
     (queue,) = read_queues(f'name\tsize\tbacklog\nA\t1\t"{cell}"\n').queues
 
-    assert queue.get("backlog") == number
+    assert queue["backlog"] == number
+
+
+@pytest.mark.parametrize("cell", ["1e3", "-1", "many", "4K"])
+def test_a_line_with_a_cell_that_is_no_number_gives_no_queue(cell: str) -> None:
+    found = read_queues(f"name\tsize\tbacklog\nA\t1\t{cell}\n")
+
+    assert found.queues == ()
+    assert [problem.line for problem in found.lost] == [2]
+
+
+def test_sizes_in_tables_may_have_units() -> None:
+    (queue,) = read_queues("name,size,p95,max,backlog\nA.Q,3500,12K,60K,100\n").queues
+
+    assert queue["message_bytes"] == {"mean": 3500, "p95": 12288, "max": 61440}
+
+
+def test_a_heading_that_cannot_be_cut_into_cells_leaves_the_whole_table_to_be_mended() -> None:
+    found = read_queues('"name,size\nA,1024,500,yes\n')
+
+    assert found.queues == ()
+    assert list(found.lost[0].lines) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "line", ["A.Q,3500,12K,60K,100,maybe", "A.Q,3500,12K,,100,no", "A" + "," * 20_001, '"A.Q,1,1,1,1,no']
+)
+def test_a_line_of_which_anything_cannot_be_read_is_lost_as_a_whole(line: str) -> None:
+    found = read_queues(f"name,size,p95,max,backlog,persistent\n{line}\n")
+
+    assert found.queues == ()
+    assert [problem.line for problem in found.lost] == [2]
+
+
+def test_columns_of_the_structure_and_of_selectors_are_understood() -> None:
+    found = read_queues("structure,name,message_bytes,backlog,selector_reads\napp1,A,1,1,yes\n,B,1,1,no\n")
+
+    assert found.structures == ("APP1", "")
+    assert [queue["selector_reads"] for queue in found.queues] == [True, False]
+    assert found.problems == ()
+
+
+def test_two_columns_of_one_meaning_are_told() -> None:
+    found = read_queues("name,size,bytes,backlog\nA,1,2,3\n")
+
+    assert found.queues[0]["message_bytes"] == 1
+    assert [problem.kind for problem in found.problems] == ["columns"]
 
 
 def test_display_qlocal_gives_shared_queues_and_asks_for_sizes() -> None:
@@ -125,6 +176,32 @@ def test_display_qlocal_gives_shared_queues_and_asks_for_sizes() -> None:
         (2, "PAYMENTS.IN"),
         (12, "LOCAL.ONLY"),
     ]
+    assert found.structures == ("APPLICATION1",)
+    assert found.lost == ()
+
+
+def test_a_displayed_queue_that_cannot_be_read_is_lost_with_all_its_lines() -> None:
+    found = read_queues("QUEUE(GOOD)\nMAXDEPTH(5)\nQUEUE(BAD NAME)\nMAXDEPTH(5)\nQUEUE(GOOD.TOO)\n")
+
+    assert [queue["name"] for queue in found.queues] == ["GOOD", "GOOD.TOO"]
+    assert [list(problem.lines) for problem in found.lost] == [[3, 4]]
+
+
+def test_a_displayed_name_that_is_cut_off_is_told() -> None:
+    found = read_queues("QUEUE(GOOD) MAXDEPTH(5)\nQUEUE(CUT.O\nMAXDEPTH(9)\n")
+
+    assert [problem.line for problem in found.lost] == [2]
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    ["QSGDISP(QMGR)", "QSGDISP(SHARED) CFSTRUCT(CSQSYSAPPL)", "TYPE(QALIAS)"],
+)
+def test_displayed_queues_that_are_none_of_a_plan_are_left_out_and_told(attributes: str) -> None:
+    found = read_queues(f"DIS QLOCAL(*) ALL\nQUEUE(A) {attributes}\n")
+
+    assert found.queues == ()
+    assert [(problem.kind, problem.queue) for problem in found.problems] == [("apart", "A")]
 
 
 def test_the_form_of_other_platforms_is_read_too_and_an_unlimited_depth_is_no_backlog() -> None:
@@ -142,9 +219,45 @@ def test_a_plan_file_gives_the_queues_of_all_its_structures() -> None:
     assert (found.kind, [queue["name"] for queue in found.queues]) == ("plan", ["A", "B"])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"structures": [',
+        '{"structures": []}',
+        '{"structures": {}}',
+        '{"queues": [5]}',
+        '{"queues": [{"name": "A", "colour": 1}]}',
+        '{"queues": [{"name": "A", "backlog": {}}]}',
+        '{"queues": [{"name": "A", "backlog": 1e999999}]}',
+        '{"queues": [{"name": "A", "persistent": "maybe"}]}',
+        '{"queues": [{"name": "A", "message_bytes": {"mean": 1}}]}',
+        '{"queues": [{"name": "A\\tB"}]}',
+        '{"queues": [{"name": "A"}, {"name": "A"}]}',
+        '{"structures": [{"name": "not one", "queues": []}]}',
+    ],
+)
+def test_a_plan_of_which_anything_cannot_be_read_gives_no_queue_and_all_of_it_is_lost(text: str) -> None:
+    found = read_queues(f"\n{text}\n")
+
+    assert (found.kind, found.queues) == ("plan", ())
+    assert [list(problem.lines) for problem in found.lost] == [[1, 2]]
+
+
+def test_a_plan_names_the_structure_of_each_queue() -> None:
+    text = '{"structures": [{"name": "APP1", "queues": [{"name": "A"}]}, {"name": "APP2", "queues": [{"name": "B"}]}]}'
+
+    assert read_queues(text).structures == ("APP1", "APP2")
+
+
 def test_the_kind_can_be_overridden() -> None:
     assert detect("name,QUEUE(A)") == "display"
     assert read_queues("name,size,backlog\nA,1,1", kind="table").kind == "table"
+
+
+def test_many_quotes_without_a_closing_bracket_are_answered() -> None:
+    found = read_queues("QUEUE(A) DESCR(" + "'" * 10_001)
+
+    assert [queue["name"] for queue in found.queues] == ["A"]
 
 
 @settings(max_examples=300, deadline=None)
@@ -155,3 +268,12 @@ def test_any_text_is_answered(text: str) -> None:
     assert all(1 <= problem.line <= text.count("\n") + len(text) + 1 for problem in found.problems)
     names = [queue.get("name") for queue in found.queues]
     assert found.kind == "plan" or len(set(names)) == len(names)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.text(alphabet="AB1,\"x'; ", max_size=12), max_size=6))
+def test_every_line_of_a_table_gives_a_queue_or_is_told(lines: list[str]) -> None:
+    found = read_queues("name,size,backlog\n" + "\n".join(lines), kind="table")
+    told = {line for problem in found.problems for line in problem.lines} | set(found.lines)
+
+    assert {number for number, line in enumerate(lines, start=2) if line.strip()} <= told

@@ -71,6 +71,12 @@ def test_a_change_needs_to_say_so(
     tag = send_json(app, "PUT", "/api/v1/plans/SQ03", changed()).headers["etag"]
     other = written(tmp_path / "other.json", changed(headroom_percent=20))
     assert main(["plans", "put", "SQ03", other]) == 2
+    assert f"Give --if-match '{tag}' " in capsys.readouterr().err
+    imported = written(tmp_path / "SQ03.json", changed(headroom_percent=20))
+    assert main(["plans", "import", imported]) == 2
+    refused = capsys.readouterr().err
+    assert "--replace" in refused
+    assert "match" not in refused.lower()
     assert main(["plans", "put", "SQ03", other, "--create"]) == 2
     assert main(["plans", "put", "SQ03", other, "--if-match", '"0.0"']) == 2
     assert "changed since" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.db import SessionDep
 from app.documents import example_text, read_text
-from app.pages.plans.form import Changed, Checked, Typed, change, check, read_typed, take_pastes, typed_of
+from app.pages.plans.form import Checked, Typed, change, check, read_typed, take_pastes, typed_of
 from app.pages.plans.merge import ConflictRow, conflict_rows, merged
 from app.pages.plans.panel import Panel, panel_of
 from app.pages.plans.shown import FormShown, Wrong, label_of, show
@@ -28,6 +28,8 @@ from planner_core.errors import DocumentInvalid, PlanRefused
 router = APIRouter(include_in_schema=False)
 
 MOST_PARAMETERS = 60_000
+CHECK = "check"
+"""Id of the button that checks the form."""
 
 
 async def _body(request: Request) -> bytes:
@@ -52,6 +54,7 @@ class EditorPage(Page):
     panel: Annotated[Panel, "The result beside the form"]
     lead: Annotated[str, "The sentence above the list of what is wrong"]
     notes: Annotated[tuple[str, ...], "What there is to say about the last button"]
+    is_unsaved: Annotated[bool, "Whether the form holds what is neither saved nor at the address of the page"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +91,7 @@ class Asked:
     name_error: str = ""
     notes: tuple[str, ...] = field(default=())
     lead: str = ""
+    focus: str = ""
 
 
 def read_body(body: bytes) -> Asked:
@@ -110,6 +114,7 @@ def read_body(body: bytes) -> Asked:
         etag=plain.get("etag", "")[:200],
         base=plain.get("base", "")[:12],
         comment=plain.get("comment", "").strip()[:500],
+        focus=plain.get("focus", "")[:100],
     )
 
 
@@ -148,6 +153,7 @@ def create(request: Request, session: SessionDep, body: BodyDep) -> Response:
     asked = read_body(body)
     if asked.action != "save":
         return _changed(request, asked, "")
+    asked = _with_name_checked(asked)
     ready, refused = _ready(request, asked, "")
     if refused is not None:
         return refused
@@ -190,9 +196,7 @@ def save(request: Request, session: SessionDep, name: str, body: BodyDep) -> Res
     except (PlanConflict, PreconditionRequired) as error:
         return _conflict(request, session, name, asked, ready, error.current)
     except PlanGone as error:
-        notes = (f"{error} To keep what you have typed, save it as a new plan.",)
-        gone = replace(asked, name=name, etag="", base="", notes=notes)
-        return _editor(request, gone, "", is_asked=True, status_code=409)
+        return _gone(request, name, asked, error)
     return RedirectResponse(_url(request, f"/plans/{name}?saved={outcome.status}"), status_code=303)
 
 
@@ -200,7 +204,7 @@ def save(request: Request, session: SessionDep, name: str, body: BodyDep) -> Res
 def preview(request: Request, body: BodyDep) -> Response:
     """The result of a form that is not saved; asked for while somebody types."""
     asked = read_body(body)
-    typed = take_pastes(asked.typed).typed if "/paste" in str(asked.action) else asked.typed
+    typed = asked.typed
     panel, checked = panel_of(typed, check(typed))
     page = PanelPage(
         title="Result",
@@ -230,22 +234,43 @@ def _ready(request: Request, asked: Asked, name: str) -> tuple[PlanDocument, Non
     taken = take_pastes(asked.typed)
     asked = replace(asked, typed=taken.typed, notes=(*asked.notes, *taken.notes))
     checked = check(asked.typed)
+    lead = ""
     if any(text.strip() for key, text in asked.typed.items() if key.endswith("/paste")):
         lead = "Not saved: some pasted lines could not be taken over. Mend or delete them."
+    elif taken.has_remarks:
+        lead = "Not saved yet: see above what became of the pasted text, then save."
+    if lead:
         return None, _editor(request, replace(asked, lead=lead), name, is_asked=True, status_code=422)
-    if checked.document is None:
+    if checked.document is None or asked.name_error:
         return None, _editor(request, asked, name, is_asked=True, status_code=422)
     return checked.document, None
 
 
+def _with_name_checked(asked: Asked) -> Asked:
+    """With what is wrong with the name of a new plan, so that it is told together with the rest."""
+    try:
+        service.check_name(asked.name)
+    except PlanNameInvalid as error:
+        return replace(asked, name_error=str(error))
+    return asked
+
+
+def _gone(request: Request, name: str, asked: Asked, error: Exception) -> Response:
+    """The form as it was typed, for a new plan: the one it was made for is no longer there."""
+    notes = (f"{error} To keep what you have typed, save it as a new plan.",)
+    gone = replace(asked, action="check", name=name, etag="", base="", notes=notes)
+    return _editor(request, gone, "", is_asked=True, status_code=409)
+
+
 def _changed(request: Request, asked: Asked, name: str) -> Response:
     """Do what a button other than Save asks, and show the form again."""
-    if asked.action == "check":
-        taken: Changed = take_pastes(asked.typed)
-    else:
+    if asked.action != "check":
         taken = change(asked.typed, asked.action)
-    after = replace(asked, typed=taken.typed, notes=taken.notes)
-    return _editor(request, after, name, is_asked=asked.action == "check", focus=taken.focus)
+        after = replace(asked, typed=taken.typed, notes=taken.notes)
+        return _editor(request, after, name, is_asked=False, focus=taken.focus)
+    taken = take_pastes(asked.typed)
+    after = replace(asked if name else _with_name_checked(asked), typed=taken.typed, notes=taken.notes)
+    return _editor(request, after, name, is_asked=True, focus=taken.focus or asked.focus)
 
 
 def _editor(
@@ -261,6 +286,8 @@ def _editor(
         form = replace(form, wrong=(Wrong("name", "Name", asked.name_error), *form.wrong))
     if asked.lead:
         form = replace(form, general=(asked.lead, *form.general))
+    if focus == CHECK and (form.wrong or form.general):
+        form = replace(form, focus="")  # the list of what is wrong comes first
     page = EditorPage(
         title=f"Edit {name}" if name else "New plan",
         section="plans",
@@ -275,6 +302,7 @@ def _editor(
         panel=panel,
         lead="Not saved. Please mend:" if asked.action == "save" else "To mend:",
         notes=asked.notes,
+        is_unsaved=request.method == "POST",
     )
     return render(request, "plans/editor.html", page, status_code=status_code)
 
@@ -309,7 +337,10 @@ def _base(session: Session, name: str, number: str) -> StoredVersion | None:
 
 def _merge(request: Request, session: Session, name: str, asked: Asked) -> Response:
     """Both changes in one form, on top of what is there now; not saved before somebody has looked at it."""
-    theirs = service.get_plan(session, name)
+    try:
+        theirs = service.get_plan(session, name)
+    except PlanNotFound:
+        return _gone(request, name, asked, PlanGone(name))
     base = _base(session, name, asked.base) or theirs
     mine = check(asked.typed).document
     on_top = replace(asked, etag=theirs.etag, base=str(theirs.number), action="check")

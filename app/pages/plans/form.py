@@ -9,23 +9,23 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from app.documents import parse_text
 from app.pages.plans import fields
 from app.pages.plans.fields import Spec
-from app.pages.plans.typed import text_of, value_of
+from app.pages.plans.typed import mean_of, text_of, value_of
 from planner_core.document import PlanDocument, read_object
 from planner_core.errors import DocumentInvalid, FieldProblem
-from planner_core.queue_paste import read_queues
+from planner_core.queue_paste import PastedQueues, read_queues
 
 Typed = dict[str, str]
 
 LONGEST_KEPT = 500
-"""Characters of one field that are read and shown again; texts with queues are longer."""
-LONGEST_TEXT = 4_000_000
+"""Characters of one field that are read and shown again; of texts with queues all are."""
 MOST_FIELDS = 50_000
 ROWS_IN_STRUCTURE = 24
 """A structure with more queues than this has them as text."""
@@ -197,8 +197,7 @@ def read_typed(pairs: Iterable[tuple[str, str]]) -> Typed:
     typed: Typed = {}
     for key, text in pairs:
         if len(typed) < MOST_FIELDS and _KEY.fullmatch(key):
-            longest = LONGEST_TEXT if _LONG.fullmatch(key) else LONGEST_KEPT
-            typed[key] = text[:longest]
+            typed[key] = text if _LONG.fullmatch(key) else text[:LONGEST_KEPT]
     rows = rows_of(typed)
     for at, specs in _SINGLE:
         _complete(typed, at, specs)
@@ -307,7 +306,7 @@ class _Reader:
         text = self.typed.get(f"{at}/queues")
         if text is None:
             return self.entries(f"{at}/queues", f"{goes_to}/queues", fields.QUEUE, blank={})
-        queues, numbers, problems = _read_text(text)
+        queues, numbers, problems = _read_text(text, self.typed.get(f"{at}/name", "").strip().upper())
         self.problems.extend(FieldProblem(f"{at}/queues", problem) for problem in problems)
         self.origins[f"{goes_to}/queues"] = f"{at}/queues"
         for index, number in enumerate(numbers):
@@ -315,16 +314,17 @@ class _Reader:
         return queues
 
 
-def _read_text(text: str) -> tuple[list[dict[str, Any]], list[int], list[str]]:
-    """Queues as text: the queues, the line of each, and what is wrong with lines that gave none."""
+_TextRead = tuple[list[dict[str, Any]], list[int], list[str]]
+
+
+def _read_text(text: str, name: str) -> _TextRead:
+    """Queues of a structure as text: the queues, the line of each, and what is wrong with lines."""
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
     if first.strip() != _HEADING:
         if not first:
             return [], [], []
-        pasted = read_queues(text)
-        lost = [f"Line {p.line}: {p.message}" for p in pasted.problems if "left out" in p.message]
-        return [dict(queue) for queue in pasted.queues], [], lost
+        return _read_table(text, name)
     queues: list[dict[str, Any]] = []
     numbers: list[int] = []
     problems: list[str] = []
@@ -339,9 +339,38 @@ def _read_text(text: str) -> tuple[list[dict[str, Any]], list[int], list[str]]:
         if len(cells) > len(COLUMNS):
             problems.append(f"Line {number}: {len(cells)} cells, but there are {len(COLUMNS)} columns.")
             continue
-        queues.append(_queue(dict(zip(COLUMNS, cells, strict=False))))
+        given = dict(zip(COLUMNS, cells, strict=False))
+        wrong = [given[key] for key in ("persistent", "selector_reads") if not _is_yes_or_no(given.get(key))]
+        problems += [f"Line {number}: {text!r} is neither yes nor no." for text in wrong]
+        queues.append(_queue(given))
         numbers.append(number)
     return queues, numbers, problems
+
+
+def _is_yes_or_no(text: str | None) -> bool:
+    return (text or "").lower() in ("", "yes", "no")
+
+
+def _read_table(text: str, name: str) -> _TextRead:
+    """The same for a text with another heading, or one of another kind: all of it is understood, or it is told."""
+    pasted = read_queues(text, parse=_parse_plan)
+    problems = []
+    for problem in pasted.problems:
+        if problem.kind == "heading":
+            problems.append(
+                f"Line {problem.line}: The columns have no heading. Begin with {', '.join(COLUMNS)}."
+            )
+        elif problem.kind not in ("size", "backlog"):  # what is missing is told of the queue
+            problems.append(f"Line {problem.line}: {problem.message}")
+    for queue, structure, line in zip(pasted.queues, pasted.structures, pasted.lines, strict=True):
+        if structure and structure != name:
+            problems.append(f"Line {line}: {queue['name']} is said to be of {structure}, but stands here.")
+    return [dict(queue) for queue in pasted.queues], list(pasted.lines), problems
+
+
+def _parse_plan(text: str) -> object:
+    """A plan, or a part of one, in JSON or YAML."""
+    return parse_text(text.encode("utf-8", "replace"))
 
 
 def _queue(cells: Mapping[str, str]) -> dict[str, Any]:
@@ -352,7 +381,7 @@ def _queue(cells: Mapping[str, str]) -> dict[str, Any]:
                 _SPEC_OF[column].kind, text.lower() if _SPEC_OF[column].kind == "yes" else text
             )
     if cells.get("p95") or cells.get("max"):
-        mean = value_of("decimal", cells.get("message_bytes", ""))
+        mean = mean_of(cells.get("message_bytes", ""))
         sizes = {"mean": mean, **{key: value_of("bytes", cells.get(key, "")) for key in ("p95", "max")}}
         queue["message_bytes"] = {key: value for key, value in sizes.items() if value != ""}
     return queue
@@ -382,7 +411,7 @@ def sort_problems(
     by_field: dict[str, list[str]] = {}
     general: list[str] = []
     for problem in problems:
-        words = sentence(problem.message)
+        words = in_the_form(problem, reading)
         if (line := reading.line_of(problem.field)) is not None:
             words = f"Line {line}: {words}"
         if name := reading.field_of(problem.field):
@@ -399,6 +428,44 @@ def _together(found: Sequence[str]) -> str:
     rest = len(found) - MOST_TOGETHER
     more = f" And {rest} more." if rest > 0 else ""
     return " ".join(dict.fromkeys(found[:MOST_TOGETHER])) + more
+
+
+_OF_FIELD: Mapping[str, str] = {
+    "curve": "Must be published, or the number of a fitted curve.",
+    "entry_to_element_ratio": "Must be two numbers from 1 to 65535, such as 1:6.",
+}
+_IN_THE_FORM: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (
+        re.compile(r"must be a whole number of bytes, or an object with .*", re.IGNORECASE),
+        "must be one size, such as 1024 or 4K, or mean/p95/max, such as 3500/12000/60000",
+    ),
+    (re.compile(r"should be greater than or equal to (-?\d+)", re.IGNORECASE), r"must be \1 or more"),
+    (re.compile(r"should be less than or equal to (-?\d+)", re.IGNORECASE), r"must be \1 or less"),
+    (re.compile(r", or must be a list"), ", or names"),
+    (
+        re.compile(r"should be ('[A-Z].*)", re.IGNORECASE),
+        lambda found: f"must be {found[1]}".replace("'", ""),
+    ),
+    (re.compile(r"is already at (/structures/\d+)\S*?(?=:)"), r"is already in \1"),
+)
+"""What the core says of a document, as somebody says it of a form."""
+
+
+def in_the_form(problem: FieldProblem, reading: Reading) -> str:
+    """A problem of a document in the words of the form: without keys, lists, objects and pointers."""
+    for key in problem.field.split("/"):
+        if key in _OF_FIELD:
+            return _OF_FIELD[key]
+    words = problem.message
+    for pattern, instead in _IN_THE_FORM:
+        words = pattern.sub(instead, words)
+
+    def called(found: re.Match[str]) -> str:
+        structures = reading.raw["structures"]
+        index = int(found[1])
+        return str(structures[index].get("name", "")) if index < len(structures) else found[0]
+
+    return sentence(re.sub(r"/structures/(\d+)", called, words))
 
 
 def sentence(text: str) -> str:
@@ -419,6 +486,8 @@ class Changed:
     typed: Typed
     focus: str = ""
     notes: tuple[str, ...] = ()
+    has_remarks: bool = False
+    """Whether something was left out or put elsewhere, so that somebody should look at it before it is saved."""
 
 
 def change(typed: Typed, action: str) -> Changed:
@@ -430,7 +499,7 @@ def change(typed: Typed, action: str) -> Changed:
         return _add(typed, at, notes)
     if verb == "remove" and re.search(r"/\d+$", at):
         kept = {key: text for key, text in typed.items() if key != at and not key.startswith(f"{at}/")}
-        return Changed(kept, notes=notes)
+        return Changed(kept, _after_removing(kept, at), notes)
     if verb == "text":
         raw = read(typed).raw["structures"]
         index = _index_of(typed, at)
@@ -439,6 +508,16 @@ def change(typed: Typed, action: str) -> Changed:
     if verb == "rows":
         return _as_rows(typed, at, notes)
     return Changed(typed, taken.focus, notes)
+
+
+def _after_removing(typed: Typed, removed: str) -> str:
+    """Where to go on after a row was taken out: the next one, else the one before, else the button that adds one."""
+    at, _, number = removed.rpartition("/")
+    rows = rows_of(typed)[at]
+    if not rows:
+        return f"add:{at}" if at != "/acknowledged" else "add:/structures"
+    row = f"{at}/{next((row for row in rows if row > int(number)), rows[-1])}"
+    return row if at == "/structures" else f"{row}/code" if at == "/acknowledged" else f"{row}/name"
 
 
 def _add(typed: Typed, at: str, notes: tuple[str, ...]) -> Changed:
@@ -484,7 +563,8 @@ def _with_rows(typed: Typed, at: str, queues: Sequence[Mapping[str, Any]]) -> Ty
 
 
 def _as_rows(typed: Typed, at: str, notes: tuple[str, ...]) -> Changed:
-    queues, _, problems = _read_text(typed.get(f"{at}/queues", ""))
+    name = typed.get(f"{at}/name", "").strip().upper()
+    queues, _, problems = _read_text(typed.get(f"{at}/queues", ""), name)
     if problems:
         return Changed(typed, f"{at}/queues", (*notes, *problems))
     if len(queues) > ROWS_IN_PLAN:
@@ -494,60 +574,133 @@ def _as_rows(typed: Typed, at: str, notes: tuple[str, ...]) -> Changed:
 
 
 def take_pastes(typed: Typed, *, replace: bool = False) -> Changed:
-    """Put what was pasted beside a structure among its queues; lines that cannot be taken stay where they were."""
+    """Put what was pasted beside a structure among the queues; lines that cannot be taken stay where they were."""
     notes: list[str] = []
     focus = ""
+    has_remarks = False
     for key in [key for key in typed if key.endswith("/paste") and typed[key].strip()]:
         at = key.removesuffix("/paste")
-        typed, said = _take(typed, at, replace=replace)
-        notes += said
+        pasted = read_queues(typed[key], parse=_parse_plan)
+        if pasted.queues:
+            typed, places, said = _placed(typed, at, pasted, replace=replace)
+            notes += said
+            has_remarks = has_remarks or len(places) > 1 or at not in places
+        remarks = _remarks(pasted, _given(typed, at))
+        has_remarks = has_remarks or bool(remarks)
+        notes += remarks
+        typed = {**typed, key: _kept(typed[key], pasted)}
         focus = f"{at}/paste" if typed[key] else f"{at}/queues"
-    return Changed(typed, focus, tuple(notes))
+    return Changed(typed, focus, tuple(notes), has_remarks=has_remarks)
 
 
-def _take(typed: Typed, at: str, *, replace: bool) -> tuple[Typed, list[str]]:
-    text = typed[f"{at}/paste"]
-    pasted = read_queues(text)
-    given = {
+FEW = 3
+_TOGETHER: Mapping[str, str] = {
+    "apart": "queues are no shared queues of a planned structure and are left out",
+    "twice": "queues stand there more than once; the first is taken",
+    "size": "queues have no message size in the text",
+    "backlog": "queues have neither a backlog nor a rate with an outage in the text",
+}
+"""Remarks that are told together when there are more than a few."""
+
+
+def _kept(text: str, pasted: PastedQueues) -> str:
+    """What stays in the box: the lines that gave no queue, below the heading if there is one."""
+    lost = sorted({line for problem in pasted.lost for line in problem.lines})
+    if not lost:
+        return ""
+    lines = text.splitlines()
+    if pasted.kind == "plan" or (len(lost) == 1 and len(lines) == 1):
+        return text
+    first = next(number for number, line in enumerate(lines, start=1) if line.strip())
+    has_heading = pasted.kind == "table" and all(problem.kind != "heading" for problem in pasted.problems)
+    if has_heading and first not in lost:
+        lost.insert(0, first)
+    return "\n".join(lines[number - 1] for number in lost)
+
+
+def _given(typed: Typed, at: str) -> dict[str, Any]:
+    """What was typed for all queues whose text does not say it."""
+    return {
         spec.key: value_of(spec.kind, typed[f"{at}/paste_{spec.key}"])
         for spec in (_SPEC_OF["message_bytes"], _SPEC_OF["backlog"])
         if typed.get(f"{at}/paste_{spec.key}", "").strip()
     }
-    fresh = [_with_defaults(queue, given) for queue in pasted.queues]
-    index = _index_of(typed, at)
-    existing: list[Mapping[str, Any]] = (
-        [] if index is None else read(typed).raw["structures"][index]["queues"]
+
+
+def _placed(
+    typed: Typed, at: str, pasted: PastedQueues, *, replace: bool
+) -> tuple[Typed, tuple[str, ...], list[str]]:
+    """The form with the queues where they belong, the structures they went to, and what there is to say.
+
+    Queues of a structure that the text names go there; a structure that the form does not have is added to it. Those
+    of which the text names none go where they were pasted.
+    """
+    given = _given(typed, at)
+    by_structure: dict[str, list[dict[str, Any]]] = {}
+    for queue, structure in zip(pasted.queues, pasted.structures, strict=True):
+        by_structure.setdefault(structure, []).append(_with_defaults(queue, given))
+    here = typed.get(f"{at}/name", "").strip().upper()
+    if not here and (named := next((name for name in by_structure if _row_called(typed, name) is None), "")):
+        typed, here = {**typed, f"{at}/name": named}, named
+    if here in by_structure and "" in by_structure:
+        by_structure[here] += by_structure.pop("")
+    places, notes = [], []
+    for structure, queues in by_structure.items():
+        place = at if structure in ("", here) else _row_called(typed, structure)
+        added = ""
+        if place is None:
+            new = _add(typed, "/structures", ())
+            place = new.focus.removesuffix("/name")
+            typed = {**new.typed, f"{place}/name": structure}
+            added = ", a structure that was added because the text names it"
+        typed, updated = _joined(typed, place, queues, replace=replace and place == at)
+        places.append(place)
+        name = structure or here or "the structure"
+        notes.append(
+            f"{_queues_in_words(len(queues))} taken over into {name}{added}, {updated} of them in place of what was there."
+        )
+    return typed, tuple(places), notes
+
+
+def _queues_in_words(number: int) -> str:
+    return "1 queue was" if number == 1 else f"{number} queues were"
+
+
+def _row_called(typed: Typed, name: str) -> str | None:
+    """Where a structure of this name stands in the form."""
+    for row in rows_of(typed)["/structures"]:
+        if name and typed.get(f"/structures/{row}/name", "").strip().upper() == name:
+            return f"/structures/{row}"
+    return None
+
+
+def _joined(typed: Typed, at: str, fresh: Sequence[Mapping[str, Any]], *, replace: bool) -> tuple[Typed, int]:
+    """The form with queues among those of a structure, and how many were there under the same name."""
+    existing: Sequence[Mapping[str, Any]] = _Reader(typed).queues(at, at)
+    by_name = (
+        {} if replace else {str(queue.get("name", number)): queue for number, queue in enumerate(existing)}
     )
-    by_name = {str(queue.get("name", number)): queue for number, queue in enumerate(existing)}
-    if replace and fresh:
-        by_name = {}
     updated = sum(str(queue.get("name", "")) in by_name for queue in fresh)
     by_name.update({str(queue.get("name", "")): queue for queue in fresh})
     queues = list(by_name.values())
     is_text = f"{at}/queues" in typed or len(queues) > ROWS_IN_STRUCTURE
-    changed = _with_text(typed, at, queues) if is_text else _with_rows(typed, at, queues)
-    lines = text.splitlines()
-    lost = [p for p in pasted.problems if "left out" in p.message and p.line <= len(lines)]
-    heading = lines[0] if pasted.kind == "table" and lost and lost[0].line > 1 else ""
-    changed[f"{at}/paste"] = "\n".join(
-        ([heading] if heading else []) + [lines[p.line - 1] for p in lost] if lost else []
-    )
-    name = typed.get(f"{at}/name", "").strip().upper() or "the structure"
-    notes = [
-        f"{len(fresh)} queues were taken over into {name}, {updated} of them in place of what was there."
-    ]
-    said = [p for p in pasted.problems if not _is_answered(p.message, given)]
-    notes += [f"Line {p.line}: {p.message}" for p in said[:MOST_TOGETHER]]
+    return (_with_text(typed, at, queues) if is_text else _with_rows(typed, at, queues)), updated
+
+
+def _remarks(pasted: PastedQueues, given: Mapping[str, object]) -> list[str]:
+    """What there is to say about lines; queues that are left out for the same reason are told together."""
+    answered = {kind for kind, key in (("size", "message_bytes"), ("backlog", "backlog")) if key in given}
+    said = [problem for problem in pasted.problems if problem.kind not in answered]
+    remarks = []
+    for kind, words in _TOGETHER.items():
+        called = [problem.queue for problem in said if problem.kind == kind]
+        if len(called) > FEW:
+            remarks.append(f"{len(called)} {words}: {', '.join(called[:FEW])} and {len(called) - FEW} more.")
+            said = [problem for problem in said if problem.kind != kind]
+    remarks += [f"Line {problem.line}: {problem.message}" for problem in said[:MOST_TOGETHER]]
     if len(said) > MOST_TOGETHER:
-        notes.append(f"And {len(said) - MOST_TOGETHER} more lines with remarks.")
-    return changed, notes
-
-
-def _is_answered(message: str, given: Mapping[str, object]) -> bool:
-    """Whether a remark asks for what was typed for all queues that do not say it."""
-    asks_size = "the size is asked for" in message or "no message size" in message
-    asks_backlog = "backlog is asked for" in message or "neither a backlog" in message
-    return (asks_size and "message_bytes" in given) or (asks_backlog and "backlog" in given)
+        remarks.append(f"And {len(said) - MOST_TOGETHER} more lines with remarks.")
+    return remarks
 
 
 def _with_defaults(queue: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from app.pages.plans.findings import FindingShown, findings_shown
 from app.pages.plans.form import Checked, Typed, sort_problems
-from app.pages.plans.shown import label_of
+from app.pages.plans.shown import Wrong, label_of
 from app.templating import plain
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.findings import Finding
@@ -17,6 +17,7 @@ from planner_core.units import bytes_to_kib_ceil, kib_to_bytes
 
 MOST_ROWS = 70
 MOST_FINDINGS = 40
+MOST_WRONG = 8
 _ANCHOR = re.compile(
     r"/(admin|system|policy|coupling_facilities(/\d+)?|structures/\d+(/queues(/\d+)?)?|acknowledged/\d+)"
 )
@@ -44,6 +45,8 @@ class Panel:
     rows_omitted: int
     findings: tuple[FindingShown, ...]
     findings_omitted: int
+    wrong: tuple[Wrong, ...] = ()
+    """What stands between the form and a result, where nobody may have looked yet."""
 
 
 NOTHING = Panel("", 0, 0, (), 0, (), 0)
@@ -59,17 +62,18 @@ def panel_of(typed: Typed, checked: Checked, *, is_asked: bool = True) -> tuple[
     """
     document = checked.document
     if document is None:
-        return replace(
-            NOTHING, summary=missing(checked) if is_asked else "The result will stand here."
-        ), checked
+        if not is_asked:
+            return replace(NOTHING, summary="The result will stand here."), checked
+        wrong = tuple(Wrong(name, label_of(name, typed), error) for name, error in checked.errors.items())
+        return replace(NOTHING, summary=missing(checked), wrong=wrong[:MOST_WRONG]), checked
     try:
         result = evaluate(document)
     except PlanRefused as refused:
         problems = [FieldProblem(finding.field or "", finding.message) for finding in refused.findings]
         errors, general = sort_problems(checked.reading, problems)
-        wrong = replace(checked, document=None, errors=errors, general=general)
+        refusal = replace(checked, document=None, errors=errors, general=general)
         findings = _findings(refused.findings, typed, checked)
-        return replace(NOTHING, summary="No such plan can exist.", findings=findings), wrong
+        return replace(NOTHING, summary="No such plan can exist.", findings=findings), refusal
     return _answered(result, typed, checked), checked
 
 

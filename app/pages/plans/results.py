@@ -11,7 +11,7 @@ from typing import Any
 from app.pages.plans.findings import FindingShown, findings_shown, source_of
 from app.pages.quick.answer import LABELS, Figure
 from app.plans.stored import StoredVersion
-from planner_core.document import Queue, Structure
+from planner_core.document import Queue
 from planner_core.provenance import Basis, Explanation, Input, Step
 from planner_core.units import bytes_to_kib_ceil
 
@@ -131,7 +131,7 @@ def _line(index: int, found: Mapping[str, Any], severities: Sequence[str]) -> St
 
 def facility_lines(version: StoredVersion) -> tuple[FacilityLine, ...]:
     """Structures by the first coupling facility of their PREFLIST; duplexed ones by the first two."""
-    storage = {cf.name: cf.size for cf in version.document.coupling_facilities}
+    storage = {cf.name: cf.size for cf in version.coupling_facilities}
     count: Counter[str] = Counter()
     initsize: Counter[str] = Counter()
     size: Counter[str] = Counter()
@@ -170,11 +170,6 @@ def find_structure(version: StoredVersion, name: str) -> tuple[int, Mapping[str,
     """Place and JSON of a structure of the result."""
     found = enumerate(version.result["structures"])
     return next(((index, item) for index, item in found if item["name"] == name), None)
-
-
-def definition_of(version: StoredVersion, name: str) -> Structure | None:
-    """An application structure of the document."""
-    return next((item for item in version.document.structures if item.name == name), None)
 
 
 class Explanations(Mapping[str, Any]):

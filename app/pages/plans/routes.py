@@ -183,14 +183,16 @@ class PrintPage(Page):
     """A version on paper, for those who approve it."""
 
     version: Annotated[StoredVersion, "The version as stored"]
+    at: Annotated[str, "Path of the pages of this version"]
     structures: Annotated[tuple[StructureLine, ...], "The structures"]
     facilities: Annotated[tuple[FacilityLine, ...], "What they take of each coupling facility"]
     assumption: Annotated[str, "How structures are counted there"]
     findings: Annotated[tuple[FindingShown, ...], "The findings"]
-    findings_omitted: Annotated[int, "How many more there are"]
+    findings_total: Annotated[int, "How many there are"]
     queues: Annotated[tuple[QueueLine, ...], "All queues, or the first of very many"]
     queues_total: Annotated[int, "How many there are"]
     changes: Annotated[tuple[Change, ...], "What changed since the version before"]
+    changes_total: Annotated[int, "How many changes there are"]
     policy: Annotated[TextShown, "The policy, or why it is not given"]
 
 
@@ -256,7 +258,7 @@ def structure(request: Request, session: SessionDep, name: str, number: str, str
         )
     index, item = found
     lines = structure_lines(stored)
-    definition = next((each for each in stored.document.structures if each.name == structure), None)
+    definition = stored.structure(structure)
     queues = definition.queues if definition is not None else []
     first = (_number(request.query_params.get("page", ""), otherwise=1) - 1) * QUEUES_PER_PAGE
     at = f"{_at(stored)}/structures/{structure}"
@@ -331,14 +333,16 @@ def on_paper(request: Request, session: SessionDep, name: str, number: str) -> R
         title=f"{name}, version {stored.number}",
         section="plans",
         version=stored,
+        at=_at(stored),
         structures=structure_lines(stored),
         facilities=facility_lines(stored),
         assumption=ASSUMPTION,
         findings=findings_of(stored)[:MOST_FINDINGS],
-        findings_omitted=max(len(stored.result["findings"]) - MOST_FINDINGS, 0),
+        findings_total=len(stored.result["findings"]),
         queues=tuple(queues[:MOST_PRINTED_QUEUES]),
         queues_total=len(queues),
         changes=changes[:MOST_DIFFERENCES],
+        changes_total=len(changes),
         policy=_text(session, stored, "policy", cut=False),
     )
     return render(request, "plans/print.html", page)

@@ -174,7 +174,9 @@ def _structure(
         Row(f"{at}/queues/{n}", maker.entries(f"{at}/queues/{n}", fields.QUEUE)) for n in rows[f"{at}/queues"]
     )  # fmt: skip
     number = (
-        max(sum(1 for line in text.value.splitlines() if line.strip()) - 1, 0) if is_text else len(queues)
+        max(sum(1 for line in text.value.splitlines() if line.strip()) - 1, 0)
+        if is_text
+        else sum(any(entry.value.strip() and entry.kind != "yes" for entry in row.entries) for row in queues)
     )
     paste = maker.plain(f"{at}/paste", "Text")
     return StructureShown(

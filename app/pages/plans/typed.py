@@ -83,8 +83,14 @@ def _managers(text: str) -> object:
 def _bytes(text: str) -> object:
     if found := _SIZES.fullmatch(text):
         mean, p95, largest = (part.strip() for part in found.groups())
-        return {"mean": _decimal(mean), "p95": _one_size(p95), "max": _one_size(largest)}
+        return {"mean": mean_of(mean), "p95": _one_size(p95), "max": _one_size(largest)}
     return _one_size(text)
+
+
+def mean_of(text: str) -> object:
+    """A mean may have decimals, or be written as a size."""
+    number = _decimal(text)
+    return number if isinstance(number, Decimal) else _one_size(text)
 
 
 def _one_size(text: str) -> object:

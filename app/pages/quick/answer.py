@@ -26,7 +26,10 @@ SHOWN_OUTPUTS: Mapping[str, tuple[str, str]] = {
         "A fragment to merge into the whole policy: DEFINE POLICY with REPLACE(YES) replaces every statement.",
     ),
     "mqsc": ("MQSC commands", "DEFINE CFSTRUCT and DEFINE QLOCAL, for one queue manager of the group."),
-    "setxcf": ("SETXCF commands", "To start the policy, and to alter a structure within it."),
+    "setxcf": (
+        "SETXCF commands",
+        "To start the policy, to rebuild a structure under it, or to enlarge one that fills: issue only what fits.",
+    ),
     "runbook": ("Runbook", "What to do at IXC585E and at reason code 2192, with the figures of this plan."),
 }
 """Titles and remarks of the text outputs on this page; the complete job needs more than this form asks."""

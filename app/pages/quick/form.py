@@ -209,6 +209,8 @@ class _Reader:
             "system": {
                 "include": self.typed["csqsysappl"] == "yes",
                 "shared_channels": self._whole("shared_channels"),
+                # The form has no field for group units of recovery: without CSQSYSAPPL none are planned.
+                **({"group_ur_messages": 0} if self.typed["csqsysappl"] != "yes" else {}),
             },
             "coupling_facilities": [{"name": name} for name in facilities],
             "structures": [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Request
@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from app.pages.quick.answer import DOCUMENT_OUTPUT, SHOWN_OUTPUTS, Answer, answer_of, document_text
 from app.pages.quick.form import QuickForm, read_form
+from app.plans import service as plans
 from app.templating import Page, render
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.findings import Finding
@@ -27,12 +28,17 @@ class QuickPage(Page):
     answer: Annotated[Answer | None, "The answer; None when something must be mended first"]
     refused: Annotated[tuple[Finding, ...], "Why no such plan can exist; empty unless the core refused it"]
     summary: Annotated[str, "The answer, or what is missing, in a sentence or two: read out when it changes"]
+    is_first_visit: Annotated[bool, "Whether to say what this is: nothing has been asked or saved yet"] = (
+        False
+    )
 
 
 @router.get("/", response_class=HTMLResponse)
 def calculator(request: Request) -> HTMLResponse:
     """The calculator; the fields are the parameters of the address, so an answer can be kept and passed on."""
     page = quick_page(request)
+    if not request.query_params:
+        page = replace(page, is_first_visit=plans.is_empty(request.app.state.database))
     return render(request, "quick/calculator.html", page, status_code=200 if page.answer else 422)
 
 

@@ -120,7 +120,7 @@ def _sheet(versions: Sequence[StoredVersion]) -> Sheet:
 
 def _stored(version: StoredVersion) -> SimpleNamespace:
     return SimpleNamespace(
-        document=version.document,
+        document=SimpleNamespace(coupling_facilities=version.coupling_facilities),
         structures=tuple(_structure(item) for item in version.result["structures"]),
     )
 

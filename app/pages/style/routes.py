@@ -9,8 +9,9 @@ from typing import Annotated
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from app.pages.quick.answer import OutputShown
+from app.pages.quick.answer import Figure, OutputShown
 from app.pages.quick.form import Field
+from app.pages.style.specimens import Specimens, figures, specimens
 from app.templating import Page, render
 from planner_core.findings import Finding, finding
 from planner_core.provenance import Basis, Explanation
@@ -36,6 +37,9 @@ class StylePage(Page):
     explanation: Annotated[Explanation, "A figure that explains itself"]
     output: Annotated[OutputShown, "A text to copy or download"]
     numbers: Annotated[tuple[int, ...], "Numbers of several lengths"]
+    figures: Annotated[tuple[Figure, ...], "A figure of each kind"]
+    of: Annotated[Specimens, "Something for each component of the pages of plans"]
+    action: Annotated[str, "Where forms are sent: to this page"]
 
 
 @router.get("/style", response_class=HTMLResponse)
@@ -47,6 +51,12 @@ def style(request: Request) -> HTMLResponse:
         Field("specimen-wrong", "Wrong", "2OO", "Write a whole number, in digits only."),
         Field("specimen-name", "A name", "SQ03"),
         Field("specimen-choice", "A choice", "one"),
+    )
+    explanation = explain_size(
+        "need of a specimen",
+        entries=200_000,
+        elements=1_200_000,
+        curve=published_curve(cfcc_level=25).curve,
     )
     page = StylePage(
         title="Style",
@@ -60,12 +70,7 @@ def style(request: Request) -> HTMLResponse:
             finding("USAGE_MEASURE_ASSUMED", "A specimen of a remark."),
         ),
         table=table("offload_defaults"),
-        explanation=explain_size(
-            "need of a specimen",
-            entries=200_000,
-            elements=1_200_000,
-            curve=published_curve(cfcc_level=25).curve,
-        ),
+        explanation=explanation,
         output=OutputShown(
             kind="specimen",
             title="A text",
@@ -75,5 +80,8 @@ def style(request: Request) -> HTMLResponse:
             href="#page-content",
         ),
         numbers=(9, 1024, 65_280, 200_000, 4_294_967_296),
+        figures=figures(explanation),
+        of=specimens(),
+        action="/style",
     )
     return render(request, "style/style.html", page)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Dialog, Locator, Page, expect
 
 from app.documents import example_text, read_text
 
@@ -221,3 +222,172 @@ def test_without_scripts_rows_are_added_and_the_plan_is_saved(page: Page, base: 
     plain.get_by_role("link", name="SQ03MYDATA").click()
     expect(plain.get_by_role("rowheader", name="MORE.IN")).to_be_visible()
     context.close()
+
+
+def test_what_was_typed_before_a_row_was_added_survives_a_reload(page: Page) -> None:
+    save_example(page)
+    page.goto("/plans/SQ03/edit")
+    at(page, "/cfcc_level").fill("24")
+    page.get_by_role("button", name="Add a queue to MYDATA").click()
+    expect(at(page, "/structures/1/queues/1/name")).to_be_focused()
+    page.reload()
+    expect(at(page, "/cfcc_level")).to_have_value("24")
+
+
+@pytest.mark.parametrize("way", ["add", "merge", "take over"])
+def test_leaving_a_form_that_a_button_filled_is_asked_about(page: Page, way: str) -> None:
+    save_example(page)
+    if way == "take over":
+        page.goto("/plans/SQ03/edit")
+        at(page, "/structures/0/queues/0/selector_reads").check()
+        page.get_by_role("button", name="Add a queue to APPLICATION1").click()
+        for key, text in (("name", "DEEP.Q"), ("message_bytes", "100"), ("backlog", "5")):
+            at(page, f"/structures/0/queues/1/{key}").fill(text)
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.goto("/plans/SQ03/advice")
+        page.get_by_role("button", name="Open the proposal in the editor").click()
+    else:
+        page.goto("/plans/SQ03/edit")
+        if way == "merge":
+            at(page, "/structures/1/full_threshold").fill("80")
+            page.get_by_role("button", name="Save", exact=True).click()
+            expect(page.get_by_text("Saved as a new version.")).to_be_visible()
+            open_page(page, "conflict")
+            page.get_by_role("button", name="Put both together").click()
+        else:
+            page.get_by_role("button", name="Add a structure").click()
+    expect(page.get_by_role("heading", level=1, name="Edit SQ03")).to_be_visible()
+    page.get_by_role(
+        "heading", level=1
+    ).click()  # browsers ask only those who have done something in the page
+    asked: list[str] = []
+
+    def answer(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    page.on("dialog", answer)
+    page.goto("/plans")
+    assert asked == ["beforeunload"]
+
+
+def test_the_focus_stays_near_what_was_removed(page: Page) -> None:
+    save_example(page)
+    page.goto("/plans/SQ03/edit")
+    page.get_by_role("button", name="Add a queue to MYDATA").click()
+    page.get_by_role("button", name="Remove ORDERS.IN").click()
+    expect(at(page, "/structures/1/queues/1/name")).to_be_focused()
+    page.get_by_role("button", name="Remove queue").click()
+    expect(page.get_by_role("button", name="Add a queue to MYDATA")).to_be_focused()
+    page.get_by_role("button", name="Remove this structure APPLICATION1").click()
+    expect(page.locator("details.structure > summary")).to_be_focused()
+    page.get_by_role("button", name="Remove CF01").click()
+    expect(at(page, "/coupling_facilities/1/name")).to_be_focused()
+
+
+def test_enter_in_a_field_checks_the_form_and_leaves_the_focus_there(page: Page) -> None:
+    save_example(page)
+    page.goto("/plans/SQ03/edit")
+    at(page, "/qsg").fill("toolong")
+    backlog = at(page, "/structures/1/queues/0/put_rate_per_s")
+    backlog.press("Enter")
+    expect(page.locator("#wrong-list")).to_be_attached()
+    expect(backlog).to_be_focused()
+    expect(backlog).to_be_in_viewport()
+    page.get_by_role("button", name="Check").click()
+    expect(page.locator("#wrong-list")).to_be_focused()
+    at(page, "/qsg").fill("SQ03")
+    page.get_by_role("button", name="Check").click()
+    expect(page.locator("#wrong-list")).to_have_count(0)
+    expect(page.get_by_role("button", name="Check")).to_be_focused()
+
+
+def test_what_is_missing_in_a_new_plan_is_named_with_a_link_before_it_is_asked_for(page: Page) -> None:
+    page.goto("/new-plan")
+    page.get_by_label("Queue-sharing group").fill("SQ03")
+    page.locator("#panel").get_by_role("link", name="Queue managers").click()
+    expect(page.get_by_label("Queue managers")).to_be_in_viewport()
+    expect(page.locator(".field.is-wrong")).to_have_count(0)
+
+
+def save_document(page: Page, name: str, **changed: object) -> None:
+    document = json.loads(read_text(example_text().encode()).model_dump_json())
+    for queue, values in changed.items():
+        for structure in document["structures"]:
+            for each in structure["queues"]:
+                if each["name"].replace(".", "_") == queue:
+                    each.update(values)
+    answer = page.request.put(f"/api/v1/plans/{name}", data=document)
+    assert answer.status == 201, answer.text()
+
+
+def test_all_of_a_queue_can_be_read_in_its_row(page: Page) -> None:
+    longest = "PAYMENTS.INCOMING.FROM.THE.BRANCHES.HIGH.VALUE.1"
+    values = {
+        "name": longest,
+        "message_bytes": {"mean": 3500, "p95": 12000, "max": 60000},
+        "backlog": 3_000_000,
+    }
+    save_document(page, "SQ03", PAYMENTS_IN=values)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto("/plans/SQ03/edit")
+    for key in ("name", "message_bytes", "backlog"):
+        entry = at(page, f"/structures/0/queues/0/{key}")
+        assert entry.evaluate("e => e.scrollWidth <= e.clientWidth"), key
+    page.get_by_role("button", name="Add a queue to MYDATA").click()
+    first, second = (
+        page.locator(f'[id="/structures/1/queues/{number}"] label').first.bounding_box() for number in (0, 1)
+    )
+    assert first is not None
+    assert second is not None
+    assert (first["height"] > 5, second["height"] > 5) == (True, False)  # the labels head the columns once
+    tops = page.locator('[id="/structures/0/queues/0"] .cell:not(:first-child) .box').evaluate_all(
+        "all => all.map(each => each.getBoundingClientRect().top)"
+    )
+    assert len({round(top) for top in tops}) == 1
+
+
+def test_on_a_phone_the_summary_stays_in_sight_and_leads_to_saving(page: Page) -> None:
+    save_document(page, "SQ03")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/plans/SQ03/edit")
+    expect(page.locator("#summary")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("button", name="Save", exact=True)).not_to_be_in_viewport()
+    at(page, "/structures/1/full_threshold").focus()
+    expect(page.locator("#summary")).to_be_in_viewport(ratio=1)
+    page.get_by_role("link", name="Save, result").click()
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_in_viewport(ratio=1)
+    for link in page.get_by_role("navigation", name="Main").get_by_role("link").all():
+        page.evaluate("scrollTo(0, 0)")
+        expect(link).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("minutes", [30, 90, 106, 150, 400])
+def test_no_label_of_the_chart_stands_on_another_or_on_a_level(page: Page, minutes: int) -> None:
+    save_document(page, "SQ03", ORDERS_IN={"outage_minutes": minutes})
+    page.goto("/plans/SQ03/versions/1/structures/MYDATA")
+    boxes = page.locator(".chart.fill text.halo").evaluate_all(
+        "all => all.map(e => { const b = e.getBBox(); return [b.x, b.y + 2, b.x + b.width, b.y + b.height - 3] })"
+    )
+    lines = page.locator(".chart.fill line.level, .chart.fill line.lead").evaluate_all(
+        "all => all.map(e => [e.x1, e.y1, e.x2, e.y2].map(v => v.baseVal.value))"
+    )
+    assert len(boxes) == 5
+    everything = [*boxes, *lines]
+    for number, (left, top, right, bottom) in enumerate(boxes):
+        for x1, y1, x2, y2 in (*everything[:number], *everything[number + 1 :]):
+            assert not (left < x2 and x1 < right and top <= y2 and y1 <= bottom), (number, boxes, lines)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_with_a_proposal_has_no_accessibility_violation(page: Page, scheme: str) -> None:
+    document = json.loads(read_text(example_text().encode()).model_dump_json())
+    deep = {"name": "DEEP", "message_bytes": 100, "backlog": 5, "selector_reads": True}
+    document["structures"][0]["queues"].append(deep)
+    assert page.request.put("/api/v1/plans/SQ03", data=document).status == 201
+    page.emulate_media(color_scheme="light" if scheme == "light" else "dark")
+    page.goto("/plans/SQ03/advice")
+    expect(page.get_by_role("heading", name="Sizes before and after")).to_be_visible()
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert [each["id"] for each in Axe().run(page).response["violations"]] == []

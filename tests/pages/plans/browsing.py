@@ -46,6 +46,8 @@ class Seen(HTMLParser):
         elif tag == "textarea":
             self._area = name
             self.fields[name] = ""
+        elif tag == "span" and given.get("class") == "g":  # the next digits of a number
+            self.words = self.words.rstrip()
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "textarea":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +18,7 @@ from app.pages.plans.form import (
     take_pastes,
     typed_of,
 )
+from app.pages.plans.shown import show
 from app.pages.plans.typed import text_of, value_of
 from planner_core.document import PlanDocument, read_object
 
@@ -229,3 +232,25 @@ def test_a_whole_number_is_read_as_it_is_shown(number: int) -> None:
 def test_no_text_in_any_field_is_a_failure(text: str) -> None:
     typed = dict.fromkeys(typed_of(everything()), text)
     check(typed)
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "words"),
+    [
+        ("/structures/1/queues/0/name", "PAYMENTS.IN", "Queue PAYMENTS.IN is already in APPLICATION1"),
+        ("/structures/0/queues/0/message_bytes", "big", "mean/p95/max, such as 3500/12000/60000"),
+        ("/coupling_facilities/0/site", "HERE", "Must be SITE1 or SITE2."),
+        ("/structures/0/entry_to_element_ratio", "many", "such as 1:6"),
+        ("/curve", "-5", "Must be published, or the number of a fitted curve."),
+        ("/queue_managers", "0", "Must be 1 or more, or names."),
+    ],
+)
+def test_what_is_wrong_is_said_in_the_words_of_the_form(field: str, text: str, words: str) -> None:
+    said = check({**typed_of(example()), field: text}).errors[field]
+    assert words in said
+    assert not re.search(r"/structures/|object|list|Should|'SITE", said)
+
+
+def test_a_structure_that_nobody_touched_has_no_queue() -> None:
+    typed = change(typed_of(example()), "add:/structures").typed
+    assert [each.summary for each in show(typed, None).structures] == ["1 queue", "1 queue", "0 queues"]

@@ -6,15 +6,18 @@ import csv
 import io
 import json
 import zipfile
+from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
 from openpyxl import load_workbook
 
 from app.documents import example_text, read_text
+from app.main import create_app
 from app.pages.plans import changing
 from app.plans import service
 from app.plans.computed import Computed, compute
+from app.settings import Settings
 from bench.plans import largest
 from planner_core.document import PlanDocument
 from tests.pages.plans.browsing import Browser, Seen
@@ -34,6 +37,47 @@ def test_an_empty_installation_explains_itself_and_offers_example_and_calculator
     assert page.status == 200
     assert "A plan is the sizing of one queue-sharing group" in page.words
     assert {"/new-plan?from=example", "/new-plan", "/"} <= set(page.links)
+
+
+def test_the_first_visit_is_told_what_this_is_until_something_has_been_saved(browser: Browser) -> None:
+    first = browser.get("/")
+    assert "cfplan sizes the coupling facility structures of IBM MQ queue-sharing groups." in first.words
+    assert {"/new-plan?from=example", "/plans"} <= set(first.links)
+    assert "Nothing has been saved here yet." not in browser.get("/?messages=5").words
+    browser.save_example()
+    assert "Nothing has been saved here yet." not in browser.get("/").words
+    assert browser.get("/").status == 200
+
+
+def test_the_calculator_answers_without_a_database(tmp_path: Path) -> None:
+    broken = tmp_path / "cfplan.db"
+    broken.mkdir()
+    page = Browser(create_app(Settings(data_dir=tmp_path))).get("/")
+    assert page.status == 200
+    assert "Nothing has been saved here yet." not in page.words
+    assert "STRUCTURE NAME(SQ03APPLICATION1)" in page.words
+
+
+def test_a_long_plan_is_cut_on_paper_which_says_how_much_is_missing_and_where_all_of_it_is(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser.save_example()
+    typed = {"/structures/0/full_threshold": "80", "/structures/1/full_threshold": "70", "do": "save"}
+    browser.post("/plans/SQ03/edit", {**edit(browser).fields, **typed})
+    whole = browser.get("/plans/SQ03/versions/2/print")
+    assert "Only the first" not in whole.words
+    findings = browser.ask("GET", "/plans/SQ03/versions/2/files/findings.csv").text.count("\n") - 1
+    for limit in ("MOST_FINDINGS", "MOST_PRINTED_QUEUES", "MOST_DIFFERENCES"):
+        monkeypatch.setattr(f"app.pages.plans.routes.{limit}", 1)
+    cut = browser.get("/plans/SQ03/versions/2/print")
+    for words, where in (
+        (f"Only the first 1 of {findings} findings", "/plans/SQ03/versions/2/files/findings.csv"),
+        ("Only the first 1 of 2 queues", "/plans/SQ03/versions/2/files/queues.csv"),
+        ("Only the first 1 of 2 changes", "/plans/SQ03/compare?from=1&to=2"),
+    ):
+        assert f"{words} are on this page. All of them: {where}" in cut.words
+        assert browser.ask("GET", where).status_code == 200
+        assert where in cut.links
 
 
 def test_the_example_saved_through_the_form_gives_the_policy_of_the_rest_interface(browser: Browser) -> None:
@@ -494,3 +538,31 @@ def test_every_figure_of_a_structure_has_its_stored_explanation(browser: Browser
     assert " ".join(formula.split()) in page.words
     assert "why-need_bytes" in page.ids
     assert "why-together-initsize_kib" in browser.get("/plans/SQ03").ids
+
+
+def test_what_was_typed_survives_the_deletion_of_the_plan_while_both_changes_are_looked_at(
+    browser: Browser,
+) -> None:
+    browser.save_example()
+    first, second = edit(browser).fields, edit(browser).fields
+    browser.post("/plans/SQ03/edit", {**first, "/cfcc_level": "24", "do": "save"})
+    refused = browser.post("/plans/SQ03/edit", {**second, "/cfcc_level": "23", "do": "save"})
+    browser.post("/plans/SQ03/delete", {})
+    page = browser.post("/plans/SQ03/edit", {**refused.fields, "do": "merge"})
+    assert page.status == 409
+    assert (page.fields["/cfcc_level"], page.fields["name"]) == ("23", "SQ03")
+    again = browser.post("/new-plan", {**page.fields, "do": "save"})
+    assert again.path == "/plans/SQ03?saved=created"
+
+
+@pytest.mark.parametrize("action", ["save", "check"])
+def test_an_empty_name_is_told_together_with_what_else_is_wrong(browser: Browser, action: str) -> None:
+    page = browser.get("/new-plan")
+    answer = browser.post("/new-plan", {**page.fields, "/qsg": "SQ03", "do": action})
+    assert {"#name", "#/queue_managers"} <= set(answer.links)
+
+
+def test_what_is_missing_is_named_beside_the_form(browser: Browser) -> None:
+    page = browser.get("/new-plan")
+    answer = browser.post("/plan-preview", {**page.fields, "/qsg": "SQ03"})
+    assert "#/queue_managers" in answer.links

@@ -1,0 +1,146 @@
+"""What the components on the style page show: the example plan, computed, and findings and fields that are invented."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+
+from app.documents import example_text, read_text
+from app.pages.plans.fill_chart import FillChart, fill_chart
+from app.pages.plans.findings import FindingShown, findings_shown
+from app.pages.plans.results import FacilityLine, StructureLine, facility_lines, structure_lines
+from app.pages.plans.routes import TextShown
+from app.pages.plans.shown import Entry
+from app.pages.quick.answer import Figure, answer_of
+from app.pages.quick.chart import Chart
+from app.pages.quick.form import read_form
+from app.plans.stored import StoredVersion
+from planner_core.compare import Difference, differences
+from planner_core.findings import finding
+from planner_core.plan import evaluate
+from planner_core.provenance import Explanation
+from planner_core.sheet import ASSUMPTION
+
+_AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+_SITES = (("SITE1", "SITE1"), ("SITE2", "SITE2"))
+
+
+@dataclass(frozen=True, slots=True)
+class Specimens:
+    """Something for every component of the pages of plans and of the calculator."""
+
+    version: StoredVersion
+    structures: tuple[StructureLine, ...]
+    facilities: tuple[FacilityLine, ...]
+    assumption: str
+    differences: tuple[Difference, ...]
+    findings: tuple[FindingShown, ...]
+    texts: tuple[TextShown, ...]
+    fill: FillChart
+    chart: Chart
+    entries: Mapping[str, Entry]
+    lines: Entry
+
+
+@cache
+def specimens() -> Specimens:
+    """Compute them once."""
+    document = read_text(example_text().encode())
+    result = evaluate(document).as_json()
+    version = StoredVersion(
+        plan_id=1,
+        name=document.qsg,
+        number=2,
+        latest=2,
+        created_at=_AT,
+        comment=None,
+        core_version=str(result["core_version"]),
+        document_json=document.model_dump_json(),
+        curve_json=json.dumps(result["curve"]),
+        result_json=json.dumps(result),
+    )
+    fill = next(chart for item in version.result["structures"] if (chart := fill_chart(item)) is not None)
+    form, asked = read_form({})
+    if asked is None:
+        message = "the calculator's example cannot be read"
+        raise RuntimeError(message)
+    lines = structure_lines(version)
+    return Specimens(
+        version=version,
+        structures=(replace(lines[0], initsize_given=True), *lines[1:]),
+        facilities=facility_lines(version),
+        assumption=ASSUMPTION,
+        differences=_differences(),
+        findings=_findings(),
+        texts=_texts(),
+        fill=fill,
+        chart=answer_of(asked, form).chart,
+        entries={entry.kind: entry for entry in _entries()},
+        lines=Entry(
+            "specimen-lines",
+            "Many lines",
+            "name\tbacklog\nA.IN\t100",
+            "Line 2: no size.",
+            "text",
+            hint="Pasted.",
+        ),
+    )
+
+
+def figures(why: Explanation) -> tuple[Figure, ...]:
+    """A figure of each kind; those that are explained lead to the same explanation."""
+    return (
+        Figure("why-specimen", "Need", "bytes", int(why.value), why),
+        Figure("why-specimen", "INITSIZE", "kib", 497_664, why),
+        Figure("why-specimen", "Messages", "count", 200_000, None),
+        Figure("why-specimen", "In use", "percent", 90.3, None),
+        Figure("why-specimen", "Size is set by", "text", "entries", None),
+    )
+
+
+def _differences() -> tuple[Difference, ...]:
+    queue = {"name": "B.IN", "message_bytes": {"mean": 3500, "p95": 12_000, "max": 60_000}, "backlog": None}
+    before = {"backlog": 200_000, "size": "1G", "queues": [queue]}
+    return tuple(
+        differences(before, {"backlog": 250_000, "initsize": "512M", "size": "1G", "queues": [queue, queue]})
+        + differences({"persistent": True, "gone": [1, 2]}, {"persistent": False})
+    )
+
+
+def _findings() -> tuple[FindingShown, ...]:
+    found = (
+        finding("PERSISTENT_NEEDS_CFLEVEL_3", "An error: it cannot be accepted.", structure="APPLICATION1"),
+        finding(
+            "INITSIZE_BELOW_NEED", "A warning to accept with a reason.", field="/qsg", structure="MYDATA"
+        ),
+        finding("USAGE_MEASURE_ASSUMED", "A remark."),
+    )
+    accepted = {
+        **found[1].as_json(),
+        "message": "A warning that was accepted.",
+        "acknowledged": "Agreed with operations.",
+    }
+    items = [*(each.as_json() for each in found), accepted]
+    return findings_shown(items, target_of=lambda _: "page-content")
+
+
+def _texts() -> tuple[TextShown, ...]:
+    return (
+        TextShown("cut", "A long text", "With a remark.", "* BEGINNING\n", "long.txt", "/style", True, ""),
+        TextShown(
+            "refused", "A text that is not given", "", "", "", "/style", False, "The plan has an error."
+        ),
+    )
+
+
+def _entries() -> tuple[Entry, ...]:
+    return (
+        Entry("specimen-yes", "To tick", "yes", "", "yes", hint="What it means."),
+        Entry("specimen-site", "To choose", "SITE2", "", "choice", options=_SITES),
+        Entry("specimen-words", "Words", "MQ.SMDS.*.APP1", "", "text"),
+        Entry("specimen-managers", "Names", "", "Give at least one.", "names", required=True),
+        Entry("specimen-percent", "A share", "12.5", "", "decimal", unit="%"),
+    )

@@ -1,0 +1,148 @@
+"""Plans saved and shown, against endpoints that only validate the same document and store it.
+
+The planner computes, explains and stores everything that a version shows, and answers with a page for people; the other
+server keeps the document's text. Each plan is saved under names of its own, so that every save makes a new one.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from bench.plans import QUEUES, STRUCTURES, largest
+from bench.service import PATIENCE_S, Server, running
+
+FORM = "application/x-www-form-urlencoded"
+JSON = "application/json"
+SERVERS = ("planner", "bare-store")
+
+
+@dataclass(frozen=True)
+class Stored:
+    """How long one server takes to save a plan and to show it: medians of seconds, and of its CPU seconds."""
+
+    save_s: float
+    show_s: float
+    cpu_s: float
+
+
+Saved = Callable[[http.client.HTTPConnection, str], str]
+"""Saves a plan under a name, and returns where it is shown."""
+
+
+def measure_largest(
+    *, structures: int = STRUCTURES, queues: int = QUEUES, rounds: int = 3
+) -> dict[str, Stored]:
+    """The largest plan, by REST; the planner shows it as a page."""
+    body = json.dumps(largest(structures=structures, queues=queues)).encode()
+
+    def by_rest(connection: http.client.HTTPConnection, name: str) -> str:
+        _ask(connection, "PUT", f"/api/v1/plans/{name}", body, JSON, expected=201)
+        return f"/plans/{name}"
+
+    return _measure({"planner": by_rest, "bare-store": _put_bare(body)}, rounds=rounds)
+
+
+def measure_pasted(*, queues: int = QUEUES, rounds: int = 3) -> dict[str, Stored]:
+    """A structure whose queues are pasted into the editor's form; the other server is sent the document."""
+    plan = largest(structures=1, queues=queues)
+    lines = ["name,message_bytes,p95,max,backlog,persistent"]
+    for place, queue in enumerate(plan["structures"][0]["queues"]):
+        del queue["isolation"]
+        sizes = queue["message_bytes"]
+        backlog = queue.setdefault("backlog", 1000 + place)
+        lines.append(
+            f"{queue['name']},{sizes['mean']},{sizes['p95']},{sizes['max']},{backlog},{'yes' if queue['persistent'] else 'no'}"
+        )
+        queue.pop("put_rate_per_s", None)
+        queue.pop("outage_minutes", None)
+    form = {
+        "do": "save", "/qsg": "SQ03", "/queue_managers": "32", "/cfcc_level": "25",
+        "/coupling_facilities/0/name": "CF01", "/coupling_facilities/0/size": "512G",
+        "/structures/0/name": "APPLICATION1", "/structures/0/offload/dsgroup": "MQ.SMDS.*.APP1",
+        "/structures/0/paste": "\n".join(lines),
+    }  # fmt: skip
+
+    def by_form(connection: http.client.HTTPConnection, name: str) -> str:
+        sent = urlencode({**form, "name": name}).encode()
+        _ask(connection, "POST", "/new-plan", sent, FORM, expected=303)
+        return f"/plans/{name}"
+
+    return _measure(
+        {"planner": by_form, "bare-store": _put_bare(json.dumps(plan).encode())},
+        rounds=rounds,
+    )
+
+
+def _put_bare(body: bytes) -> Saved:
+    def put(connection: http.client.HTTPConnection, name: str) -> str:
+        _ask(connection, "PUT", f"/{name}", body, JSON, expected=200)
+        return f"/{name}"
+
+    return put
+
+
+def _measure(ways: dict[str, Saved], *, rounds: int) -> dict[str, Stored]:
+    times: dict[str, list[tuple[float, float, float]]] = {which: [] for which in ways}
+    with ExitStack() as stack:
+        servers = {which: stack.enter_context(_served(which)) for which in SERVERS}
+        for number in range(rounds + 1):
+            for which, (server, connection) in servers.items():
+                found = _save_and_show(server, connection, ways[which], f"PLAN{number}")
+                if number:  # the first round warms
+                    times[which].append(found)
+    return {
+        which: Stored(*(statistics.median(each) for each in zip(*found, strict=True)))
+        for which, found in times.items()
+    }
+
+
+@contextmanager
+def _served(which: str) -> Iterator[tuple[Server, http.client.HTTPConnection]]:
+    with tempfile.TemporaryDirectory() as folder, running(which, b"", data_dir=Path(folder)) as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+        try:
+            yield server, connection
+        finally:
+            connection.close()
+
+
+def _save_and_show(
+    server: Server, connection: http.client.HTTPConnection, save: Saved, name: str
+) -> tuple[float, float, float]:
+    cpu, start = server.cpu_s(), time.perf_counter()
+    shown_at = save(connection, name)
+    saved = time.perf_counter()
+    _ask(connection, "GET", shown_at, None, None, expected=200)
+    return saved - start, time.perf_counter() - saved, server.cpu_s() - cpu
+
+
+def _ask(
+    connection: http.client.HTTPConnection,
+    method: str,
+    path: str,
+    body: bytes | None,
+    media_type: str | None,
+    *,
+    expected: int,
+) -> Any:  # noqa: ANN401 - the answer
+    headers = {
+        "Accept": "text/html, application/json",
+        **({"Content-Type": media_type} if media_type else {}),
+    }
+    connection.request(method, path, body, headers)
+    answer = connection.getresponse()
+    text = answer.read()
+    if answer.status != expected:
+        message = f"{method} {path}: the server answered {answer.status}: {text[:300]!r}"
+        raise RuntimeError(message)
+    return text

@@ -1,0 +1,398 @@
+"""Every page by keyboard alone: what can be used is reached in order, is seen when it has the focus, and lets go of it.
+
+The pages are those of the application's routes: a page without an address here fails a test.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import FilePayload, Locator, Page, expect
+from starlette.routing import Route, compile_path
+
+from app import api_docs, pages
+from app.sizing.examples import examples
+from planner_core.tables import all_tables
+from tests.browser.plans import test_plans
+from tests.pages.addresses import PAGES as SEEN_BY_AXE
+
+pytestmark = pytest.mark.browser
+
+FILES = {"/export-plans", "/quick/{kind}", "/plans/{name}/versions/{number}/files/{file}"}
+"""What is fetched and not looked at."""
+ADDRESSES: Mapping[str, tuple[str, ...]] = {
+    "/": ("/", "/?messages=2OO&qsg=SQ033"),
+    "/new-plan": ("/new-plan", "/new-plan?from=example"),
+    "/plans": ("/plans", "/plans?deleted=GONE", "/plans?search=nothing"),
+    "/plans/{name}": ("/plans/KEYS",),
+    "/plans/{name}/versions/{number}": ("/plans/KEYS/versions/1",),
+    "/plans/{name}/versions/{number}/structures/{structure}": (
+        "/plans/KEYS/versions/2/structures/APPLICATION1",
+    ),
+    "/plans/{name}/history": ("/plans/KEYS/history",),
+    "/plans/{name}/compare": ("/plans/KEYS/compare",),
+    "/plans/{name}/versions/{number}/print": ("/plans/KEYS/versions/2/print",),
+    "/plans/{name}/advice": ("/plans/KEYS/advice", "/plans/OTHER/advice"),
+    "/plans/{name}/edit": ("/plans/KEYS/edit",),
+    "/deleted-plans": ("/deleted-plans",),
+    "/import-plans": ("/import-plans",),
+    "/sheet": ("/sheet", "/sheet?plan=KEYS&plan=OTHER"),
+    "/reference": ("/reference",),
+    "/reference/{table_id}": ("/reference/admin_structure_cfcc14",),
+    "/docs": ("/docs",),
+    "/docs/{slug:path}": ("/docs/rest-api", "/docs/contributing/layout"),
+    "/style": ("/style",),
+    "/api/docs": ("/api/docs",),
+}
+EVERY_ADDRESS = [address for addresses in ADDRESSES.values() for address in addresses] + ["/nothing/here"]
+
+MARK = """() => {
+  const seen = (each) => each.checkVisibility({ visibilityProperty: true }) && !each.closest("#api-docs");
+  const takes = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]";
+  const first = new Map();
+  const all = [...document.querySelectorAll(takes)].filter((each) => {
+    if (each.tabIndex < 0 || each.disabled || !seen(each)) return false;
+    if (each.type !== "radio") return true;
+    /* of radio buttons that belong together one is reached, the others with the arrows */
+    const group = [...document.getElementsByName(each.name)].filter((one) => one.form === each.form);
+    return each === (group.find((one) => one.checked) ?? group[0]);
+  });
+  window.marked = all.map((each) => [each, look(each)]);
+  function look(each) {
+    return [each, each.closest(".box") ?? each].map((one) => {
+      const style = getComputedStyle(one);
+      return [style.outlineStyle, style.outlineWidth, style.outlineColor].join(" ");
+    }).join(" / ");
+  }
+  window.lookOf = look;
+  return all.map((each) => each.outerHTML.slice(0, 120));
+}"""
+"""Everything that Tab should reach, in the order of the document, with its looks before."""
+FOCUSED = """() => {
+  const active = document.activeElement;
+  if (!active || active === document.body) return { at: -1 };
+  if (active.closest("#api-docs")) return { at: -2 };
+  const at = window.marked.findIndex(([each]) => each === active);
+  const box = active.getBoundingClientRect();
+  const left = Math.max(box.left, 0), right = Math.min(box.right, innerWidth);
+  const top = Math.max(box.top, 0), bottom = Math.min(box.bottom, innerHeight);
+  const points = [0.5, 0.1, 0.9].flatMap((x) => [0.5, 0.1, 0.9].map((y) =>
+    document.elementFromPoint(left + (right - left) * x, top + (bottom - top) * y)));
+  return {
+    at,
+    html: active.outerHTML.slice(0, 120),
+    isOutlined: at >= 0 && window.lookOf(active) !== window.marked[at][1],
+    isSeen: right - left > 0 && bottom - top > 0
+      && points.some((on) => on && (active.contains(on) || on.contains(active) || on.closest("label")?.control === active)),
+  };
+}"""
+LEAST_TABS_ON_A_PAGE = 8  # the skip link, the mark, five sections, the theme
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _plans(origin: str) -> None:
+    """A plan of two versions with something to split, another one, and a deleted one."""
+    document = copy.deepcopy(examples()["sq03"].document)
+    changed: dict[str, Any] = copy.deepcopy(document)
+    changed["structures"][0]["initsize"] = "100M"
+    changed["structures"][0]["queues"].append(
+        {"name": "BATCH.IN", "message_bytes": 2048, "backlog": 500_000, "isolation": "batch"}
+    )
+    with httpx.Client(base_url=f"{origin}/api/v1/plans/") as client:
+        saved = [client.put("KEYS", json=document)]
+        saved.append(client.put("KEYS", json=changed, headers={"If-Match": saved[0].headers["etag"]}))
+        saved += [client.put(name, json={**document, "qsg": "SQ04"}) for name in ("OTHER", "GONE", "LOST")]
+        saved += [client.delete("GONE"), client.delete("LOST")]
+    assert [answer.status_code for answer in saved] == [201, 200, 201, 201, 201, 200, 200]
+
+
+@pytest.fixture(autouse=True)
+def _wide(page: Page) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+
+
+def routes_of_pages() -> set[str]:
+    """The paths that answer a GET with a page."""
+    found = [route for router in (*pages.routers(), api_docs.router) for route in router.routes]
+    assert all(isinstance(route, Route) for route in found)
+    read = {route.path for route in found if isinstance(route, Route) and "GET" in (route.methods or ())}
+    return read - FILES
+
+
+def test_every_page_of_the_application_is_among_the_addresses() -> None:
+    assert set(ADDRESSES) == routes_of_pages()
+    for path, addresses in ADDRESSES.items():
+        for address in addresses:
+            assert compile_path(path)[0].fullmatch(address.partition("?")[0]), (path, address)
+
+
+def test_every_page_of_the_application_is_looked_at_by_axe() -> None:
+    seen = [address.partition("?")[0] for address in (*SEEN_BY_AXE, *test_plans.PAGES)]
+    for path in routes_of_pages():
+        assert any(compile_path(path)[0].fullmatch(address) for address in seen), path
+
+
+def wait_for_what_scripts_draw(page: Page) -> None:
+    if page.locator("#api-docs").count():
+        page.locator("#api-docs .opblock").first.wait_for()
+
+
+@pytest.mark.parametrize("address", EVERY_ADDRESS)
+def test_tab_reaches_everything_in_order_shows_where_it_is_and_leaves_the_page_again(
+    page: Page, address: str
+) -> None:
+    page.goto(address)
+    wait_for_what_scripts_draw(page)
+    expected: list[str] = page.evaluate(MARK)
+    assert len(expected) >= LEAST_TABS_ON_A_PAGE
+    assert page.locator("[tabindex]:not([tabindex='0'], [tabindex='-1']):not(#api-docs *)").count() == 0
+    reached: list[int] = []
+    strangers = 0
+    while True:
+        page.keyboard.press("Tab")
+        found = page.evaluate(FOCUSED)
+        if found["at"] == -2:  # another project's part of the page: it lets go of the focus in the end
+            strangers += 1
+            assert strangers < 3000
+            continue
+        if "html" not in found or (found["at"] == 0 and len(reached) > 1):
+            break  # left to the browser, which begins again at the top when it has nothing of its own to offer
+        assert found["at"] >= 0, f"{found['html']} has the focus and should not"
+        assert found["isOutlined"], f"{found['html']} does not show that it has the focus"
+        assert found["isSeen"], f"{found['html']} has the focus and is out of sight"
+        reached.append(found["at"])
+        assert len(reached) <= len(expected), "the focus goes round in circles"
+    assert [expected[at] for at in reached] == expected
+    page.evaluate("window.marked.at(-1)[0].focus()")
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate(FOCUSED)["at"] == (-2 if strangers else len(expected) - 2), "it goes backwards too"
+
+
+@pytest.mark.parametrize("address", EVERY_ADDRESS)
+def test_the_first_tab_offers_to_skip_to_the_content_and_does_so(page: Page, address: str) -> None:
+    page.goto(address)
+    wait_for_what_scripts_draw(page)
+    page.keyboard.press("Tab")
+    skip = page.get_by_role("link", name="Skip to the content")
+    expect(skip).to_be_focused()
+    expect(skip).to_be_in_viewport(ratio=1)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("main")).to_be_focused()
+    page.keyboard.press("Tab")
+    assert page.evaluate("!document.activeElement.closest('header.bar')")
+
+
+# ---- what each page is for, by keyboard ------------------------------------------------------------------------------
+
+
+def tab_to(page: Page, wanted: Locator) -> None:
+    """Press Tab until this has the focus."""
+    expect(wanted).to_have_count(1)
+    for _ in range(400):
+        if wanted.evaluate("each => each === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    pytest.fail(f"Tab does not reach {wanted}")
+
+
+def press(page: Page, role: Any, name: str, key: str = "Enter") -> None:  # noqa: ANN401 - any role
+    """Go to something and press a key on it."""
+    tab_to(page, page.get_by_role("main").get_by_role(role, name=name, exact=True))
+    page.keyboard.press(key)
+
+
+def heading(page: Page, name: str | re.Pattern[str]) -> None:
+    expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
+
+
+def calculate(page: Page) -> None:
+    tab_to(page, page.get_by_label("Messages", exact=True))
+    page.keyboard.press("Control+a")
+    page.keyboard.type("400000")
+    page.keyboard.press("Enter")
+    expect(page.locator("#summary")).to_contain_text("needs 8")
+    assert "messages=400000" in page.url
+
+
+def make_a_plan(page: Page) -> None:
+    tab_to(page, page.get_by_label("Name", exact=True).first)
+    page.keyboard.press("Control+a")
+    page.keyboard.type("TYPED")
+    press(page, "button", "Save")
+    heading(page, "TYPED")
+    press(page, "button", "Delete TYPED")
+    heading(page, "Plans")
+    press(page, "button", "Undo")
+    heading(page, "TYPED")
+
+
+def change_the_plan(page: Page) -> None:
+    tab_to(page, page.get_by_label("What changed"))
+    page.keyboard.type("nothing")
+    press(page, "button", "Save")
+    expect(page.get_by_text("Nothing was changed, so there is no new version.")).to_be_visible()
+
+
+def use_the_list(page: Page) -> None:
+    for name in ("KEYS", "OTHER"):
+        press(page, "checkbox", f"Put {name} on the sheet", "Space")
+    press(page, "button", "Put the ticked ones on one sheet")
+    heading(page, "Several groups on one sheet")
+    page.go_back()
+    tab_to(page, page.get_by_role("searchbox"))
+    page.keyboard.type("KEY")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**search=KEY")
+    press(page, "link", "KEYS")
+    heading(page, "KEYS")
+
+
+def use_the_result(page: Page) -> None:
+    tab_to(page, page.locator("details.accept > summary").first)
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.type("known")
+    expect(page.get_by_role("textbox", name="Reason").first).to_have_value("known")
+    tab_to(page, page.locator("[data-output=setxcf] > summary"))
+    page.keyboard.press("Space")
+    expect(page.locator("#text-setxcf")).to_be_visible()
+    page.goto("/plans/KEYS")
+    press(page, "link", "Edit")
+    heading(page, "Edit KEYS")
+
+
+def use_an_old_version(page: Page) -> None:
+    press(page, "link", "compare with it")
+    heading(page, re.compile("KEYS: version 1 and"))
+
+
+def explain_a_figure(page: Page) -> None:
+    tab_to(page, page.locator("details.figure > summary").first)
+    page.keyboard.press("Enter")
+    expect(page.locator("#why-need_bytes")).to_be_visible()
+
+
+def compare_from_the_history(page: Page) -> None:
+    tab_to(page, page.get_by_role("radio", name="From version 1"))
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_role("radio", name="From version 2")).to_be_checked()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("radio", name="From version 1")).to_be_checked()
+    press(page, "button", "Compare")
+    heading(page, "KEYS: version 1 and 2")
+
+
+def compare_others(page: Page) -> None:
+    tab_to(page, page.get_by_label("From", exact=True))
+    page.keyboard.press("ArrowUp")
+    press(page, "button", "Compare")
+    heading(page, "KEYS: version 2 and 2")
+
+
+def leave_the_paper(page: Page) -> None:
+    press(page, "link", "KEYS")
+    heading(page, "KEYS")
+
+
+def take_the_advice(page: Page) -> None:
+    press(page, "button", "Open the proposal in the editor")
+    heading(page, "Edit KEYS")
+    expect(page.get_by_text("The proposal, on top of the saved plan.")).to_be_visible()
+
+
+def restore(page: Page) -> None:
+    press(page, "button", "Restore LOST")
+    heading(page, "LOST")
+    expect(page.get_by_text("Restored, with all its versions.")).to_be_visible()
+
+
+def import_a_file(page: Page) -> None:
+    files = page.get_by_label("Files")
+    bad: FilePayload = {"name": "BAD.json", "mimeType": "application/json", "buffer": b"{}"}
+    page.on("filechooser", lambda asked: asked.set_files(bad))
+    tab_to(page, files)
+    page.keyboard.press("Space")
+    page.wait_for_function("each => each.files.length === 1", arg=files.element_handle())
+    press(page, "button", "Import")
+    expect(page.get_by_role("status")).to_contain_text("BAD.json")
+
+
+def put_on_the_sheet(page: Page) -> None:
+    press(page, "checkbox", "KEYS", "Space")
+    press(page, "button", "Show the sheet")
+    expect(page.get_by_role("heading", name="Storage")).to_be_visible()
+
+
+def follow(name: str, title: str) -> Callable[[Page], None]:
+    """Follow a link in the page's content."""
+
+    def done(page: Page) -> None:
+        tab_to(page, page.get_by_role("main").get_by_role("link", name=name, exact=True).first)
+        page.keyboard.press("Enter")
+        heading(page, title)
+
+    return done
+
+
+def scroll_the_table(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 700})
+    region = page.get_by_role("main").locator(".scroll").first
+    tab_to(page, region)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(
+        "each => each.scrollLeft > 0 || each.scrollWidth <= each.clientWidth", arg=region.element_handle()
+    )
+
+
+def unfold(page: Page) -> None:
+    tab_to(page, page.get_by_text("Fields that few need"))
+    page.keyboard.press("Space")
+    expect(page.get_by_text("Folded away until they are used.")).to_be_visible()
+
+
+def open_an_operation(page: Page) -> None:
+    button = page.locator(".opblock-summary-control").first
+    button.wait_for()
+    tab_to(page, button)
+    page.keyboard.press("Enter")
+    expect(page.locator(".opblock.is-open")).to_have_count(1)
+
+
+TABLE = all_tables()[0].title
+MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
+    "/": ("/", calculate),
+    "/new-plan": ("/new-plan?from=example", make_a_plan),
+    "/plans": ("/plans", use_the_list),
+    "/plans/{name}": ("/plans/KEYS", use_the_result),
+    "/plans/{name}/versions/{number}": ("/plans/KEYS/versions/1", use_an_old_version),
+    "/plans/{name}/versions/{number}/structures/{structure}": (
+        "/plans/KEYS/versions/2/structures/APPLICATION1",
+        explain_a_figure,
+    ),
+    "/plans/{name}/history": ("/plans/KEYS/history", compare_from_the_history),
+    "/plans/{name}/compare": ("/plans/KEYS/compare", compare_others),
+    "/plans/{name}/versions/{number}/print": ("/plans/KEYS/versions/2/print", leave_the_paper),
+    "/plans/{name}/advice": ("/plans/KEYS/advice", take_the_advice),
+    "/plans/{name}/edit": ("/plans/KEYS/edit", change_the_plan),
+    "/deleted-plans": ("/deleted-plans", restore),
+    "/import-plans": ("/import-plans", import_a_file),
+    "/sheet": ("/sheet", put_on_the_sheet),
+    "/reference": ("/reference", follow(TABLE, TABLE)),
+    "/reference/{table_id}": ("/reference/admin_structure_cfcc14", scroll_the_table),
+    "/docs": ("/docs", follow("Editing a plan", "Editing a plan")),
+    "/docs/{slug:path}": ("/docs/rest-api", follow("Editing a plan", "Editing a plan")),
+    "/style": ("/style", unfold),
+    "/api/docs": ("/api/docs", open_an_operation),
+}
+
+
+@pytest.mark.parametrize("path", ADDRESSES)
+def test_what_a_page_is_for_is_done_by_keyboard(page: Page, path: str) -> None:
+    address, act = MAIN_ACTIONS[path]
+    page.goto(address)
+    act(page)
