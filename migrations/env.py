@@ -10,11 +10,13 @@ from app.jobs import models as jobs
 from app.plans import models as plans
 from app.settings import Settings
 from app.uploads import models as uploads
+from app.usage import models as usage
 
 config = context.config
 # Imported, so that the metadata knows them.
 TABLES = (
     plans.Plan, plans.PlanVersion, plans.PlanOutput, uploads.Upload, uploads.QsgMapping, jobs.JobRun,
+    usage.MeasuredStructure, usage.MeasuredQueue, usage.HourlyStructureUsage, usage.HourlyQueueUsage,
 )  # fmt: skip
 
 

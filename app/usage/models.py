@@ -1,0 +1,87 @@
+"""The tables of measured usage: hourly roll-ups, which the jobs compute from the usage history.
+
+A row is what the records of one UTC hour say together. A column that no record of the hour filled is null: what was not
+measured is never a nought. The first two tables are kept with the others and can be made from them; they save the
+lists a walk through every hour.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, Float, Index, Integer, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db import Base, Timestamp
+
+LONGEST_SOURCES = 200
+
+
+class MeasuredStructure(Base):
+    """A structure of which there are roll-ups."""
+
+    __tablename__ = "measured_structures"
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+    qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
+    structure: Mapped[str] = mapped_column(String(12), primary_key=True)
+    first_hour: Mapped[datetime] = mapped_column(Timestamp)
+    last_hour: Mapped[datetime] = mapped_column(Timestamp)
+    last_full_hour: Mapped[datetime | None] = mapped_column(Timestamp)
+
+
+class MeasuredQueue(Base):
+    """A queue of which there are roll-ups, with the structure that the last of them names."""
+
+    __tablename__ = "measured_queues"
+    __table_args__ = (Index(None, "qsg", "structure"), {"sqlite_with_rowid": False})
+
+    qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
+    queue: Mapped[str] = mapped_column(String(48), primary_key=True)
+    structure: Mapped[str | None] = mapped_column(String(12))
+    first_hour: Mapped[datetime] = mapped_column(Timestamp)
+    last_hour: Mapped[datetime] = mapped_column(Timestamp)
+
+
+class HourlyStructureUsage(Base):
+    """What was measured of a structure in one hour, over all queue managers and systems."""
+
+    __tablename__ = "hourly_structure_usage"
+    __table_args__ = (Index(None, "hour"), {"sqlite_with_rowid": False})
+
+    qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
+    structure: Mapped[str] = mapped_column(String(12), primary_key=True)
+    hour: Mapped[datetime] = mapped_column(Timestamp, primary_key=True)
+    entries_in_use_max: Mapped[int | None] = mapped_column(BigInteger)
+    elements_in_use_max: Mapped[int | None] = mapped_column(BigInteger)
+    entries_total: Mapped[int | None] = mapped_column(BigInteger)
+    elements_total: Mapped[int | None] = mapped_column(BigInteger)
+    size_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    max_size_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    full_threshold_percent: Mapped[int | None] = mapped_column(Integer)
+    structure_full_count: Mapped[int | None] = mapped_column(BigInteger)
+    intervals: Mapped[int | None] = mapped_column(Integer)
+    sources: Mapped[str] = mapped_column(String(LONGEST_SOURCES))
+
+
+class HourlyQueueUsage(Base):
+    """What was measured of a shared queue in one hour, over all queue managers."""
+
+    __tablename__ = "hourly_queue_usage"
+    __table_args__ = (Index(None, "hour"), {"sqlite_with_rowid": False})
+
+    qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
+    queue: Mapped[str] = mapped_column(String(48), primary_key=True)
+    hour: Mapped[datetime] = mapped_column(Timestamp, primary_key=True)
+    structure: Mapped[str | None] = mapped_column(String(12))
+    puts: Mapped[int | None] = mapped_column(BigInteger)
+    put_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    persistent_puts: Mapped[int | None] = mapped_column(BigInteger)
+    peak_puts_per_s: Mapped[float | None] = mapped_column(Float)
+    message_bytes_min: Mapped[int | None] = mapped_column(BigInteger)
+    message_bytes_max: Mapped[int | None] = mapped_column(BigInteger)
+    sizes: Mapped[list[Any] | None] = mapped_column(JSON(none_as_null=True))
+    depth_high: Mapped[int | None] = mapped_column(BigInteger)
+    intervals: Mapped[int | None] = mapped_column(Integer)
+    sources: Mapped[str] = mapped_column(String(LONGEST_SOURCES))

@@ -1,0 +1,106 @@
+"""All SQL about measured usage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, NamedTuple, TypeAlias
+
+from sqlalchemy import ColumnElement, Table, delete, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from app.usage.models import HourlyQueueUsage, HourlyStructureUsage, MeasuredQueue, MeasuredStructure
+
+Rows: TypeAlias = Sequence[Mapping[str, Any]]
+Key: TypeAlias = tuple[str, str]
+
+
+class Gone(NamedTuple):
+    """Whose hours were removed."""
+
+    structures: set[Key]
+    queues: set[Key]
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+def put_structure_hours(session: Session, rows: Rows) -> None:
+    """Store hours of structures; an hour that is there is replaced."""
+    _put(session, HourlyStructureUsage.__table__, rows)
+
+
+def put_queue_hours(session: Session, rows: Rows) -> None:
+    """Store hours of queues; an hour that is there is replaced."""
+    _put(session, HourlyQueueUsage.__table__, rows)
+
+
+def remove_days(session: Session, days: Iterable[date]) -> Gone:
+    """Remove all hours of these UTC days; returns whose they were."""
+    gone = Gone(set(), set())
+    for day in days:
+        first = datetime.combine(day, time(), UTC)
+        past = first + timedelta(days=1)
+        for table, column, keys in (
+            (HourlyStructureUsage, HourlyStructureUsage.structure, gone.structures),
+            (HourlyQueueUsage, HourlyQueueUsage.queue, gone.queues),
+        ):
+            within = (table.hour >= first) & (table.hour < past)
+            found = session.execute(select(table.qsg, column).where(within).distinct())
+            keys.update((row[0], row[1]) for row in found)
+            session.execute(delete(table).where(within), execution_options={"synchronize_session": False})
+    return gone
+
+
+def count_anew(session: Session, *, structures: Iterable[Key], queues: Iterable[Key]) -> None:
+    """Bring the lists of structures and queues up to what is stored of them now."""
+    for qsg, structure in sorted(structures):
+        _count_structure(session, qsg, structure)
+    for qsg, queue in sorted(queues):
+        _count_queue(session, qsg, queue)
+
+
+def _count_structure(session: Session, qsg: str, structure: str) -> None:
+    hours = HourlyStructureUsage
+    of_it = (hours.qsg == qsg) & (hours.structure == structure)
+    first, last = _ends(session, hours.hour, of_it)
+    if last is None:
+        is_it = (MeasuredStructure.qsg == qsg) & (MeasuredStructure.structure == structure)
+        session.execute(delete(MeasuredStructure).where(is_it))
+        return
+    full = session.scalars(select(func.max(hours.hour)).where(of_it, hours.structure_full_count > 0)).one()
+    row = {"qsg": qsg, "structure": structure, "first_hour": first, "last_hour": last, "last_full_hour": full}
+    _put(session, MeasuredStructure.__table__, [row])
+
+
+def _count_queue(session: Session, qsg: str, queue: str) -> None:
+    hours = HourlyQueueUsage
+    of_it = (hours.qsg == qsg) & (hours.queue == queue)
+    first, last = _ends(session, hours.hour, of_it)
+    if last is None:
+        session.execute(delete(MeasuredQueue).where(MeasuredQueue.qsg == qsg, MeasuredQueue.queue == queue))
+        return
+    named = select(hours.structure).where(of_it, hours.structure.is_not(None))
+    structure = session.scalars(named.order_by(hours.hour.desc()).limit(1)).one_or_none()
+    row = {"qsg": qsg, "queue": queue, "structure": structure, "first_hour": first, "last_hour": last}
+    _put(session, MeasuredQueue.__table__, [row])
+
+
+def _ends(
+    session: Session, hour: InstrumentedAttribute[datetime], of_it: ColumnElement[bool]
+) -> tuple[datetime | None, datetime | None]:
+    first, last = session.execute(select(func.min(hour), func.max(hour)).where(of_it)).one()
+    return first, last
+
+
+def _put(session: Session, table: Any, rows: Rows) -> None:  # noqa: ANN401 - typed as FromClause by the mapping
+    if not rows:
+        return
+    assert isinstance(table, Table)  # noqa: S101 - for the type checker
+    insert = (sqlite if session.get_bind().dialect.name == "sqlite" else postgresql).insert(table)
+    keys = [column.name for column in table.primary_key]
+    others = {
+        column.name: insert.excluded[column.name] for column in table.columns if column.name not in keys
+    }
+    session.execute(insert.on_conflict_do_update(index_elements=keys, set_=others), list(rows))

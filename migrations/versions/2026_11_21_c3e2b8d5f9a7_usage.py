@@ -1,0 +1,88 @@
+"""Hourly roll-ups of measured usage.
+
+Before: b2d1a7c4e8f6.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "c3e2b8d5f9a7"
+down_revision = "b2d1a7c4e8f6"
+branch_labels = None
+depends_on = None
+
+TIME = sa.DateTime(timezone=True)
+
+
+def upgrade() -> None:
+    """Up."""
+    op.create_table(
+        "measured_structures",
+        sa.Column("qsg", sa.String(4), nullable=False),
+        sa.Column("structure", sa.String(12), nullable=False),
+        sa.Column("first_hour", TIME, nullable=False),
+        sa.Column("last_hour", TIME, nullable=False),
+        sa.Column("last_full_hour", TIME, nullable=True),
+        sa.PrimaryKeyConstraint("qsg", "structure", name="pk_measured_structures"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "measured_queues",
+        sa.Column("qsg", sa.String(4), nullable=False),
+        sa.Column("queue", sa.String(48), nullable=False),
+        sa.Column("structure", sa.String(12), nullable=True),
+        sa.Column("first_hour", TIME, nullable=False),
+        sa.Column("last_hour", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("qsg", "queue", name="pk_measured_queues"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("ix_measured_queues_qsg_structure", "measured_queues", ["qsg", "structure"])
+    op.create_table(
+        "hourly_structure_usage",
+        sa.Column("qsg", sa.String(4), nullable=False),
+        sa.Column("structure", sa.String(12), nullable=False),
+        sa.Column("hour", TIME, nullable=False),
+        sa.Column("entries_in_use_max", sa.BigInteger(), nullable=True),
+        sa.Column("elements_in_use_max", sa.BigInteger(), nullable=True),
+        sa.Column("entries_total", sa.BigInteger(), nullable=True),
+        sa.Column("elements_total", sa.BigInteger(), nullable=True),
+        sa.Column("size_bytes", sa.BigInteger(), nullable=True),
+        sa.Column("max_size_bytes", sa.BigInteger(), nullable=True),
+        sa.Column("full_threshold_percent", sa.Integer(), nullable=True),
+        sa.Column("structure_full_count", sa.BigInteger(), nullable=True),
+        sa.Column("intervals", sa.Integer(), nullable=True),
+        sa.Column("sources", sa.String(200), nullable=False),
+        sa.PrimaryKeyConstraint("qsg", "structure", "hour", name="pk_hourly_structure_usage"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("ix_hourly_structure_usage_hour", "hourly_structure_usage", ["hour"])
+    op.create_table(
+        "hourly_queue_usage",
+        sa.Column("qsg", sa.String(4), nullable=False),
+        sa.Column("queue", sa.String(48), nullable=False),
+        sa.Column("hour", TIME, nullable=False),
+        sa.Column("structure", sa.String(12), nullable=True),
+        sa.Column("puts", sa.BigInteger(), nullable=True),
+        sa.Column("put_bytes", sa.BigInteger(), nullable=True),
+        sa.Column("persistent_puts", sa.BigInteger(), nullable=True),
+        sa.Column("peak_puts_per_s", sa.Float(), nullable=True),
+        sa.Column("message_bytes_min", sa.BigInteger(), nullable=True),
+        sa.Column("message_bytes_max", sa.BigInteger(), nullable=True),
+        sa.Column("sizes", sa.JSON(), nullable=True),
+        sa.Column("depth_high", sa.BigInteger(), nullable=True),
+        sa.Column("intervals", sa.Integer(), nullable=True),
+        sa.Column("sources", sa.String(200), nullable=False),
+        sa.PrimaryKeyConstraint("qsg", "queue", "hour", name="pk_hourly_queue_usage"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("ix_hourly_queue_usage_hour", "hourly_queue_usage", ["hour"])
+
+
+def downgrade() -> None:
+    """Down: the roll-ups are lost; the usage history, from which they are made, is not touched."""
+    op.drop_table("hourly_queue_usage")
+    op.drop_table("hourly_structure_usage")
+    op.drop_table("measured_queues")
+    op.drop_table("measured_structures")
