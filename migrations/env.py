@@ -16,7 +16,8 @@ config = context.config
 # Imported, so that the metadata knows them.
 TABLES = (
     plans.Plan, plans.PlanVersion, plans.PlanOutput, uploads.Upload, uploads.QsgMapping, jobs.JobRun,
-    usage.MeasuredStructure, usage.MeasuredQueue, usage.HourlyStructureUsage, usage.HourlyQueueUsage,
+    usage.MeasuredStructure, usage.MeasuredQueue, usage.HourlyStructureUsage, usage.HourlySmdsUsage,
+    usage.HourlyQueueUsage,
 )  # fmt: skip
 
 

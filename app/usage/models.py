@@ -19,15 +19,17 @@ LONGEST_SOURCES = 200
 
 
 class MeasuredStructure(Base):
-    """A structure of which there are roll-ups."""
+    """A structure of which there are roll-ups, and where the last of each kind of figure is found."""
 
     __tablename__ = "measured_structures"
     __table_args__ = ({"sqlite_with_rowid": False},)
 
     qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
-    structure: Mapped[str] = mapped_column(String(12), primary_key=True)
+    structure: Mapped[str] = mapped_column(String(16), primary_key=True)
     first_hour: Mapped[datetime] = mapped_column(Timestamp)
     last_hour: Mapped[datetime] = mapped_column(Timestamp)
+    last_use_hour: Mapped[datetime | None] = mapped_column(Timestamp)
+    last_limits_hour: Mapped[datetime | None] = mapped_column(Timestamp)
     last_full_hour: Mapped[datetime | None] = mapped_column(Timestamp)
 
 
@@ -39,7 +41,7 @@ class MeasuredQueue(Base):
 
     qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
     queue: Mapped[str] = mapped_column(String(48), primary_key=True)
-    structure: Mapped[str | None] = mapped_column(String(12))
+    structure: Mapped[str | None] = mapped_column(String(16))
     first_hour: Mapped[datetime] = mapped_column(Timestamp)
     last_hour: Mapped[datetime] = mapped_column(Timestamp)
 
@@ -51,18 +53,42 @@ class HourlyStructureUsage(Base):
     __table_args__ = (Index(None, "hour"), {"sqlite_with_rowid": False})
 
     qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
-    structure: Mapped[str] = mapped_column(String(12), primary_key=True)
+    structure: Mapped[str] = mapped_column(String(16), primary_key=True)
     hour: Mapped[datetime] = mapped_column(Timestamp, primary_key=True)
     entries_in_use_max: Mapped[int | None] = mapped_column(BigInteger)
     elements_in_use_max: Mapped[int | None] = mapped_column(BigInteger)
     entries_total: Mapped[int | None] = mapped_column(BigInteger)
     elements_total: Mapped[int | None] = mapped_column(BigInteger)
+    entries_in_use_pct_max: Mapped[float | None] = mapped_column(Float)
+    elements_in_use_pct_max: Mapped[float | None] = mapped_column(Float)
+    scm_entries_in_use_max: Mapped[int | None] = mapped_column(BigInteger)
+    scm_elements_in_use_max: Mapped[int | None] = mapped_column(BigInteger)
     size_bytes: Mapped[int | None] = mapped_column(BigInteger)
-    max_size_bytes: Mapped[int | None] = mapped_column(BigInteger)
-    full_threshold_percent: Mapped[int | None] = mapped_column(Integer)
+    size_max_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    policy_size_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    policy_initsize_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    full_threshold_pct: Mapped[int | None] = mapped_column(Integer)
     structure_full_count: Mapped[int | None] = mapped_column(BigInteger)
-    intervals: Mapped[int | None] = mapped_column(Integer)
+    queue_managers: Mapped[int | None] = mapped_column(Integer)
+    observations: Mapped[int | None] = mapped_column(BigInteger)
     sources: Mapped[str] = mapped_column(String(LONGEST_SOURCES))
+
+
+class HourlySmdsUsage(Base):
+    """What was measured in one hour of the shared message data set of one queue manager for a structure."""
+
+    __tablename__ = "hourly_smds_usage"
+    __table_args__ = (Index(None, "hour"), {"sqlite_with_rowid": False})
+
+    qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
+    structure: Mapped[str] = mapped_column(String(16), primary_key=True)
+    queue_manager: Mapped[str] = mapped_column(String(4), primary_key=True)
+    hour: Mapped[datetime] = mapped_column(Timestamp, primary_key=True)
+    blocks_total: Mapped[int | None] = mapped_column(BigInteger)
+    blocks_data: Mapped[int | None] = mapped_column(BigInteger)
+    blocks_in_use_max: Mapped[int | None] = mapped_column(BigInteger)
+    messages_max: Mapped[int | None] = mapped_column(BigInteger)
+    failed_allocates: Mapped[int | None] = mapped_column(BigInteger)
 
 
 class HourlyQueueUsage(Base):
@@ -74,14 +100,15 @@ class HourlyQueueUsage(Base):
     qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
     queue: Mapped[str] = mapped_column(String(48), primary_key=True)
     hour: Mapped[datetime] = mapped_column(Timestamp, primary_key=True)
-    structure: Mapped[str | None] = mapped_column(String(12))
+    structure: Mapped[str | None] = mapped_column(String(16))
     puts: Mapped[int | None] = mapped_column(BigInteger)
     put_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    put_size_min_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    put_size_max_bytes: Mapped[int | None] = mapped_column(BigInteger)
     persistent_puts: Mapped[int | None] = mapped_column(BigInteger)
-    peak_puts_per_s: Mapped[float | None] = mapped_column(Float)
-    message_bytes_min: Mapped[int | None] = mapped_column(BigInteger)
-    message_bytes_max: Mapped[int | None] = mapped_column(BigInteger)
-    sizes: Mapped[list[Any] | None] = mapped_column(JSON(none_as_null=True))
-    depth_high: Mapped[int | None] = mapped_column(BigInteger)
-    intervals: Mapped[int | None] = mapped_column(Integer)
-    sources: Mapped[str] = mapped_column(String(LONGEST_SOURCES))
+    gets: Mapped[int | None] = mapped_column(BigInteger)
+    depth_max: Mapped[int | None] = mapped_column(BigInteger)
+    time_on_queue_max_us: Mapped[int | None] = mapped_column(BigInteger)
+    size_buckets: Mapped[list[Any] | None] = mapped_column(JSON(none_as_null=True))
+    queue_managers: Mapped[int | None] = mapped_column(Integer)
+    source: Mapped[str] = mapped_column(String(LONGEST_SOURCES))

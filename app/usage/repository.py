@@ -6,11 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import ColumnElement, Table, delete, func, select
+from sqlalchemy import ColumnElement, Table, delete, func, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from app.usage.models import HourlyQueueUsage, HourlyStructureUsage, MeasuredQueue, MeasuredStructure
+from app.usage.models import (
+    HourlyQueueUsage,
+    HourlySmdsUsage,
+    HourlyStructureUsage,
+    MeasuredQueue,
+    MeasuredStructure,
+)
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 Key: TypeAlias = tuple[str, str]
@@ -31,6 +37,11 @@ def put_structure_hours(session: Session, rows: Rows) -> None:
     _put(session, HourlyStructureUsage.__table__, rows)
 
 
+def put_smds_hours(session: Session, rows: Rows) -> None:
+    """Store hours of shared message data sets; an hour that is there is replaced."""
+    _put(session, HourlySmdsUsage.__table__, rows)
+
+
 def put_queue_hours(session: Session, rows: Rows) -> None:
     """Store hours of queues; an hour that is there is replaced."""
     _put(session, HourlyQueueUsage.__table__, rows)
@@ -45,10 +56,12 @@ def remove_days(session: Session, days: Iterable[date]) -> Gone:
         for table, column, keys in (
             (HourlyStructureUsage, HourlyStructureUsage.structure, gone.structures),
             (HourlyQueueUsage, HourlyQueueUsage.queue, gone.queues),
+            (HourlySmdsUsage, None, None),
         ):
             within = (table.hour >= first) & (table.hour < past)
-            found = session.execute(select(table.qsg, column).where(within).distinct())
-            keys.update((row[0], row[1]) for row in found)
+            if column is not None and keys is not None:
+                found = session.execute(select(table.qsg, column).where(within).distinct())
+                keys.update((row[0], row[1]) for row in found)
             session.execute(delete(table).where(within), execution_options={"synchronize_session": False})
     return gone
 
@@ -69,9 +82,30 @@ def _count_structure(session: Session, qsg: str, structure: str) -> None:
         is_it = (MeasuredStructure.qsg == qsg) & (MeasuredStructure.structure == structure)
         session.execute(delete(MeasuredStructure).where(is_it))
         return
-    full = session.scalars(select(func.max(hours.hour)).where(of_it, hours.structure_full_count > 0)).one()
-    row = {"qsg": qsg, "structure": structure, "first_hour": first, "last_hour": last, "last_full_hour": full}
+    in_use = (
+        hours.entries_in_use_max,
+        hours.elements_in_use_max,
+        hours.entries_in_use_pct_max,
+        hours.elements_in_use_pct_max,
+    )
+    row = {
+        "qsg": qsg,
+        "structure": structure,
+        "first_hour": first,
+        "last_hour": last,
+        "last_use_hour": _last(session, of_it, or_(*(column.is_not(None) for column in in_use))),
+        "last_limits_hour": _last(
+            session, of_it, or_(hours.entries_total.is_not(None), hours.elements_total.is_not(None))
+        ),
+        "last_full_hour": _last(session, of_it, hours.structure_full_count > 0),
+    }
     _put(session, MeasuredStructure.__table__, [row])
+
+
+def _last(session: Session, *conditions: ColumnElement[bool]) -> datetime | None:
+    """The last hour of a structure for which this holds; read backwards, so that it is found soon."""
+    hour = HourlyStructureUsage.hour
+    return session.scalars(select(hour).where(*conditions).order_by(hour.desc()).limit(1)).one_or_none()
 
 
 def _count_queue(session: Session, qsg: str, queue: str) -> None:

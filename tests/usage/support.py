@@ -14,12 +14,34 @@ def at(hours: float) -> datetime:
     return MONDAY + timedelta(hours=hours)
 
 
+def moment(hours: float) -> str:
+    """The same, as the lines say it."""
+    return at(hours).isoformat().replace("+00:00", "Z")
+
+
 def structure_hour(hours: int, **members: object) -> dict[str, Any]:
-    """A line about APPLICATION1 of SQ03."""
+    """A line about APPLICATION1 of SQ03, with all the keys that the jobs write."""
+    unknown = (
+        "entries_total", "elements_total", "entries_in_use_pct_max", "elements_in_use_pct_max",
+        "scm_entries_in_use_max", "scm_elements_in_use_max", "size_bytes", "size_max_bytes", "size_min_bytes",
+        "size_used_bytes_max", "policy_size_bytes", "policy_initsize_bytes", "policy_minsize_bytes",
+        "full_threshold_pct", "sync_requests", "sync_us", "async_requests", "async_us", "changed_requests",
+    )  # fmt: skip
     return {
-        "event": "structure_hour", "qsg": "SQ03", "structure": "APPLICATION1", "hour": at(hours).isoformat(),
+        "event": "structure_hour", "qsg": "SQ03", "structure": "APPLICATION1", "hour": moment(hours),
         "entries_in_use_max": 1000 + hours, "elements_in_use_max": 6000 + hours, "structure_full_count": 0,
-        "intervals": 2, "sources": ["smf115"], **members,
+        **dict.fromkeys(unknown), "ixllste_calls": 7059, "ixllste_us": 1_030_000, "ixllste_redrives": 45,
+        "ixllstm_calls": 2867, "ixllstm_us": 120_000, "ixllstm_redrives": 0, "queue_managers": 2, "observations": 4,
+        "sources": ["115-2 QEST"], **members,
+    }  # fmt: skip
+
+
+def smds_hour(hours: int, **members: object) -> dict[str, Any]:
+    """A line about the data set of queue manager CSQ1 for it."""
+    return {
+        "event": "smds_hour", "qsg": "SQ03", "structure": "APPLICATION1", "queue_manager": "CSQ1", "hour": moment(hours),
+        "blocks_total": 402, "blocks_data": 400, "blocks_in_use_max": 10 + hours, "messages_max": 40,
+        "failed_allocates": 0, "pages_allocated": 100, "pages_freed": 90, "buffers_total": 100, **members,
     }  # fmt: skip
 
 
@@ -27,12 +49,18 @@ def queue_hour(hours: int, **members: object) -> dict[str, Any]:
     """A line about PAYMENTS.IN in it."""
     return {
         "event": "queue_hour", "qsg": "SQ03", "queue": "PAYMENTS.IN", "structure": "APPLICATION1",
-        "hour": at(hours).isoformat(), "puts": 36_000, "put_bytes": 36_000_000, "persistent_puts": 36_000,
-        "message_bytes_min": 200, "message_bytes_max": 4000, "depth_high": 500 + hours, "intervals": 2,
-        "sources": ["smf115"], **members,
+        "hour": moment(hours), "puts": 36_000, "put_bytes": 36_000_000, "put_size_min_bytes": 200,
+        "put_size_max_bytes": 4000, "put_size_avg_bytes": 1000.0, "persistent_puts": 36_000,
+        "puts_to_waiting_getter": 30_000, "gets": 36_000, "get_bytes": 36_000_000, "expired": 0, "depth_max": 500 + hours,
+        "time_on_queue_max_us": 2_000_000, "size_buckets": [{"up_to_bytes": 1024, "puts": 36_000}],
+        "queue_managers": 2, "source": "115-216", **members,
     }  # fmt: skip
 
 
-def hours_of(lines: Iterable[dict[str, Any]]) -> list[str]:
-    """The hours that lines are about."""
-    return [line["hour"] for line in lines]
+def output(*lines: dict[str, Any], days: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """The whole output of the roll-up with these hours."""
+    counted = {
+        f"{kind}_hours": sum(line["event"] == f"{kind}_hour" for line in lines)
+        for kind in ("structure", "smds", "queue")
+    }
+    return [{"event": "days", "days": list(days)}, *lines, {"event": "end", **counted}]

@@ -9,11 +9,23 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db import Database
-from app.usage.models import HourlyQueueUsage, HourlyStructureUsage, MeasuredQueue, MeasuredStructure
-from app.usage.rollups import RollupInvalid, store_rollups
-from tests.usage.support import at, queue_hour, structure_hour
+from app.usage import rollups
+from app.usage.models import (
+    HourlyQueueUsage,
+    HourlySmdsUsage,
+    HourlyStructureUsage,
+    MeasuredQueue,
+    MeasuredStructure,
+)
+from app.usage.rollups import RollupInvalid, RollupsCutShort, StoredRollups, store_rollups
+from tests.usage.support import at, output, queue_hour, smds_hour, structure_hour
 
-LINES = [*(structure_hour(hours) for hours in (0, 1, 30)), *(queue_hour(hours) for hours in (0, 30))]
+HOURS = [
+    *(structure_hour(hours) for hours in (0, 1, 30)),
+    *(smds_hour(hours) for hours in (0, 30)),
+    *(queue_hour(hours) for hours in (0, 30)),
+]
+LINES = output(*HOURS)
 
 
 def everything(session: Session) -> dict[str, list[dict[str, Any]]]:
@@ -22,7 +34,13 @@ def everything(session: Session) -> dict[str, list[dict[str, Any]]]:
             {column.name: getattr(row, column.key) for column in table.__table__.columns}
             for row in session.scalars(select(table).order_by(*table.__table__.primary_key))
         ]
-        for table in (HourlyStructureUsage, HourlyQueueUsage, MeasuredStructure, MeasuredQueue)
+        for table in (
+            HourlyStructureUsage,
+            HourlySmdsUsage,
+            HourlyQueueUsage,
+            MeasuredStructure,
+            MeasuredQueue,
+        )
     }
 
 
@@ -37,30 +55,46 @@ def stored(database: Database, *batches: list[dict[str, Any]]) -> dict[str, list
 def test_hours_are_stored_with_their_figures_and_their_period(database: Database) -> None:
     with database.session(writes=True) as session:
         counted = store_rollups(session, LINES)
-    assert (counted.structure_hours, counted.queue_hours, counted.days) == (3, 2, 0)
+    assert counted == StoredRollups(structure_hours=3, smds_hours=2, queue_hours=2, days=0)
     found = stored(database)
     hour = found["hourly_structure_usage"][1]
-    assert (hour["hour"], hour["entries_in_use_max"], hour["sources"]) == (at(1), 1001, "smf115")
+    assert (hour["hour"], hour["entries_in_use_max"], hour["sources"]) == (at(1), 1001, "115-2 QEST")
     assert hour["entries_total"] is None  # not measured is not nought
     assert found["measured_structures"] == [
         {
-            "qsg": "SQ03",
-            "structure": "APPLICATION1",
-            "first_hour": at(0),
-            "last_hour": at(30),
-            "last_full_hour": None,
+            "qsg": "SQ03", "structure": "APPLICATION1", "first_hour": at(0), "last_hour": at(30),
+            "last_use_hour": at(30), "last_limits_hour": None, "last_full_hour": None,
         }
-    ]
+    ]  # fmt: skip
     assert found["measured_queues"][0]["last_hour"] == at(30)
+    assert found["hourly_queue_usage"][0]["size_buckets"] == [{"up_to_bytes": 1024, "puts": 36_000}]
+    assert found["hourly_smds_usage"][1]["blocks_in_use_max"] == 40
+
+
+def test_where_the_last_figures_of_each_kind_are_is_kept(database: Database) -> None:
+    blank = {"entries_in_use_max": None, "elements_in_use_max": None}
+    lines = output(
+        structure_hour(0, entries_total=5, structure_full_count=1),
+        structure_hour(1, elements_total=5, **blank),
+        structure_hour(2, elements_in_use_max=None),
+        structure_hour(3, **blank, size_bytes=2**30),
+    )
+    (kept,) = stored(database, lines)["measured_structures"]
+    assert [kept[f"last_{what}hour"] for what in ("full_", "limits_", "use_", "")] == [
+        at(0),
+        at(1),
+        at(2),
+        at(3),
+    ]
 
 
 def test_the_same_lines_again_change_nothing(database: Database) -> None:
-    assert stored(database, LINES) == stored(database, LINES, LINES[::-1])
+    assert stored(database, LINES) == stored(database, LINES, LINES)
 
 
 def test_a_line_replaces_its_hour_whole(database: Database) -> None:
     again = structure_hour(1, elements_in_use_max=7, entries_in_use_max=None, structure_full_count=3)
-    found = stored(database, LINES, [again])
+    found = stored(database, LINES, output(again))
     hour = found["hourly_structure_usage"][1]
     assert (hour["elements_in_use_max"], hour["entries_in_use_max"], hour["structure_full_count"]) == (
         7,
@@ -71,36 +105,55 @@ def test_a_line_replaces_its_hour_whole(database: Database) -> None:
 
 
 def test_days_that_are_given_anew_lose_what_is_no_longer_there(database: Database) -> None:
-    other = structure_hour(2, qsg="SQ04")
-    found = stored(database, [*LINES, other], [{"event": "days", "days": ["2026-11-16"]}, structure_hour(5)])
+    before = output(*HOURS, structure_hour(2, qsg="SQ04"))
+    found = stored(database, before, output(structure_hour(5), days=["2026-11-16"]))
     assert [(row["qsg"], row["hour"]) for row in found["hourly_structure_usage"]] == [
         ("SQ03", at(5)),
         ("SQ03", at(30)),
     ]
     assert [(row["qsg"], row["first_hour"]) for row in found["measured_structures"]] == [("SQ03", at(5))]
     assert [(row["first_hour"], row["last_hour"]) for row in found["measured_queues"]] == [(at(30), at(30))]
+    assert [row["hour"] for row in found["hourly_smds_usage"]] == [at(30)]
 
 
 def test_lines_of_other_events_are_passed_by(database: Database) -> None:
-    others = [{"event": "progress", "done": 1, "total": 2}, {"event": "report", "structure_hours": 5}]
-    assert stored(database, [*others, *LINES]) == stored(database, LINES)
+    assert stored(database, [{"event": "progress", "done": 1}, *LINES]) == stored(database, LINES)
+
+
+def test_more_lines_than_one_batch_are_all_stored(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = stored(database, LINES)
+    monkeypatch.setattr(rollups, "BATCH", 2)
+    assert stored(database, output(days=["2026-11-16", "2026-11-17"]), LINES) == whole
 
 
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
         (structure_hour(0, qsg=None), "qsg"),
-        (structure_hour(0, hour="2026-11-16T10:30:00+00:00"), "first minute"),
+        (structure_hour(0, hour="2026-11-16T10:30:00Z"), "first minute"),
         (structure_hour(0, hour="2026-11-16T10:00:00"), "hour"),
         (structure_hour(0, entries_in_use_max=-1), "entries_in_use_max"),
         (structure_hour(0, structure_full_count=2**63), "structure_full_count"),
+        (smds_hour(0, queue_manager=""), "queue_manager"),
         (queue_hour(0, queue="Q" * 49), "queue"),
-        (queue_hour(0, peak_puts_per_s=float("nan")), "peak_puts_per_s"),
+        (queue_hour(0, size_buckets=[{"up_to_bytes": 4}]), "size_buckets"),
+        (
+            {"event": "end", "structure_hours": 4, "smds_hours": 2, "queue_hours": 2},
+            "structure_hours counts 4",
+        ),
     ],
 )
 def test_a_line_that_cannot_be_stored_is_named_and_nothing_is_kept(
     database: Database, line: dict[str, Any], fault: str
 ) -> None:
-    with pytest.raises(RollupInvalid, match=rf"Line 6 .*{fault}"):
-        stored(database, [*LINES, line])
+    with pytest.raises(RollupInvalid, match=rf"Line 9 .*{fault}"):
+        stored(database, [*LINES[:-1], line, LINES[-1]])
+    assert not any(stored(database).values())
+
+
+def test_lines_that_were_cut_short_are_refused(database: Database) -> None:
+    with pytest.raises(RollupsCutShort, match="run them again"):
+        stored(database, LINES[:-1])
     assert not any(stored(database).values())
