@@ -34,14 +34,14 @@ class MeasuredStructure(Base):
 
 
 class MeasuredQueue(Base):
-    """A queue of which there are roll-ups, with the structure that the last of them names."""
+    """A queue of which there are roll-ups, in one structure; the structure is empty where no record names it."""
 
     __tablename__ = "measured_queues"
-    __table_args__ = (Index(None, "qsg", "structure"), {"sqlite_with_rowid": False})
+    __table_args__ = ({"sqlite_with_rowid": False},)
 
     qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
+    structure: Mapped[str] = mapped_column(String(16), primary_key=True)
     queue: Mapped[str] = mapped_column(String(48), primary_key=True)
-    structure: Mapped[str | None] = mapped_column(String(16))
     first_hour: Mapped[datetime] = mapped_column(Timestamp)
     last_hour: Mapped[datetime] = mapped_column(Timestamp)
 
@@ -98,9 +98,9 @@ class HourlyQueueUsage(Base):
     __table_args__ = (Index(None, "hour"), {"sqlite_with_rowid": False})
 
     qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
+    structure: Mapped[str] = mapped_column(String(16), primary_key=True)
     queue: Mapped[str] = mapped_column(String(48), primary_key=True)
     hour: Mapped[datetime] = mapped_column(Timestamp, primary_key=True)
-    structure: Mapped[str | None] = mapped_column(String(16))
     puts: Mapped[int | None] = mapped_column(BigInteger)
     put_bytes: Mapped[int | None] = mapped_column(BigInteger)
     put_size_min_bytes: Mapped[int | None] = mapped_column(BigInteger)

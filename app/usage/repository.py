@@ -19,14 +19,15 @@ from app.usage.models import (
 )
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
-Key: TypeAlias = tuple[str, str]
+StructureKey: TypeAlias = tuple[str, str]
+QueueKey: TypeAlias = tuple[str, str, str]
 
 
 class Gone(NamedTuple):
     """Whose hours were removed."""
 
-    structures: set[Key]
-    queues: set[Key]
+    structures: set[StructureKey]
+    queues: set[QueueKey]
 
 
 # ---- writing ---------------------------------------------------------------------------------------------------------
@@ -50,28 +51,34 @@ def put_queue_hours(session: Session, rows: Rows) -> None:
 def remove_days(session: Session, days: Iterable[date]) -> Gone:
     """Remove all hours of these UTC days; returns whose they were."""
     gone = Gone(set(), set())
+    structures, queues = HourlyStructureUsage, HourlyQueueUsage
     for day in days:
         first = datetime.combine(day, time(), UTC)
         past = first + timedelta(days=1)
-        for table, column, keys in (
-            (HourlyStructureUsage, HourlyStructureUsage.structure, gone.structures),
-            (HourlyQueueUsage, HourlyQueueUsage.queue, gone.queues),
-            (HourlySmdsUsage, None, None),
-        ):
-            within = (table.hour >= first) & (table.hour < past)
-            if column is not None and keys is not None:
-                found = session.execute(select(table.qsg, column).where(within).distinct())
-                keys.update((row[0], row[1]) for row in found)
-            session.execute(delete(table).where(within), execution_options={"synchronize_session": False})
+        of_structures = select(structures.qsg, structures.structure)
+        of_queues = select(queues.qsg, queues.structure, queues.queue)
+        within = (structures.hour >= first) & (structures.hour < past)
+        gone.structures.update(
+            (row[0], row[1]) for row in session.execute(of_structures.where(within).distinct())
+        )
+        within = (queues.hour >= first) & (queues.hour < past)
+        gone.queues.update(
+            (row[0], row[1], row[2]) for row in session.execute(of_queues.where(within).distinct())
+        )
+        for table in (structures, queues, HourlySmdsUsage):
+            session.execute(
+                delete(table).where(table.hour >= first, table.hour < past),
+                execution_options={"synchronize_session": False},
+            )
     return gone
 
 
-def count_anew(session: Session, *, structures: Iterable[Key], queues: Iterable[Key]) -> None:
+def count_anew(session: Session, *, structures: Iterable[StructureKey], queues: Iterable[QueueKey]) -> None:
     """Bring the lists of structures and queues up to what is stored of them now."""
     for qsg, structure in sorted(structures):
         _count_structure(session, qsg, structure)
-    for qsg, queue in sorted(queues):
-        _count_queue(session, qsg, queue)
+    for key in sorted(queues):
+        _count_queue(session, *key)
 
 
 def _count_structure(session: Session, qsg: str, structure: str) -> None:
@@ -108,17 +115,15 @@ def _last(session: Session, *conditions: ColumnElement[bool]) -> datetime | None
     return session.scalars(select(hour).where(*conditions).order_by(hour.desc()).limit(1)).one_or_none()
 
 
-def _count_queue(session: Session, qsg: str, queue: str) -> None:
-    hours = HourlyQueueUsage
-    of_it = (hours.qsg == qsg) & (hours.queue == queue)
+def _count_queue(session: Session, qsg: str, structure: str, queue: str) -> None:
+    hours, kept = HourlyQueueUsage, MeasuredQueue
+    of_it = (hours.qsg == qsg) & (hours.structure == structure) & (hours.queue == queue)
     first, last = _ends(session, hours.hour, of_it)
     if last is None:
-        session.execute(delete(MeasuredQueue).where(MeasuredQueue.qsg == qsg, MeasuredQueue.queue == queue))
+        session.execute(delete(kept).where(kept.qsg == qsg, kept.structure == structure, kept.queue == queue))
         return
-    named = select(hours.structure).where(of_it, hours.structure.is_not(None))
-    structure = session.scalars(named.order_by(hours.hour.desc()).limit(1)).one_or_none()
-    row = {"qsg": qsg, "queue": queue, "structure": structure, "first_hour": first, "last_hour": last}
-    _put(session, MeasuredQueue.__table__, [row])
+    row = {"qsg": qsg, "structure": structure, "queue": queue, "first_hour": first, "last_hour": last}
+    _put(session, kept.__table__, [row])
 
 
 def _ends(

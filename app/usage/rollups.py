@@ -169,7 +169,8 @@ def store_rollups(session: Session, lines: Iterable[Mapping[str, Any]]) -> Store
 class _Store:
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.structures, self.queues = set[repository.Key](), set[repository.Key]()
+        self.structures = set[repository.StructureKey]()
+        self.queues = set[repository.QueueKey]()
         self.hours = {"structure_hours": 0, "smds_hours": 0, "queue_hours": 0}
         self.days = 0
         self.has_ended = False
@@ -189,7 +190,8 @@ class _Store:
                 smds.append(_read(SmdsHour, number, line).model_dump())
             elif event == "queue_hour":
                 hour = _read(QueueHour, number, line)
-                queues.append({**hour.model_dump(), "source": (hour.source or "")[:LONGEST_SOURCES]})
+                known = {"structure": hour.structure or "", "source": (hour.source or "")[:LONGEST_SOURCES]}
+                queues.append({**hour.model_dump(), **known})
             elif event == "days":
                 self._remove(_read(_Days, number, line).days)
             elif event == "end":
@@ -198,7 +200,7 @@ class _Store:
         repository.put_smds_hours(self.session, smds)
         repository.put_queue_hours(self.session, queues)
         self.structures.update((row["qsg"], row["structure"]) for row in structures)
-        self.queues.update((row["qsg"], row["queue"]) for row in queues)
+        self.queues.update((row["qsg"], row["structure"], row["queue"]) for row in queues)
         self._count(structures, smds, queues)
 
     def _remove(self, days: list[date]) -> None:

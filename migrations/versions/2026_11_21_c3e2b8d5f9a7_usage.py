@@ -33,14 +33,13 @@ def upgrade() -> None:
     op.create_table(
         "measured_queues",
         sa.Column("qsg", sa.String(4), nullable=False),
+        sa.Column("structure", sa.String(16), nullable=False),
         sa.Column("queue", sa.String(48), nullable=False),
-        sa.Column("structure", sa.String(16), nullable=True),
         sa.Column("first_hour", TIME, nullable=False),
         sa.Column("last_hour", TIME, nullable=False),
-        sa.PrimaryKeyConstraint("qsg", "queue", name="pk_measured_queues"),
+        sa.PrimaryKeyConstraint("qsg", "structure", "queue", name="pk_measured_queues"),
         sqlite_with_rowid=False,
     )
-    op.create_index("ix_measured_queues_qsg_structure", "measured_queues", ["qsg", "structure"])
     op.create_table(
         "hourly_structure_usage",
         sa.Column("qsg", sa.String(4), nullable=False),
@@ -85,9 +84,9 @@ def upgrade() -> None:
     op.create_table(
         "hourly_queue_usage",
         sa.Column("qsg", sa.String(4), nullable=False),
+        sa.Column("structure", sa.String(16), nullable=False),
         sa.Column("queue", sa.String(48), nullable=False),
         sa.Column("hour", TIME, nullable=False),
-        sa.Column("structure", sa.String(16), nullable=True),
         sa.Column("puts", sa.BigInteger(), nullable=True),
         sa.Column("put_bytes", sa.BigInteger(), nullable=True),
         sa.Column("put_size_min_bytes", sa.BigInteger(), nullable=True),
@@ -99,7 +98,7 @@ def upgrade() -> None:
         sa.Column("size_buckets", sa.JSON(), nullable=True),
         sa.Column("queue_managers", sa.Integer(), nullable=True),
         sa.Column("source", sa.String(200), nullable=False),
-        sa.PrimaryKeyConstraint("qsg", "queue", "hour", name="pk_hourly_queue_usage"),
+        sa.PrimaryKeyConstraint("qsg", "structure", "queue", "hour", name="pk_hourly_queue_usage"),
         sqlite_with_rowid=False,
     )
     op.create_index("ix_hourly_queue_usage_hour", "hourly_queue_usage", ["hour"])

@@ -88,6 +88,13 @@ def test_where_the_last_figures_of_each_kind_are_is_kept(database: Database) -> 
     ]
 
 
+def test_a_queue_that_moved_is_kept_in_both_structures(database: Database) -> None:
+    moved = output(queue_hour(0), queue_hour(0, structure="APPLICATION2"), queue_hour(0, structure=None))
+    found = stored(database, moved)
+    assert [row["structure"] for row in found["hourly_queue_usage"]] == ["", "APPLICATION1", "APPLICATION2"]
+    assert [row["structure"] for row in found["measured_queues"]] == ["", "APPLICATION1", "APPLICATION2"]
+
+
 def test_the_same_lines_again_change_nothing(database: Database) -> None:
     assert stored(database, LINES) == stored(database, LINES, LINES)
 
