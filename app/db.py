@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -259,6 +259,11 @@ def get_session(request: Request) -> Iterator[Session]:
 
 SessionDep = Annotated[Session, Depends(get_session, scope="function")]
 """With the default scope the transaction would end after the answer had left: a failed commit would have been a 200."""
+
+
+def after_commit(session: Session, action: Callable[[], object]) -> None:
+    """Do something outside the database once the transaction is in it; nothing, should it be undone."""
+    event.listen(session, "after_commit", lambda _: action(), once=True)
 
 
 def alembic_config(connection: Connection | None = None) -> Config:

@@ -15,11 +15,13 @@ from app.answers import HealthAnswer
 from app.compression import Compression
 from app.db import Database, database_url
 from app.head_requests import HeadAsGet
+from app.jobs import routes as jobs
+from app.jobs.watcher import Watcher
 from app.plans import description as plans_description
 from app.plans import routes as plans
 from app.plans import service as plan_store
 from app.reference import api as reference_api
-from app.security.body import BoundedBody
+from app.security.body import BoundedBody, Streams
 from app.security.headers import SecurityHeaders
 from app.security.hosts import AllowedHosts
 from app.security.same_origin import SameOrigin
@@ -27,7 +29,12 @@ from app.settings import Settings
 from app.sizing import routes as sizing
 from app.static_files import Files
 from app.templating import STATIC_DIR
+from app.uploads import description as uploads_description
+from app.uploads import routes as uploads
 from planner_core import CORE_VERSION
+
+FORM_AROUND_FILE_BYTES = 2**20
+"""A form adds its fields and boundaries to a file of the largest size; the file is held to its own limit."""
 
 health = APIRouter(tags=["service"])
 
@@ -42,7 +49,9 @@ async def healthz() -> HealthAnswer:
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Bring the schema up before the first request, and close the database after the last."""
     await run_in_threadpool(_prepare, app.state.database, app.state.settings)
+    app.state.watcher.start()
     yield
+    await run_in_threadpool(app.state.watcher.stop)
     app.state.database.close()
 
 
@@ -66,11 +75,14 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.settings = settings
     app.state.database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
+    app.state.watcher = Watcher(app.state.database, settings)
     errors.install(app)
-    openapi.install(app, plans_description.add)
+    openapi.install(app, plans_description.add, uploads_description.add)
     for router in (
         sizing.router,
         plans.router,
+        uploads.router,
+        jobs.router,
         health,
         reference_api.router,
         api_docs.router,
@@ -91,5 +103,14 @@ def _middleware(settings: Settings) -> list[Middleware]:
         Middleware(HeadAsGet),
         Middleware(AllowedHosts, allowed=settings.accepted_hosts),
         Middleware(SameOrigin),
-        Middleware(BoundedBody, max_bytes=settings.max_body_bytes, timeout_s=settings.body_timeout_s),
+        Middleware(
+            BoundedBody,
+            max_bytes=settings.max_body_bytes,
+            timeout_s=settings.body_timeout_s,
+            streams=Streams(
+                frozenset({"/uploads", "/api/v1/uploads"}),
+                max_bytes=settings.max_upload_bytes + FORM_AROUND_FILE_BYTES,
+                stall_s=settings.upload_stall_s,
+            ),
+        ),
     ]
