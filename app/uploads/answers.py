@@ -69,13 +69,16 @@ class UploadMembers(Answer):
 class UploadAnswer(UploadMembers):
     """An upload."""
 
-    stored: Annotated[
-        Literal["created", "identical"] | Absent,
-        Field(
-            description="Answer of POST only: `identical` is a file that was there already; it is kept once."
-        ),
-    ] = None
     findings: list[FindingAnswer]
+
+
+class ReceivedAnswer(UploadAnswer):
+    """An upload that has just arrived."""
+
+    stored: Annotated[
+        Literal["created", "identical"],
+        Field(description="`identical`: the same file was there already; it is kept once."),
+    ]
 
 
 class UploadsAnswer(Answer):
