@@ -28,6 +28,9 @@ the output of mq-smf-csv, the SMF records themselves. Rows of one natural key ar
 IN_USE_KINDS = ("interval_maximum", "at_end")
 """What an in-use figure is: the largest one seen in the interval (MQ), or the one at its end (RMF, displays)."""
 
+IN_HOURS_AT_MOST = 7 * 24
+"""The counts of an interval are spread over the hours it lies in; those of a longer one count in the hour of its end."""
+
 DISPOSITIONS = ("QMGR", "COPY", "SHARED", "GROUP", "PRIVATE", "LIVE")
 
 
