@@ -5,9 +5,15 @@ from __future__ import annotations
 import datetime as dt
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 INGEST, RETENTION, FORGET = "ingest", "retention", "forget"
+
+BEGINNING = "0000"
+"""Sorts before every day."""
 
 KEPT_FROM = "kept_from"
 """Among the answers: the first day that was kept of a file of which older days were passed over."""
@@ -19,8 +25,8 @@ class Entry:
 
     commit_id: str
     entry: str
-    file_sha256: str
-    answers: str
+    identity: str
+    answers: dict[str, Any]
     first_day: str | None
     qsgs: tuple[str, ...]
     days: dict[str, list[str]]
@@ -32,8 +38,8 @@ class Entry:
         return cls(
             commit_id=row["commit_id"],
             entry=row["entry"],
-            file_sha256=row["file_sha256"] or "",
-            answers=row["answers"] or "{}",
+            identity=row["identity"] or "",
+            answers=json.loads(row["answers"] or "{}"),
             first_day=min((day for of_table in days.values() for day in of_table), default=None),
             qsgs=tuple(json.loads(row["qsgs"] or "[]")),
             days=days,
@@ -52,11 +58,11 @@ class Ledger:
         last: dict[str, str] = {}
         for entry in self.entries:
             if entry.entry in (INGEST, FORGET):
-                last[entry.file_sha256] = max(last.get(entry.file_sha256, ""), entry.commit_id)
+                last[entry.identity] = max(last.get(entry.identity, ""), entry.commit_id)
         return frozenset(
             entry.commit_id
             for entry in self.entries
-            if entry.entry == INGEST and entry.commit_id != last[entry.file_sha256]
+            if entry.entry == INGEST and entry.commit_id != last[entry.identity]
         )
 
     @property
@@ -67,29 +73,55 @@ class Ledger:
             sorted({qsg for entry in self.entries if entry.commit_id not in dead for qsg in entry.qsgs})
         )
 
-    def live(self, file_sha256: str) -> Entry | None:
+    def live(self, identity: str) -> Entry | None:
         """Return the ingest of a file that counts."""
         dead = self.dead_commits
         for entry in self.entries:
-            if (entry.entry, entry.file_sha256) == (INGEST, file_sha256) and entry.commit_id not in dead:
+            if (entry.entry, entry.identity) == (INGEST, identity) and entry.commit_id not in dead:
                 return entry
         return None
 
-    def stored(self, file_sha256: str, *, answers: dict[str, Any], keep_from: dt.date | None) -> Entry | None:
-        """Return the ingest that makes another one of this file, with these answers, change nothing."""
-        entry = self.live(file_sha256)
-        if entry is None:
+    def live_of(self, file_sha256: str) -> list[Entry]:
+        """Return the ingests of these bytes that count: of a display, one for each time of observation."""
+        dead = self.dead_commits
+        return [
+            entry
+            for entry in self.entries
+            if entry.entry == INGEST
+            and entry.commit_id not in dead
+            and entry.identity.partition("@")[0] == file_sha256
+        ]
+
+    def stored(self, identity: str, *, given: Mapping[str, Any], keep_from: dt.date | None) -> Entry | None:
+        """Return the ingest that makes another one of this file, with these answers, change nothing.
+
+        Only answers that were used count, and one that is not given now is not another one.
+        """
+        entry = self.live(identity)
+        if entry is None or _differ(entry.answers, given):
             return None
-        told = json.loads(entry.answers)
-        kept_from = told.pop(KEPT_FROM, None)
-        if told != answers:
-            return None
-        wanted_from = keep_from.isoformat() if keep_from else "0000"
+        kept_from = entry.answers.get(KEPT_FROM)
+        wanted_from = keep_from.isoformat() if keep_from else BEGINNING
         if kept_from is not None and wanted_from < kept_from:
             return None
-        for other in self.entries:
-            if other.entry == RETENTION and other.commit_id > entry.commit_id and entry.first_day is not None:
-                before = json.loads(other.answers)["before"]
-                if max(entry.first_day, wanted_from) < before:
-                    return None
+        first = max(entry.first_day or wanted_from, wanted_from)
+        dropped = (
+            other for other in self.entries if other.entry == RETENTION and other.commit_id > entry.commit_id
+        )
+        if any(first < other.answers["before"] for other in dropped):
+            return None
         return entry
+
+
+def identity_of(file_sha256: str, *, observed_at: dt.datetime | None) -> str:
+    """Return what makes two uploads the same file: its bytes and, of a display, the time it was taken."""
+    if observed_at is None:
+        return file_sha256
+    return f"{file_sha256}@{observed_at.astimezone(dt.UTC).isoformat()}"
+
+
+def _differ(told: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+    groups = given.get("qsg") or {}
+    if any(groups.get(who, group) != group for who, group in (told.get("qsg") or {}).items()):
+        return True
+    return any(given.get(name) not in (None, told.get(name)) for name in ("kind", "zone"))

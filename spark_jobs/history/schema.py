@@ -345,7 +345,7 @@ NATURAL_KEYS: tuple[NaturalKey, ...] = (
         ("system_id", "queue_manager", "written_at", "correlation", "queue", "open_queue", "opened_at"),
         "One section for each queue that a task used. written_at tells the accounting intervals of a long task apart and, "
         "unlike the interval's start, is in the output of mq-smf-csv too. piece is 10000 x subtype + the number of the "
-        "section in its record, so a 116-1 and its 116-2 never collide.",
+        "section among its record's shared queues, so a 116-1 and its 116-2 never collide.",
     ),
     NaturalKey(
         "74-4",
@@ -405,6 +405,11 @@ FILE_COLUMNS = (
     Column("committed_at", INSTANT, "when it was committed"),
     Column("file_name", STRING, "name of the file"),
     Column("file_sha256", STRING, "SHA-256 of the file as it was given"),
+    Column(
+        "identity",
+        STRING,
+        "what makes it the same file again: its SHA-256 and, of a display, the time of observation",
+    ),
     Column("file_bytes", LONG, "its length"),
     Column("kind", STRING, "what kind of input it was"),
     Column(

@@ -82,6 +82,8 @@ class FileFacts:
     file_bytes: int
     kind: str
     answers: Mapping[str, Any]
+    identity: str = ""
+    """By default its hash; see `ledger.identity_of`."""
     first_interval_end: dt.datetime | None = None
     last_interval_end: dt.datetime | None = None
     qsgs: Sequence[str] = ()
@@ -149,7 +151,8 @@ class History:
         what comparing the rows to those there gave; what it returns is kept in the table of files.
         """
         before = self.snapshot()
-        comparisons = self._compare(before, source, parts)
+        identity = facts.identity or source.file_sha256
+        comparisons = self._compare(before, identity, parts)
         days = {table: sorted({part.day for part in parts if part.table == table}) for table in USAGE_TABLES}
         answers = dict(facts.answers)
         if facts.kept_from is not None:
@@ -162,6 +165,7 @@ class History:
             "committed_at": now,
             "file_name": source.file_name,
             "file_sha256": source.file_sha256,
+            "identity": identity,
             "file_bytes": facts.file_bytes,
             "kind": facts.kind,
             "answers": json.dumps(answers, sort_keys=True),
@@ -174,7 +178,7 @@ class History:
         replaced: set[str] = set()
 
         def actions(snapshot: Snapshot) -> list[AddAction | RemoveAction]:
-            earlier = snapshot.ledger.live(source.file_sha256)
+            earlier = snapshot.ledger.live(identity)
             replaced.clear()
             gone: list[Part] = []
             if earlier is not None and earlier.commit_id < source.commit_id:
@@ -190,20 +194,20 @@ class History:
 
     def forget(self, file_sha256: str) -> bool:
         """Take away what a file brought; returns whether there was anything."""
-        entry = self.snapshot().ledger.live(file_sha256)
-        if entry is None:
-            return False
-        row = _entry_row(FORGET, {}, file_sha256=file_sha256)
+        entries = self.snapshot().ledger.live_of(file_sha256)
+        for entry in entries:
+            row = _entry_row(FORGET, {}, file_sha256=file_sha256, identity=entry.identity)
 
-        def actions(snapshot: Snapshot) -> list[AddAction | RemoveAction]:
-            return [
-                _removed(part)
-                for part in snapshot.parts
-                if part.file_sha256 == file_sha256 and part.table != FILES
-            ]
+            def actions(
+                snapshot: Snapshot, commit_id: str = entry.commit_id
+            ) -> list[AddAction | RemoveAction]:
+                gone = [
+                    part for part in snapshot.parts if part.commit_id == commit_id and part.table != FILES
+                ]
+                return [_removed(part) for part in gone]
 
-        self._transact(actions, entry=row)
-        return True
+            self._transact(actions, entry=row)
+        return bool(entries)
 
     def retain(self, *, keep_from: dt.date) -> list[str]:
         """Drop the days before `keep_from`; returns them."""
@@ -257,7 +261,7 @@ class History:
         """Return the history as it is now."""
         delta = self._delta()
         parts = _parts(delta)
-        columns = ["commit_id", "entry", "file_sha256", "answers", "days", "qsgs"]
+        columns = ["commit_id", "entry", "identity", "answers", "days", "qsgs"]
         rows = read_parts(
             self.place, [part for part in parts if part.table == FILES], table=FILES, columns=columns
         )
@@ -397,10 +401,10 @@ class History:
             if len(snapshot.of(table, day)) > MOST_SMALL_PARTS:
                 self.compact(table, day)
 
-    def _compare(self, snapshot: Snapshot, source: Source, parts: Sequence[Part]) -> dict[str, Comparison]:
+    def _compare(self, snapshot: Snapshot, identity: str, parts: Sequence[Part]) -> dict[str, Comparison]:
         """Count, table by table and day by day, what of the staged rows is new."""
         ignored = set(snapshot.ledger.dead_commits)
-        earlier = snapshot.ledger.live(source.file_sha256)
+        earlier = snapshot.ledger.live(identity)
         if earlier is not None:
             ignored.add(earlier.commit_id)
         comparisons = {table: compare.Comparison() for table in USAGE_TABLES}
@@ -535,7 +539,9 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _entry_row(entry: str, answers: dict[str, Any], *, file_sha256: str | None = None) -> dict[str, Any]:
+def _entry_row(
+    entry: str, answers: dict[str, Any], *, file_sha256: str | None = None, identity: str | None = None
+) -> dict[str, Any]:
     now = dt.datetime.now(dt.UTC)
     return {
         "day": now.date(),
@@ -543,5 +549,6 @@ def _entry_row(entry: str, answers: dict[str, Any], *, file_sha256: str | None =
         "entry": entry,
         "committed_at": now,
         "file_sha256": file_sha256,
+        "identity": identity,
         "answers": json.dumps(answers, sort_keys=True),
     }
