@@ -55,6 +55,7 @@ SITE = Site(
     nav=(
         NavItem("calculator", "/", "Calculator"),
         NavItem("plans", "/plans", "Plans"),
+        NavItem("uploads", "/uploads", "Uploads"),
         NavItem("reference", "/reference", "Published tables"),
         NavItem("docs", "/docs", "Documentation"),
         NavItem("api", "/api/docs", "API"),

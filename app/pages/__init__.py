@@ -14,5 +14,6 @@ def routers() -> list[APIRouter]:
     from app.pages.quick.routes import router as quick
     from app.pages.sheet.routes import router as sheet
     from app.pages.style.routes import router as style
+    from app.pages.uploads.routes import router as uploads
 
-    return [quick, editor, plans, sheet, published, documentation, style]
+    return [quick, editor, plans, sheet, uploads, published, documentation, style]

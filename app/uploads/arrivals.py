@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sqlalchemy.orm import Session
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
@@ -55,9 +54,3 @@ def start_after_commit(request: Request, session: Session) -> None:
     """Have what was queued started as soon as it is in the database."""
     watcher: Watcher = request.app.state.watcher
     after_commit(session, watcher.poke)
-
-
-async def receive_and_keep(request: Request, *, filename: str, said: Said) -> list[Outcome]:
-    """Both, one after the other."""
-    arrived = await receive(request, filename=filename)
-    return await run_in_threadpool(keep, request, arrived, said)
