@@ -44,6 +44,7 @@ from app.uploads.errors import (
     UploadNotFound,
     UploadTooLarge,
 )
+from app.usage.errors import UsageNotFound, UsageRequestInvalid
 from planner_core.errors import (
     DocumentInvalid,
     FieldProblem,
@@ -138,6 +139,8 @@ TYPE_OF_ERROR: dict[type[PlannerError], ProblemType] = {
     FileGone: FILE_GONE,
     NoRoom: INSUFFICIENT_STORAGE,
     DatabaseUnusable: DATABASE_UNAVAILABLE,
+    UsageNotFound: NOT_FOUND,
+    UsageRequestInvalid: REQUEST_INVALID,
     PlannerError: INPUT_REFUSED,
 }
 TYPE_OF_STATUS = {

@@ -10,7 +10,7 @@ from fastapi import APIRouter, FastAPI
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
-from app import api_docs, errors, openapi, pages
+from app import api_docs, chart_script, errors, openapi, pages
 from app.answers import HealthAnswer
 from app.compression import Compression
 from app.db import Database, database_url
@@ -31,6 +31,7 @@ from app.static_files import Files
 from app.templating import STATIC_DIR
 from app.uploads import description as uploads_description
 from app.uploads import routes as uploads
+from app.usage import routes as usage
 from planner_core import CORE_VERSION
 
 FORM_AROUND_FILE_BYTES = 2**20
@@ -83,9 +84,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         plans.router,
         uploads.router,
         jobs.router,
+        usage.router,
         health,
         reference_api.router,
         api_docs.router,
+        chart_script.router,
         *pages.routers(),
     ):
         app.include_router(router)

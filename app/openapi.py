@@ -44,6 +44,10 @@ TAGS = [
         "name": "uploads",
         "description": "Dumps, tables and displays, read into the usage history by jobs, and what was found in them.",
     },
+    {
+        "name": "measured usage",
+        "description": "What the records say of structures and queues, by hours and days, and plans made from it.",
+    },
     {"name": "reference", "description": "The published tables on which every figure rests."},
     {"name": "service", "description": "The service itself."},
 ]

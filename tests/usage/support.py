@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from fastapi import FastAPI
+
+from app.usage.rollups import store_rollups
 
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 
@@ -64,3 +69,52 @@ def output(*lines: dict[str, Any], days: Iterable[str] = ()) -> list[dict[str, A
         for kind in ("structure", "smds", "queue")
     }
     return [{"event": "days", "days": list(days)}, *lines, {"event": "end", **counted}]
+
+
+def ten_days(*, days: int = 10) -> list[dict[str, Any]]:
+    """Ten days of a group: limits known from the third day on, four hours without records, full twice on the ninth."""
+    lines: list[dict[str, Any]] = []
+    for hours in range(days * 24):
+        load = 0.25 + 0.75 * max(0.0, math.sin((hours % 24 - 6) / 24 * 2 * math.pi))
+        if 100 <= hours < 104:
+            continue
+        known = (
+            {"entries_total": 131_072, "elements_total": 786_432, "size_bytes": 512 * 2**20}
+            if hours >= 48
+            else {}
+        )
+        full = 3 if hours in {203, 204} else 0
+        burst = 5 if full else 1
+        lines += [
+            structure_hour(
+                hours, entries_in_use_max=min(int(26_000 * load * burst), 131_072),
+                elements_in_use_max=min(int(160_000 * load * burst), 786_432), structure_full_count=full,
+                sources=["115-2 QEST", "74-4 R744SREQ"] if known else ["115-2 QEST"], **known,
+            ),
+            structure_hour(
+                hours, structure="CSQ_ADMIN", entries_in_use_max=2_194, elements_in_use_max=2_570,
+                entries_total=26_000, elements_total=25_800,
+            ),
+            structure_hour(hours, structure="PERSIST1", entries_in_use_max=None, elements_in_use_max=None),
+            smds_hour(hours, blocks_in_use_max=int(100 * load)),
+        ]  # fmt: skip
+        for nth, (name, size) in enumerate(
+            (("PAYMENTS.IN", 1_024), ("ORDERS.IN", 3_500), ("AUDIT.COPY", 700)), 1
+        ):
+            puts = int(36_000 * nth * load)
+            lines.append(
+                queue_hour(
+                    hours, queue=name, puts=puts, put_bytes=puts * size, put_size_min_bytes=size // 4,
+                    put_size_max_bytes=size * 9, persistent_puts=None if nth == 3 else puts * (2 - nth),
+                    depth_max=int(8_000 * load * burst), size_buckets=[
+                        {"up_to_bytes": 512, "puts": puts // 4}, {"up_to_bytes": 4096, "puts": puts - puts // 4},
+                    ],
+                )
+            )  # fmt: skip
+    return sorted(lines, key=lambda line: ("structure_hour", "smds_hour", "queue_hour").index(line["event"]))
+
+
+def store(app: FastAPI, lines: Iterable[dict[str, Any]]) -> None:
+    """Store the hours in the application's database, as the job at the end of an upload does."""
+    with app.state.database.session(writes=True) as session:
+        store_rollups(session, output(*lines))

@@ -95,6 +95,15 @@ def test_a_queue_that_moved_is_kept_in_both_structures(database: Database) -> No
     assert [row["structure"] for row in found["measured_queues"]] == ["", "APPLICATION1", "APPLICATION2"]
 
 
+def test_a_structure_of_which_only_queues_were_measured_is_known(database: Database) -> None:
+    (kept,) = stored(database, output(queue_hour(3), queue_hour(5), queue_hour(9, structure=None)))[
+        "measured_structures"
+    ]
+    assert (kept["first_hour"], kept["last_hour"], kept["last_use_hour"]) == (at(3), at(5), None)
+    gone = output(days=["2026-11-16"])
+    assert stored(database, gone)["measured_structures"] == []
+
+
 def test_the_same_lines_again_change_nothing(database: Database) -> None:
     assert stored(database, LINES) == stored(database, LINES, LINES)
 
