@@ -73,6 +73,16 @@ class Ledger:
             sorted({qsg for entry in self.entries if entry.commit_id not in dead for qsg in entry.qsgs})
         )
 
+    def group_of(self, who: tuple[str, str]) -> str | None:
+        """Return the group that an earlier file's answers gave a queue manager, the last one's if they differ."""
+        dead, name = self.dead_commits, ":".join(who)
+        found = [
+            (entry.commit_id, entry.answers["qsg"][name])
+            for entry in self.entries
+            if entry.commit_id not in dead and name in entry.answers.get("qsg", {})
+        ]
+        return max(found)[1] if found else None
+
     def live(self, identity: str) -> Entry | None:
         """Return the ingest of a file that counts."""
         dead = self.dead_commits

@@ -172,7 +172,7 @@ _QSDS_FLAGS = {
     "is_in_duplexing": "being duplexed",
 }
 
-COLUMNS: dict[str, tuple[str, ...]] = {
+COLUMNS: dict[str, Sequence[str]] = {
     "qest": (*COMMON, "structure", *_QEST.values()),
     "qesd": (*COMMON, "structure", *_QESD.values()),
     "qqst": (

@@ -319,6 +319,15 @@ class History:
         rows = read_parts(self.place, self.snapshot().of(FILES), table=FILES)
         return sorted(rows.to_pylist(), key=lambda row: str(row["commit_id"]))
 
+    def stored_report(self, commit_id: str) -> dict[str, Any] | None:
+        """Return the report of an ingest."""
+        rows = read_parts(self.place, self.snapshot().of(FILES), table=FILES, columns=["commit_id", "report"])
+        for row in rows.to_pylist():
+            if row["commit_id"] == commit_id and row["report"]:
+                report: dict[str, Any] = json.loads(row["report"])
+                return report
+        return None
+
     # ---- the Delta table ---------------------------------------------------------------------------------------------
 
     def _delta(self) -> DeltaTable:
