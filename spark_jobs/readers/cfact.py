@@ -18,6 +18,7 @@ from typing import Any, Final
 from planner_core.errors import SizeSyntax
 from planner_core.inputs import squeezed
 from planner_core.units import parse_size
+from spark_jobs.history.rows import NOT_LISTS
 from spark_jobs.history.schema import STRUCTURE_USAGE
 from spark_jobs.readers.json_objects import objects
 from spark_jobs.readers.names import XCF_NAME, Groups, QsgMap
@@ -249,7 +250,7 @@ class _Reader:
             self._to.count("rows")
             kind = row.cells.get("type", "").upper()
             if kind and "LIST" not in kind:
-                self._to.pass_over("structures that are no lists")
+                self._to.pass_over(NOT_LISTS)
             elif not is_own and any(own):
                 foreign[row.cells.get("structure", "")] = None
                 self._to.pass_over("structures of no known queue-sharing group")

@@ -14,6 +14,7 @@ from typing import Final
 from planner_core.console import Stamp
 from planner_core.mqsc.displays import CfStatus, CfStruct, MqText, read_mq
 from planner_core.xcf.displays import Instance, StructureDisplay, XcfText, read_xcf
+from spark_jobs.history.rows import NOT_IN_GROUP, NOT_LISTS
 from spark_jobs.history.schema import ALLOCATION, STRUCTURE_USAGE, xcf_name
 from spark_jobs.readers.names import NO_GROUP, Groups, QsgMap, ask_group, group_of_display
 from spark_jobs.readers.result import Ask, Collector, Value
@@ -151,7 +152,7 @@ class DisplayReader:
         """Group and structure; None where the queue manager is in no group."""
         group = group_of_display(self._qsg_of, found.queue_manager)
         if group == NO_GROUP:
-            self._to.pass_over("queue managers in no queue-sharing group")
+            self._to.pass_over(NOT_IN_GROUP)
             return None
         if group is None:
             ask_group(self._to, system_id=None, queue_manager=found.queue_manager)
@@ -232,7 +233,7 @@ class DisplayReader:
 
     def _displayed(self, found: StructureDisplay, groups: Groups) -> None:
         if found.structure_type and "LIST" not in found.structure_type:
-            self._to.pass_over("structures that are no lists")
+            self._to.pass_over(NOT_LISTS)
             return
         at = self._when(found.displayed_at_local if _dated(found.displayed_at_local) else None, found.line)
         policy: dict[str, Value] = {
@@ -281,7 +282,7 @@ class DisplayReader:
             self._message("IXC585E", full.name, full.stamp, full.line, groups, values)
         for made in found.allocations:
             if made.structure_type and "LIST" not in made.structure_type.upper():
-                self._to.pass_over("structures that are no lists")
+                self._to.pass_over(NOT_LISTS)
                 continue
             values = {
                 "coupling_facility": made.coupling_facility,
@@ -306,9 +307,6 @@ class DisplayReader:
                 "status": refusal.reason,
                 "is_active": False,
             }
-            if refusal.requested_bytes is not None:
-                values["policy_initsize_bytes"] = refusal.requested_bytes
-                values["note"] = "policy_initsize_bytes is the size that was asked for and refused"
             self._message("IXL015I", refusal.name, refusal.stamp, refusal.line, groups, values)
 
     def _message(

@@ -23,6 +23,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
 
 from planner_core.inputs import delimiter_of, split_cells, squeezed
+from spark_jobs.history.rows import (
+    NO_GROUP_SLOTS,
+    NOT_IN_GROUP,
+    NOT_OBSERVED,
+    PARTIAL,
+    PRIVATE_QUEUES,
+)
 from spark_jobs.history.schema import QUEUE_USAGE, SMDS_USAGE, STRUCTURE_USAGE, xcf_name
 from spark_jobs.readers.json_objects import objects
 from spark_jobs.readers.names import NO_GROUP, QSG_NAME, SHORT_NAME, STRUCTURE_NAME, QsgMap, ask_group
@@ -111,6 +118,7 @@ _WQ_COUNTS: Final = {
     "depth_max": "maxdepth",
 }
 _QQST_COUNTS: Final = {
+    "opens": "open",
     "put_size_min_bytes": "msglengthmin",
     "put_size_max_bytes": "msglengthmax",
     "gets": "get",
@@ -333,7 +341,7 @@ class _Reader:
 
     # ---- what every record begins with ----------------------------------------------------------------------
 
-    def _common(self, row: _Row) -> _Common | None:
+    def _common(self, row: _Row, *, is_idle: bool = False) -> _Common | None:
         """The record's identity; None where it is passed over, which is then counted."""
         system_id, manager = plain(row.cell("lpar")), plain(row.cell("qmgr"))
         if not SHORT_NAME.fullmatch(system_id) or not SHORT_NAME.fullmatch(manager):
@@ -344,8 +352,13 @@ class _Reader:
             msg = "the record has no date or time"
             raise BadValue(msg)
         qsg = self._group(row, system_id, manager)
+        if qsg is None and is_idle:
+            self._to.pass_over(NO_GROUP_SLOTS)
+            return None
+        if qsg is None:
+            ask_group(self._to, system_id=system_id, queue_manager=manager)
         if qsg == NO_GROUP:
-            self._to.pass_over("queue managers in no queue-sharing group")
+            self._to.pass_over(NOT_IN_GROUP)
             return None
         return _Common(system_id, manager, qsg, local, self._utc(local))
 
@@ -362,10 +375,7 @@ class _Reader:
             could_say = could_say or (row.has(column) and "." not in str(row.cell(column)))
         if could_say and _release(row) >= _FIRST_WITH_GROUP:
             return NO_GROUP
-        known = self._qsg_of.get((system_id, manager))
-        if known is None:
-            ask_group(self._to, system_id=system_id, queue_manager=manager)
-        return known
+        return self._qsg_of.get((system_id, manager))
 
     def _utc(self, local: datetime) -> datetime | None:
         try:
@@ -412,33 +422,33 @@ class _Reader:
             raise BadValue(msg)
         return {"structure": text, "xcf_structure": xcf_name(common.qsg, text) if common.qsg else None}
 
+    def _structure_of_queue(self, text: str, common: _Common) -> dict[str, Value]:
+        return self._structure(text, common) if text else {}
+
     # ---- tables ---------------------------------------------------------------------------------------------
 
     def _qest(self, row: _Row) -> None:
-        common = self._common(row)
+        counts = _counts(row, _QEST_COUNTS)
+        times = _times(row, {"ixllste_us": "ixllstecallstime", "ixllstm_us": "ixllstmcallstime"})
+        maxima = _counts(row, {"entries_in_use": "maxinuseentries", "elements_in_use": "maxinuseelements"})
+        common = self._common(row, is_idle=not any((counts | times | maxima).values()))
         if common is None:
             return
-        entries, elements = whole(row.cell("maxinuseentries")), whole(row.cell("maxinuseelements"))
-        note = None
-        if entries == 0 and elements == 0:
-            entries = elements = None
-            note = "maxima of 0 taken as not observed"
+        seen: dict[str, Value] = {name: value or None for name, value in maxima.items()}
+        note = NOT_OBSERVED if 0 in maxima.values() else None
+        if note:
             self._to.note(
-                "QEST: a queue manager writes maxima of 0 when it did not look; they are taken as not observed."
+                "QEST: a queue manager writes a maximum of 0 when it did not look; it is taken as not observed."
             )
         self._to.add(
             STRUCTURE_USAGE,
             common.values(source="115-2 QEST", line=row.line)
             | self._structure(plain(row.cell("structurename")), common)
             | self._interval(row, common)
-            | _counts(row, _QEST_COUNTS)
-            | _times(row, {"ixllste_us": "ixllstecallstime", "ixllstm_us": "ixllstmcallstime"})
-            | {
-                "in_use_kind": "interval_maximum",
-                "entries_in_use": entries,
-                "elements_in_use": elements,
-                "note": note,
-            },
+            | counts
+            | times
+            | seen
+            | {"in_use_kind": "interval_maximum", "note": note},
         )
 
     def _qesd(self, row: _Row) -> None:
@@ -458,11 +468,12 @@ class _Reader:
         )
 
     def _qqst(self, row: _Row) -> None:
-        if plain(row.cell("queuedisp")).upper() != "SHARED":
-            self._to.pass_over("private queues")
+        structure = plain(row.cell("structure"))
+        if plain(row.cell("queuedisp")).upper() != "SHARED" and not structure:
+            self._to.pass_over(PRIVATE_QUEUES)
             return
         if plain(row.cell("record")).upper() == "PARTIAL":
-            self._to.pass_over("partial queue statistics")
+            self._to.pass_over(PARTIAL)
             return
         common = self._common(row)
         if common is None:
@@ -470,27 +481,33 @@ class _Reader:
         self._to.add(
             QUEUE_USAGE,
             common.values(source="115-216 QQST", line=row.line)
-            | self._structure(plain(row.cell("structure")), common)
+            | self._structure_of_queue(structure, common)
             | self._interval(row, common)
-            | _counts(row, _QQST_COUNTS)
-            | _sums(row, _QQST_SUMS)
+            | _without_sizes_of_none(_counts(row, _QQST_COUNTS) | _sums(row, _QQST_SUMS))
             | {"queue": _queue(row.cell("queue")), "disposition": "SHARED"},
         )
 
     def _wq(self, row: _Row) -> None:
         disposition = _SCOPES.get(plain(row.cell("scope")).lower())
         structure = plain(row.cell("cfstructure"))
-        if disposition != "SHARED" or not structure:
-            self._to.pass_over("private queues")
+        if disposition != "SHARED" and not structure:
+            self._to.pass_over(PRIVATE_QUEUES)
             return
         common = self._common(row)
         if common is None:
             return
+        sizes = _without_sizes_of_none(
+            _counts(row, _WQ_COUNTS)
+            | _sums(row, _WQ_SUMS)
+            | {
+                "put_size_min_bytes": _smallest(row.cell("putminmsgsize")),
+                "get_size_min_bytes": _smallest(row.cell("getminmsgsize")),
+            }
+        )
         values = (
             common.values(source="116 WQ", line=row.line)
-            | self._structure(structure, common)
-            | _counts(row, _WQ_COUNTS)
-            | _sums(row, _WQ_SUMS)
+            | self._structure_of_queue(structure, common)
+            | sizes
             | _times(row, {"time_on_queue_max_us": "maxtimeonqueue", "time_on_queue_us": "totaltimeonqueue"})
             | {
                 "queue": _queue(row.cell("basename")),
@@ -498,8 +515,6 @@ class _Reader:
                 "disposition": disposition,
                 "correlation": plain(row.cell("correlation")) or None,
                 "opened_at": self._opened(row, common),
-                "put_size_min_bytes": _smallest(row.cell("putminmsgsize")),
-                "get_size_min_bytes": _smallest(row.cell("getminmsgsize")),
             }
         )
         task = (common.system_id, common.queue_manager, common.local, values["correlation"])
@@ -566,6 +581,15 @@ def _times(row: _Row, columns: Mapping[str, str]) -> dict[str, Value]:
 def _sums(row: _Row, columns: Mapping[str, tuple[str, str]]) -> dict[str, Value]:
     made: dict[str, Value] = {}
     for name, parts in columns.items():
-        known = [value for value in (whole(row.cell(part)) for part in parts) if value is not None]
-        made[name] = sum(known) if known else None
+        values = [whole(row.cell(part)) for part in parts]
+        known = [value for value in values if value is not None]
+        made[name] = sum(known) if len(known) == len(values) else None
     return made
+
+
+def _without_sizes_of_none(values: dict[str, Value]) -> dict[str, Value]:
+    """The largest or smallest message of none is none, not 0 bytes."""
+    for count, sizes in (("puts", "put_size"), ("gets", "get_size")):
+        if values.get(count) == 0:
+            values |= {name: None for name in values if name.startswith(sizes)}
+    return values

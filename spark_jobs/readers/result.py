@@ -75,7 +75,14 @@ class Collector:
         self._passed_over: dict[str, int] = {}
 
     def add(self, table: str, row: Mapping[str, Value]) -> None:
-        """Take a row of a table of the history; columns that are not named are null."""
+        """Take a row of a table of the history; columns that are not named are null.
+
+        A row without its time is not taken: it is asked for, or the line is reported.
+        """
+        if row.get("interval_end") is None:
+            if not any(ask.what != "qsg" for ask in self._asks.values()):
+                self.problem(_line_of(row), "The row has no time: left out.")
+            return
         for name, value in row.items():
             if isinstance(value, int) and value > _LARGEST:
                 self.problem(_line_of(row), f"{name} is larger than can be kept: the row is left out.")
