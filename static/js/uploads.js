@@ -109,9 +109,10 @@
     const show = (job) => {
       const known = job.state === "running" && job.total > 0;
       const of = job.total > 1 ? `: ${amount(job.done)} of ${amount(job.total)}` : "";
-      const words = known ? `${STAGES[job.stage] || job.stage}${of}` : sentence.textContent;
-      setBar("bar-reading", known ? Math.min(job.done / job.total, 1) : null, known ? words : "");
+      const words = known ? `${STAGES[job.stage] || job.stage}${of}` : "";
+      setBar("bar-reading", known ? Math.min(job.done / job.total, 1) : null, words);
       if (sentence.textContent !== job.sentence) sentence.textContent = job.sentence; // read out once for each stage
+      sentence.classList.toggle("vh", known); // to be seen it stands beside the bar
     };
     source.addEventListener("progress", (event) => show(JSON.parse(event.data)));
     source.addEventListener("end", () => {

@@ -128,7 +128,7 @@ def shown(report: Mapping[str, Any] | None) -> Report | None:
         message=_text(part.get("message")),
         facts=tuple(_facts(part)),
         structures=tuple(
-            StructureFound(*(_text(each.get(key)) for key in ("qsg", "structure", "xcf_structure")))
+            _structure(each)
             for each in _dicts(part.get("structures"))[:MOST_SHOWN]
         ),
         managers=tuple(
@@ -210,6 +210,11 @@ def _faults(part: Mapping[str, Any]) -> tuple[tuple[Fault, ...], int, str]:
         ]
         return tuple(faults), _whole(quarantined.get("count")) - len(faults), "Quarantined"
     return (), 0, ""
+
+
+def _structure(each: Mapping[str, Any]) -> StructureFound:
+    qsg, name = _text(each.get("qsg")), _text(each.get("structure"))
+    return StructureFound(qsg, name, _text(each.get("xcf_structure")) or f"{qsg}{name}")
 
 
 def _conflict(each: Mapping[str, Any]) -> Conflict:

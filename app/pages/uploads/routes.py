@@ -117,7 +117,7 @@ class UploadPage(Page):
     """One upload: how far it is, what is asked, what was found."""
 
     upload: Annotated[StoredUpload, "The upload with its last job"]
-    kind: Annotated[str, "What it is taken for"]
+    kind: Annotated[str, "What it is taken for; empty when that is not known"]
     is_overruled: Annotated[bool, "Whether a person said what it is"]
     size: Annotated[str, "Its length in words"]
     said: Annotated[str, "What has just been done"]
@@ -284,7 +284,7 @@ def _upload(
         title=found.filename,
         section=SECTION,
         upload=found,
-        kind=KIND_TITLES[kind] if kind else "nothing that is known",
+        kind=KIND_TITLES[kind] if kind else "",
         is_overruled=bool(found.kind),
         size=amount(found.size_bytes),
         said=_said(request),
