@@ -17,10 +17,12 @@ from app.settings import Settings
 NEEDED = ("numpy", "pyarrow", "deltalake", "pyspark", "spark_jobs")
 PYTHON = (sys.executable, "-P", "-m")
 """-P: modules come from what is installed, not from whatever lies in the folder that the service was started in."""
+WHAT_TO_DO_AT_THE_TERMINAL = (
+    "Reading usage data needs the packages in requirements/spark.txt, which are not installed. Run `make setup` in the "
+    "folder of cfplan (the first time it fetches 460 MB), or install that file into the environment of cfplan."
+)
 WHAT_TO_DO = (
-    "Reading usage data needs the packages in requirements/spark.txt, which are not installed beside the service. Run "
-    "`make setup` in the folder of cfplan (the first time it fetches 460 MB), or install that file into the service's "
-    "environment. The upload is kept, and is read as soon as they are there."
+    f"{WHAT_TO_DO_AT_THE_TERMINAL} Uploads are kept meanwhile, and read as soon as the packages are there."
 )
 INGEST, ROLLUP, HISTORY = "spark_jobs.ingest", "spark_jobs.rollup", "spark_jobs.history"
 WORK = "jobs"

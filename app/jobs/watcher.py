@@ -48,10 +48,12 @@ class Watcher:
         self._poked = threading.Event()
         self._is_stopping = False
         self._tidied_at: float | None = None
-        self._thread = threading.Thread(target=self._watch, name="cfplan-jobs", daemon=True)
+        self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Begin to look."""
+        self._is_stopping = False
+        self._thread = threading.Thread(target=self._watch, name="cfplan-jobs", daemon=True)
         self._thread.start()
 
     def poke(self) -> None:
@@ -62,10 +64,11 @@ class Watcher:
         """Stop looking. Supervisors go on: they are processes of their own."""
         self._is_stopping = True
         self._poked.set()
-        if self._thread.is_alive():
+        if self._thread is not None:
             self._thread.join(30)
         for child in self._children.values():
             child.returncode = child.poll() or 0  # it is not ours to wait for any more
+        self._children.clear()
 
     def look(self) -> int:
         """Look once; returns how many supervisors were started."""

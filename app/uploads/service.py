@@ -81,11 +81,11 @@ class Said:
     observed_at: str | None = None
     zone: str | None = None
 
-    def checked(self) -> Said:
-        """The same in one spelling.
+    def checked(self, *, kept_zone: str = "") -> Said:
+        """The same in one spelling. `kept_zone` is what was said before, where nothing is said now.
 
         Raises:
-            UploadInvalid: A kind, time or zone that is none.
+            UploadInvalid: A kind, time or zone that is none, or a time without a zone.
         """
         problems: list[FieldProblem] = []
         kind, observed_at, zone = (
@@ -104,6 +104,10 @@ class Said:
             zone, fault = _read_zone(zone)
             if fault:
                 problems.append(FieldProblem("zone", fault))
+        if observed_at and not zone and not (kept_zone and zone is None):
+            problems.append(
+                FieldProblem("zone", "Say in which time zone that time is: +01:00, or Europe/Berlin.")
+            )
         if problems:
             raise UploadInvalid(*problems)
         return Said(kind, observed_at, zone)
@@ -190,7 +194,7 @@ def read_again(
     if row.removed_at is not None:
         raise FileGone(upload_id)
     qsg_map.put_all(session, qsg or {})
-    _change(session, row, said.checked())
+    _change(session, row, said.checked(kept_zone=row.zone))
     jobs.queue_ingest(session, row.id)
     return get(session, upload_id)
 
