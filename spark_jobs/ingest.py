@@ -216,13 +216,13 @@ def _commit(
     )
     report |= {"status": "stored", "commit_id": source.commit_id}
 
-    def kept(comparisons: dict[str, Any]) -> dict[str, Any]:
+    def kept(comparisons: dict[str, Any], replaced: set[str]) -> dict[str, Any]:
         report.update(rows_report(comparisons))
+        report["days"] = sorted({*report["days"], *replaced})
         report["message"] = _stored_sentence(report)
         return report
 
-    committed = history.commit(source, taken.parts, facts, report=kept)
-    report["days"] = sorted({*report["days"], *committed.days})
+    history.commit(source, taken.parts, facts, report=kept)
     teller(1, 1)
 
 
@@ -331,7 +331,6 @@ def _already_stored(report: dict[str, Any], entry: Entry, history: History) -> N
     report |= {
         "status": "already_stored",
         "commit_id": entry.commit_id,
-        "days": [],
         "message": "The usage history has this file already; nothing was changed.",
     }
 

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from spark_jobs.history.schema import IN_HOURS_AT_MOST
+from spark_jobs.history.staging import interval_starts
 
-_HOUR_US = 3_600_000_000
-_DAY_US = 24 * _HOUR_US
+_DAY_US = 24 * 3_600_000_000
 
 
 @dataclass
@@ -41,9 +39,7 @@ class RowFacts:
         if "queue" in rows.schema.names:
             self.queues |= _combinations(rows, "qsg", "queue")
         ends = np.asarray(rows["interval_end"].cast(pa.int64()).combine_chunks())
-        starts = pc.coalesce(rows["interval_start"], rows["interval_end"]).cast(pa.int64())
-        starts = np.minimum(np.asarray(starts.combine_chunks()), ends)
-        starts = np.where(ends - starts > IN_HOURS_AT_MOST * _HOUR_US, ends, starts)
+        starts = np.asarray(interval_starts(rows).cast(pa.int64()).combine_chunks())
         spans = np.unique(
             np.stack([starts // _DAY_US, np.maximum(ends - 1, starts) // _DAY_US], axis=1), axis=0
         )

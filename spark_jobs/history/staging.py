@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import secrets
 from collections import Counter, defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from spark_jobs.history.digests import row_digest
 from spark_jobs.history.schema import (
     FILES,
+    IN_HOURS_AT_MOST,
     PROVENANCE,
     HistoryError,
     natural_key,
@@ -51,11 +52,10 @@ class Part:
     day: str
     rows: int
     commit_id: str
+    """Empty where rows of several commits were put together."""
     file_sha256: str
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
-        return asdict(self)
+    first_start: str = ""
+    """When the first of its intervals starts; empty where nobody wrote it down, so that it may be any time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +182,7 @@ def write_part(place: Place, table: str, day: dt.date, rows: pa.Table) -> Part:
         rows=rows.num_rows,
         commit_id=_only(commits),
         file_sha256=_only(hashes),
+        first_start=_first_start(rows),
     )
 
 
@@ -238,6 +239,24 @@ def _pieces(rows: pa.Table, high: Any, low: Any, content: Any) -> pa.ChunkedArra
         pieces = pieces.copy()
         pieces[order] = running - base
     return pa.array(pieces, pa.int32())
+
+
+def _first_start(rows: pa.Table) -> str:
+    if "interval_end" not in rows.schema.names:
+        return ""
+    first = pc.min(interval_starts(rows)).as_py()
+    return str(first.isoformat())
+
+
+def interval_starts(rows: pa.Table) -> pa.ChunkedArray:
+    """Return where the rows' counts begin to count: of an instant or an overlong interval, its end."""
+    starts = pc.coalesce(rows["interval_start"], rows["interval_end"])
+    longest = pa.scalar(dt.timedelta(hours=IN_HOURS_AT_MOST), pa.duration("us"))
+    is_odd = pc.or_(
+        pc.greater(starts, rows["interval_end"]),
+        pc.greater(pc.subtract(rows["interval_end"], starts), longest),
+    )
+    return pc.if_else(is_odd, rows["interval_end"], starts)
 
 
 def _repeated(text: str, count: int) -> pa.Array:

@@ -28,7 +28,6 @@ from spark_jobs.history.ledger import FORGET, INGEST, KEPT_FROM, RETENTION, Entr
 from spark_jobs.history.places import place_of
 from spark_jobs.history.schema import (
     FILES,
-    IN_HOURS_AT_MOST,
     TABLES,
     USAGE_TABLES,
     HistoryError,
@@ -43,7 +42,8 @@ if TYPE_CHECKING:
     from spark_jobs.history.compare import Comparison
 
 PARTITIONS = ("table", "day")
-STATISTICS = ("commit_id", "file_sha256")
+TEXT_STATISTICS = ("commit_id", "file_sha256")
+STATISTICS = (*TEXT_STATISTICS, "interval_start")
 
 MOST_SMALL_PARTS = 24
 """A table's day of more files than that is written anew as one, after the commit that made it so."""
@@ -69,6 +69,11 @@ class Snapshot:
     def of(self, table: str, day: str | None = None) -> list[Part]:
         """Return the files of a table, or of one of its days."""
         return [part for part in self.parts if part.table == table and (day is None or part.day == day)]
+
+    def may_start_before(self, table: str, day: str, end: dt.datetime) -> bool:
+        """Whether a table's day may hold an interval that starts before `end`."""
+        starts = [part.first_start for part in self.of(table, day)]
+        return any(not start or dt.datetime.fromisoformat(start) < end for start in starts)
 
     def days(self, table: str) -> list[str]:
         """Return the days of which a table has files, in order."""
@@ -143,20 +148,23 @@ class History:
         parts: Sequence[Part],
         facts: FileFacts,
         *,
-        report: Callable[[dict[str, Comparison]], dict[str, Any]] | None = None,
+        report: Callable[[dict[str, Comparison], set[str]], dict[str, Any]] | None = None,
     ) -> Committed:
         """Make the staged rows of a file visible, with its row in the table of files: all of it, in one step.
 
         What an earlier ingest of the same file brought ceases to count in the same step. `report` is called before, with
-        what comparing the rows to those there gave; what it returns is kept in the table of files.
+        what comparing the rows to those there gave and the days that an earlier ingest had touched; what it returns is
+        kept in the table of files.
         """
         before = self.snapshot()
         identity = facts.identity or source.file_sha256
-        comparisons = self._compare(before, identity, parts)
+        earlier = before.ledger.live(identity)
+        comparisons = self._compare(before, earlier, parts)
         days = {table: sorted({part.day for part in parts if part.table == table}) for table in USAGE_TABLES}
         answers = dict(facts.answers)
         if facts.kept_from is not None:
             answers[KEPT_FROM] = facts.kept_from.isoformat()
+        replaced = self._days_of(earlier) if earlier else set()
         now = dt.datetime.now(dt.UTC)
         row = {
             "day": now.date(),
@@ -173,18 +181,15 @@ class History:
             "last_interval_end": facts.last_interval_end,
             "days": json.dumps({table: of_table for table, of_table in days.items() if of_table}),
             "qsgs": json.dumps(sorted(set(facts.qsgs))),
-            "report": json.dumps(report(comparisons)) if report else None,
+            "report": json.dumps(report(comparisons, replaced)) if report else None,
         }
-        replaced: set[str] = set()
 
         def actions(snapshot: Snapshot) -> list[AddAction | RemoveAction]:
-            earlier = snapshot.ledger.live(identity)
-            replaced.clear()
             gone: list[Part] = []
-            if earlier is not None and earlier.commit_id < source.commit_id:
-                gone = [part for part in snapshot.parts if part.commit_id == earlier.commit_id]
+            now_live = snapshot.ledger.live(identity)
+            if now_live is not None and now_live.commit_id < source.commit_id:
+                gone = [part for part in snapshot.parts if part.commit_id == now_live.commit_id]
                 gone = [part for part in gone if part.table != FILES]
-                replaced.update(day for of_table in earlier.days.values() for day in of_table)
             return [*map(_added, parts), *map(_removed, gone)]
 
         self._transact(actions, entry=row)
@@ -192,9 +197,10 @@ class History:
         self._compact_crowded({(part.table, part.day) for part in parts})
         return Committed(source.commit_id, comparisons, tuple(sorted(touched)))
 
-    def forget(self, file_sha256: str) -> bool:
-        """Take away what a file brought; returns whether there was anything."""
+    def forget(self, file_sha256: str) -> list[str]:
+        """Take away what a file brought; returns the days whose roll-ups may have changed."""
         entries = self.snapshot().ledger.live_of(file_sha256)
+        days: set[str] = set()
         for entry in entries:
             row = _entry_row(FORGET, {}, file_sha256=file_sha256, identity=entry.identity)
 
@@ -207,7 +213,8 @@ class History:
                 return [_removed(part) for part in gone]
 
             self._transact(actions, entry=row)
-        return bool(entries)
+            days |= self._days_of(entry)
+        return sorted(days)
 
     def retain(self, *, keep_from: dt.date) -> list[str]:
         """Drop the days before `keep_from`; returns them."""
@@ -294,13 +301,8 @@ class History:
         groups = sorted({*snapshot.ledger.groups, *([qsg] if qsg else [])})
         dead = snapshot.ledger.dead_commits
         first = (start.astimezone(dt.UTC).date() - _DAY).isoformat() if start else ""
-        last = (
-            (end.astimezone(dt.UTC).date() + _DAY + dt.timedelta(hours=IN_HOURS_AT_MOST)).isoformat()
-            if end
-            else "~"
-        )
         for day in snapshot.days(table):
-            if not first <= day <= last:
+            if day < first or (end is not None and not snapshot.may_start_before(table, day, end)):
                 continue
             rows = resolve.without(read_parts(self.place, snapshot.of(table, day), table=table), dead)
             rows = rows.take(pa.array(resolve.winners(rows)))
@@ -404,16 +406,22 @@ class History:
         merged = write_part(self.place, FILES, day, rows)
         return [_added(merged, is_new=False), *(_removed(part, is_new=False) for part in small)]
 
+    def _days_of(self, entry: Entry) -> set[str]:
+        """Return the days that an ingest touched, by its partitions and by its own report."""
+        report = self.stored_report(entry.commit_id) or {}
+        return {*report.get("days", ()), *(day for of_table in entry.days.values() for day in of_table)}
+
     def _compact_crowded(self, touched: set[tuple[str, str]]) -> None:
         snapshot = self.snapshot()
         for table, day in sorted(touched):
             if len(snapshot.of(table, day)) > MOST_SMALL_PARTS:
                 self.compact(table, day)
 
-    def _compare(self, snapshot: Snapshot, identity: str, parts: Sequence[Part]) -> dict[str, Comparison]:
+    def _compare(
+        self, snapshot: Snapshot, earlier: Entry | None, parts: Sequence[Part]
+    ) -> dict[str, Comparison]:
         """Count, table by table and day by day, what of the staged rows is new."""
         ignored = set(snapshot.ledger.dead_commits)
-        earlier = snapshot.ledger.live(identity)
         if earlier is not None:
             ignored.add(earlier.commit_id)
         comparisons = {table: compare.Comparison() for table in USAGE_TABLES}
@@ -499,7 +507,7 @@ def _parts(delta: DeltaTable) -> tuple[Part, ...]:
     names = found.schema.names
     texts = {
         name: _same_text(found, name) if f"min.{name}" in names else [""] * found.num_rows
-        for name in STATISTICS
+        for name in TEXT_STATISTICS
     }
     rows = zip(
         found["path"].to_pylist(),
@@ -509,11 +517,12 @@ def _parts(delta: DeltaTable) -> tuple[Part, ...]:
         found["num_records"].to_pylist(),
         texts["commit_id"],
         texts["file_sha256"],
+        found["min.interval_start"].to_pylist() if "min.interval_start" in names else [None] * found.num_rows,
         strict=True,
     )
     return tuple(
-        Part(path, size, table, day.isoformat(), count, commit_id, sha)
-        for path, size, table, day, count, commit_id, sha in rows
+        Part(path, size, table, day.isoformat(), count, commit_id, sha, start.isoformat() if start else "")
+        for path, size, table, day, count, commit_id, sha, start in rows
     )
 
 
@@ -524,8 +533,9 @@ def _same_text(found: pa.Table, name: str) -> list[str]:
 
 def _added(part: Part, *, is_new: bool = True) -> AddAction:
     # A file of several commits has none in its statistics: nothing may be concluded from it.
-    values = {name: getattr(part, name) for name in STATISTICS if getattr(part, name)}
-    statistics = {"numRecords": part.rows, "minValues": values, "maxValues": values, "nullCount": {}}
+    values = {name: getattr(part, name) for name in TEXT_STATISTICS if getattr(part, name)}
+    lowest = values | ({"interval_start": part.first_start} if part.first_start else {})
+    statistics = {"numRecords": part.rows, "minValues": lowest, "maxValues": values, "nullCount": {}}
     return AddAction(
         path=part.path,
         size=part.size_bytes,
