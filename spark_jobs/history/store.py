@@ -164,7 +164,7 @@ class History:
         answers = dict(facts.answers)
         if facts.kept_from is not None:
             answers[KEPT_FROM] = facts.kept_from.isoformat()
-        replaced = self._days_of(earlier) if earlier else set()
+        replaced = self.days_of(earlier) if earlier else set()
         now = dt.datetime.now(dt.UTC)
         row = {
             "day": now.date(),
@@ -213,7 +213,7 @@ class History:
                 return [_removed(part) for part in gone]
 
             self._transact(actions, entry=row)
-            days |= self._days_of(entry)
+            days |= self.days_of(entry)
         return sorted(days)
 
     def retain(self, *, keep_from: dt.date) -> list[str]:
@@ -406,7 +406,7 @@ class History:
         merged = write_part(self.place, FILES, day, rows)
         return [_added(merged, is_new=False), *(_removed(part, is_new=False) for part in small)]
 
-    def _days_of(self, entry: Entry) -> set[str]:
+    def days_of(self, entry: Entry) -> set[str]:
         """Return the days that an ingest touched, by its partitions and by its own report."""
         report = self.stored_report(entry.commit_id) or {}
         return {*report.get("days", ()), *(day for of_table in entry.days.values() for day in of_table)}
