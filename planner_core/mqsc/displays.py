@@ -125,14 +125,15 @@ def _objects(text: str, problems: list[LineProblem]) -> list[_Object]:
     for line in lines(text):
         end = _END.search(line.text)
         said = _FROM.search(line.text)
-        if end or said:
-            current = _take(kept, current, manager, made, problems)
-            kept = []
-            current = None if end or "DETAILS" in line.text else current
         if said:
-            manager = said["name"]
-        if not _COMMAND.search(line.text) and not end:
-            kept.append((line.number, line.stamp, line.text))
+            current = _take(kept, current, manager, made, problems)
+            current = None if "DETAILS" in line.text else current
+            kept, manager = [], said["name"]
+        if not _COMMAND.search(line.text):
+            kept.append((line.number, line.stamp, line.text[: end.start()] if end else line.text))
+        if end:
+            _take(kept, current, manager, made, problems)
+            kept, current = [(line.number, line.stamp, line.text[end.end() :])], None
     _take(kept, current, manager, made, problems)
     return made
 
