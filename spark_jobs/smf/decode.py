@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
+import numpy as np
 import pyarrow as pa
 
+from spark_jobs.smf import mq, rmf
+from spark_jobs.smf.framing import (
+    CHUNK_BYTES,
+    DETECTED_IN_BYTES,
+    LOOKAHEAD_BYTES,
+    Batch,
+    Walk,
+    detect_file,
+    detect_framing,
+    open_source,
+)
+from spark_jobs.smf.records import Records
 from spark_jobs.smf.results import (
     Accounting,
     DumpIndex,
@@ -16,6 +31,8 @@ from spark_jobs.smf.results import (
     RangeResult,
     Split,
 )
+from spark_jobs.smf.tables import schema
+from spark_jobs.smf.wire import Ints, Mask
 
 __all__ = [
     "SECTIONS",
@@ -48,15 +65,164 @@ Columns = dict[str, Sequence[str]]
 """Table -> the columns wanted, common ones included; a table that is not named has all of its columns."""
 
 
-def schema(table: str, *, columns: Sequence[str] | None = None) -> pa.Schema:
-    """Return the Arrow schema of one of TABLES."""
-    raise NotImplementedError
+_RECORDS = {
+    "qest": ("115-2",),
+    "qesd": ("115-2",),
+    "qqst": ("115-216",),
+    "wq": ("116-1", "116-2"),
+    "r744": ("74-4",),
+}
+_R744 = tuple(table for table in TABLES if table.startswith("r744"))
+SUBTYPES_FLAG = 0x40
+HAS_SUBTYPE_BYTES = 24
+NO_SUBTYPE = 0xFFFF
+BLOCK_WORDS = "BDW"
+
+
+def kind_of(smf_type: int, subtype: int) -> str:
+    """The name of a kind of record in counts: 115-2, or 2 where the record has no subtype."""
+    return str(smf_type) if subtype == NO_SUBTYPE else f"{smf_type}-{subtype}"
+
+
+class _Decoder:
+    """Turns batches of records into rows, for one choice of sections and columns."""
+
+    def __init__(
+        self, file: str, *, sections: Sequence[str], columns: Columns | None, only_shared: bool
+    ) -> None:
+        unknown = set(sections) - set(SECTIONS)
+        if unknown:
+            message = f"no section {', '.join(sorted(unknown))}: there are {', '.join(SECTIONS)}"
+            raise ValueError(message)
+        self.file = file
+        self.sections = tuple(section for section in SECTIONS if section in sections)
+        self.columns = dict(columns or {})
+        self.only_shared = only_shared
+        self.wanted = {kind for section in self.sections for kind in _RECORDS[section]}
+
+    def empty(self, start: int) -> RangeResult:
+        """A result to fill."""
+        tables = [
+            table
+            for table in TABLES
+            if table in self.sections or (table in _R744 and "r744" in self.sections)
+        ]
+        return RangeResult({table: [] for table in tables}, start, start, Accounting(), {})
+
+    def add(self, result: RangeResult, batch: Batch) -> None:
+        """Decode a batch and account for it."""
+        account = result.accounting
+        account.quarantined.extend(batch.damage)
+        account.lost_bytes += batch.lost_bytes
+        if batch.blocks:
+            _skip(account, BLOCK_WORDS, batch.blocks, batch.blocks * 4)
+        if not len(batch.starts):
+            return
+        types = batch.data[batch.starts + 5].astype(np.int64)
+        has_subtype = (batch.data[batch.starts + 4] & SUBTYPES_FLAG != 0) & (
+            batch.lengths >= HAS_SUBTYPE_BYTES
+        )
+        subtypes = batch.data[batch.starts + 22].astype(np.int64) << 8 | batch.data[batch.starts + 23]
+        kinds, index, counts = np.unique(
+            types << 16 | np.where(has_subtype, subtypes, NO_SUBTYPE), return_inverse=True, return_counts=True
+        )
+        sizes = np.bincount(index, weights=batch.extents).astype(np.int64)
+        members: dict[str, Mask] = {}
+        for number, (kind, count, size) in enumerate(
+            zip(kinds.tolist(), counts.tolist(), sizes.tolist(), strict=True)
+        ):
+            name = kind_of(kind >> 16, kind & 0xFFFF)
+            result.records[name] = result.records.get(name, 0) + count
+            if name in self.wanted:
+                members[name] = index == number
+                account.decoded_bytes += size
+            else:
+                _skip(account, name, count, size)
+        if members:
+            self._decode(result, batch, members)
+
+    def _decode(self, result: RangeResult, batch: Batch, members: dict[str, Mask]) -> None:
+        if "115-2" in members:
+            records = self._records(batch, members["115-2"])
+            tables = [table for table in ("qest", "qesd") if table in self.sections]
+            self._collect(result, records, mq.decode_115_2(records, tables=tables, columns=self.columns))
+        if "115-216" in members:
+            records = self._records(batch, members["115-216"])
+            made = mq.decode_115_216(
+                records, tables=["qqst"], columns=self.columns, only_shared=self.only_shared
+            )
+            self._collect(result, records, made)
+        tasks = [members[kind] for kind in ("116-1", "116-2") if kind in members]
+        if tasks:
+            records = self._records(batch, np.logical_or.reduce(tasks))
+            made = mq.decode_116(records, tables=["wq"], columns=self.columns, only_shared=self.only_shared)
+            self._collect(result, records, made)
+        if "74-4" in members:
+            self._decode_74_4(result, self._records(batch, members["74-4"]))
+
+    def _decode_74_4(self, result: RangeResult, records: Records) -> None:
+        broken = rmf.is_piece(records)
+        for i in np.flatnonzero(broken).tolist():
+            start, length = int(records.starts[i]), int(records.lengths[i])
+            data = records.data[start : start + length].tobytes()
+            result.pieces.append(
+                Piece(int(records.offsets[i]), int(records.extents[i]), int(records.numbers[i]), data)
+            )
+            result.accounting.decoded_bytes -= int(records.extents[i])
+            result.accounting.held_bytes += int(records.extents[i])
+        if not broken.all():
+            self._collect_74_4(result, records.take(np.flatnonzero(~broken)))
+        if broken.any():
+            self.assemble(result)
+
+    def assemble(self, result: RangeResult) -> None:
+        """Put together the pieces that the result holds, as far as they are complete."""
+        complete, waiting, damaged = rmf.assemble(result.pieces)
+        account = result.accounting
+        result.pieces = waiting
+        account.quarantined.extend(damaged)
+        account.held_bytes = sum(piece.length for piece in waiting)
+        if complete:
+            account.decoded_bytes += sum(piece.length for whole in complete for piece in whole.pieces)
+            self._collect_74_4(result, rmf.as_records(complete, file=self.file))
+
+    def _collect_74_4(self, result: RangeResult, records: Records) -> None:
+        made, check = rmf.decode_74_4(records, tables=_R744, columns=self.columns)
+        result.checks["r744"] = result.checks.get("r744", LayoutCheck()) + check
+        self._collect(result, records, made)
+
+    def _records(self, batch: Batch, which: Mask) -> Records:
+        chosen: Ints = np.flatnonzero(which)
+        return Records(
+            data=batch.data,
+            starts=batch.starts[chosen],
+            lengths=batch.lengths[chosen],
+            extents=batch.extents[chosen],
+            offsets=batch.offsets[chosen],
+            numbers=batch.first_number + chosen,
+            file=self.file,
+        )
+
+    def _collect(self, result: RangeResult, records: Records, made: dict[str, pa.RecordBatch]) -> None:
+        for table, batch in made.items():
+            result.batches[table].append(batch)
+        if not records.sound.all():
+            quarantined = records.quarantined()
+            result.accounting.quarantined.extend(quarantined)
+            result.accounting.decoded_bytes -= sum(item.length for item in quarantined)
+
+
+def _skip(account: Accounting, kind: str, records: int, size: int) -> None:
+    before = account.skipped.get(kind, (0, 0))
+    account.skipped[kind] = (before[0] + records, before[1] + size)
 
 
 def index_dump(
     path: str | Path, *, split_bytes: int = SPLIT_BYTES, progress: Progress | None = None
 ) -> DumpIndex:
     """Pass once over a dump: hash, framing, records by type, and where tasks may begin.
+
+    A task may begin at a record from which six records follow one another, and never between the pieces of a broken one.
 
     Raises:
         NotAnSmfDump: it is none, or was transferred in a way that lost its records.
@@ -87,7 +253,15 @@ def decode_range(
         columns: which columns of which table to make: fewer are faster.
         only_shared: of wq and qqst, only the rows of queues in a coupling facility structure.
     """
-    raise NotImplementedError
+    decoder = _Decoder(str(path), sections=sections, columns=columns, only_shared=only_shared)
+    with open_source(path, framing=framing) as source:
+        source.seek(start)
+        walk = _walk(source, framing, start=start, stop=end, first_number=first_record)
+        result = decoder.empty(start)
+        for batch in walk.batches():
+            decoder.add(result, batch)
+    result.first_start, result.end_offset = walk.first_start, walk.end
+    return result
 
 
 def decode_file(
@@ -99,8 +273,20 @@ def decode_file(
     framing: str | None = None,
     progress: Progress | None = None,
 ) -> Iterator[RangeResult]:
-    """Decode a whole dump in order, some megabytes at a time; nothing is left over after the last result."""
-    raise NotImplementedError
+    """Decode a whole dump in order, some megabytes at a time; nothing is left over after the last result.
+
+    Raises:
+        NotAnSmfDump: it is none, or was transferred in a way that lost its records.
+    """
+    framing = framing or detect_file(path)
+    size = Path(path).stat().st_size
+    with Path(path).open("rb", buffering=0) as file, open_source(file, framing=framing) as source:
+        decoder = _Decoder(str(path), sections=sections, columns=columns, only_shared=only_shared)
+        window = size + 1 if not framing.startswith("gzip") else None
+        for result in _results(decoder, _walk(source, framing, window_bytes=window)):
+            if progress is not None:
+                progress(min(file.tell(), size), size)
+            yield result
 
 
 def decode_bytes(
@@ -110,13 +296,101 @@ def decode_bytes(
     columns: Columns | None = None,
     only_shared: bool = False,
     framing: str | None = None,
+    file: str = "",
 ) -> RangeResult:
-    """Decode a dump that lies in memory; gzip too."""
-    raise NotImplementedError
+    """Decode a dump that lies in memory; gzip too.
+
+    Raises:
+        NotAnSmfDump: it is none, or was transferred in a way that lost its records.
+    """
+    framing = framing or detect_framing(data[:DETECTED_IN_BYTES], size=len(data))
+    decoder = _Decoder(file, sections=sections, columns=columns, only_shared=only_shared)
+    whole = decoder.empty(0)
+    with open_source(io.BytesIO(data), framing=framing) as source:
+        window = len(data) + 1 if not framing.startswith("gzip") else None
+        for result in _results(decoder, _walk(source, framing, window_bytes=window)):
+            _append(whole, result)
+    return whole
 
 
 def finish(
-    pieces: Iterable[Piece], *, sections: Sequence[str], columns: Columns | None = None
+    pieces: Iterable[Piece],
+    *,
+    sections: Sequence[str] = ("r744",),
+    columns: Columns | None = None,
+    file: str = "",
+    start: int = 0,
 ) -> RangeResult:
-    """Put together the pieces that ranges left over (RangeResult.pieces); what stays incomplete is quarantined."""
-    raise NotImplementedError
+    """Put together the pieces that ranges left over (RangeResult.pieces); what stays incomplete is quarantined.
+
+    The result's account covers these pieces: it takes the place of what the ranges counted as held.
+    """
+    decoder = _Decoder(file, sections=sections, columns=columns, only_shared=False)
+    result = decoder.empty(start)
+    result.pieces = list(pieces)
+    if result.pieces:
+        decoder.assemble(result)
+    result.accounting.quarantined.extend(
+        Quarantine(
+            piece.offset, piece.length, "a piece of a broken record whose other pieces are not in the dump"
+        )
+        for piece in result.pieces
+    )
+    result.accounting.held_bytes = 0
+    result.pieces = []
+    return result
+
+
+def _walk(
+    source: IO[bytes],
+    framing: str,
+    *,
+    start: int = 0,
+    stop: int | None = None,
+    first_number: int = 0,
+    window_bytes: int | None = None,
+) -> Walk:
+    if window_bytes is not None and window_bytes > CHUNK_BYTES + LOOKAHEAD_BYTES:
+        window_bytes = None
+    return Walk(
+        source,
+        blocked=framing.endswith("bdw"),
+        start=start,
+        stop=stop,
+        is_begin=start == 0,
+        first_number=first_number,
+        window_bytes=window_bytes,
+    )
+
+
+def _results(decoder: _Decoder, walk: Walk) -> Iterator[RangeResult]:
+    """A result for each window; pieces go on from one to the next, and the last one has what is left of them."""
+    pieces: list[Piece] = []
+    end = 0
+    for batch in walk.batches():
+        result = decoder.empty(end)
+        result.pieces = pieces
+        decoder.add(result, batch)
+        pieces, result.pieces = result.pieces, []
+        result.accounting.held_bytes = 0
+        end = result.end_offset = walk.end
+        yield result
+    if pieces:
+        last = finish(
+            pieces, sections=decoder.sections, columns=decoder.columns, file=decoder.file, start=end
+        )
+        last.end_offset = end
+        yield last
+
+
+def _append(whole: RangeResult, result: RangeResult) -> None:
+    """Put a result behind what is there."""
+    for table, batches in result.batches.items():
+        whole.batches[table].extend(batches)
+    whole.accounting.add(result.accounting)
+    for kind, count in result.records.items():
+        whole.records[kind] = whole.records.get(kind, 0) + count
+    for section, check in result.checks.items():
+        whole.checks[section] = whole.checks.get(section, LayoutCheck()) + check
+    whole.pieces.extend(result.pieces)
+    whole.end_offset = result.end_offset
