@@ -246,10 +246,8 @@ class History:
         rows = resolve.without(read_parts(self.place, parts, table=table), dead)
         added = []
         if rows.num_rows:
-            added.append(
-                _added(write_part(self.place, table, dt.date.fromisoformat(day), rows), is_new=False)
-            )
-        removed = [_removed(part, is_new=False) for part in parts]
+            added.append(_added(write_part(self.place, table, dt.date.fromisoformat(day), rows)))
+        removed = [_removed(part) for part in parts]
         with contextlib.suppress(
             CommitFailedError
         ):  # someone else wrote it anew, or took rows away, meanwhile
@@ -404,7 +402,7 @@ class History:
         rows = read_parts(self.place, small, table=FILES)
         day = dt.date.fromisoformat(max(part.day for part in small))
         merged = write_part(self.place, FILES, day, rows)
-        return [_added(merged, is_new=False), *(_removed(part, is_new=False) for part in small)]
+        return [_added(merged), *(_removed(part) for part in small)]
 
     def days_of(self, entry: Entry) -> set[str]:
         """Return the days that an ingest touched, by its partitions and by its own report."""
@@ -531,7 +529,11 @@ def _same_text(found: pa.Table, name: str) -> list[str]:
     return [low if low is not None and low == high else "" for low, high in zip(lows, highs, strict=True)]
 
 
-def _added(part: Part, *, is_new: bool = True) -> AddAction:
+# Every action is said to change data, even where rows are only put together anew: delta-rs finds no conflict between two
+# commits that remove the same file without changing data.
+
+
+def _added(part: Part) -> AddAction:
     # A file of several commits has none in its statistics: nothing may be concluded from it.
     values = {name: getattr(part, name) for name in TEXT_STATISTICS if getattr(part, name)}
     lowest = values | ({"interval_start": part.first_start} if part.first_start else {})
@@ -541,13 +543,13 @@ def _added(part: Part, *, is_new: bool = True) -> AddAction:
         size=part.size_bytes,
         partition_values=_partition_values(part),
         modification_time=_now_ms(),
-        data_change=is_new,
+        data_change=True,
         stats=json.dumps(statistics),
     )
 
 
-def _removed(part: Part, *, is_new: bool = True) -> RemoveAction:
-    return RemoveAction(part.path, is_new, _now_ms(), part.size_bytes, _partition_values(part))
+def _removed(part: Part) -> RemoveAction:
+    return RemoveAction(part.path, True, _now_ms(), part.size_bytes, _partition_values(part))
 
 
 def _partition_values(part: Part) -> dict[str, str | None]:
