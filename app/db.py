@@ -263,7 +263,18 @@ SessionDep = Annotated[Session, Depends(get_session, scope="function")]
 
 def after_commit(session: Session, action: Callable[[], object]) -> None:
     """Do something outside the database once the transaction is in it; nothing, should it be undone."""
-    event.listen(session, "after_commit", lambda _: action(), once=True)
+    waiting = [action]
+
+    def on_commit(done: Session) -> None:
+        if waiting and not done.in_nested_transaction():
+            waiting.pop()()
+
+    def on_rollback(undone: Session) -> None:
+        if not undone.in_nested_transaction():
+            waiting.clear()
+
+    event.listen(session, "after_commit", on_commit)
+    event.listen(session, "after_rollback", on_rollback)
 
 
 def alembic_config(connection: Connection | None = None) -> Config:

@@ -7,6 +7,7 @@ runs on itself, and reads what they print.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -26,6 +27,8 @@ WHAT_TO_DO = (
 )
 INGEST, ROLLUP, HISTORY = "spark_jobs.ingest", "spark_jobs.rollup", "spark_jobs.history"
 WORK = "jobs"
+MASTER_VARIABLE = "SPARK_MASTER"
+"""Spark's own name for where it runs: this machine's cores, or a cluster."""
 
 
 def missing_packages() -> tuple[str, ...]:
@@ -57,6 +60,9 @@ def ingest_command(
     for option, value in (("--kind", kind), ("--observed-at", observed_at), ("--zone", zone)):
         if value:
             command.append(f"{option}={value}")  # in one word: a zone may begin with a hyphen
+    master = os.environ.get(MASTER_VARIABLE)
+    if master:
+        command.append(f"--master={master}")
     if settings.history_days:
         command.append(f"--retention-days={settings.history_days}")
     command += [f"--qsg={each}" for each in qsg]

@@ -43,6 +43,7 @@ BEAT_S = 1.0
 READ, NOTHING, NOT_READABLE, ASKS = 0, 1, 3, 4
 """Exit codes of the reader: docs/contributing/ingest-protocol.md."""
 SUMMING = "summing"
+LONGEST_LAST_WORDS = 500
 ROLLUPS_CUT_SHORT = "The roll-ups ended in the middle of their output."
 
 
@@ -76,6 +77,7 @@ class Supervisor:
         self._stage, self._done, self._total = "", 0, 0
         self._beaten_at = 0.0
         self._is_stopped = threading.Event()
+        self._last_words = ""
 
     def run(self) -> bool:
         """Work on the run to its end; say whether it was this process's to work on."""
@@ -133,7 +135,7 @@ class Supervisor:
             )
             return None
         if code not in (READ, NOTHING) or report is None:
-            raise Failed(_how_it_ended("Reading", code))
+            raise Failed(_how_it_ended("Reading", code, self._last_words))
         with self._database.session(writes=True) as session:
             if not service.keep_report(session, self._id, self._owner, report):
                 raise Lost
@@ -184,7 +186,7 @@ class Supervisor:
                 self._beat()
             code = child.wait()
         if code != 0:
-            raise Failed(_how_it_ended("Summing up", code))
+            raise Failed(_how_it_ended("Summing up", code, self._last_words))
         if not is_whole:
             raise Failed(ROLLUPS_CUT_SHORT)
 
@@ -236,7 +238,12 @@ class Supervisor:
     def _child(self, command: list[str]) -> Child:
         self._say(f"started: {command[len(processes.PYTHON)]}")
         processes.work_dir(self._settings).mkdir(parents=True, exist_ok=True)
-        return Child(command, on_stderr=self._say)
+        self._last_words = ""
+        return Child(command, on_stderr=self._hear)
+
+    def _hear(self, line: str) -> None:
+        self._last_words = line.strip()[:LONGEST_LAST_WORDS]
+        self._say(line)
 
     @contextlib.contextmanager
     def _told_to_stop(self) -> Iterator[None]:
@@ -284,10 +291,11 @@ def _number(value: object) -> int:
     return int(value) if isinstance(value, (int, float)) and 0 <= value < 2**62 else 0
 
 
-def _how_it_ended(what: str, code: int) -> str:
+def _how_it_ended(what: str, code: int, last_words: str) -> str:
     if code < 0:
         return (
             f"{what} was ended from outside, by signal {-code}. Signal 9 often means that the machine had too little "
             "memory. Nothing was stored in part; it can be tried again."
         )
-    return f"{what} failed with exit code {code}. The log says what happened. Nothing was stored in part."
+    said = f" It said: {last_words}" if last_words else ""
+    return f"{what} failed with exit code {code}; nothing was stored in part. The log has more.{said}"

@@ -104,7 +104,8 @@ class Said:
             zone, fault = _read_zone(zone)
             if fault:
                 problems.append(FieldProblem("zone", fault))
-        if observed_at and not zone and not (kept_zone and zone is None):
+        is_zone_known = bool(zone or self.zone or (kept_zone and zone is None))
+        if observed_at and not is_zone_known:
             problems.append(
                 FieldProblem("zone", "Say in which time zone that time is: +01:00, or Europe/Berlin.")
             )
