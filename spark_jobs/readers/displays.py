@@ -16,7 +16,7 @@ from planner_core.mqsc.displays import CfStatus, CfStruct, MqText, read_mq
 from planner_core.xcf.displays import Instance, StructureDisplay, XcfText, read_xcf
 from spark_jobs.history.rows import NOT_IN_GROUP, NOT_LISTS
 from spark_jobs.history.schema import ALLOCATION, STRUCTURE_USAGE, xcf_name
-from spark_jobs.readers.names import NO_GROUP, Groups, QsgMap, ask_group, group_of_display
+from spark_jobs.readers.names import ANY_SYSTEM, NO_GROUP, Groups, QsgMap, ask_group, group_of_display
 from spark_jobs.readers.result import Ask, Collector, Value
 from spark_jobs.readers.values import NoZone, Zone
 
@@ -149,13 +149,20 @@ class DisplayReader:
             self._struct(struct)
 
     def _named(self, found: CfStatus | CfStruct) -> dict[str, Value] | None:
-        """Group and structure; None where the queue manager is in no group."""
+        """Group and structure; None where the queue manager is in no group, or not named."""
+        if found.queue_manager is None:
+            message = (
+                f"The text does not name the queue manager that spoke of {found.name}: left out. Paste the whole answer, "
+                "with its first line, CSQM201I and the queue manager's name."
+            )
+            self._to.problem(found.line, message)
+            return None
         group = group_of_display(self._qsg_of, found.queue_manager)
         if group == NO_GROUP:
             self._to.pass_over(NOT_IN_GROUP)
             return None
         if group is None:
-            ask_group(self._to, system_id=None, queue_manager=found.queue_manager)
+            ask_group(self._to, system_id=ANY_SYSTEM, queue_manager=found.queue_manager)
         return {
             "queue_manager": found.queue_manager,
             "qsg": group,

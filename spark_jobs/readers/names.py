@@ -19,6 +19,9 @@ QsgMap = Mapping[tuple[str, str], str]
 NO_GROUP: Final = ""
 """What the site's map says of a queue manager that is in no group."""
 
+ANY_SYSTEM: Final = "ANY"
+"""What stands for the system in questions and answers about a display: it names the queue manager only."""
+
 STRUCTURE_NAME: Final = re.compile(rf"{ADMIN_STRUCTURE}|[A-Z][A-Z0-9]{{0,11}}")
 XCF_NAME: Final = re.compile(r"[A-Z][A-Z0-9$#@_]{0,15}")
 SHORT_NAME: Final = re.compile(r"[A-Z0-9$#@]{1,4}")
@@ -51,19 +54,21 @@ class Groups:
         return None
 
 
-def ask_group(collector: Collector, *, system_id: str | None, queue_manager: str | None) -> None:
+def ask_group(collector: Collector, *, system_id: str, queue_manager: str) -> None:
     """Ask for the group of a queue manager."""
-    who = f"queue manager {queue_manager}" if queue_manager else "the queue manager that answered"
-    where = f" on {system_id}" if system_id else ""
-    key = f"{system_id or ''}:{queue_manager or ''}"
-    message = f"Which queue-sharing group is {who}{where} in? Answer with --qsg {key}=GROUP, or with --qsg {key}= for none."
+    where = "" if system_id == ANY_SYSTEM else f" on {system_id}"
+    key = f"{system_id}:{queue_manager}"
+    message = (
+        f"Which queue-sharing group is queue manager {queue_manager}{where} in? "
+        f"Answer with --qsg {key}=GROUP, or with --qsg {key}= for none."
+    )
     collector.ask(Ask("qsg", message, system_id, queue_manager))
 
 
-def group_of_display(qsg_of: QsgMap, queue_manager: str | None) -> str | None:
+def group_of_display(qsg_of: QsgMap, queue_manager: str) -> str | None:
     """The group of a queue manager that a display names without its system; None if that is not clear."""
-    exact = qsg_of.get(("", queue_manager or ""))
-    if exact is not None:
-        return exact
-    groups = {group for (_, name), group in qsg_of.items() if queue_manager and name == queue_manager}
+    told = qsg_of.get((ANY_SYSTEM, queue_manager))
+    if told is not None:
+        return told
+    groups = {group for (_, name), group in qsg_of.items() if name == queue_manager}
     return groups.pop() if len(groups) == 1 else None

@@ -32,8 +32,8 @@ def read(
         kind: What it is, from `detect` or from the person who brought it; not "smf".
         observed_at: When a display was taken; with its zone, or in `zone`. Displays carry no date.
         zone: The zone of local times in the file.
-        qsg_of: The site's map of (system id, queue manager) to queue-sharing group; "" for none. The
-            system id is "" for what displays say without naming a system.
+        qsg_of: The site's map of (system id, queue manager) to queue-sharing group; "" for none.
+            Displays name no system: any entry of the queue manager serves, "ANY" first.
 
     Returns:
         The rows, and the questions that have to be answered before they may be stored.

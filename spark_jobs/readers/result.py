@@ -38,7 +38,7 @@ class Ask:
     what: Literal["qsg", "observed_at", "zone"]
     message: str
     system_id: str | None = None
-    """For a group: the system, or None where the text does not name it."""
+    """For a group: the system, or ANY where the text does not name it."""
     queue_manager: str | None = None
 
 

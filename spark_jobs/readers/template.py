@@ -161,7 +161,9 @@ def _value(name: str, cell: str, kind: pa.DataType, zone: Zone) -> Value:
     return text
 
 
-def _bytes(text: str) -> int:
+def _bytes(text: str) -> int | None:
+    if text.isdigit():
+        return whole(text)
     try:
         return parse_size(text, default_unit="B")
     except SizeSyntax as error:
