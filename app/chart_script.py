@@ -6,6 +6,7 @@ It has 4.8 MB. It is compressed once, when first asked for, and kept; browsers k
 from __future__ import annotations
 
 import gzip
+import re
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -37,6 +38,20 @@ def script_path() -> Path:
         message = f"the package {PACKAGE} is not installed: run make setup"
         raise RuntimeError(message)
     return Path(spec.origin).parent / "package_data" / "plotly.min.js"
+
+
+@cache
+def guards() -> tuple[str, ...]:
+    """Identifiers under which the script looks for styles that it would else write into the page.
+
+    The pages' policy refuses styles in a page, and none of these is needed: they belong to maps. Where an element with
+    the identifier is there already, the script writes nothing.
+    """
+    found = re.findall(
+        rb'if\(!document\.getElementById\("([0-9a-f]{64})"\)\)\{[^}]{0,40}createElement\("style"\)',
+        script_path().read_bytes(),
+    )
+    return tuple(dict.fromkeys(each.decode() for each in found))
 
 
 @cache

@@ -56,6 +56,7 @@ SITE = Site(
         NavItem("calculator", "/", "Calculator"),
         NavItem("plans", "/plans", "Plans"),
         NavItem("uploads", "/uploads", "Uploads"),
+        NavItem("usage", "/usage", "Usage"),
         NavItem("reference", "/reference", "Published tables"),
         NavItem("docs", "/docs", "Documentation"),
         NavItem("api", "/api/docs", "API"),

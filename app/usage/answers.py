@@ -50,6 +50,8 @@ class MeasuredStructureAnswer(Answer):
     entries_percent: Percent
     elements_in_use: Known
     elements_percent: Percent
+    entries_in_use_of_week: Annotated[int | None, Field(description="Most in use in the last seven days.")]
+    elements_in_use_of_week: Annotated[int | None, Field(description="Most in use in the last seven days.")]
     limits: LimitsAnswer | None
     size_bytes: Known
     last_full_hour: Annotated[
@@ -96,7 +98,7 @@ class UsagePointAnswer(Answer):
     sources: Annotated[str, Field(description="The records that this rests on.")]
 
 
-class SmdsAnswer(Answer):
+class MeasuredSmdsAnswer(Answer):
     """The shared message data set of one queue manager over the period."""
 
     queue_manager: str
@@ -118,7 +120,7 @@ class StructureUsageAnswer(Answer):
     points: Annotated[
         list[UsagePointAnswer], Field(description="What was measured; hours without records are missing.")
     ]
-    smds: list[SmdsAnswer]
+    smds: list[MeasuredSmdsAnswer]
     findings: list[FindingAnswer]
 
 
@@ -283,6 +285,8 @@ def _structure(found: MeasuredStructure) -> MeasuredStructureAnswer:
         entries_percent=_number(found.entries_percent),
         elements_in_use=found.elements,
         elements_percent=_number(found.elements_percent),
+        entries_in_use_of_week=found.entries_of_week,
+        elements_in_use_of_week=found.elements_of_week,
         limits=LimitsAnswer(at=limits.at, entries_total=limits.entries, elements_total=limits.elements)
         if limits
         else None,
@@ -307,7 +311,7 @@ def usage_answer(
         else None,
         points=[_usage_point(point) for point in usage.points],
         smds=[
-            SmdsAnswer(
+            MeasuredSmdsAnswer(
                 queue_manager=each.queue_manager,
                 blocks_data=each.blocks_data,
                 blocks_in_use_max=each.blocks_in_use_max,

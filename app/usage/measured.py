@@ -37,6 +37,9 @@ class MeasuredStructure:
     elements_pct: float | None
     limits: Limits | None
     size_bytes: int | None
+    entries_of_week: int | None
+    """Most in use in the last seven days."""
+    elements_of_week: int | None
     queues: int
     plans: tuple[str, ...]
 
@@ -44,6 +47,16 @@ class MeasuredStructure:
     def is_generated(self) -> bool:
         """Whether every plan has this structure by itself."""
         return self.structure in GENERATED
+
+    @property
+    def entries_percent_of_week(self) -> Fraction | float | None:
+        """Most entries in use in the last seven days, of those that it had when last observed."""
+        return share(self.entries_of_week, self.limits.entries if self.limits else None)
+
+    @property
+    def elements_percent_of_week(self) -> Fraction | float | None:
+        """Most elements in use in the last seven days, of those that it had when last observed."""
+        return share(self.elements_of_week, self.limits.elements if self.limits else None)
 
     @property
     def entries_percent(self) -> Fraction | float | None:

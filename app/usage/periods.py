@@ -18,6 +18,8 @@ LENGTHS: Mapping[str, tuple[str, int]] = {
 """By the word in the address: how it is called, and its days."""
 ALL = "all"
 USUAL = "7d"
+EARLIEST, LATEST = 1970, 2999
+"""Years in which a period can lie."""
 MOST_DAYS_BY_HOUR = 31
 """A longer period is shown by days."""
 
@@ -111,6 +113,11 @@ def _given(first: str, past: str, first_hour: datetime, last_hour: datetime) -> 
 
 def _moment(text: str, *, is_end: bool = False) -> datetime | None:
     """A day or a time as typed; a day that ends a period is in it."""
+    found = _parsed(text, is_end=is_end)
+    return found if found is not None and EARLIEST <= found.year <= LATEST else None
+
+
+def _parsed(text: str, *, is_end: bool) -> datetime | None:
     try:
         if len(text) == len("2026-11-21"):
             day = datetime.combine(date.fromisoformat(text), time(), UTC)

@@ -50,6 +50,8 @@ class Grounds:
     queues: Sequence[QueueFigures]
     entries_max: int | None
     """Most entries in use in any hour of the period."""
+    queue_managers: int | None
+    """Most queue managers that spoke of it in one hour; more may be defined to the group."""
 
 
 @dataclass(frozen=True, slots=True)

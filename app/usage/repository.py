@@ -361,13 +361,20 @@ def latest_plans(session: Session, qsgs: Iterable[str]) -> Sequence[AnyRow]:
     return session.execute(query.order_by(func.lower(Plan.name), Plan.name)).all()
 
 
-def most_entries(
-    session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
-) -> int | None:
-    """The most list entries in use in any hour of a period."""
+class Most(NamedTuple):
+    """The highest figures of a structure in any hour of a period."""
+
+    entries: int | None
+    elements: int | None
+    queue_managers: int | None
+
+
+def most_in_use(session: Session, qsg: str, structure: str, *, first: datetime, past: datetime) -> Most:
+    """The most list entries and elements in use in any hour of a period, and the most queue managers that spoke."""
     hours = HourlyStructureUsage
-    return session.scalars(
-        select(func.max(hours.entries_in_use_max)).where(
-            hours.qsg == qsg, hours.structure == structure, hours.hour >= first, hours.hour < past
-        )
-    ).one()
+    columns = (hours.entries_in_use_max, hours.elements_in_use_max, hours.queue_managers)
+    query = select(*(func.max(column) for column in columns)).where(
+        hours.qsg == qsg, hours.structure == structure, hours.hour >= first, hours.hour < past
+    )
+    found = session.execute(query).one()
+    return Most(found[0], found[1], found[2])

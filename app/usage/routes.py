@@ -27,7 +27,6 @@ from planner_core.errors import FieldProblem
 from planner_core.names import QUEUE_PATTERN
 
 MOST_PAGES = 1_000_000
-EARLIEST, LATEST = 1970, 2999
 NAME = r"^[A-Za-z0-9$#@_]+$"
 
 Qsg = Annotated[str, Path(pattern=NAME, max_length=4, description="Name of the group.", examples=["SQ03"])]
@@ -152,7 +151,7 @@ def _period(span: service.Span, first: datetime | None, past: datetime | None, b
 
 
 def _in_range(value: datetime) -> datetime:
-    if not EARLIEST <= value.year <= LATEST:
-        message = f"must be in the years {EARLIEST} to {LATEST}"
+    if not periods.EARLIEST <= value.year <= periods.LATEST:
+        message = f"must be in the years {periods.EARLIEST} to {periods.LATEST}"
         raise ValueError(message)
     return value

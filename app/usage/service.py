@@ -27,7 +27,7 @@ from app.usage.measured import (
     highest,
     lowest,
 )
-from app.usage.periods import Period
+from app.usage.periods import DAY, HOUR, Period
 from app.usage.planning import Asked, Grounds, Made, QueueKey, make_plan
 from app.usage.repository import AnyRow
 from planner_core.units import ceil_div
@@ -72,7 +72,7 @@ def list_structures(
     )
     plans = plans_using(session, {row.qsg for row in rows})
     return StructurePage(
-        items=tuple(_structure(row, plans) for row in rows),
+        items=tuple(_structure(row, _week(session, row), plans) for row in rows),
         total=total,
         page=page,
         pages=max(1, ceil_div(total, per_page)),
@@ -80,7 +80,14 @@ def list_structures(
     )
 
 
-def _structure(row: AnyRow, plans: Mapping[tuple[str, str], Sequence[PlanUsing]]) -> MeasuredStructure:
+def _week(session: Session, row: AnyRow) -> repository.Most:
+    past = row.last_hour + HOUR
+    return repository.most_in_use(session, row.qsg, row.structure, first=past - 7 * DAY, past=past)
+
+
+def _structure(
+    row: AnyRow, week: repository.Most, plans: Mapping[tuple[str, str], Sequence[PlanUsing]]
+) -> MeasuredStructure:
     known = row.last_limits_hour is not None
     return MeasuredStructure(
         qsg=row.qsg,
@@ -95,6 +102,8 @@ def _structure(row: AnyRow, plans: Mapping[tuple[str, str], Sequence[PlanUsing]]
         elements_pct=row.elements_in_use_pct_max,
         limits=Limits(row.last_limits_hour, row.entries_total, row.elements_total) if known else None,
         size_bytes=row.size_bytes,
+        entries_of_week=week.entries,
+        elements_of_week=week.elements,
         queues=row.queues,
         plans=tuple(plan.name for plan in plans.get((row.qsg, row.structure), ())),
     )
@@ -282,20 +291,13 @@ def grounds(
     queues: Container[QueueKey] | None = None,
 ) -> list[Grounds]:
     """What plans of these structures rest on. `queues`: only these (structure and name); None takes all."""
-    return [
-        Grounds(
-            structure=structure,
-            queues=[
-                each
-                for each in queue_figures(session, qsg, structure, period)
-                if queues is None or (structure, each.queue) in queues
-            ],
-            entries_max=repository.most_entries(
-                session, qsg, structure, first=period.first, past=period.past
-            ),
-        )
-        for structure in structures
-    ]
+    found = []
+    for structure in structures:
+        most = repository.most_in_use(session, qsg, structure, first=period.first, past=period.past)
+        measured = queue_figures(session, qsg, structure, period)
+        chosen = [each for each in measured if queues is None or (structure, each.queue) in queues]
+        found.append(Grounds(structure, chosen, most.entries, most.queue_managers))
+    return found
 
 
 def plan_from_usage(session: Session, qsg: str, on: Sequence[Grounds], asked: Asked, period: Period) -> Made:
