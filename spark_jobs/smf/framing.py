@@ -234,21 +234,45 @@ class _Careful:
         self.size = int(data.size)
         self.at_end = at_end
         self.blocked = blocked
-        self.view = memoryview(data)
+        self.view = data.data
 
     def is_start(self, position: int) -> bool:
         """Whether a record begins there: descriptor word, time, date and system id."""
-        if position + SHORTEST_RECORD > self.size:
+        if position + RDW > self.size:
             return False
-        length, code, zero, _, _, time, *date = _HEADER.unpack_from(self.view, position)
+        length, word = _RDW.unpack_from(self.view, position)
+        if length < SHORTEST_RECORD:
+            return length >= SHORTEST_SEGMENT and word == FIRST << 8 and self._has_split_header(position)
+        if (
+            position + SHORTEST_RECORD > self.size
+            or word > FIRST << 8
+            or word & 0xFF
+            or length > LONGEST_SEGMENT
+        ):
+            return False
+        _, _, _, _, _, time, *date = _HEADER.unpack_from(self.view, position)
         return (
-            code <= FIRST
-            and zero == 0
-            and SHORTEST_RECORD <= length <= LONGEST_SEGMENT
-            and time <= HUNDREDTHS_A_DAY
+            time <= HUNDREDTHS_A_DAY
             and _is_date(*date)
             and min(self.view[position + 14 : position + 18]) >= LOWEST_CHARACTER
         )
+
+    def _has_split_header(self, position: int) -> bool:
+        """The same for a record whose first segment ends within the header."""
+        header = b""
+        while len(header) < SHORTEST_RECORD - RDW:
+            if position + RDW > self.size:
+                return False
+            length, word = _RDW.unpack_from(self.view, position)
+            header += bytes(self.view[position + RDW : position + length])
+            position += length
+            if len(header) < SHORTEST_RECORD - RDW and (word >> 8 not in (FIRST, MIDDLE)):
+                return False
+            if not self.is_continuation(position) and self.blocked and self.is_block_word(position):
+                position += BDW
+            if len(header) < SHORTEST_RECORD - RDW and not self.is_continuation(position):
+                return False
+        return _has_header_at(np.frombuffer(header, dtype=np.uint8), 0)
 
     def is_block_word(self, position: int) -> bool:
         """Whether four bytes there could be a block's descriptor word, short or extended."""
@@ -448,7 +472,7 @@ class Walk:
         self._window[:kept] = self._window[keep_from : self._filled]
         self._base += keep_from
         self._filled = kept
-        target = memoryview(self._window)
+        target = self._window.data
         while self._filled < self._capacity and not self._at_end:
             try:
                 read = self._source.readinto(target[self._filled : self._capacity])
@@ -724,14 +748,16 @@ def _sound_segments(careful: _Careful, positions: Positions, codes: Positions, l
     is_inside = positions[firsts] + SHORTEST_RECORD <= careful.size
     headers = np.lib.stride_tricks.sliding_window_view(careful.data, SHORTEST_RECORD)
     header = headers[np.where(is_inside, positions[firsts], 0)]
-    wrong[firsts] |= ~(
+    good = (
         is_inside
-        & (lengths[firsts] >= SHORTEST_RECORD)
         & (lengths[firsts] <= LONGEST_SEGMENT)
         & (header[:, 6:10].view(">u4")[:, 0] <= HUNDREDTHS_A_DAY)
         & packed_days(header, 10)[1]
         & (header[:, 14:18].min(axis=1) >= LOWEST_CHARACTER)
     )
+    for short in np.flatnonzero(lengths[firsts] < SHORTEST_RECORD).tolist():
+        good[short] = careful.is_start(int(positions[firsts[short]]))
+    wrong[firsts] |= ~good
     joined = np.cumsum(lengths)
     before = np.zeros(count, dtype=np.int64)
     before[firsts] = joined[firsts] - lengths[firsts]

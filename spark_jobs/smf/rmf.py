@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from struct import Struct
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -29,7 +30,7 @@ from spark_jobs.smf.records import (
 )
 from spark_jobs.smf.results import LayoutCheck, Piece, Quarantine
 from spark_jobs.smf.tables import COMMON, Rows, columns_of, cut, schema, table_fields
-from spark_jobs.smf.wire import Bytes, Ints, Mask
+from spark_jobs.smf.wire import Ints, Mask
 
 TRIPLETS_AT = 36
 PRODUCT_TRIPLET_AT = 28
@@ -222,13 +223,13 @@ def _structures(
     return _batch(heads, rows, made, wanted, "r744_structure", facility)
 
 
-def _keys(rows: Rows, version_at: int) -> Bytes:
+def _keys(rows: Rows, version_at: int) -> npt.NDArray[np.void]:
     """Record, name and version of each row, as one value."""
     parts = np.empty((len(rows), 32), dtype=np.uint8)
     parts[:, :8] = rows.record.astype(">i8").view(np.uint8).reshape(-1, 8)
     parts[:, 8:24] = cut(rows.data, rows.positions, 16)
     parts[:, 24:] = cut(rows.data, rows.positions + version_at, 8)
-    found: Bytes = parts.view(np.dtype((np.void, 32)))[:, 0]
+    found: npt.NDArray[np.void] = parts.view(np.dtype((np.void, 32)))[:, 0]
     return found
 
 
@@ -393,10 +394,10 @@ def _joined(found: list[tuple[Piece, _PieceHead]]) -> bytes | None:
         return None
     product = bytearray(first[product_at : product_at + product_bytes])
     product[REASSEMBLY_AT : REASSEMBLY_AT + 8] = bytes(8)
-    head = bytearray(first[:TRIPLETS_AT])
-    head[24:26] = count.to_bytes(2, "big")
-    head[PRODUCT_TRIPLET_AT : PRODUCT_TRIPLET_AT + 8] = _TRIPLET.pack(product_begin, product_bytes, 1)
-    return bytes(head) + triplets + bytes(product) + b"".join(sections)
+    front = bytearray(first[:TRIPLETS_AT])
+    front[24:26] = count.to_bytes(2, "big")
+    front[PRODUCT_TRIPLET_AT : PRODUCT_TRIPLET_AT + 8] = _TRIPLET.pack(product_begin, product_bytes, 1)
+    return bytes(front) + triplets + bytes(product) + b"".join(sections)
 
 
 def _part(data: bytes, number: int, head: _PieceHead) -> tuple[bytes, int, int] | None:
