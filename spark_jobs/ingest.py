@@ -489,10 +489,17 @@ def _parser() -> argparse.ArgumentParser:
         "--retention-days",
         type=int,
         metavar="N",
-        help="keep this many days, today included; drop what is older",
+        help="keep this many days, today included, and drop what is older; 0 (default) keeps all",
     )
     add("--progress", action="store_true", help="print progress")
     return parser
+
+
+def first_kept_day(retention_days: int) -> dt.date | None:
+    """Return the first day that is kept, today being the last; nothing where 0 days say that all are."""
+    if retention_days == 0:
+        return None
+    return dt.datetime.now(dt.UTC).date() - dt.timedelta(days=retention_days - 1)
 
 
 def _options(arguments: argparse.Namespace) -> Options:
@@ -502,10 +509,10 @@ def _options(arguments: argparse.Namespace) -> Options:
         observed_at = observed_at.replace(tzinfo=in_zone or dt.UTC)
     keep_from = None
     if arguments.retention_days is not None:
-        if arguments.retention_days < 1:
-            message = "--retention-days: at least 1"
+        if arguments.retention_days < 0:
+            message = "--retention-days: at least 0"
             raise argparse.ArgumentTypeError(message)
-        keep_from = dt.datetime.now(dt.UTC).date() - dt.timedelta(days=arguments.retention_days - 1)
+        keep_from = first_kept_day(arguments.retention_days)
     return Options(
         history=arguments.history,
         groups=dict(arguments.qsg),

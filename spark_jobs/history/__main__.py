@@ -96,7 +96,10 @@ def _parser() -> argparse.ArgumentParser:
         "maintain", help="apply retention, join small files, delete what nobody needs"
     )
     maintain.add_argument(
-        "--retention-days", type=int, metavar="N", help="keep this many days, today included"
+        "--retention-days",
+        type=int,
+        metavar="N",
+        help="keep this many days, today included; 0 (default) keeps all",
     )
     for command in commands.choices.values():
         command.add_argument(
@@ -107,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _maintain(history: History, retention_days: int | None) -> dict[str, object]:
     dropped: list[str] = []
-    if retention_days is not None:
+    if retention_days:
         first = dt.datetime.now(dt.UTC).date() - dt.timedelta(days=retention_days - 1)
         dropped = history.retain(keep_from=first)
     snapshot = history.snapshot()

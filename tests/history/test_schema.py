@@ -15,6 +15,7 @@ from spark_jobs.history.schema import (
     stored_schema,
     xcf_name,
 )
+from tests.history.page import PAGE, with_blocks
 
 
 def test_columns_of_one_name_have_one_type_since_all_tables_are_one_delta_table() -> None:
@@ -65,3 +66,8 @@ def test_a_source_without_a_key_is_refused() -> None:
 )
 def test_xcf_names_pad_the_group_to_four(qsg: str, structure: str, expected: str) -> None:
     assert xcf_name(qsg, structure) == expected
+
+
+def test_the_page_describes_the_tables_as_they_are() -> None:
+    text = PAGE.read_text("utf-8")
+    assert with_blocks(text) == text, "write it anew: python -m tests.history.page"
