@@ -25,6 +25,7 @@ PAGES: Mapping[str, int] = {
     **dict.fromkeys(TABLES, 200),
     "/docs": 200,
     **dict.fromkeys(ARTICLES, 200),
+    "/usage": 200,
     "/style": 200,
     "/api/docs": 200,
     "/nothing/here": 404,

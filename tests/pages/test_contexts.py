@@ -34,9 +34,12 @@ from app.pages.published.contexts import TablePage
 from app.pages.quick.routes import QuickPage
 from app.pages.sheet.routes import SheetPage
 from app.pages.style.routes import StylePage
+from app.pages.usage.plan import PlanFromUsagePage
+from app.pages.usage.routes import QueuePage, UsageListPage, UsagePage
 from app.templating import PROVIDED, TEMPLATES_DIR, Page, environment, render_text
 from tests.app.support import send_json
 from tests.pages.addresses import PAGES, html
+from tests.usage.support import store, ten_days
 
 CONTEXTS: dict[str, type[Page]] = {
     "api_docs.html": ApiDocsPage,
@@ -60,12 +63,19 @@ CONTEXTS: dict[str, type[Page]] = {
     "reference/table.html": TablePage,
     "sheet/sheet.html": SheetPage,
     "style/style.html": StylePage,
+    "usage/list.html": UsageListPage,
+    "usage/plan.html": PlanFromUsagePage,
+    "usage/queue.html": QueuePage,
+    "usage/structure.html": UsagePage,
 }
 
 PLAN_PAGES = (
     "/plans", "/new-plan", "/deleted-plans", "/import-plans", "/sheet", "/plans/CONTEXTS", "/plans/CONTEXTS/history",
     "/plans/CONTEXTS/compare", "/plans/CONTEXTS/versions/1/print", "/plans/CONTEXTS/advice",
     "/plans/CONTEXTS/versions/1/structures/MYDATA",
+)  # fmt: skip
+USAGE_PAGES = (
+    "/usage/SQ03/APPLICATION1", "/usage/SQ03/APPLICATION1/queue?name=ORDERS.IN", "/usage/SQ03/plan",
 )  # fmt: skip
 ANSWERS_TO_FORMS = {"plans/conflict.html", "plans/panel.html"}
 """tests/pages/plans sends these forms."""
@@ -166,7 +176,8 @@ def test_the_pages_are_rendered_from_these_pairs(app: FastAPI, monkeypatch: pyte
         app, "PUT", "/api/v1/plans/CONTEXTS", read_text(example_text().encode()).model_dump(mode="json")
     )
     assert saved.status in {200, 201}
-    for address in (*PAGES, *PLAN_PAGES):
+    store(app, ten_days(days=2))
+    for address in (*PAGES, *PLAN_PAGES, *USAGE_PAGES):
         html(app, address)
     assert seen == {name: context for name, context in CONTEXTS.items() if name not in ANSWERS_TO_FORMS}
 

@@ -74,7 +74,7 @@ class Preview:
 class PlanFromUsagePage(Page):
     """The form: measured figures to choose from, and what they do not say to be told."""
 
-    qsg: Annotated[str, "The group"]
+    qsg: Annotated[str, "Name of the group"]
     period: Annotated[Period, "The period that the figures are of"]
     hidden: Annotated[dict[str, str], "The parameters that choose it again"]
     choices: Annotated[

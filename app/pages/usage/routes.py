@@ -98,7 +98,7 @@ class UsageListPage(Page):
 class UsagePage(Page):
     """One structure over time."""
 
-    qsg: Annotated[str, "The group"]
+    qsg: Annotated[str, "Name of the group"]
     structure: Annotated[str, "The structure's name, without the group's"]
     cfrm_name: Annotated[str, "The structure's name in the CFRM policy"]
     is_generated: Annotated[bool, "Whether every plan has this structure by itself"]
@@ -110,7 +110,7 @@ class UsagePage(Page):
     charts: Annotated[tuple[Chart, ...], "Entries and elements over time"]
     points: Annotated[tuple[UsagePoint, ...], "The same as a table"]
     has_scm: Annotated[bool, "Whether any of it was in storage-class memory"]
-    queues: Annotated[tuple[QueueFigures, ...], "Its queues"]
+    queues: Annotated[tuple[QueueFigures, ...], "The queues in it"]
     queues_total: Annotated[int, "How many queues there are"]
     smds: Annotated[tuple[SmdsFigures, ...], "Its shared message data sets"]
     plans: Annotated[tuple[PlanUsing, ...], "Plans in whose latest version it is"]
@@ -125,9 +125,9 @@ class UsagePage(Page):
 class QueuePage(Page):
     """One queue over time."""
 
-    qsg: Annotated[str, "The group"]
+    qsg: Annotated[str, "Name of the group"]
     structure: Annotated[str, "The structure that it is in"]
-    queue: Annotated[str, "The queue"]
+    queue: Annotated[str, "Name of the queue"]
     span: Annotated[Span, "When it was first and last measured"]
     period: Annotated[PeriodShown, "Which hours are shown"]
     figures: Annotated[QueueFigures | None, "What a plan could rest on; None when nothing was measured"]
