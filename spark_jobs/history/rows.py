@@ -559,9 +559,13 @@ def _by_record_exists(found: pa.Table, other: pa.Table | None) -> Column:
 
 
 def _flags(found: pa.Table) -> Column:
-    told = [
-        pc.if_else(pc.fill_null(found[name], False), word, pa.scalar(None, pa.string()))
-        for name, word in _QSDS_FLAGS.items()
+    """Return the names of the flags that are set, null where none is."""
+    code = np.zeros(found.num_rows, dtype=np.int64)
+    for bit, name in enumerate(_QSDS_FLAGS):
+        code |= np.asarray(pc.fill_null(found[name].combine_chunks(), False)).astype(np.int64) << bit
+    codes, places = np.unique(code, return_inverse=True)
+    words = list(_QSDS_FLAGS.values())
+    texts = [
+        ", ".join(word for bit, word in enumerate(words) if one >> bit & 1) or None for one in codes.tolist()
     ]
-    text = pc.binary_join_element_wise(*told, ", ", null_handling="skip")
-    return _named(text)
+    return pa.array(texts, pa.string()).take(pa.array(places))
