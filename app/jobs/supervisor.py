@@ -272,19 +272,17 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 def days_of(report: Mapping[str, Any]) -> list[str]:
     """The days whose roll-ups may have changed."""
-    found = report.get("files")
-    parts = found if isinstance(found, list) else []
-    return sorted({str(day) for part in parts if isinstance(part, dict) for day in part.get("days") or ()})
+    found = [part.get("days") for part in _files(report)]
+    return sorted({str(day) for days in found if isinstance(days, list) for day in days})
 
 
 def _sentence(report: Mapping[str, Any] | None) -> str:
-    parts = (report or {}).get("files")
-    found = (
-        [str(part.get("message") or "") for part in parts if isinstance(part, dict)]
-        if isinstance(parts, list)
-        else []
-    )
-    return " ".join(filter(None, found))
+    return " ".join(filter(None, (str(part.get("message") or "") for part in _files(report))))
+
+
+def _files(report: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    found = (report or {}).get("files")
+    return [part for part in found if isinstance(part, dict)] if isinstance(found, list) else []
 
 
 def _number(value: object) -> int:

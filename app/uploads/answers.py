@@ -12,7 +12,7 @@ from app.answers import Answer, FindingAnswer
 from app.jobs.answers import JobMembers, job_members
 from app.uploads.qsg_map import QUEUE_MANAGER_PATTERN, SYSTEM_PATTERN, Entry
 from app.uploads.service import Outcome, StoredUpload, UploadPage
-from planner_core.inputs import Kind
+from planner_core.inputs import KINDS
 
 QSG_PATTERN = r"([A-Z][A-Z0-9$#@]{0,3})?"
 TIME_PATTERN = r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})?"
@@ -26,7 +26,12 @@ Qsg = Annotated[
     ),
 ]
 KindOrDetect = Annotated[
-    Kind | Literal[""], Field(description="What the file is. Empty: what its first bytes say.")
+    str,
+    Field(
+        pattern=f"^({'|'.join(KINDS)})?$",
+        description="What the file is. Empty: what its first bytes say.",
+        examples=["smf"],
+    ),
 ]
 ObservedAt = Annotated[
     str,

@@ -146,7 +146,7 @@ def shown(report: Mapping[str, Any] | None) -> Report | None:
         faults_title=title,
         passed_over=tuple((name, _whole(count)) for name, count in _items(part.get("passed_over"))),
         conflicts=tuple(_conflict(each) for each in _dicts(part.get("conflicts"))[:MOST_SHOWN]),
-        notes=tuple(_text(note) for note in part.get("notes") or ()),
+        notes=tuple(_text(note) for note in _list(part.get("notes"))),
     )  # fmt: skip
 
 
@@ -159,7 +159,7 @@ def _facts(part: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Kind", dict(KIND_TITLES).get(kind, kind)),  # type: ignore[call-overload]
         ("Framing", FRAMINGS.get(framing, framing)),
         ("Intervals end", f"{first} to {last}" if first and last and first != last else first or last),
-        ("Days", ", ".join(map(str, part.get("days") or ()))),
+        ("Days", ", ".join(map(str, _list(part.get("days"))))),
         ("Shared queues", str(part["queues"]) if part.get("queues") else ""),
         ("Decoded", DRIVERS.get(driver, driver)),
         ("Took", _seconds(part.get("seconds"))),
@@ -224,7 +224,7 @@ def _conflict(each: Mapping[str, Any]) -> Conflict:
         key=key,
         kept=_place(each.get("kept")),
         other=_place(each.get("other")),
-        columns=", ".join(map(str, each.get("columns") or ())),
+        columns=", ".join(map(str, _list(each.get("columns")))),
     )
 
 
@@ -253,8 +253,12 @@ def _whole(value: object) -> int:
     return int(value) if isinstance(value, (int, float)) else 0
 
 
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _dicts(value: object) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return [each for each in _list(value) if isinstance(each, dict)]
 
 
 def _items(value: object) -> list[tuple[str, Any]]:
