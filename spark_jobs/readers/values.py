@@ -17,6 +17,7 @@ QUARTER_US: Final = 15 * 60 * MICROSECONDS
 """Every offset from Greenwich that is in use is a multiple of a quarter of an hour."""
 
 _ABSENT = frozenset({"", "N/A", "NA", "-", "--", "NULL", "NONE", "N/D"})
+_LONGEST_WHOLE: Final = 18
 _WHOLE = re.compile(r"\+?[0-9]{1,18}(?:\.0{1,9})?")
 _DATE = re.compile(r"(?P<y>[0-9]{4})[/-](?P<m>[0-9]{2})[/-](?P<d>[0-9]{2})")
 _TIME = re.compile(r"(?P<h>[0-9]{2}):(?P<m>[0-9]{2})(?::(?P<s>[0-9]{2})(?:[.,](?P<f>[0-9]{1,9}))?)?")
@@ -57,6 +58,10 @@ def is_absent(text: str) -> bool:
 
 def whole(cell: object) -> int | None:
     """A count; -1 is how formatters write that there is none."""
+    if isinstance(cell, str):  # nearly all cells are digits: the short way
+        bare = cell.strip()
+        if len(bare) <= _LONGEST_WHOLE and bare.isascii() and bare.isdigit():
+            return int(bare)
     if isinstance(cell, bool):
         raise BadValue(_no(cell, "whole number"))
     text = plain(cell)
