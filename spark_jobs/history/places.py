@@ -66,8 +66,9 @@ class ObjectStore:
 
     def write(self, path: str, data: pa.Buffer) -> None:
         """Write a new file."""
-        with pa.PythonFile(self._files.open_output_stream(path, None)) as stream:
-            stream.write(data.to_pybytes())
+        stream = self._files.open_output_stream(path, None)
+        stream.write(data.to_pybytes())
+        stream.close()  # type: ignore[attr-defined]  # it is there, and not in what is published of its types
 
     def read(self, path: str, *, columns: list[str] | None = None) -> pa.Table:
         """Read columns of a Parquet file."""
