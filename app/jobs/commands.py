@@ -127,7 +127,7 @@ def _export(arguments: argparse.Namespace) -> int:
 
     _installed()
     settings = read_settings()
-    command = [*processes.PYTHON, processes.HISTORY, "export", "--history", settings.history]
+    command = [*processes.PYTHON, processes.HISTORY, "export", f"--history={settings.history}"]
     for option, value in (
         ("table", arguments.table), ("qsg", arguments.qsg), ("structure", arguments.structure),
         ("from", arguments.begin), ("to", arguments.end), ("output", arguments.output),
