@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 import pyarrow as pa
 
 from spark_jobs.smf import mq, rmf
-from spark_jobs.smf.framing import (
-    CHUNK_BYTES,
-    DETECTED_IN_BYTES,
-    LOOKAHEAD_BYTES,
-    Batch,
-    Walk,
-    detect_file,
-    detect_framing,
-    open_source,
-)
+from spark_jobs.smf.framing import DETECTED_IN_BYTES, detect_file, detect_framing, open_source
+from spark_jobs.smf.index import SPLIT_BYTES, Progress, index_dump, kind_of, kinds_of
 from spark_jobs.smf.records import Records
 from spark_jobs.smf.results import (
     Accounting,
@@ -32,6 +23,7 @@ from spark_jobs.smf.results import (
     Split,
 )
 from spark_jobs.smf.tables import schema
+from spark_jobs.smf.walk import CHUNK_BYTES, LOOKAHEAD_BYTES, Batch, Source, Walk
 from spark_jobs.smf.wire import Ints, Mask
 
 __all__ = [
@@ -57,10 +49,7 @@ SECTIONS = ("qest", "qesd", "qqst", "wq", "r744")
 """What can be asked for."""
 TABLES = ("qest", "qesd", "qqst", "wq", "r744_structure", "r744_storage", "r744_scm", "r744_cf")
 """What comes back: section r744 gives four tables."""
-SPLIT_BYTES = 64 * 2**20
 
-Progress = Callable[[int, int], None]
-"""Called with bytes done and bytes in all (of the file as it lies on disk)."""
 Columns = dict[str, Sequence[str]]
 """Table -> the columns wanted, common ones included; a table that is not named has all of its columns."""
 
@@ -73,15 +62,7 @@ _RECORDS = {
     "r744": ("74-4",),
 }
 _R744 = tuple(table for table in TABLES if table.startswith("r744"))
-SUBTYPES_FLAG = 0x40
-HAS_SUBTYPE_BYTES = 24
-NO_SUBTYPE = 0xFFFF
 BLOCK_WORDS = "BDW"
-
-
-def kind_of(smf_type: int, subtype: int) -> str:
-    """The name of a kind of record in counts: 115-2, or 2 where the record has no subtype."""
-    return str(smf_type) if subtype == NO_SUBTYPE else f"{smf_type}-{subtype}"
 
 
 class _Decoder:
@@ -118,20 +99,13 @@ class _Decoder:
             _skip(account, BLOCK_WORDS, batch.blocks, batch.blocks * 4)
         if not len(batch.starts):
             return
-        types = batch.data[batch.starts + 5].astype(np.int64)
-        has_subtype = (batch.data[batch.starts + 4] & SUBTYPES_FLAG != 0) & (
-            batch.lengths >= HAS_SUBTYPE_BYTES
-        )
-        subtypes = batch.data[batch.starts + 22].astype(np.int64) << 8 | batch.data[batch.starts + 23]
-        kinds, index, counts = np.unique(
-            types << 16 | np.where(has_subtype, subtypes, NO_SUBTYPE), return_inverse=True, return_counts=True
-        )
+        kinds, index, counts = np.unique(kinds_of(batch), return_inverse=True, return_counts=True)
         sizes = np.bincount(index, weights=batch.extents).astype(np.int64)
         members: dict[str, Mask] = {}
         for number, (kind, count, size) in enumerate(
             zip(kinds.tolist(), counts.tolist(), sizes.tolist(), strict=True)
         ):
-            name = kind_of(kind >> 16, kind & 0xFFFF)
+            name = kind_of(kind)
             result.records[name] = result.records.get(name, 0) + count
             if name in self.wanted:
                 members[name] = index == number
@@ -215,19 +189,6 @@ class _Decoder:
 def _skip(account: Accounting, kind: str, records: int, size: int) -> None:
     before = account.skipped.get(kind, (0, 0))
     account.skipped[kind] = (before[0] + records, before[1] + size)
-
-
-def index_dump(
-    path: str | Path, *, split_bytes: int = SPLIT_BYTES, progress: Progress | None = None
-) -> DumpIndex:
-    """Pass once over a dump: hash, framing, records by type, and where tasks may begin.
-
-    A task may begin at a record from which six records follow one another, and never between the pieces of a broken one.
-
-    Raises:
-        NotAnSmfDump: it is none, or was transferred in a way that lost its records.
-    """
-    raise NotImplementedError
 
 
 def decode_range(
@@ -342,7 +303,7 @@ def finish(
 
 
 def _walk(
-    source: IO[bytes],
+    source: Source,
     framing: str,
     *,
     start: int = 0,

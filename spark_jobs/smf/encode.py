@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from struct import Struct
 from typing import Any
 
-from spark_jobs.smf.framing import BDW, FIRST, LAST, MIDDLE, RDW, SHORTEST_SEGMENT, WHOLE
+from spark_jobs.smf.careful import BDW, FIRST, LAST, MIDDLE, RDW, SHORTEST_SEGMENT, WHOLE
 from spark_jobs.smf.layouts import FieldLayout, Layout, layout
 from spark_jobs.smf.mq import QWHC_BYTES, QWHS_BYTES, QWHS_SHORT_BYTES, QWHX_BYTES, QWHX_FLAG, TRIPLETS_AT
 from spark_jobs.smf.wire import STCK_SHIFT, UNIX_EPOCH_STCK_US
@@ -372,7 +372,7 @@ def _rmf_product(header: Header, row: Row) -> bytes:
 
 
 def _rmf_bytes(
-    head: bytes, product: bytes, contents: Mapping[int, list[bytes]], *, area: bytes = b""
+    head: bytearray, product: bytes, contents: Mapping[int, list[bytes]], *, area: bytes = b""
 ) -> bytes:
     record = bytearray(head)
     product_at = 36 + 8 * _R744_TRIPLETS

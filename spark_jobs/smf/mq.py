@@ -19,7 +19,7 @@ from spark_jobs.smf.records import (
     quarters_between,
     written_local,
 )
-from spark_jobs.smf.tables import COMMON, INTERVAL_START_LOCAL, Rows, columns_of, cut, schema, table_fields
+from spark_jobs.smf.tables import Rows, columns_of, cut, plan
 from spark_jobs.smf.wire import Bytes, Ints, Mask
 
 TRIPLETS_AT = 28
@@ -217,7 +217,8 @@ def _has_name(rows: Rows, section: Layout, column: str) -> Mask:
     """Whether a name is filled in."""
     field = next(field for field in section.fields if field.column == column)
     first = cut(rows.data, rows.positions + field.offset, 1)[:, 0]
-    return (rows.lengths >= field.end) & (first != wire.BLANK) & (first != wire.NUL)
+    is_filled: Mask = (rows.lengths >= field.end) & (first != wire.BLANK) & (first != wire.NUL)
+    return is_filled
 
 
 def _add(
@@ -232,21 +233,14 @@ def _add(
     """Make a batch of some rows of a table."""
     if not len(rows):
         return
-    wanted = schema(table, columns=columns.get(table))
-    common = {column.name for column in (*COMMON, INTERVAL_START_LOCAL)}
+    wanted = plan(table, columns.get(table))
     arrays = common_columns(
-        heads.records,
-        rows,
-        heads.times,
-        wanted=[name for name in wanted.names if name in common],
-        texts=heads.texts,
-        subtypes=heads.subtypes,
+        heads.records, rows, heads.times, wanted=wanted.common, texts=heads.texts, subtypes=heads.subtypes
     )
-    fields = [(section, field) for section, field in table_fields(table) if field.column in wanted.names]
-    arrays |= columns_of(rows, [field for section, field in fields if section.id == table])
-    if identity is not None and any(section.id == "wtid" for section, _ in fields):
+    arrays |= columns_of(rows, wanted.fields.get(table, ()))
+    if identity is not None and "wtid" in wanted.fields:
         of_record = np.zeros(len(heads.records), dtype=np.int64)
         of_record[identity.record[::-1]] = np.arange(len(identity))[::-1]
-        owners = identity.take(of_record[rows.record])
-        arrays |= columns_of(owners, [field for section, field in fields if section.id == "wtid"])
-    made[table] = pa.RecordBatch.from_arrays([arrays[name] for name in wanted.names], schema=wanted)
+        arrays |= columns_of(identity.take(of_record[rows.record]), wanted.fields["wtid"])
+    names = wanted.schema.names
+    made[table] = pa.RecordBatch.from_arrays([arrays[name] for name in names], schema=wanted.schema)

@@ -117,7 +117,8 @@ class Records:
 def has_eyecatcher(rows: Rows, word: str) -> Mask:
     """Whether the section's name stands in it, after its identifier and length."""
     expected = np.frombuffer(word.encode("cp037"), dtype=np.uint8)
-    return (cut(rows.data, rows.positions + 4, 4) == expected).all(axis=1)
+    found: Mask = (cut(rows.data, rows.positions + 4, 4) == expected).all(axis=1)
+    return found
 
 
 @dataclass

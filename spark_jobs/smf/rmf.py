@@ -18,7 +18,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spark_jobs.smf import wire
-from spark_jobs.smf.framing import SLACK_BYTES
 from spark_jobs.smf.layouts import layout
 from spark_jobs.smf.records import (
     FARTHEST_OFFSET_MINUTES,
@@ -29,7 +28,8 @@ from spark_jobs.smf.records import (
     written_local,
 )
 from spark_jobs.smf.results import LayoutCheck, Piece, Quarantine
-from spark_jobs.smf.tables import COMMON, Rows, columns_of, cut, schema, table_fields
+from spark_jobs.smf.tables import Plan, Rows, arrow_type, columns_of, cut, plan
+from spark_jobs.smf.walk import SLACK_BYTES
 from spark_jobs.smf.wire import Ints, Mask
 
 TRIPLETS_AT = 36
@@ -37,6 +37,7 @@ PRODUCT_TRIPLET_AT = 28
 PRODUCT_BYTES = 104
 SHORTEST_RECORD = TRIPLETS_AT + TRIPLET_BYTES
 LAST_TRIPLET = 10
+SUBTYPE = 4
 FLCF, GSRG, QSDS, SREQ, MSCM = 0, 2, 3, 4, 9
 REASSEMBLY_AT = 68
 """In the product section: offset, length and number of the reassembly area."""
@@ -107,7 +108,8 @@ def is_piece(records: Records) -> Mask:
     product_at, length, _ = records.triplets(PRODUCT_TRIPLET_AT)
     fits = (length >= PRODUCT_BYTES) & (product_at + length <= records.lengths)
     number = wire.unsigned(records.read(np.where(fits, product_at, 0) + REASSEMBLY_AT + 6, 2), 0, 2)
-    return fits & (number == 1)
+    found: Mask = fits & (number == 1)
+    return found
 
 
 def decode_74_4(
@@ -134,15 +136,13 @@ def decode_74_4(
     sections["r744_cf"] = facility.take(facility.section == 0)
     made: dict[str, pa.RecordBatch] = {}
     for table in tables:
-        wanted = schema(table, columns=columns.get(table))
+        wanted = plan(table, columns.get(table))
         if table == "r744_structure":
             batch = _structures(heads, structures, requests, wanted, facility)
         else:
             rows = sections[table].take(records.sound[sections[table].record])
-            fields = [f for s, f in table_fields(table) if s.id == table and f.column in wanted.names]
-            batch = (
-                _batch(heads, rows, columns_of(rows, fields), wanted, table, facility) if len(rows) else None
-            )
+            found = columns_of(rows, wanted.fields.get(table, ())) if len(rows) else {}
+            batch = _batch(heads, rows, found, wanted, facility) if len(rows) else None
         if batch is not None:
             made[table] = batch
     return made, check
@@ -181,11 +181,12 @@ _NAME[list("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789$@#_ ".encode("cp037"))] = True
 def _is_known_name(rows: Rows, width: int) -> Mask:
     """Whether the row begins with a name: upper-case letters, digits, $ @ # _."""
     name = cut(rows.data, rows.positions, width)
-    return _NAME[name].all(axis=1) & (name[:, 0] != wire.BLANK)
+    is_name: Mask = _NAME[name].all(axis=1) & (name[:, 0] != wire.BLANK)
+    return is_name
 
 
 def _structures(
-    heads: Heads, structures: Rows, requests: Rows, wanted: pa.Schema, facility: Rows
+    heads: Heads, structures: Rows, requests: Rows, wanted: Plan, facility: Rows
 ) -> pa.RecordBatch | None:
     """Join what the master gatherer says of structures with the requests to them, by record, name and instance."""
     sound = heads.records.sound
@@ -207,20 +208,21 @@ def _structures(
     left, right, record = left[order], right[order], record[order]
     made: dict[str, pa.Array] = {}
     for layout_id, rows, index in (("r744_qsds", structures, left), ("r744_sreq", requests, right)):
-        fields = [f for f in layout(layout_id).fields if f.column in wanted.names]
+        names = wanted.schema.names
+        fields = [field for field in layout(layout_id).fields if field.column in names]
         if len(rows):
             found = columns_of(rows, fields)
             chosen = pa.array(np.where(index < 0, 0, index), mask=index < 0)
             taken = {name: column.take(chosen) for name, column in found.items()}
         else:
-            taken = {f.column: pa.nulls(len(index), wanted.field(f.column).type) for f in fields}
+            taken = {field.column: pa.nulls(len(index), arrow_type(field)) for field in fields}
         for name, column in taken.items():
             made[name] = pc.coalesce(made[name], column) if name in made else column
     first = np.concatenate([[0], np.flatnonzero(np.diff(record)) + 1])
     section = np.arange(len(record)) - np.repeat(first, np.diff(first, append=len(record)))
     base = requests if len(requests) else structures
     rows = replace(base, record=record, section=section, positions=record, lengths=record)
-    return _batch(heads, rows, made, wanted, "r744_structure", facility)
+    return _batch(heads, rows, made, wanted, facility)
 
 
 def _keys(rows: Rows, version_at: int) -> npt.NDArray[np.void]:
@@ -234,18 +236,13 @@ def _keys(rows: Rows, version_at: int) -> npt.NDArray[np.void]:
 
 
 def _batch(
-    heads: Heads, rows: Rows, made: dict[str, pa.Array], wanted: pa.Schema, table: str, facility: Rows
+    heads: Heads, rows: Rows, made: dict[str, pa.Array], wanted: Plan, facility: Rows
 ) -> pa.RecordBatch:
     """Add the common columns, sysplex, system and coupling facility."""
     records = heads.records
-    common = {column.name for column in COMMON}
+    subtypes = np.full(len(records), SUBTYPE, dtype=np.int64)
     made = made | common_columns(
-        records,
-        rows,
-        heads.times,
-        wanted=[name for name in wanted.names if name in common],
-        texts=heads.texts,
-        subtypes=np.full(len(records), 4, dtype=np.int64),
+        records, rows, heads.times, wanted=wanted.common, texts=heads.texts, subtypes=subtypes
     )
     index = pa.array(rows.record)
     everywhere = np.arange(len(records))
@@ -259,21 +256,20 @@ def _batch(
     first = np.zeros(len(records), dtype=np.int64)
     first[facility.record[::-1]] = np.arange(len(facility))[::-1]
     for section_id, owners in (("r744_product", product), ("r744_cf", facility.take(first))):
-        fields = [
-            f
-            for s, f in table_fields(table)
-            if s.id == section_id and f.column in wanted.names and f.column not in made
-        ]
+        fields = [field for field in wanted.fields.get(section_id, ()) if field.column not in made]
         for name, column in columns_of(owners, fields).items():
             made[name] = column.take(index)
-    return pa.RecordBatch.from_arrays([made[name] for name in wanted.names], schema=wanted)
+    names = wanted.schema.names
+    return pa.RecordBatch.from_arrays([made[name] for name in names], schema=wanted.schema)
 
 
 # ---- broken records ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _PieceHead:
+class PieceHead:
+    """What a piece's reassembly area says."""
+
     whole: bytes
     """What all pieces of one record have in common: system, date and interval."""
     pieces: int
@@ -282,7 +278,7 @@ class _PieceHead:
     positions: tuple[int, ...]
 
 
-def _piece_head(data: bytes) -> _PieceHead | None:
+def piece_head(data: bytes) -> PieceHead | None:
     """Read the reassembly area; None where there is none that makes sense."""
     product_at, _, _ = _TRIPLET.unpack_from(data, PRODUCT_TRIPLET_AT)
     area, area_bytes, _ = _TRIPLET.unpack_from(data, product_at + REASSEMBLY_AT)
@@ -301,7 +297,7 @@ def _piece_head(data: bytes) -> _PieceHead | None:
     found = [_BLOCK.unpack_from(data, begin + blocks_at + block_bytes * i) for i in range(blocks)]
     product = data[product_at : product_at + PRODUCT_BYTES]
     whole = data[14:18] + product[10:22] + product[60:68] + product[80:104]
-    return _PieceHead(
+    return PieceHead(
         whole, pieces, sequence, tuple(total for total, _ in found), tuple(position for _, position in found)
     )
 
@@ -316,12 +312,12 @@ class Assembled:
 
 def assemble(pieces: Iterable[Piece]) -> tuple[list[Assembled], list[Piece], list[Quarantine]]:
     """Put together what is complete; return that, what is left waiting, and pieces that cannot be."""
-    open_sets: dict[bytes, list[tuple[Piece, _PieceHead]]] = {}
+    open_sets: dict[bytes, list[tuple[Piece, PieceHead]]] = {}
     complete: list[Assembled] = []
     waiting: list[Piece] = []
     damaged: list[Quarantine] = []
     for piece in sorted(pieces, key=lambda piece: piece.offset):
-        head = _piece_head(piece.data)
+        head = piece_head(piece.data)
         if head is None:
             damaged.append(
                 Quarantine(piece.offset, piece.length, "a broken record's reassembly area makes no sense")
@@ -346,7 +342,7 @@ def assemble(pieces: Iterable[Piece]) -> tuple[list[Assembled], list[Piece], lis
 
 
 def _complete(
-    found: list[tuple[Piece, _PieceHead]], complete: list[Assembled], damaged: list[Quarantine]
+    found: list[tuple[Piece, PieceHead]], complete: list[Assembled], damaged: list[Quarantine]
 ) -> None:
     pieces = [piece for piece, _ in found]
     data = _joined(found)
@@ -359,7 +355,7 @@ def _complete(
         complete.append(Assembled(data, pieces))
 
 
-def _joined(found: list[tuple[Piece, _PieceHead]]) -> bytes | None:
+def _joined(found: list[tuple[Piece, PieceHead]]) -> bytes | None:
     """One record with all sections of the pieces; None if sections are missing or overlap."""
     first = found[0][0].data
     product_at, product_bytes, _ = _TRIPLET.unpack_from(first, PRODUCT_TRIPLET_AT)
@@ -400,7 +396,7 @@ def _joined(found: list[tuple[Piece, _PieceHead]]) -> bytes | None:
     return bytes(front) + triplets + bytes(product) + b"".join(sections)
 
 
-def _part(data: bytes, number: int, head: _PieceHead) -> tuple[bytes, int, int] | None:
+def _part(data: bytes, number: int, head: PieceHead) -> tuple[bytes, int, int] | None:
     """A piece's sections of one kind: their bytes, the length and number of them."""
     product_at, _, _ = _TRIPLET.unpack_from(data, PRODUCT_TRIPLET_AT)
     at = TRIPLETS_AT + TRIPLET_BYTES * number

@@ -128,6 +128,35 @@ def arrow_type(field: FieldLayout) -> pa.DataType:
     return pa.int32() if is_small else pa.int64()
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What a choice of columns asks for."""
+
+    schema: pa.Schema
+    common: tuple[str, ...]
+    fields: dict[str, tuple[FieldLayout, ...]]
+    """Layout -> its fields."""
+
+
+_COMMON_NAMES = frozenset(column.name for column in (*COMMON, INTERVAL_START_LOCAL))
+
+
+@cache
+def _plan(table: str, columns: tuple[str, ...] | None) -> Plan:
+    wanted = schema(table, columns=columns)
+    names = frozenset(wanted.names)
+    fields: dict[str, tuple[FieldLayout, ...]] = {}
+    for section, field in table_fields(table):
+        if field.column in names:
+            fields[section.id] = (*fields.get(section.id, ()), field)
+    return Plan(wanted, tuple(name for name in wanted.names if name in _COMMON_NAMES), fields)
+
+
+def plan(table: str, columns: Sequence[str] | None) -> Plan:
+    """Look up what a choice of columns asks for."""
+    return _plan(table, None if columns is None else tuple(columns))
+
+
 # ---- rows of a section -------------------------------------------------------------------------------------------
 
 

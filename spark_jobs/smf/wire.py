@@ -31,6 +31,7 @@ BLANK, NUL = 0x40, 0x00
 _CHARACTERS = bytes(range(256)).decode("cp037")
 _ASCII = np.array([ord(c) if ord(c) < 0x80 else 0 for c in _CHARACTERS], dtype=np.uint8)  # noqa: PLR2004
 _NOT_ASCII = np.array([ord(c) >= 0x80 for c in _CHARACTERS], dtype=np.bool_)  # noqa: PLR2004
+_FILLED = np.array([b not in (BLANK, NUL) for b in range(256)], dtype=np.bool_)
 _HEX_DIGITS = np.frombuffer(b"0123456789ABCDEF", dtype=np.uint8)
 
 _PACKED_PAIR = np.array(
@@ -125,7 +126,7 @@ def text(characters: Bytes, *, blank_is_null: bool = True, missing: Mask | None 
     n, width = characters.shape
     if n == 0:
         return pa.array([], pa.string())
-    filled = (characters != BLANK) & (characters != NUL)
+    filled = _FILLED[characters]
     lengths = np.where(filled.any(axis=1), width - filled[:, ::-1].argmax(axis=1), 0)
     if missing is not None:
         lengths = np.where(missing, 0, lengths)
@@ -133,14 +134,15 @@ def text(characters: Bytes, *, blank_is_null: bool = True, missing: Mask | None 
     if blank_is_null:
         nulls = lengths == 0
     within = np.arange(width) < lengths[:, None]
-    if (_NOT_ASCII[characters] & within).any():
+    kept = characters[within]
+    if _NOT_ASCII[kept].any():
         return _text_by_row(characters, lengths, nulls)
     offsets = np.zeros(n + 1, dtype=np.int32)
     np.cumsum(lengths, out=offsets[1:])
     return pa.StringArray.from_buffers(
         n,
         pa.py_buffer(offsets),
-        pa.py_buffer(np.ascontiguousarray(_ASCII[characters[within]])),
+        pa.py_buffer(_ASCII[kept]),
         None if nulls is None or not nulls.any() else bitmap(~nulls),
     )
 
