@@ -49,6 +49,23 @@ def test_records_stand_in_the_order_of_their_numbers() -> None:
     assert report.records[0].title == "MQ statistics: messages, CF structures, SMDS"
 
 
+def test_a_type_of_which_some_records_were_skipped_stands_under_both() -> None:
+    skipped = [{"type": "2", "records": 1, "bytes": 18}, {"type": "74-4", "records": 3, "bytes": 900}]
+    report = shown({"files": [{"records": {"2": 1, "74-4": 5}, "skipped": skipped}]})
+    assert report is not None
+    assert [(each.type, each.records, each.was_read) for each in report.records] == [
+        ("74-4", 2, True), ("2", 1, False), ("74-4", 3, False),
+    ]  # fmt: skip
+
+
+def test_only_what_is_stored_leads_to_its_usage() -> None:
+    part = {"structures": [{"qsg": "S#1", "structure": "APP1"}, {"qsg": None, "xcf_structure": "X"}]}
+    for is_stored, paths in ((True, ["/usage/S%231/APP1", ""]), (False, ["", ""])):
+        report = shown({"files": [part]}, is_stored=is_stored)
+        assert report is not None
+        assert [each.href for each in report.structures] == paths
+
+
 def test_faults_of_a_text_are_lines_and_those_of_a_dump_are_bytes() -> None:
     text = shown({"files": [{"problems": {"count": 3, "first": [{"line": 7, "message": "no number"}]}}]})
     dump = shown(

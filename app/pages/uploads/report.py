@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import quote
 
 from app.pages.uploads.amounts import amount
 from planner_core.inputs import KIND_TITLES
@@ -77,6 +78,8 @@ class StructureFound:
     qsg: str
     structure: str
     xcf_structure: str
+    href: str
+    """Path of its measured usage; empty where there is none, or not yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +120,8 @@ class Report:
     notes: tuple[str, ...]
 
 
-def shown(report: Mapping[str, Any] | None) -> Report | None:
-    """The report on the one file of an upload; None where there is none."""
+def shown(report: Mapping[str, Any] | None, *, is_stored: bool = False) -> Report | None:
+    """The report on the one file of an upload; None where there is none. What is stored has pages of its own."""
     files = (report or {}).get("files")
     part = files[0] if isinstance(files, list) and files else None
     if not isinstance(part, dict):
@@ -128,7 +131,7 @@ def shown(report: Mapping[str, Any] | None) -> Report | None:
         message=_text(part.get("message")),
         facts=tuple(_facts(part)),
         structures=tuple(
-            _structure(each)
+            _structure(each, is_stored=is_stored)
             for each in _dicts(part.get("structures"))[:MOST_SHOWN]
         ),
         managers=tuple(
@@ -171,18 +174,24 @@ def _facts(part: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _records(part: Mapping[str, Any]) -> list[Records]:
-    read = [
-        Records(name, RECORD_TITLES.get(name, ""), _whole(count), "", was_read=True)
+    """What was decoded, then what was skipped. The counts by type hold both."""
+    skipped = {_text(each.get("type")): each for each in _dicts(part.get("skipped"))}
+    decoded = {
+        name: _whole(count) - _whole(skipped.get(name, {}).get("records"))
         for name, count in _items(part.get("records"))
+    }
+    found = [
+        Records(name, RECORD_TITLES.get(name, ""), count, "", was_read=True)
+        for name, count in decoded.items()
+        if count > 0
     ]
-    skipped = [
+    passed = [
         Records(
-            _text(each.get("type")), RECORD_TITLES.get(_text(each.get("type")), ""), _whole(each.get("records")),
-            amount(_whole(each.get("bytes"))), was_read=False,
+            name, RECORD_TITLES.get(name, ""), _whole(each.get("records")), amount(_whole(each.get("bytes"))), was_read=False
         )
-        for each in _dicts(part.get("skipped"))
+        for name, each in skipped.items()
     ]  # fmt: skip
-    return sorted(read, key=_by_type) + sorted(skipped, key=_by_type)[:MOST_SHOWN]
+    return sorted(found, key=_by_type) + sorted(passed, key=_by_type)[:MOST_SHOWN]
 
 
 def _by_type(records: Records) -> tuple[tuple[bool, int, str], ...]:
@@ -212,9 +221,10 @@ def _faults(part: Mapping[str, Any]) -> tuple[tuple[Fault, ...], int, str]:
     return (), 0, ""
 
 
-def _structure(each: Mapping[str, Any]) -> StructureFound:
+def _structure(each: Mapping[str, Any], *, is_stored: bool) -> StructureFound:
     qsg, name = _text(each.get("qsg")), _text(each.get("structure"))
-    return StructureFound(qsg, name, _text(each.get("xcf_structure")) or f"{qsg}{name}")
+    href = f"/usage/{quote(qsg, safe='')}/{quote(name, safe='')}" if is_stored and qsg and name else ""
+    return StructureFound(qsg, name, _text(each.get("xcf_structure")) or f"{qsg}{name}", href)
 
 
 def _conflict(each: Mapping[str, Any]) -> Conflict:

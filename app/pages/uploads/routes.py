@@ -297,11 +297,17 @@ def _upload(
         when=when,
         wrong=_general(wrong, own),
         boxes=boxes if not when else boxes[:1],
-        report=shown(jobs.report_of(session, job.id)) if job and not job.is_under_way else None,
+        report=_report(session, job),
         log=jobs.log_of(session, job.id) if job else "",
         job_id=job.id if job else 0,
     )
     return render(request, "uploads/upload.html", page, status_code=422 if wrong else 200)
+
+
+def _report(session: SessionDep, job: Job | None) -> Report | None:
+    if job is None or job.is_under_way:
+        return None
+    return shown(jobs.report_of(session, job.id), is_stored=job.state == JobState.DONE)
 
 
 def _questions(
