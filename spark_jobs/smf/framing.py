@@ -50,7 +50,8 @@ def detect_framing(head: bytes, *, size: int | None = None) -> str:
     return "bdw" if walk.has_blocks(found) else "rdw"
 
 
-_TRANSLATED_SHARE = 0.85
+_TEXT_SHARE = 0.85
+_PRINTABLE = np.array([chr(b).isprintable() or b in b"\t\n\r" for b in range(128)] + [False] * 128)
 
 
 def _refusal(head: bytes) -> str | None:
@@ -65,13 +66,13 @@ def _refusal(head: bytes) -> str | None:
         return "The file is compressed in a way that is not read here: unpack it, or compress it with gzip."
     if b"INMR0" in head[:200] or "INMR0".encode("cp037") in head[:200]:
         return f"The file is in TSO TRANSMIT form (XMIT). RECEIVE it on z/OS first. {HOW_TO_TRANSFER}"
+    if _PRINTABLE[data].mean() > _TEXT_SHARE:
+        return f"This is a text, not an SMF dump. {HOW_TO_TRANSFER}"
     if _looks_translated(head):
         return (
             "The bytes of this dump were translated from EBCDIC to ASCII in the transfer, which cannot be undone. "
             f"{HOW_TO_TRANSFER}"
         )
-    if data.size and ((data >= 0x20) & (data < 0x7F) | np.isin(data, (9, 10, 13))).mean() > _TRANSLATED_SHARE:  # noqa: PLR2004
-        return f"This is a text, not an SMF dump. {HOW_TO_TRANSFER}"
     return None
 
 
