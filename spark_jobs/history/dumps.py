@@ -8,10 +8,10 @@ from __future__ import annotations
 import base64
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -25,13 +25,15 @@ from spark_jobs.smf.results import Accounting, DumpIndex, LayoutCheck, Piece, Qu
 
 if TYPE_CHECKING:
     import datetime as dt
+    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
 Progress = Callable[[int, int], None]
 
 SPARK_COLUMNS = "start long, end long, first_record long"
-SPARK_ANSWER = "answer string"
+SPARK_JOBS_AT_ONCE = 64
+"""More than most clusters have cores for; each waits in a thread of the driver."""
 
 
 @dataclass
@@ -179,7 +181,6 @@ def take_by_spark(task: Task, index: DumpIndex, session: SparkSession, *, progre
         BrokenChain: the ranges do not meet.
     """
     ranges = [(split.offset, end, split.record_number) for split, end in index.ranges()]
-    frame = session.createDataFrame(ranges, SPARK_COLUMNS).repartition(len(ranges))
 
     def taken(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -189,11 +190,11 @@ def take_by_spark(task: Task, index: DumpIndex, session: SparkSession, *, progre
     total = RangeOutcome()
     outcomes = []
     done = 0
-    for row in frame.mapInArrow(taken, SPARK_ANSWER).toLocalIterator():
-        outcome = RangeOutcome.from_json(row["answer"])
+    for answer in _by_range(session, ranges, taken, "answer string"):
+        outcome = RangeOutcome.from_json(answer)
         outcomes.append(outcome)
         done += outcome.accounting.total_bytes
-        progress(min(done, index.size_bytes), index.size_bytes)
+        progress(min(done, index.content_bytes), index.content_bytes)
     outcomes.sort(key=lambda outcome: outcome.first_start)
     expected = ranges[0][0] if ranges else 0
     for outcome in outcomes:
@@ -206,6 +207,19 @@ def take_by_spark(task: Task, index: DumpIndex, session: SparkSession, *, progre
         message = f"Byte ranges of the dump end at {expected}, the dump at {index.content_bytes}."
         raise BrokenChain(message)
     return _finished(total, task.stage(), group_of=task.group_of)
+
+
+def count_by_spark(dump: Path, index: DumpIndex, session: SparkSession) -> int:
+    """Decode a dump's ranges in Spark's tasks and count the rows: what decoding costs there, and nothing else."""
+    ranges = [(split.offset, end, split.record_number) for split, end in index.ranges()]
+    framing, path = index.framing, str(dump)
+
+    def counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            counts = [_rows_in(_decoded(path, framing, **row)) for row in batch.to_pylist()]
+            yield pa.RecordBatch.from_arrays([pa.array(counts, pa.int64())], names=["rows"])
+
+    return sum(_by_range(session, ranges, counted, "rows long"))
 
 
 def check_layouts(outcome: RangeOutcome) -> None:
@@ -223,20 +237,55 @@ def check_layouts(outcome: RangeOutcome) -> None:
             raise LayoutError(message)
 
 
+def _by_range(
+    session: SparkSession,
+    ranges: Sequence[tuple[int, int, int]],
+    function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    answer: str,
+) -> Iterator[Any]:
+    """Yield what a function answers to each range, as the answers come.
+
+    A range is a Spark job of one task: jobs that are submitted at once run at once, as far as there are cores, and each
+    tells when it is done, which the tasks of one job do not.
+    """
+
+    def run(one: tuple[int, int, int]) -> Any:
+        frame = session.createDataFrame([one], SPARK_COLUMNS).coalesce(1)
+        (row,) = frame.mapInArrow(function, answer).collect()
+        return row[0]
+
+    with ThreadPoolExecutor(max_workers=min(SPARK_JOBS_AT_ONCE, len(ranges))) as pool:
+        waiting = [pool.submit(run, one) for one in ranges]
+        try:
+            for job in as_completed(waiting):
+                yield job.result()
+        finally:
+            for job in waiting:
+                job.cancel()
+
+
+def _rows_in(found: RangeResult) -> int:
+    return sum(batch.num_rows for batches in found.batches.values() for batch in batches)
+
+
 def _take_one(task: Task, *, start: int, end: int, first_record: int) -> RangeOutcome:
-    found = decode_range(
-        Path(task.dump),
+    found = _decoded(task.dump, task.framing, start=start, end=end, first_record=first_record)
+    stage = task.stage()
+    outcome = take_range(found, stage, task.group_of)
+    return _staged(outcome, stage)
+
+
+def _decoded(dump: str, framing: str, *, start: int, end: int, first_record: int) -> RangeResult:
+    return decode_range(
+        dump,
         start,
         end,
-        framing=task.framing,
+        framing=framing,
         sections=SECTIONS,
         first_record=first_record,
         columns=COLUMNS,
         only_shared=True,
     )
-    stage = task.stage()
-    outcome = take_range(found, stage, task.group_of)
-    return _staged(outcome, stage)
 
 
 def _finished(total: RangeOutcome, stage: Stage, *, group_of: GroupMap | None = None) -> RangeOutcome:
