@@ -443,6 +443,17 @@ def zone(text: str) -> dt.tzinfo:
     raise argparse.ArgumentTypeError(message)
 
 
+def _zones_joined(argv: Sequence[str]) -> list[str]:
+    """Write `--zone -06:00` as `--zone=-06:00`: argparse takes what begins with a minus for an option."""
+    joined: list[str] = []
+    for argument in argv:
+        if joined and joined[-1] == "--zone":
+            joined[-1] = f"--zone={argument}"
+        else:
+            joined.append(argument)
+    return joined
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m spark_jobs.ingest", description=__doc__)
     add = parser.add_argument
@@ -532,7 +543,7 @@ def main(argv: list[str] | None = None) -> int:
     """Bring the files in, one after the other, and print the report."""
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(message)s")
     parser = _parser()
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_args(_zones_joined(sys.argv[1:] if argv is None else argv))
     try:
         options = _options(arguments)
     except argparse.ArgumentTypeError as error:

@@ -249,7 +249,7 @@ def _by_range(
     tells when it is done, which the tasks of one job do not.
     """
 
-    def run(one: tuple[int, int, int]) -> Any:
+    def run(one: tuple[int, int, int]) -> Any:  # noqa: ANN401 - what the function answers
         frame = session.createDataFrame([one], SPARK_COLUMNS).coalesce(1)
         (row,) = frame.mapInArrow(function, answer).collect()
         return row[0]
