@@ -28,6 +28,8 @@ WHOLE, FIRST, LAST, MIDDLE = 0, 1, 2, 3
 DEEP = 6
 """How many records in a row must look right where a range begins in the middle of a dump."""
 SEARCH_BYTES = 2**16
+NEAR_BYTES = 64
+"""How far from its place a damaged header is looked for."""
 
 RDW_WORD = Struct(">HH")
 """Length; segment code and a zero."""
@@ -205,15 +207,31 @@ class Careful:
         return True
 
     def is_filling(self, position: int) -> bool:
-        """Whether zeros or blanks were put between records."""
-        some = set(self.view[position : position + 16])
-        return some in ({0}, {0x40})
+        """Whether there is nothing but zeros, or nothing but blanks, up to the next record or the end."""
+        filler = self.data[position] if position < self.size else 0
+        if filler not in (0, LOWEST_CHARACTER):
+            return False
+        others = np.flatnonzero(self.data[position:] != filler)
+        # A descriptor word may begin with a zero byte itself.
+        end = self.size if not others.size else position + int(others[0])
+        return (end == self.size and self.at_end) or any(
+            self.next_start(end - back) is not None for back in (0, 1)
+        )
 
     def has_header_near(self, position: int) -> bool:
-        """Whether the header of a record stands there whose descriptor word is damaged, is too short or too long."""
-        return any(
+        """Whether a record began there whose first bytes are damaged, or have lost some or got some more."""
+        shifts = range(-RDW + 1, NEAR_BYTES)
+        if any(
             has_header_at(self.data, position + shift + RDW) and not self.is_start(position + shift)
-            for shift in (0, -1, 1, -2, 2, -3, 3, 4)
+            for shift in shifts
+        ):
+            return True
+        length, word = RDW_WORD.unpack_from(self.view, position) if position + RDW <= self.size else (0, 0)
+        if word not in (WHOLE << 8, FIRST << 8) or not SHORTEST_RECORD <= length <= LONGEST_SEGMENT:
+            return False
+        return any(
+            _is_date(*self.view[begin : begin + 4])
+            for begin in range(position + RDW, min(position + RDW + NEAR_BYTES, self.size - 4))
         )
 
 

@@ -350,6 +350,8 @@ class _Found:
         if segments:
             table = np.array(segments, dtype=np.int64)
             self._parts.append((table[:, 0], table[:, 1], table[:, 2]))
+            begin, end = segments[0][0], segments[-1][0] + segments[-1][2]
+            self.blocks += (end - begin - int(table[:, 2].sum())) // BDW
 
     def arrays(self) -> tuple[Positions, Positions, Positions]:
         """Where each segment begins, its code and length."""
