@@ -79,7 +79,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
     from app.db import Database
     from app.jobs import processes
     from app.jobs.child import Child
-    from app.jobs.supervisor import days_of
+    from app.jobs.supervisor import days_of, exit_code_of
     from app.plans.commands import opened
     from app.uploads import qsg_map
     from app.uploads.service import Said
@@ -118,7 +118,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
         days = days_of(report)
         if days:
             _store_rollups(database, settings, days)
-    return code if code >= 0 else EXIT_USAGE
+    return code if code >= 0 else exit_code_of(report)
 
 
 def _export(arguments: argparse.Namespace) -> int:
@@ -165,7 +165,8 @@ def _store_rollups(database: Any, settings: Settings, days: Sequence[str]) -> st
             done = subprocess.run(
                 processes.rollup_command(settings, days), check=False, stdin=subprocess.DEVNULL, stdout=file
             )
-        if done.returncode:
+        # One that was ended from outside after its last line has said all; store_rollups asks for that line.
+        if done.returncode > 0:
             _refuse(
                 f"The history is stored, but summing it up failed with exit code {done.returncode}; see above. "
                 "`cfplan history rollup` tries again."

@@ -42,6 +42,9 @@ BEAT_S = 1.0
 """The row is written at most this often, and at least this often while the process lives."""
 READ, NOTHING, NOT_READABLE, ASKS = 0, 1, 3, 4
 """Exit codes of the reader: docs/contributing/ingest-protocol.md."""
+EXIT_CODES = {
+    "stored": READ, "already_stored": READ, "nothing": NOTHING, "not_readable": NOT_READABLE, "needs_answers": ASKS,
+}  # fmt: skip
 SUMMING = "summing"
 LONGEST_LAST_WORDS = 500
 ROLLUPS_CUT_SHORT = "The roll-ups ended in the middle of their output."
@@ -125,7 +128,7 @@ class Supervisor:
                 elif kind == "report":
                     report = event
                 self._beat()
-            code = child.wait()
+            code = self._meant(child.wait(), report)
         if code == ASKS and asks is not None:
             self._end(JobState.ASKS, sentence=_sentence(report), asks=asks, report=report)
             return None
@@ -140,6 +143,13 @@ class Supervisor:
             if not service.keep_report(session, self._id, self._owner, report):
                 raise Lost
         return report
+
+    def _meant(self, code: int, report: Mapping[str, Any] | None) -> int:
+        """The exit code; that of its report where the reader was ended after its last line, as libraries may at exit."""
+        if code >= 0 or report is None:
+            return code
+        self._say(f"ended by signal {-code} after its report")
+        return exit_code_of(report)
 
     def _command(self, upload_id: int | None) -> list[str]:
         if upload_id is None:
@@ -185,7 +195,7 @@ class Supervisor:
                     is_whole = event.get("event") == "end"
                 self._beat()
             code = child.wait()
-        if code != 0:
+        if code != 0 and not (code < 0 and is_whole):  # with its last line, all is said
             raise Failed(_how_it_ended("Summing up", code, self._last_words))
         if not is_whole:
             raise Failed(ROLLUPS_CUT_SHORT)
@@ -274,6 +284,11 @@ def days_of(report: Mapping[str, Any]) -> list[str]:
     """The days whose roll-ups may have changed."""
     found = [part.get("days") for part in _files(report)]
     return sorted({str(day) for days in found if isinstance(days, list) for day in days})
+
+
+def exit_code_of(report: Mapping[str, Any]) -> int:
+    """How a reader with this report ends."""
+    return EXIT_CODES.get(str(report.get("status")), NOTHING)
 
 
 def _sentence(report: Mapping[str, Any] | None) -> str:

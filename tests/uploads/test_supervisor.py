@@ -142,6 +142,15 @@ def test_roll_ups_that_are_cut_short_are_not_stored(database: Database, settings
     assert hours(database) == 0
 
 
+def test_what_falls_over_after_its_last_line_has_done_its_work(
+    database: Database, settings: Settings
+) -> None:
+    done = read(database, settings, "crash-at-exit\ndays 2026-01-03\n")
+    assert done.state == JobState.DONE
+    assert hours(database) == 1
+    assert "after its report" in log(database, done.id)
+
+
 def test_a_file_that_is_gone_is_said(database: Database, settings: Settings) -> None:
     outcome = keep(database, settings.data_dir, READS)
     files.remove(settings.data_dir, outcome.upload.sha256)

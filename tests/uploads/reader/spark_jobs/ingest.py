@@ -45,7 +45,7 @@ def main() -> int:
     data = path.read_bytes()
     sys.stderr.write(f"reading {arguments.name[0] if arguments.name else path.name}\n")
     days: list[str] = []
-    status = "stored"
+    status, is_crashing = "stored", False
     for line in data.decode("utf-8", "replace").splitlines():
         verb, *words = line.split() or [""]
         if verb == "say":
@@ -66,6 +66,8 @@ def main() -> int:
             os.kill(os.getpid(), signal.SIGKILL)
         elif verb == "noise":
             sys.stdout.write("a library says something on the wrong stream\n")
+        elif verb == "crash-at-exit":
+            is_crashing = True
         elif verb == "days":
             days = words
         elif verb == "nothing":
@@ -110,6 +112,8 @@ def main() -> int:
             return 4
     commit(arguments, path, data)
     say(report(arguments, path, data, status, days, "342 rows were stored."))
+    if is_crashing:
+        os.kill(os.getpid(), signal.SIGKILL)
     return 1 if status == "nothing" else 0
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import signal
 import sys
 import time
 
@@ -49,6 +51,9 @@ def main() -> int:
         lines.pop()
     for line in lines:
         sys.stdout.write(json.dumps(line) + "\n")
+    if "2026-01-03" in days:  # a day after which the process falls over
+        sys.stdout.flush()
+        os.kill(os.getpid(), signal.SIGKILL)
     return 0
 
 
