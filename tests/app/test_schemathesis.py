@@ -16,9 +16,12 @@ from app.settings import Settings
 from planner_core.document import read_object
 from planner_core.outputs import OUTPUT_KINDS
 from tests.app.support import SQ03
+from tests.usage.support import store, ten_days
 
 STORED_NAME = "SQ03"
 STORED = "/api/v1/plans/{name}"
+USAGE = "/api/v1/usage"
+MEASURED = "structures/{qsg}/{structure}"
 OPERATIONS = [
     *(("POST", f"/api/v1/{kind}") for kind in ("size", *OUTPUT_KINDS)),
     *(
@@ -29,6 +32,11 @@ OPERATIONS = [
     *((method, STORED) for method in ("PUT", "GET", "DELETE")),
     *(("GET", f"{STORED}/{part}") for part in ("document", "versions", "versions/{number}", "diff")),
     ("POST", f"{STORED}/restore"),
+    *(
+        ("GET", f"{USAGE}/{part}")
+        for part in ("structures", *(f"{MEASURED}{at}" for at in ("", "/queues", "/queue")))
+    ),
+    ("POST", f"{USAGE}/plan-document"),
     *(("GET", f"{STORED}{at}/{kind}") for at in ("", "/versions/{number}") for kind in OUTPUT_KINDS),
 ]
 GOOD, BAD = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
@@ -36,7 +44,7 @@ HAS_BODY = [("PUT", STORED), *((method, path) for method, path in OPERATIONS[: 1
 HAS_PARAMETERS = [
     (method, path)
     for method, path in OPERATIONS
-    if path.startswith("/api/v1/plans") or (method, path) in HAS_BODY
+    if path.startswith(("/api/v1/plans", USAGE)) or (method, path) in HAS_BODY
 ]
 TRIED = [
     pytest.param(method, path, mode, id=f"{method} {path} {mode.value}")
@@ -65,6 +73,7 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> schemathesis.BaseSche
     app = create_app(settings)
     with app.state.database.session(writes=True) as session:
         service.save_plan(session, STORED_NAME, read_object(SQ03))
+    store(app, ten_days(days=2))
     return schemathesis.openapi.from_asgi("/openapi.json", app)
 
 
@@ -137,6 +146,8 @@ def try_cases(
             case.path_parameters["name"] = STORED_NAME
             if "number" in case.path_parameters:
                 case.path_parameters["number"] = 1
+        if real and "{qsg}" in path and mode is GOOD:
+            case.path_parameters.update(qsg="SQ03", structure="APPLICATION1")
         case.call_and_validate(checks=CHECKS.get_by_names(CHECKED))  # type: ignore[arg-type]
 
     send()
