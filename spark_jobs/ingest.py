@@ -37,7 +37,7 @@ from spark_jobs.history.schema import HistoryError
 from spark_jobs.history.staging import TOO_OLD, Part, Source, Stage
 from spark_jobs.history.store import FileFacts, History, new_commit_id
 from spark_jobs.readers import KINDS, KindUnknown, NotReadable, ReadResult, detect, read
-from spark_jobs.smf.decode import index_dump
+from spark_jobs.smf.decode import SPLIT_BYTES, index_dump
 from spark_jobs.smf.errors import BrokenChain, LayoutError, NotAnSmfDump
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ class Options:
     zone_name: str | None = None
     master: str = "local[*]"
     in_process_below_bytes: int = IN_PROCESS_BELOW_BYTES
+    split_bytes: int = SPLIT_BYTES
     work_dir: Path | None = None
     keep_from: dt.date | None = None
     progress: bool = False
@@ -149,7 +150,7 @@ def _ingest(
     kind = options.kind or detect(first, report["file"]).kind
     report |= {"kind": kind, "size_bytes": path.stat().st_size}
     teller.begin("indexing")
-    index = index_dump(path, progress=teller) if kind == "smf" else None
+    index = index_dump(path, split_bytes=options.split_bytes, progress=teller) if kind == "smf" else None
     sha256 = index.sha256 if index else _sha256(path, teller)
     report["sha256"] = sha256
     observed_at = None if index else options.observed_at
@@ -495,6 +496,13 @@ def _parser() -> argparse.ArgumentParser:
         metavar="BYTES",
         help="smaller dumps are read without Spark (default 1 GiB)",
     )
+    add(
+        "--split-bytes",
+        type=int,
+        default=SPLIT_BYTES,
+        metavar="BYTES",
+        help="what one Spark task reads (default 64 MiB)",
+    )
     add("--work-dir", type=Path, metavar="DIR", help="where Spark may write")
     add(
         "--retention-days",
@@ -533,6 +541,7 @@ def _options(arguments: argparse.Namespace) -> Options:
         zone_name=arguments.zone,
         master=arguments.master,
         in_process_below_bytes=arguments.in_process_below,
+        split_bytes=arguments.split_bytes,
         work_dir=arguments.work_dir,
         keep_from=keep_from,
         progress=arguments.progress,
