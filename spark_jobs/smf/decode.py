@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from spark_jobs.smf import mq, rmf
+from spark_jobs.smf.errors import BrokenChain
 from spark_jobs.smf.framing import DETECTED_IN_BYTES, detect_file, detect_framing, open_source
 from spark_jobs.smf.index import SPLIT_BYTES, Progress, index_dump, kind_of, kinds_of
 from spark_jobs.smf.records import Records
@@ -42,6 +43,7 @@ __all__ = [
     "decode_range",
     "finish",
     "index_dump",
+    "meet",
     "schema",
 ]
 
@@ -50,7 +52,7 @@ SECTIONS = ("qest", "qesd", "qqst", "wq", "r744")
 TABLES = ("qest", "qesd", "qqst", "wq", "r744_structure", "r744_storage", "r744_scm", "r744_cf")
 """What comes back: section r744 gives four tables."""
 
-Columns = dict[str, Sequence[str]]
+Columns = Mapping[str, Sequence[str]]
 """Table -> the columns wanted, common ones included; a table that is not named has all of its columns."""
 
 
@@ -300,6 +302,23 @@ def finish(
     result.accounting.held_bytes = 0
     result.pieces = []
     return result
+
+
+def meet(ranges: Iterable[tuple[int, int]], *, end: int) -> None:
+    """Show that ranges meet: each begins (first_start) where the one before it ended (end_offset), the last one at `end`.
+
+    Raises:
+        BrokenChain: they do not; read the dump in one piece.
+    """
+    expected = 0
+    for first_start, end_offset in ranges:
+        if first_start != expected:
+            message = f"A range of the dump ends at {expected}, and the next one begins at {first_start}."
+            raise BrokenChain(message)
+        expected = end_offset
+    if expected != end:
+        message = f"The last range of the dump ends at {expected}, and the dump at {end}."
+        raise BrokenChain(message)
 
 
 def _walk(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -37,7 +37,7 @@ LONGEST_INTERVAL_US = 400 * 24 * 3600 * 1_000_000
 BATCHES = dict[str, pa.RecordBatch]
 
 
-def decode_115_2(records: Records, *, tables: Sequence[str], columns: dict[str, Sequence[str]]) -> BATCHES:
+def decode_115_2(records: Records, *, tables: Sequence[str], columns: Mapping[str, Sequence[str]]) -> BATCHES:
     """QEST and QESD."""
     heads = _Heads(records, "115-2")
     sections = {table: heads.section(layout(table)) for table in ("qest", "qesd")}
@@ -51,7 +51,7 @@ def decode_115_2(records: Records, *, tables: Sequence[str], columns: dict[str, 
 
 
 def decode_115_216(
-    records: Records, *, tables: Sequence[str], columns: dict[str, Sequence[str]], only_shared: bool
+    records: Records, *, tables: Sequence[str], columns: Mapping[str, Sequence[str]], only_shared: bool
 ) -> BATCHES:
     """QQST."""
     heads = _Heads(records, "115-216")
@@ -67,7 +67,7 @@ def decode_115_216(
 
 
 def decode_116(
-    records: Records, *, tables: Sequence[str], columns: dict[str, Sequence[str]], only_shared: bool
+    records: Records, *, tables: Sequence[str], columns: Mapping[str, Sequence[str]], only_shared: bool
 ) -> BATCHES:
     """WQ of 116-1 and 116-2, with the identity of WTID and, in 116-1, the interval of WTAS."""
     heads = _Heads(records, "116-1", "116-2")
@@ -226,7 +226,7 @@ def _add(
     table: str,
     heads: _Heads,
     rows: Rows,
-    columns: dict[str, Sequence[str]],
+    columns: Mapping[str, Sequence[str]],
     *,
     identity: Rows | None = None,
 ) -> None:

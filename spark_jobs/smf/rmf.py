@@ -8,7 +8,7 @@ interval.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from struct import Struct
 
@@ -113,7 +113,7 @@ def is_piece(records: Records) -> Mask:
 
 
 def decode_74_4(
-    records: Records, *, tables: Sequence[str], columns: dict[str, Sequence[str]]
+    records: Records, *, tables: Sequence[str], columns: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, pa.RecordBatch], LayoutCheck]:
     """Make the tables of whole records; rows that fail the self-checks are counted, and their records quarantined."""
     heads = Heads(records)
