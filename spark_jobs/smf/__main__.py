@@ -74,7 +74,7 @@ def _streamed(results: Iterable[RangeResult], section: str, account: Accounting)
         yield from result.batches[section]
 
 
-def _checked(results: Iterable[RangeResult], account: Accounting) -> Iterable[pa.RecordBatch]:
+def _checked(results: Iterable[RangeResult], account: Accounting) -> list[pa.RecordBatch]:
     """Rows of 74-4, once all of them have passed the self-checks."""
     check = LayoutCheck()
     found: list[pa.RecordBatch] = []
@@ -88,7 +88,13 @@ def _checked(results: Iterable[RangeResult], account: Accounting) -> Iterable[pa
             "have the layout that is known here, and nothing of them is given."
         )
         raise LayoutError(message)
-    return found
+    if not found:
+        return found
+    whole = pa.Table.from_batches(found).combine_chunks()
+    batches: list[pa.RecordBatch] = whole.sort_by(
+        [("record", "ascending"), ("section", "ascending")]
+    ).to_batches()
+    return batches
 
 
 def _as_text(batch: pa.RecordBatch) -> pa.RecordBatch:

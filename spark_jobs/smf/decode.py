@@ -138,29 +138,25 @@ class _Decoder:
 
     def _decode_74_4(self, result: RangeResult, records: Records) -> None:
         broken = rmf.is_piece(records)
-        for i in np.flatnonzero(broken).tolist():
-            start, length = int(records.starts[i]), int(records.lengths[i])
-            data = records.data[start : start + length].tobytes()
-            result.pieces.append(
-                Piece(int(records.offsets[i]), int(records.extents[i]), int(records.numbers[i]), data)
-            )
-            result.accounting.decoded_bytes -= int(records.extents[i])
-            result.accounting.held_bytes += int(records.extents[i])
-        if not broken.all():
-            self._collect_74_4(result, records.take(np.flatnonzero(~broken)))
-        if broken.any():
-            self.assemble(result)
+        if not broken.any():
+            self._collect_74_4(result, records)
+            return
+        result.pieces += rmf.as_pieces(records.take(np.flatnonzero(broken)))
+        result.accounting.decoded_bytes -= int(records.extents[broken].sum())
+        whole = rmf.as_pieces(records.take(np.flatnonzero(~broken)))
+        self.assemble(result, [rmf.Assembled(piece.data, [piece]) for piece in whole])
 
-    def assemble(self, result: RangeResult) -> None:
-        """Put together the pieces that the result holds, as far as they are complete."""
+    def assemble(self, result: RangeResult, whole: Sequence[rmf.Assembled] = ()) -> None:
+        """Put together the pieces that the result holds, as far as they are complete; decode them and whole records."""
         complete, waiting, damaged = rmf.assemble(result.pieces)
         account = result.accounting
         result.pieces = waiting
         account.quarantined.extend(damaged)
         account.held_bytes = sum(piece.length for piece in waiting)
-        if complete:
-            account.decoded_bytes += sum(piece.length for whole in complete for piece in whole.pieces)
-            self._collect_74_4(result, rmf.as_records(complete, file=self.file))
+        account.decoded_bytes += sum(piece.length for record in complete for piece in record.pieces)
+        if complete or whole:
+            in_order = sorted([*complete, *whole], key=lambda record: record.pieces[0].offset)
+            self._collect_74_4(result, rmf.as_records(in_order, file=self.file))
 
     def _collect_74_4(self, result: RangeResult, records: Records) -> None:
         made, check = rmf.decode_74_4(records, tables=_R744, columns=self.columns)

@@ -410,6 +410,19 @@ def _part(data: bytes, number: int, head: PieceHead) -> tuple[bytes, int, int] |
     return data[offset : offset + length * count], length, count
 
 
+def as_pieces(records: Records) -> list[Piece]:
+    """Records as they stand in the dump, joined."""
+    return [
+        Piece(
+            int(records.offsets[i]),
+            int(records.extents[i]),
+            int(records.numbers[i]),
+            records.data[records.starts[i] : records.starts[i] + records.lengths[i]].tobytes(),
+        )
+        for i in range(len(records))
+    ]
+
+
 def as_records(assembled: Sequence[Assembled], *, file: str) -> Records:
     """Assembled records beside one another, in one array."""
     lengths = np.array([len(whole.data) for whole in assembled], dtype=np.int64)
