@@ -1,4 +1,4 @@
-"""`python -m bench`: what the service and the core cost, as ratios measured in one run."""
+"""`python -m bench`: what the service and the core cost, as ratios measured in one run, and how fast dumps are read."""
 
 from __future__ import annotations
 
@@ -6,25 +6,40 @@ import argparse
 import os
 import platform
 from collections.abc import Sequence
+from pathlib import Path
 
 from app.sizing.examples import sq03
-from bench import large_plan, service
+from bench import dumps, large_plan, service
 from bench.plans import QUEUES, STRUCTURES
 
 AIM_RATIO = 0.6
 AIM_S = 0.5
+AIM_MB_PER_S = 300
+MEGA = 1e6
+LEAST_S = 1e-3
+PARTS = ("service", "core", "dumps")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     options = _options(arguments)
+    wanted = options.only or PARTS
     print(
         f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}, {platform.system()}\n"
     )
-    served = service.measure(sq03(), rounds=options.rounds, requests=options.requests)
-    _print_service(served)
-    computed = large_plan.measure(structures=options.structures, queues=options.queues, rounds=options.rounds)
-    _print_core(computed)
+    if "service" in wanted:
+        served = service.measure(sq03(), rounds=options.rounds, requests=options.requests)
+        _print_service(served)
+    if "core" in wanted:
+        computed = large_plan.measure(
+            structures=options.structures, queues=options.queues, rounds=options.rounds
+        )
+        _print_core(computed)
+    if "dumps" in wanted:
+        size, measured = dumps.measure(
+            round(options.dump_mb * MEGA), spark=not options.no_spark, dump=options.dump
+        )
+        _print_dumps(size, measured)
 
 
 def _print_service(served: dict[str, service.Served]) -> None:
@@ -54,12 +69,33 @@ def _print_core(found: large_plan.Computed) -> None:
     print(f"{'aim for evaluating':<40}{AIM_S:>8.3f}")
 
 
+def _print_dumps(size_bytes: int, measured: Sequence[dumps.Measured]) -> None:
+    print(
+        f"\nA dump of {size_bytes / MEGA:.0f} MB, read from memory; the stages are without the start of Python"
+    )
+    print(f"{'':<26}{'s in all':>9}{'MB/s':>7}{'CPU s':>8}{'rows':>10}{'peak MB':>9}  stages: s (MB/s)")
+    for found in measured:
+        stages = ", ".join(
+            f"{stage} {seconds:.2f} ({size_bytes / MEGA / max(seconds, LEAST_S):.0f})"
+            for stage, seconds in found.stages.items()
+        )
+        rate = size_bytes / MEGA / found.seconds
+        print(
+            f"{found.name:<26}{found.seconds:>9.2f}{rate:>7.0f}{found.cpu_s:>8.2f}{found.rows:>10}{found.peak_mb:>9.0f}  {stages}"
+        )
+    print(f"{'aim for Arrow, one process':<26}{'':>9}{AIM_MB_PER_S:>7}")
+
+
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=9, help="measurements of which the median is taken")
     parser.add_argument("--requests", type=int, default=400, help="requests in each round")
     parser.add_argument("--structures", type=int, default=STRUCTURES, help="structures of the large plan")
     parser.add_argument("--queues", type=int, default=QUEUES, help="queues on each of them")
+    parser.add_argument("--only", choices=PARTS, action="append", help="measure this only; may be repeated")
+    parser.add_argument("--dump-mb", type=float, default=100, help="size of the generated dump")
+    parser.add_argument("--dump", type=Path, help="a dump to measure with, in place of a generated one")
+    parser.add_argument("--no-spark", action="store_true", help="measure dumps without Spark")
     return parser.parse_args(arguments)
 
 
