@@ -77,9 +77,9 @@ def between(first: datetime, past: datetime, by: Step | None = None) -> Period:
 
 
 def before(last_hour: datetime, choice: str, *, first_hour: datetime) -> Period:
-    """The last 24 hours, 7 days ... that end with the last measured hour."""
+    """The last 24 hours, 7 days ... that end with the last measured hour, as far back as anything was measured."""
     past = last_hour + HOUR
-    first = first_hour if choice == ALL else past - LENGTHS[choice][1] * DAY
+    first = first_hour if choice == ALL else max(past - LENGTHS[choice][1] * DAY, first_hour)
     return Period(first, past, step_for(first, past), choice)
 
 

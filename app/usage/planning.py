@@ -134,10 +134,8 @@ def _queues(ground: Grounds, asked: Asked, remarks: list[str]) -> Iterator[Plann
     for figures in ground.queues:
         sizes = _sizes(figures, asked)
         backlog = _backlog(figures, asked)
-        if sizes is None:
-            remarks.append(
-                f"{figures.queue}: left out. Nothing was put to it in the period, so no size is known."
-            )
+        if isinstance(sizes, str):
+            remarks.append(f"{figures.queue}: left out. {sizes}")
         elif backlog is None:
             what = "highest depth" if asked.backlog == "depth" else "put rate"
             remarks.append(f"{figures.queue}: left out. Its {what} was not measured in the period.")
@@ -148,17 +146,19 @@ def _queues(ground: Grounds, asked: Asked, remarks: list[str]) -> Iterator[Plann
             yield Planned(figures, {**member, "persistent": bool(given)})
 
 
-def _sizes(figures: QueueFigures, asked: Asked) -> int | dict[str, Any] | None:
-    """One size, or a distribution where a 95th percentile was given."""
+def _sizes(figures: QueueFigures, asked: Asked) -> int | dict[str, Any] | str:
+    """One size, or a distribution where a 95th percentile was given; or why there is none."""
     p95 = asked.p95_bytes.get((figures.structure, figures.queue))
-    if figures.mean_bytes is None:
-        return None
-    if p95 is not None and figures.size_max_bytes is not None:
-        mean = _rounded(figures.mean_bytes, _SIZE_DIGITS)
-        return {"mean": mean, "p95": p95, "max": figures.size_max_bytes}
-    if asked.sizes == "largest":
-        return figures.size_max_bytes
-    return math.ceil(figures.mean_bytes)
+    mean, largest = figures.mean_bytes, figures.size_max_bytes
+    if mean is None:
+        return "Nothing was put to it in the period, so no size is known."
+    if p95 is None and asked.sizes == "mean":
+        return math.ceil(mean)
+    if largest is None or largest < mean:
+        return "Its largest message was not measured in the period."
+    if p95 is None:
+        return largest
+    return {"mean": _rounded(mean, _SIZE_DIGITS), "p95": p95, "max": largest}
 
 
 def _backlog(figures: QueueFigures, asked: Asked) -> dict[str, Any] | None:

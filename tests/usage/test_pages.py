@@ -30,8 +30,18 @@ def app(tmp_path: Path) -> Iterator[FastAPI]:
     made.state.database.close()
 
 
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
+    """An application with ten days of usage, for tests that leave nothing behind."""
+    made = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
+    store(made, ten_days())
+    yield made
+    made.state.database.close()
+
+
 @pytest.fixture
-def measured(app: FastAPI) -> FastAPI:
+def changing(app: FastAPI) -> FastAPI:
+    """The same for a test of its own."""
     store(app, ten_days())
     return app
 
@@ -58,9 +68,9 @@ def test_an_empty_installation_says_what_usage_is_and_where_it_comes_from(app: F
     assert "<table" not in found.text
 
 
-def test_structures_are_listed_with_use_limits_and_plans(measured: FastAPI) -> None:
-    assert send_json(measured, "PUT", "/api/v1/plans/ONE", SQ03).status == 201
-    rows = table(page(measured, "/usage"), "measured structures")
+def test_structures_are_listed_with_use_limits_and_plans(changing: FastAPI) -> None:
+    assert send_json(changing, "PUT", "/api/v1/plans/ONE", SQ03).status == 201
+    rows = table(page(changing, "/usage"), "changing structures")
     application = rows[1]
     assert application[:4] == ["APPLICATION1", "SQ03", "6500", "131072"]
     assert "2026-11-24 12:00" in application[10]
@@ -261,13 +271,13 @@ def test_what_would_be_saved_is_shown_first_and_nothing_is_stored(measured: Fast
         assert plans.list_plans(session).total == 0
 
 
-def test_a_saved_plan_opens_in_the_editor_and_tells_what_it_rests_on(measured: FastAPI) -> None:
+def test_a_saved_plan_opens_in_the_editor_and_tells_what_it_rests_on(changing: FastAPI) -> None:
     status, path, text = post(
-        measured, backlog="rate", outage_minutes="90", **{"p95:APPLICATION1/PAYMENTS.IN": "4 000"}
+        changing, backlog="rate", outage_minutes="90", **{"p95:APPLICATION1/PAYMENTS.IN": "4 000"}
     )
     assert (status, path) == (200, "/plans/MEASURED/edit?made=usage")
     assert "Made from measured usage of SQ03" in text
-    with measured.state.database.session(writes=False) as session:
+    with changing.state.database.session(writes=False) as session:
         saved = plans.get_plan(session, "MEASURED")
     assert saved.comment is not None
     assert "put rate of the busiest hour times 90 minutes" in saved.comment
@@ -277,7 +287,7 @@ def test_a_saved_plan_opens_in_the_editor_and_tells_what_it_rests_on(measured: F
     assert queue.model_dump(mode="json", include={"put_rate_per_s", "outage_minutes", "message_bytes", "persistent"}) == {
         "put_rate_per_s": 10, "outage_minutes": 90, "message_bytes": {"mean": 1024, "p95": 4000, "max": 9216}, "persistent": True,
     }  # fmt: skip
-    assert get(measured, "/api/v1/plans/MEASURED/policy").text.count("STRUCTURE NAME(") == 3
+    assert get(changing, "/api/v1/plans/MEASURED/policy").text.count("STRUCTURE NAME(") == 3
 
 
 @pytest.mark.parametrize(
@@ -315,12 +325,12 @@ def test_what_is_missing_or_wrong_stands_beside_its_field_and_all_that_was_typed
             assert found.one("input", name=name)["value"] == value
 
 
-def test_a_name_that_is_taken_is_told_and_the_other_plan_left_alone(measured: FastAPI) -> None:
-    assert send_json(measured, "PUT", "/api/v1/plans/MEASURED", SQ03).status == 201
-    status, _, text = post(measured)
+def test_a_name_that_is_taken_is_told_and_the_other_plan_left_alone(changing: FastAPI) -> None:
+    assert send_json(changing, "PUT", "/api/v1/plans/MEASURED", SQ03).status == 201
+    status, _, text = post(changing)
     assert status == 422
     assert "There is a plan called MEASURED already" in text
-    assert get(measured, "/api/v1/plans/MEASURED").json()["version"] == 1
+    assert get(changing, "/api/v1/plans/MEASURED").json()["version"] == 1
 
 
 def test_a_form_that_is_none_is_refused(measured: FastAPI) -> None:

@@ -274,6 +274,20 @@ def test_queues_of_which_too_little_is_known_are_left_out_with_a_remark(app: Fas
     assert any("NO.DEPTH: left out" in remark for remark in found["remarks"])
 
 
+@pytest.mark.parametrize("largest", [None, 0])
+def test_a_largest_message_that_was_not_measured_is_not_planned_with(
+    app: FastAPI, largest: int | None
+) -> None:
+    store(app, [structure_hour(0), queue_hour(0, put_size_max_bytes=largest)])
+    for asked in ({"sizes": "largest"}, {"p95_bytes": {"PAYMENTS.IN": 2000}}):
+        found = made(app, **asked)
+        assert found["document"]["structures"] == []
+        assert (
+            "PAYMENTS.IN: left out. Its largest message was not measured in the period." in found["remarks"]
+        )
+    assert queues_of(made(app)["document"])["PAYMENTS.IN"]["message_bytes"] == 1000
+
+
 def test_a_structure_that_held_more_than_is_planned_is_remarked(app: FastAPI) -> None:
     store(app, [structure_hour(0, entries_in_use_max=9_999), queue_hour(0)])
     assert any("9999 list entries were in use at most" in remark for remark in made(app)["remarks"])

@@ -179,7 +179,7 @@ def size_bars(buckets: Sequence[SizeBucket]) -> Bars | None:
     if not most:
         return None
     total = sum(bucket.puts for bucket in buckets)
-    left, right, height = 112, 560, 22
+    left, right, height = 150, 560, 22
     bars = tuple(
         Bar(
             y=8 + nth * height,
