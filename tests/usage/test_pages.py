@@ -70,7 +70,7 @@ def test_an_empty_installation_says_what_usage_is_and_where_it_comes_from(app: F
 
 def test_structures_are_listed_with_use_limits_and_plans(changing: FastAPI) -> None:
     assert send_json(changing, "PUT", "/api/v1/plans/ONE", SQ03).status == 201
-    rows = table(page(changing, "/usage"), "changing structures")
+    rows = table(page(changing, "/usage"), "measured structures")
     application = rows[1]
     assert application[:4] == ["APPLICATION1", "SQ03", "6500", "131072"]
     assert "2026-11-24 12:00" in application[10]
