@@ -200,7 +200,7 @@ def _commit(
     teller: Teller,
 ) -> None:
     if not taken.parts:
-        report |= {"status": "nothing", "message": "Nothing in the file belongs to the usage history."}
+        report |= {"status": "nothing", "message": _nothing_sentence(taken.passed_over, options.keep_from)}
         return
     teller.begin("committing")
     teller(0, 1)
@@ -374,6 +374,16 @@ def _reader_asks(result: ReadResult, ledger: Ledger) -> dict[str, Any]:
 
 def _group_texts(groups: dict[tuple[str, str], str]) -> dict[str, str]:
     return {f"{system}:{manager}": group for (system, manager), group in sorted(groups.items())}
+
+
+def _nothing_sentence(passed_over: dict[str, int], keep_from: dt.date | None) -> str:
+    count = passed_over.get(TOO_OLD)
+    if count and keep_from:
+        return (
+            f"All {count} rows are of days before {keep_from}, the first day that the usage history keeps; "
+            "keep more days to have them."
+        )
+    return "Nothing in the file belongs to the usage history."
 
 
 def _stored_sentence(report: dict[str, Any]) -> str:

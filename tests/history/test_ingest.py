@@ -272,6 +272,7 @@ def test_retention_keeps_old_days_out_and_drops_them(run: Run, url: str, tmp_pat
     other = dumps.write(tmp_path / "b.smf", range(3))
     said = run(other, "--retention-days", "1", *GROUPS)
     assert said.file["status"] == "nothing"
+    assert "keep more days" in said.file["message"]
     assert all(rows == [] for rows in contents(History.open(url)).values())
 
 
