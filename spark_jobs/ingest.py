@@ -35,7 +35,7 @@ from spark_jobs.history.reporting import (
 )
 from spark_jobs.history.schema import HistoryError
 from spark_jobs.history.staging import TOO_OLD, Part, Source, Stage
-from spark_jobs.history.store import FileFacts, History, new_commit_id
+from spark_jobs.history.store import FileFacts, History, new_commit_id, shown
 from spark_jobs.readers import KINDS, KindUnknown, NotReadable, ReadResult, detect, read
 from spark_jobs.smf.decode import SPLIT_BYTES, index_dump
 from spark_jobs.smf.errors import BrokenChain, LayoutError, NotAnSmfDump
@@ -590,7 +590,7 @@ def main(argv: list[str] | None = None) -> int:
             sys.stderr.write(f"{error}\n")
             return EXIT_CODES["nothing"]
     worst = max((report["status"] for report in reports), key=STATUSES.index)
-    say("report", status=worst, history=history.url, files=reports, dropped_days=dropped)
+    say("report", status=worst, history=shown(history.url), files=reports, dropped_days=dropped)
     return max(EXIT_CODES[report["status"]] for report in reports)
 
 

@@ -128,6 +128,16 @@ STRUCTURE_KEYS = tuple(
 )
 
 
+_IDENTITY = ("qsg", "structure", "xcf_structure", "queue_manager", "source", "interval_start", "interval_end")
+COLUMNS = {
+    STRUCTURE_USAGE: (*_IDENTITY, *STRUCTURE_MAXIMA.values(), *STRUCTURE_COUNTS),
+    ALLOCATION: (*_IDENTITY, *ALLOCATION_MAXIMA.values()),
+    SMDS_USAGE: (*_IDENTITY, *SMDS_MAXIMA.values(), *SMDS_MINIMA.values(), *SMDS_COUNTS),
+    QUEUE_USAGE: (*_IDENTITY, "queue", *QUEUE_MAXIMA.values(), *QUEUE_MINIMA.values(), *QUEUE_COUNTS),
+}
+"""What roll-ups read of each table."""
+
+
 class Days:
     """Reads the days of a history, each once as long as neighbouring days are asked for."""
 
@@ -151,8 +161,11 @@ class Days:
         found = self._read.get((table, filed))
         if found is None:
             parts = self._snapshot.of(table, filed)
-            found = resolve.without(read_parts(self._history.place, parts, table=table), self._dead)
-            found = named(found.take(pa.array(resolve.winners(found))), self._groups)
+            columns = list(dict.fromkeys((*resolve.KEY_COLUMNS, *COLUMNS[table])))
+            found = read_parts(self._history.place, parts, table=table, columns=columns)
+            found = resolve.without(found, self._dead)
+            found = found.take(pa.array(resolve.winners(found)))
+            found = named(found.select(COLUMNS[table]), self._groups)
             found = found.filter(pc.and_(pc.is_valid(found["qsg"]), pc.invert(pc.equal(found["qsg"], ""))))
             self._read[table, filed] = found
         self._read.move_to_end((table, filed))

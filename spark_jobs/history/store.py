@@ -15,6 +15,7 @@ import secrets
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -48,6 +49,8 @@ STATISTICS = (*TEXT_STATISTICS, "interval_start")
 MOST_SMALL_PARTS = 24
 """A table's day of more files than that is written anew as one, after the commit that made it so."""
 MOST_LEDGER_PARTS = 32
+MOST_JOINED_ROWS = 500_000
+"""So many rows are held in memory while files are put together: a few hundred MB."""
 
 ATTEMPTS = 25
 LONGEST_PAUSE_S = 0.5
@@ -237,13 +240,18 @@ class History:
         return sorted(dropped)
 
     def compact(self, table: str, day: str) -> bool:
-        """Write a table's day anew as one file, without rows that no longer count; returns whether it was done."""
+        """Write the small files of a table's day anew as one, without rows that no longer count.
+
+        Returns whether there was anything to do, and nobody else did it meanwhile.
+        """
         snapshot = self.snapshot()
-        parts = snapshot.of(table, day)
         dead = snapshot.ledger.dead_commits
-        if len(parts) < 2 and not any(part.commit_id in dead or not part.commit_id for part in parts):  # noqa: PLR2004
+        parts = _to_be_joined(snapshot.of(table, day), dead)
+        if not parts:
             return False
         rows = resolve.without(read_parts(self.place, parts, table=table), dead)
+        if len(parts) == 1 and rows.num_rows == parts[0].rows:
+            return False
         added = []
         if rows.num_rows:
             added.append(_added(write_part(self.place, table, dt.date.fromisoformat(day), rows)))
@@ -334,7 +342,7 @@ class History:
         try:
             return DeltaTable(self.url)
         except TableNotFoundError:
-            message = f"There is no usage history at {self.url}."
+            message = f"There is no usage history at {shown(self.url)}."
             raise HistoryError(message) from None
 
     def _create(self) -> None:
@@ -351,7 +359,7 @@ class History:
         for _ in range(ATTEMPTS):
             delta = self._delta()
             if tuple(delta.metadata().partition_columns) != PARTITIONS:
-                message = f"{self.url} holds a Delta table that is no usage history of cfplan's."
+                message = f"{shown(self.url)} holds a Delta table that is no usage history of cfplan's."
                 raise HistoryError(message)
             known = {column.name for column in delta.schema().fields}
             missing = [DeltaField.from_arrow(one) for one in schema if one.name not in known]
@@ -359,9 +367,7 @@ class History:
                 return
             with contextlib.suppress(CommitFailedError):
                 delta.alter.add_columns(missing)
-        message = (
-            f"The usage history at {self.url} could not be given its new columns; others are writing to it."
-        )
+        message = f"The usage history at {shown(self.url)} could not be given its new columns; others are writing to it."
         raise HistoryError(message)
 
     def _transact(
@@ -381,9 +387,7 @@ class History:
             except CommitFailedError:
                 pause = min(LONGEST_PAUSE_S, 0.01 * 2**attempt)
                 time.sleep(pause * random.random())  # noqa: S311 - so that two do not meet again
-        message = (
-            f"The usage history at {self.url} is being written to by too many at once; nothing was stored."
-        )
+        message = f"The usage history at {shown(self.url)} is being written to by too many at once; nothing was stored."
         raise HistoryError(message)
 
     def _write(self, delta: DeltaTable, actions: list[AddAction | RemoveAction]) -> None:
@@ -430,6 +434,33 @@ class History:
                 self.place, table, staged=staged, there=there, ignored=frozenset(ignored)
             )
         return comparisons
+
+
+def _to_be_joined(parts: Sequence[Part], dead: frozenset[str]) -> list[Part]:
+    """Return files worth writing anew: the smallest ones, as many as fit into memory; nothing where one is left alone."""
+    chosen: list[Part] = []
+    rows = 0
+    for part in sorted(parts, key=lambda part: part.rows):
+        rows += part.rows
+        if chosen and rows > MOST_JOINED_ROWS:
+            break
+        chosen.append(part)
+    if len(chosen) > 1:
+        return chosen
+    may_hold_dead = [part for part in parts if part.commit_id in dead or (dead and not part.commit_id)]
+    return may_hold_dead[:1]
+
+
+def shown(url: str) -> str:
+    """Return a URL without what may be a secret in it: user, password, query.
+
+    >>> shown("abfss://history:key@example/usage?sig=xyz")
+    'abfss://example/usage'
+    """
+    if "://" not in url:
+        return url
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def named(rows: pa.Table, groups: Sequence[str]) -> pa.Table:

@@ -313,6 +313,34 @@ def test_joining_takes_away_rows_that_no_longer_count(history: History) -> None:
     assert [part.rows for part in history.snapshot().of(STRUCTURE_USAGE)] == [1]
 
 
+def test_a_joined_file_is_not_written_anew_for_nothing(history: History) -> None:
+    for name, number in (("a", 0), ("b", 1), ("c", 2)):
+        commit(history, name, structures=structure_rows(qest(number)))
+    history.forget(sha256("c"))
+    assert history.compact(STRUCTURE_USAGE, "2026-11-20")
+    assert not history.compact(STRUCTURE_USAGE, "2026-11-20")
+
+
+def test_no_more_is_joined_than_fits_into_memory(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "MOST_JOINED_ROWS", 5)
+    for name, count in (("a", 4), ("b", 2), ("c", 3)):
+        commit(history, name, structures=structure_rows(*map(qest, range(count))))
+    assert history.compact(STRUCTURE_USAGE, "2026-11-20")
+    assert sorted(part.rows for part in history.snapshot().of(STRUCTURE_USAGE)) == [4, 5]
+    assert len(ends(history)) == 4
+
+
+@pytest.mark.parametrize(
+    ("url", "harmless"),
+    [
+        ("s3://user:key@bucket/history?token=1", "s3://bucket/history"),
+        ("/data/history", "/data/history"),
+    ],
+)
+def test_urls_are_shown_without_secrets(url: str, harmless: str) -> None:
+    assert store.shown(url) == harmless
+
+
 def test_joining_while_another_file_is_committed_loses_nothing(
     history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
