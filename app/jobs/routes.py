@@ -29,21 +29,21 @@ JobId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="Number of the job.
 router = APIRouter(prefix="/api/v1/jobs", tags=["uploads"])
 
 
-def existing_job(job_id: JobId, request: Request) -> Job:
+def existing_job(number: JobId, request: Request) -> Job:
     """The run that an address names. The session is closed before anything is streamed."""
     database: Database = request.app.state.database
     with database.session(writes=False) as session:
-        return service.get(session, job_id)
+        return service.get(session, number)
 
 
-@router.get("/{job_id}", summary="Read a job", responses=problems(404, 422))
-def read_job(job_id: JobId, session: SessionDep) -> JobAnswer:
+@router.get("/{number}", summary="Read a job", responses=problems(404, 422))
+def read_job(number: JobId, session: SessionDep) -> JobAnswer:
     """Where a job is: its state, its stage and how far it is in it, and when it was last heard of."""
-    return job_answer(service.get(session, job_id))
+    return job_answer(service.get(session, number))
 
 
 @router.get(
-    "/{job_id}/log",
+    "/{number}/log",
     summary="Read the log of a job",
     responses={
         200: {"description": "Its lines, with their times in UTC.", "content": {"text/plain": {"schema": {"type": "string"}}}},
@@ -51,13 +51,13 @@ def read_job(job_id: JobId, session: SessionDep) -> JobAnswer:
     },
     response_class=Response,
 )  # fmt: skip
-def read_log(job_id: JobId, session: SessionDep) -> Response:
+def read_log(number: JobId, session: SessionDep) -> Response:
     """What the job said; of a very long log the beginning and the end."""
-    return Response(service.log_of(session, job_id), media_type="text/plain")
+    return Response(service.log_of(session, number), media_type="text/plain")
 
 
 @router.get(
-    "/{job_id}/events",
+    "/{number}/events",
     summary="Follow a job",
     responses=problems(404, 422),
     response_class=EventSourceResponse,

@@ -150,10 +150,9 @@ class ReadAgainBody(Answer):
     kind: KindOrDetect | None = None
     observed_at: ObservedAt | None = None
     zone: Zone | None = None
-    qsg: Annotated[
-        tuple[QsgOfQueueManager, ...],
-        Field(max_length=1_000, description="Kept in the map, for later files as well."),
-    ] = ()
+    qsg: list[QsgOfQueueManager] = Field(
+        default_factory=list, max_length=1_000, description="Kept in the map, for later files as well."
+    )
 
 
 def upload_members(upload: StoredUpload) -> dict[str, Any]:

@@ -75,40 +75,40 @@ async def upload(
     )
 
 
-@router.get("/uploads/{upload_id}", summary="Read an upload", responses=problems(404, 422))
-def read_upload(upload_id: UploadId, session: SessionDep) -> answers.UploadAnswer:
+@router.get("/uploads/{number}", summary="Read an upload", responses=problems(404, 422))
+def read_upload(number: UploadId, session: SessionDep) -> answers.UploadAnswer:
     """What was received, what it is taken for, and the last job that read it."""
-    return answers.upload_answer(service.get(session, upload_id))
+    return answers.upload_answer(service.get(session, number))
 
 
-@router.get("/uploads/{upload_id}/report", summary="Read the report", responses=problems(404, 409, 422))
-def read_report(upload_id: UploadId, session: SessionDep) -> answers.ReportAnswer:
+@router.get("/uploads/{number}/report", summary="Read the report", responses=problems(404, 409, 422))
+def read_report(number: UploadId, session: SessionDep) -> answers.ReportAnswer:
     """What was found: period, structures, queue managers, records by type, what was skipped or quarantined, and why."""
-    report = service.report(session, upload_id)
-    return answers.ReportAnswer(upload_id=upload_id, report=report, findings=[])
+    report = service.report(session, number)
+    return answers.ReportAnswer(upload_id=number, report=report, findings=[])
 
 
 @router.post(
-    "/uploads/{upload_id}/ingest",
+    "/uploads/{number}/ingest",
     summary="Answer and read again",
     status_code=202,
     responses=problems(404, 409, 413, 415, 422),
 )
 def read_again(
-    upload_id: UploadId, body: answers.ReadAgainBody, session: SessionDep, request: Request
+    number: UploadId, body: answers.ReadAgainBody, session: SessionDep, request: Request
 ) -> answers.UploadAnswer:
     """Answers what the job asked, overrules what was detected, or tries again what failed: a new job is queued (202)."""
     said = Said(kind=body.kind, observed_at=body.observed_at, zone=body.zone)
     qsg = {(each.system_id, each.queue_manager): each.qsg for each in body.qsg}
-    found = service.read_again(session, upload_id, said, qsg=qsg)
+    found = service.read_again(session, number, said, qsg=qsg)
     arrivals.start_after_commit(request, session)
     return answers.upload_answer(found)
 
 
-@router.delete("/uploads/{upload_id}", summary="Delete an upload", responses=problems(404, 409, 422))
-def delete_upload(upload_id: UploadId, session: SessionDep, request: Request) -> answers.UploadAnswer:
+@router.delete("/uploads/{number}", summary="Delete an upload", responses=problems(404, 409, 422))
+def delete_upload(number: UploadId, session: SessionDep, request: Request) -> answers.UploadAnswer:
     """Forgets an upload with its reports and removes its file. What it brought to the usage history stays there."""
-    deleted = service.delete(session, upload_id, data_dir=request.app.state.settings.data_dir)
+    deleted = service.delete(session, number, data_dir=request.app.state.settings.data_dir)
     return answers.upload_answer(deleted)
 
 

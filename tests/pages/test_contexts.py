@@ -34,11 +34,13 @@ from app.pages.published.contexts import TablePage
 from app.pages.quick.routes import QuickPage
 from app.pages.sheet.routes import SheetPage
 from app.pages.style.routes import StylePage
+from app.pages.uploads.routes import NewUploadPage, QsgMapPage, UploadPage, UploadsPage
 from app.pages.usage.plan import PlanFromUsagePage
 from app.pages.usage.routes import QueuePage, UsageListPage, UsagePage
 from app.templating import PROVIDED, TEMPLATES_DIR, Page, environment, render_text
 from tests.app.support import send_json
 from tests.pages.addresses import PAGES, html
+from tests.uploads.support import post_file
 from tests.usage.support import store, ten_days
 
 CONTEXTS: dict[str, type[Page]] = {
@@ -63,6 +65,10 @@ CONTEXTS: dict[str, type[Page]] = {
     "reference/table.html": TablePage,
     "sheet/sheet.html": SheetPage,
     "style/style.html": StylePage,
+    "uploads/list.html": UploadsPage,
+    "uploads/map.html": QsgMapPage,
+    "uploads/new.html": NewUploadPage,
+    "uploads/upload.html": UploadPage,
     "usage/list.html": UsageListPage,
     "usage/plan.html": PlanFromUsagePage,
     "usage/queue.html": QueuePage,
@@ -177,7 +183,8 @@ def test_the_pages_are_rendered_from_these_pairs(app: FastAPI, monkeypatch: pyte
     )
     assert saved.status in {200, 201}
     store(app, ten_days(days=2))
-    for address in (*PAGES, *PLAN_PAGES, *USAGE_PAGES):
+    upload = post_file(app, "text").json()["id"]
+    for address in (*PAGES, *PLAN_PAGES, *USAGE_PAGES, f"/uploads/{upload}"):
         html(app, address)
     assert seen == {name: context for name, context in CONTEXTS.items() if name not in ANSWERS_TO_FORMS}
 

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from sqlalchemy import URL
 
 from app.db import Database
 from app.jobs import service as jobs
+from app.jobs.models import JobState
 from app.jobs.service import Job
 from app.jobs.supervisor import Supervisor
 from app.main import create_app
@@ -119,6 +121,24 @@ def post_file(
         headers=given,
         chunks=[body[at : at + 65_536] for at in range(0, len(body), 65_536)] or [b""],
     )
+
+
+def finish(app: FastAPI, job_id: int = 1) -> None:
+    """End a job as its supervisor would, without one."""
+    database: Database = app.state.database
+    stale = timedelta(hours=1)
+    with database.session(writes=True) as session:
+        assert jobs.claim(session, job_id, owner="test", stale=stale, at_once=99) is not None
+        report = {"status": "stored", "files": [{"message": "342 rows were stored.", "days": [DAY]}]}
+        jobs.end(
+            session,
+            job_id,
+            "test",
+            JobState.DONE,
+            sentence="342 rows were stored.",
+            log="read\n",
+            report=report,
+        )
 
 
 BOUNDARY = "----a boundary of 36 characters, or so"

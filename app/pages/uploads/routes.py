@@ -132,7 +132,6 @@ class UploadPage(Page):
     boxes: Annotated[tuple[Box, ...], "What can be overruled"]
     report: Annotated[Report | None, "What was found; None before"]
     log: Annotated[str, "What the job said"]
-    job_id: Annotated[int, "Number of the job; 0 for none"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -299,7 +298,6 @@ def _upload(
         boxes=boxes if not when else boxes[:1],
         report=_report(session, job),
         log=jobs.log_of(session, job.id) if job else "",
-        job_id=job.id if job else 0,
     )
     return render(request, "uploads/upload.html", page, status_code=422 if wrong else 200)
 
