@@ -129,6 +129,9 @@ def ingest_file(
         report |= {"status": "needs_answers", "message": f"{need} Nothing was stored."}
     except (KindUnknown, NotReadable, NotAnSmfDump, LayoutError) as refusal:
         report |= {"status": "not_readable", "message": str(refusal)}
+    except HistoryError as error:
+        logger.exception("The history could not be used.")
+        report |= {"status": "nothing", "message": f"{error} Nothing was stored."}
     except OSError as error:
         report |= {"status": "not_readable", "message": f"The file cannot be read: {error}."}
     teller.end()

@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake.fs import DeltaStorageHandler
 
+from spark_jobs.history.schema import HistoryError
+
 
 class Place(Protocol):
     """The folder of a table."""
@@ -47,9 +49,12 @@ class Folder:
     def write(self, path: str, data: pa.Buffer) -> None:
         """Write a new file."""
         target = self.folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("xb") as file:
-            file.write(memoryview(data))
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("xb") as file:
+                file.write(memoryview(data))
+        except OSError as error:
+            raise _not_written(error) from error
 
     def read(self, path: str, *, columns: list[str] | None = None) -> pa.Table:
         """Read columns of a Parquet file."""
@@ -66,8 +71,11 @@ class ObjectStore:
 
     def write(self, path: str, data: pa.Buffer) -> None:
         """Write a new file."""
-        stream = self._files.open_output_stream(path, None)
-        stream.write(data.to_pybytes())
+        try:
+            stream = self._files.open_output_stream(path, None)
+            stream.write(data.to_pybytes())
+        except OSError as error:
+            raise _not_written(error) from error
         stream.close()  # type: ignore[attr-defined]  # it is there, and not in what is published of its types
 
     def read(self, path: str, *, columns: list[str] | None = None) -> pa.Table:
@@ -75,6 +83,11 @@ class ObjectStore:
         stream = self._files.open_input_file(path)
         with pq.ParquetFile(pa.BufferReader(stream.read(stream.size()))) as file:
             return _columns(file, columns)
+
+
+def _not_written(error: OSError) -> HistoryError:
+    message = f"The usage history cannot be written to: {error.strerror or error}."
+    return HistoryError(message)
 
 
 def _columns(file: pq.ParquetFile, columns: list[str] | None) -> pa.Table:

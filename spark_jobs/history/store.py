@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake import Field as DeltaField
-from deltalake.exceptions import CommitFailedError, TableNotFoundError
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 
 from spark_jobs.history import compare, resolve
@@ -344,10 +344,21 @@ class History:
         except TableNotFoundError:
             message = f"There is no usage history at {shown(self.url)}."
             raise HistoryError(message) from None
+        except (DeltaError, OSError) as error:
+            message = f"The usage history at {shown(self.url)} cannot be read: {error}"
+            raise HistoryError(message) from error
+
+    @contextlib.contextmanager
+    def _made(self) -> Iterator[None]:
+        try:
+            yield
+        except (DeltaError, OSError) as error:
+            message = f"No usage history can be made at {shown(self.url)}: {error}"
+            raise HistoryError(message) from error
 
     def _create(self) -> None:
         schema = _delta_schema()
-        with contextlib.suppress(CommitFailedError):  # another process made it at the same time
+        with self._made(), contextlib.suppress(CommitFailedError):  # another process made it at the same time
             DeltaTable.create(
                 self.url,
                 Schema.from_arrow(schema),
@@ -391,13 +402,19 @@ class History:
         raise HistoryError(message)
 
     def _write(self, delta: DeltaTable, actions: list[AddAction | RemoveAction]) -> None:
-        delta.create_write_transaction(
-            actions,
-            mode="append",
-            schema=Schema.from_arrow(_delta_schema()),
-            partition_by=list(PARTITIONS),
-            commit_properties=CommitProperties(max_commit_retries=ATTEMPTS),
-        )
+        try:
+            delta.create_write_transaction(
+                actions,
+                mode="append",
+                schema=Schema.from_arrow(_delta_schema()),
+                partition_by=list(PARTITIONS),
+                commit_properties=CommitProperties(max_commit_retries=ATTEMPTS),
+            )
+        except CommitFailedError:
+            raise
+        except (DeltaError, OSError) as error:
+            message = f"The usage history at {shown(self.url)} cannot be written to: {error}"
+            raise HistoryError(message) from error
 
     def _merged_ledger(self, snapshot: Snapshot) -> list[AddAction | RemoveAction]:
         small = [part for part in snapshot.of(FILES) if part.rows == 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
@@ -9,10 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import pyarrow as pa
 import pytest
 
 from spark_jobs import ingest
-from spark_jobs.history.schema import TABLES
+from spark_jobs.history.places import Folder
+from spark_jobs.history.schema import TABLES, HistoryError
 from spark_jobs.history.store import History
 from spark_jobs.smf.encode import Framing
 from tests.history import dumps
@@ -274,6 +277,41 @@ def test_retention_keeps_old_days_out_and_drops_them(run: Run, url: str, tmp_pat
     assert said.file["status"] == "nothing"
     assert "keep more days" in said.file["message"]
     assert all(rows == [] for rows in contents(History.open(url)).values())
+
+
+def no_room(*_: object) -> None:
+    message = "The usage history cannot be written to: full."
+    raise HistoryError(message)
+
+
+def test_a_full_disk_is_told_and_nothing_is_stored(
+    run: Run, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dump = dumps.write(tmp_path / "a.smf", range(2))
+    History.open(url, create=True)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", full)
+        with pytest.raises(HistoryError, match="No space left"):
+            Folder(Path(url)).write("x", pa.py_buffer(b"x"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Folder, "write", no_room)
+        said = run(dump, *GROUPS)
+    assert (said.code, said.file["status"]) == (1, "nothing")
+    assert "Nothing was stored" in said.file["message"]
+    assert run(dump, *GROUPS).code == 0
+
+
+def test_a_place_that_cannot_hold_a_history_is_told(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    dump = dumps.write(tmp_path / "a.smf", range(1))
+    assert ingest.main(["--history", str(tmp_path / "file"), str(dump)]) == 1
+    assert "usage history" in capfd.readouterr().err
 
 
 def test_compressed_text_is_read(run: Run, tmp_path: Path) -> None:
