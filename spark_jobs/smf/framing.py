@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
+import io
 from pathlib import Path
 
 import numpy as np
 
 from spark_jobs.smf.careful import BDW, DEEP, Careful, has_header_at
 from spark_jobs.smf.errors import NotAnSmfDump
+from spark_jobs.smf.unzip import GZIP_MAGIC, Unzipped
 from spark_jobs.smf.walk import Source
 
 FRAMINGS = ("rdw", "bdw", "gzip+rdw", "gzip+bdw")
-GZIP_MAGIC = b"\x1f\x8b"
 DETECTED_IN_BYTES = 2**20
 
 HOW_TO_TRANSFER = "Transfer it again in binary with the record descriptor words: in FTP, `binary` and `quote site rdw` before `get`."
@@ -26,11 +25,10 @@ def detect_framing(head: bytes, *, size: int | None = None) -> str:
         NotAnSmfDump: it is none, or lost its descriptor words or its bytes in the transfer.
     """
     if head.startswith(GZIP_MAGIC):
-        try:
-            inner = zlib.decompressobj(wbits=31).decompress(head, DETECTED_IN_BYTES)
-        except zlib.error as error:
+        inner = io.BufferedReader(Unzipped(io.BytesIO(head))).read(DETECTED_IN_BYTES)
+        if not inner:
             message = "The file begins like a gzip file but cannot be decompressed: it is damaged."
-            raise NotAnSmfDump(message) from error
+            raise NotAnSmfDump(message)
         return "gzip+" + detect_framing(inner)
     if not head:
         message = "The file is empty."
@@ -103,9 +101,8 @@ def _looks_translated(head: bytes) -> bool:
 
 def open_source(path: str | Path | Source, *, framing: str) -> Source:
     """Open a dump for reading, decompressed."""
-    if framing.startswith("gzip"):
-        return gzip.GzipFile(path) if isinstance(path, str | Path) else gzip.GzipFile(fileobj=path)
-    return Path(path).open("rb", buffering=0) if isinstance(path, str | Path) else path
+    file = io.FileIO(str(path)) if isinstance(path, str | Path) else path
+    return Unzipped(file) if framing.startswith("gzip") else file
 
 
 def detect_file(path: str | Path) -> str:

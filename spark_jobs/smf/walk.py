@@ -8,9 +8,7 @@ gives.
 
 from __future__ import annotations
 
-import gzip
 import io
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -121,6 +119,9 @@ class Walk:
             found = _Found()
             position, done = self._pass(found, position)
             self.end = self._base + position
+            problem = getattr(self._source, "problem", None)
+            if done and self._at_end and problem:
+                found.damage.append((self.end, self.end, problem))
             yield self._batch(found)
             if not done:
                 self._fill(position)
@@ -140,10 +141,7 @@ class Walk:
         self._filled = kept
         target = self._window.data
         while self._filled < self._capacity and not self._at_end:
-            try:
-                read = self._source.readinto(target[self._filled : self._capacity])
-            except (EOFError, zlib.error, gzip.BadGzipFile):
-                read = 0  # a compressed file that is cut short or damaged: what came out is read
+            read = self._source.readinto(target[self._filled : self._capacity])
             self._at_end = not read
             self._filled += read or 0
 
