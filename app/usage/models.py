@@ -19,7 +19,7 @@ LONGEST_SOURCES = 200
 
 
 class MeasuredStructure(Base):
-    """A structure of which, or of whose queues, there are roll-ups; and where the last of each kind of figure is found."""
+    """A structure of which, its data sets or its queues there are roll-ups, and where each kind of figure is found last."""
 
     __tablename__ = "measured_structures"
     __table_args__ = ({"sqlite_with_rowid": False},)

@@ -53,23 +53,19 @@ def put_queue_hours(session: Session, rows: Rows) -> None:
 def remove_days(session: Session, days: Iterable[date]) -> Gone:
     """Remove all hours of these UTC days; returns whose they were."""
     gone = Gone(set(), set())
-    structures, queues = HourlyStructureUsage, HourlyQueueUsage
+    structures, smds, queues = HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage
     for day in days:
         first = datetime.combine(day, time(), UTC)
         past = first + timedelta(days=1)
-        of_structures = select(structures.qsg, structures.structure)
-        of_queues = select(queues.qsg, queues.structure, queues.queue)
-        within = (structures.hour >= first) & (structures.hour < past)
-        gone.structures.update(
-            (row[0], row[1]) for row in session.execute(of_structures.where(within).distinct())
-        )
-        within = (queues.hour >= first) & (queues.hour < past)
-        gone.queues.update(
-            (row[0], row[1], row[2]) for row in session.execute(of_queues.where(within).distinct())
-        )
-        for table in (structures, queues, HourlySmdsUsage):
+        for table in (structures, smds):
+            names = select(table.qsg, table.structure).where(table.hour >= first, table.hour < past)
+            gone.structures.update((row[0], row[1]) for row in session.execute(names.distinct()))
+        names_of_queues = select(queues.qsg, queues.structure, queues.queue)
+        within = names_of_queues.where(queues.hour >= first, queues.hour < past).distinct()
+        gone.queues.update((row[0], row[1], row[2]) for row in session.execute(within))
+        for each in (structures, smds, queues):
             session.execute(
-                delete(table).where(table.hour >= first, table.hour < past),
+                delete(each).where(each.hour >= first, each.hour < past),
                 execution_options={"synchronize_session": False},
             )
     return gone
@@ -87,10 +83,11 @@ def count_anew(session: Session, *, structures: Iterable[StructureKey], queues: 
 def _count_structure(session: Session, qsg: str, structure: str) -> None:
     hours = HourlyStructureUsage
     of_it = (hours.qsg == qsg) & (hours.structure == structure)
-    queues = MeasuredQueue
+    smds, queues = HourlySmdsUsage, MeasuredQueue
     of_queues = (queues.qsg == qsg) & (queues.structure == structure)
     ends = (
         _ends(session, hours.hour, hours.hour, of_it),
+        _ends(session, smds.hour, smds.hour, (smds.qsg == qsg) & (smds.structure == structure)),
         _ends(session, queues.first_hour, queues.last_hour, of_queues),
     )
     measured = [each for each in ends if each is not None]
@@ -141,8 +138,9 @@ def _ends(
     last: InstrumentedAttribute[datetime],
     of_it: ColumnElement[bool],
 ) -> tuple[datetime, datetime] | None:
-    """The first and the last hour; None when there is none."""
-    found = session.execute(select(func.min(first), func.max(last)).where(of_it)).one()
+    """The first and the last hour; None when there is none. Asked for one by one, each is found at an end of the index."""
+    ends = (select(function).where(of_it).scalar_subquery() for function in (func.min(first), func.max(last)))
+    found = session.execute(select(*ends)).one()
     return None if found[0] is None else (found[0], found[1])
 
 

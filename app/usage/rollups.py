@@ -199,7 +199,7 @@ class _Store:
         repository.put_structure_hours(self.session, structures)
         repository.put_smds_hours(self.session, smds)
         repository.put_queue_hours(self.session, queues)
-        self.structures.update((row["qsg"], row["structure"]) for row in structures)
+        self.structures.update((row["qsg"], row["structure"]) for row in (*structures, *smds))
         self.queues.update((row["qsg"], row["structure"], row["queue"]) for row in queues)
         self._count(structures, smds, queues)
 

@@ -104,6 +104,14 @@ def test_a_structure_of_which_only_queues_were_measured_is_known(database: Datab
     assert stored(database, gone)["measured_structures"] == []
 
 
+def test_a_structure_of_which_only_data_sets_were_measured_is_known(database: Database) -> None:
+    (kept,) = stored(database, output(smds_hour(3), smds_hour(5, queue_manager="CSQ2")))[
+        "measured_structures"
+    ]
+    assert (kept["first_hour"], kept["last_hour"], kept["last_use_hour"]) == (at(3), at(5), None)
+    assert stored(database, output(days=["2026-11-16"]))["measured_structures"] == []
+
+
 def test_the_same_lines_again_change_nothing(database: Database) -> None:
     assert stored(database, LINES) == stored(database, LINES, LINES)
 
