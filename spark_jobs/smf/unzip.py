@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 GZIP_MAGIC = b"\x1f\x8b"
 READ_BYTES = 2**20
+PIECE_BYTES = 2**12
+"""What is decompressed at a time, and lost at most where the file is damaged."""
 GZIP_WINDOW = 31
 """zlib's way to say: a window of 32 KB, with gzip's header and trailer."""
 
@@ -53,7 +55,9 @@ class Unzipped(io.RawIOBase):
                 self._is_over = True
                 self.problem = "the compressed file is cut short: what came after this cannot be had"
                 return b""
-        taken, self._rest = self._member.unconsumed_tail + self._rest, b""
+        taken = self._member.unconsumed_tail
+        if not taken:
+            taken, self._rest = self._rest[:PIECE_BYTES], self._rest[PIECE_BYTES:]
         try:
             return self._member.decompress(taken, most)
         except zlib.error:
