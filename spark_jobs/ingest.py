@@ -36,6 +36,7 @@ from spark_jobs.history.reporting import (
 from spark_jobs.history.schema import HistoryError
 from spark_jobs.history.staging import TOO_OLD, Part, Source, Stage
 from spark_jobs.history.store import FileFacts, History, new_commit_id, shown
+from spark_jobs.java import JavaNotFoundError
 from spark_jobs.readers import KINDS, KindUnknown, NotReadable, ReadResult, detect, read
 from spark_jobs.smf.decode import SPLIT_BYTES, index_dump
 from spark_jobs.smf.errors import BrokenChain, LayoutError, NotAnSmfDump
@@ -250,11 +251,10 @@ def _take_dump(
     )
     driver, notes = "in-process", []
     outcome: RangeOutcome | None = None
-    if index.size_bytes >= options.in_process_below_bytes and len(index.splits) > 0:
-        try:
-            outcome, driver = take_by_spark(task, index, spark.session, progress=teller), "spark"
-        except BrokenChain as broken:
-            notes.append(f"{broken} It was read in one piece instead.")
+    if index.size_bytes >= options.in_process_below_bytes:
+        outcome, refusal = _by_spark(task, index, spark, teller)
+        driver = "spark" if outcome else driver
+        notes += [f"{refusal} The dump was read in one process instead."] if refusal else []
     if outcome is None:
         outcome = take_in_process(task, progress=teller)
     check_layouts(outcome)
@@ -278,6 +278,21 @@ def _take_dump(
             **accounting_report(account),
         },
     )
+
+
+def _by_spark(
+    task: Task, index: DumpIndex, spark: Spark, teller: Teller
+) -> tuple[RangeOutcome | None, str | None]:
+    """Return what Spark made of a dump, or why it could not: one process can still do it."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return take_by_spark(task, index, spark.session, progress=teller), None
+    except BrokenChain as broken:
+        return None, str(broken)
+    except (JavaNotFoundError, PySparkException) as error:
+        logger.exception("Spark could not be used.")
+        return None, f"Spark could not be used: {str(error).splitlines()[0]}"
 
 
 def _take_other(

@@ -81,3 +81,14 @@ def test_the_same_dumps_give_the_same_history_by_either_way(tmp_path: Path) -> N
             "rows",
         ):
             assert file[name] == other[name], name
+
+
+@pytest.mark.spark
+def test_the_data_source_of_dumps_gives_the_same_rows(tmp_path: Path) -> None:
+    dump = dumps.write(tmp_path / "plain.smf", range(20))
+    command = [sys.executable, "-m", "tests.history.by_data_source"]
+    command += [str(dump), str(tmp_path / "source"), str(SPLIT_BYTES)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode == 0, done.stderr
+    assert ingest.main(["--history", str(tmp_path / "one"), str(dump), *GROUPS]) == 0
+    assert rows_with_places(tmp_path / "source") == rows_with_places(tmp_path / "one")

@@ -17,6 +17,7 @@ from spark_jobs import ingest
 from spark_jobs.history.places import Folder
 from spark_jobs.history.schema import TABLES, HistoryError
 from spark_jobs.history.store import History
+from spark_jobs.java import JavaNotFoundError
 from spark_jobs.smf.encode import Framing
 from tests.history import dumps
 from tests.history.dumps import GROUPS
@@ -277,6 +278,19 @@ def test_retention_keeps_old_days_out_and_drops_them(run: Run, url: str, tmp_pat
     assert said.file["status"] == "nothing"
     assert "keep more days" in said.file["message"]
     assert all(rows == [] for rows in contents(History.open(url)).values())
+
+
+def test_without_java_a_large_dump_is_read_in_one_process(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(*_: object, **__: object) -> None:
+        message = "No Java that runs Spark was found."
+        raise JavaNotFoundError(message)
+
+    monkeypatch.setattr("spark_jobs.session.find_java", none)
+    said = run(dumps.write(tmp_path / "a.smf", range(2)), "--in-process-below", "0", *GROUPS)
+    assert (said.code, said.file["driver"]) == (0, "in-process")
+    assert "No Java" in said.file["notes"][0]
 
 
 def no_room(*_: object) -> None:
