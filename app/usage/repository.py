@@ -224,6 +224,13 @@ def structures_of_group(session: Session, qsg: str) -> Sequence[MeasuredStructur
     return session.scalars(select(kept).where(kept.qsg == qsg).order_by(kept.structure)).all()
 
 
+def queue_counts(session: Session, qsg: str) -> dict[str, int]:
+    """How many queues were measured, by structure."""
+    kept = MeasuredQueue
+    query = select(kept.structure, func.count()).where(kept.qsg == qsg).group_by(kept.structure)
+    return {row[0]: row[1] for row in session.execute(query).all()}
+
+
 def structure_hours(
     session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
 ) -> Sequence[AnyRow]:
@@ -305,16 +312,12 @@ def _first_highest(
     past: datetime,
 ) -> dict[str, datetime]:
     hours = HourlyQueueUsage
-    place = (
-        func.row_number().over(partition_by=hours.queue, order_by=(column.desc(), hours.hour)).label("place")
+    of_it = _of_structure(qsg, structure, first, past)
+    most = select(hours.queue, func.max(column).label("most")).where(*of_it).group_by(hours.queue).subquery()
+    query = select(hours.queue, func.min(hours.hour).label("hour")).where(
+        *of_it, hours.queue == most.c.queue, column == most.c.most
     )
-    ranked = (
-        select(hours.queue, hours.hour, place)
-        .where(*_of_structure(qsg, structure, first, past), column.is_not(None))
-        .subquery()
-    )
-    found = session.execute(select(ranked.c.queue, ranked.c.hour).where(ranked.c.place == 1)).all()
-    return {row.queue: row.hour for row in found}
+    return {row.queue: row.hour for row in session.execute(query.group_by(hours.queue)).all()}
 
 
 def _of_structure(

@@ -133,6 +133,11 @@ def structures_of_group(session: Session, qsg: str) -> dict[str, Span]:
     return {each.structure: Span(each.first_hour, each.last_hour) for each in found}
 
 
+def queue_counts(session: Session, qsg: str) -> dict[str, int]:
+    """How many queues of each structure of a group were measured, ever."""
+    return repository.queue_counts(session, qsg)
+
+
 def structure_usage(session: Session, qsg: str, structure: str, period: Period) -> StructureUsage:
     """A structure over a period, by hours or by days."""
     rows = repository.structure_hours(session, qsg, structure, first=period.first, past=period.past)

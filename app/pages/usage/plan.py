@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
@@ -21,7 +22,6 @@ from app.usage import periods, service
 from app.usage.measured import QueueFigures
 from app.usage.periods import Chosen, Period
 from app.usage.planning import Grounds, Made, can_be_planned
-from app.usage.service import Span
 from planner_core.document import PlanDocument, read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
 from planner_core.plan import evaluate
@@ -29,7 +29,7 @@ from planner_core.plan import evaluate
 router = APIRouter(include_in_schema=False)
 
 MOST_LISTED = 2_000
-"""Queues on the page; of more, only those of the chosen structures are listed."""
+"""Queues on the page; structures beyond that are offered as links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,6 @@ class StructureRows:
     structure: str
     entries_max: int | None
     rows: tuple[QueueRow, ...]
-    is_open: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +69,16 @@ class Preview:
     sizes: tuple[SizeLine, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What the form is about: a group over a period, its structures that are listed, and the others."""
+
+    qsg: str
+    chosen: Chosen
+    grounds: tuple[Grounds, ...]
+    others: tuple[str, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlanFromUsagePage(Page):
     """The form: measured figures to choose from, and what they do not say to be told."""
@@ -82,8 +91,8 @@ class PlanFromUsagePage(Page):
     ]
     form: Annotated[PlanForm, "The fields as typed, and what is wrong with them"]
     structures: Annotated[tuple[StructureRows, ...], "Application structures and their queues"]
-    not_listed: Annotated[
-        tuple[str, ...], "Structures whose queues are not listed, because there are too many"
+    others: Annotated[
+        tuple[tuple[str, str], ...], "Structures that are not listed, and the address that lists each too"
     ]
     queue_managers_seen: Annotated[int, "The most queue managers that spoke in one hour"]
     preview: Annotated[Preview | None, "What would be saved; None before it is asked for"]
@@ -91,39 +100,32 @@ class PlanFromUsagePage(Page):
 
 @router.get("/usage/{qsg}/plan")
 def ask(request: Request, session: SessionDep, qsg: str) -> Response:
-    """The form, with the measured figures."""
-    spans = _spans(session, qsg)
-    whole = _whole(spans)
-    chosen = periods.choose(request.query_params, first_hour=whole.first_hour, last_hour=whole.last_hour)
-    wanted = request.query_params.getlist("structure") or list(spans)
-    grounds = service.grounds(session, qsg, spans, chosen.period)
-    ticked = frozenset(
-        (g.structure, each.queue) for g in grounds if g.structure in wanted for each in g.queues
-    )
+    """The form, with the measured figures of the structures that were asked for, or of all."""
+    asking = _asking(session, qsg, request.query_params, request.query_params.getlist("structure"))
+    ticked = frozenset((g.structure, each.queue) for g in asking.grounds for each in g.queues)
     form = plan_form.blank(f"{qsg}-usage", ticked)
-    if chosen.error:
-        form = replace(form, errors=(f"{chosen.error} The usual period is shown.",))
-    return _page(request, qsg, chosen, form, grounds)
+    if asking.chosen.error:
+        form = replace(form, errors=(f"{asking.chosen.error} The usual period is shown.",))
+    return _page(request, asking, form)
 
 
 @router.post("/usage/{qsg}/plan")
 def make(request: Request, session: SessionDep, qsg: str, body: BodyDep) -> Response:
     """Show what would be saved, or save it and open it in the editor."""
-    form, parameters = plan_form.read(body)
-    spans = _spans(session, qsg)
-    whole = _whole(spans)
-    chosen = periods.choose(parameters, first_hour=whole.first_hour, last_hour=whole.last_hour)
-    grounds = service.grounds(session, qsg, spans, chosen.period)
+    form, parameters, structures = plan_form.read(body)
+    asking = _asking(session, qsg, parameters, structures)
     form, asked = plan_form.asked_of(form)
     if asked is None:
-        return _page(request, qsg, chosen, form, grounds, status_code=422)
+        return _page(request, asking, form, status_code=422)
     ticked = [
         replace(g, queues=[each for each in g.queues if (g.structure, each.queue) in form.queues])
-        for g in grounds
+        for g in asking.grounds
     ]
-    made = service.plan_from_usage(session, qsg, [g for g in ticked if g.queues], asked, chosen.period)
+    made = service.plan_from_usage(session, qsg, [g for g in ticked if g.queues], asked, asking.chosen.period)
     for problem in made.problems:
         form = form.with_problem(problem.field, problem.message)
+    if not made.planned:
+        form = replace(form, errors=("None of the ticked queues can be planned.", *made.remarks))
     document: PlanDocument | None = None
     preview: Preview | None = None
     if not form.has_errors:
@@ -135,28 +137,31 @@ def make(request: Request, session: SessionDep, qsg: str, body: BodyDep) -> Resp
         except PlanRefused as error:
             form = form.with_problem("", str(error))
     if document is None or preview is None:
-        return _page(request, qsg, chosen, form, grounds, status_code=422)
+        return _page(request, asking, form, status_code=422)
     if form.action != "save":
-        return _page(request, qsg, chosen, form, grounds, preview=preview)
+        return _page(request, asking, form, preview=preview)
     name = form["name"].value
     try:
         plans.save_plan(session, name, document, if_match=None, create_only=True, comment=made.comment)
     except (PlanNameInvalid, PlanConflict) as error:
         form = form.with_problem("name", str(error))
-        return _page(request, qsg, chosen, form, grounds, preview=preview, status_code=422)
+        return _page(request, asking, form, preview=preview, status_code=422)
     return RedirectResponse(f"{root_path(request)}/plans/{name}/edit?made=usage", status_code=303)
 
 
-def _spans(session: Session, qsg: str) -> dict[str, Span]:
-    """When each application structure of a group was measured."""
-    found = service.structures_of_group(session, qsg)
-    return {name: span for name, span in found.items() if can_be_planned(name)} or found
-
-
-def _whole(spans: dict[str, Span]) -> Span:
-    return Span(
-        min(span.first_hour for span in spans.values()), max(span.last_hour for span in spans.values())
-    )
+def _asking(session: Session, qsg: str, parameters: Mapping[str, str], structures: Sequence[str]) -> Asking:
+    spans = service.structures_of_group(session, qsg)
+    names = [name for name in spans if can_be_planned(name)]
+    first = min(span.first_hour for span in spans.values())
+    last = max(span.last_hour for span in spans.values())
+    chosen = periods.choose(parameters, first_hour=first, last_hour=last)
+    counts = service.queue_counts(session, qsg)
+    listed: list[str] = []
+    for name in [each for each in names if each in structures] or names:
+        if not listed or sum(counts.get(each, 0) for each in (*listed, name)) <= MOST_LISTED:
+            listed.append(name)
+    grounds = service.grounds(session, qsg, listed, chosen.period)
+    return Asking(qsg, chosen, tuple(grounds), tuple(name for name in names if name not in listed))
 
 
 def _preview(made: Made, document: PlanDocument) -> Preview:
@@ -167,51 +172,41 @@ def _preview(made: Made, document: PlanDocument) -> Preview:
 
 def _page(
     request: Request,
-    qsg: str,
-    chosen: Chosen,
+    asking: Asking,
     form: PlanForm,
-    grounds: list[Grounds],
     *,
     preview: Preview | None = None,
     status_code: int = 200,
 ) -> Response:
-    listed, not_listed = _listed(grounds, form)
-    path = f"/usage/{quote(qsg, safe='')}/plan"
+    period, listed = asking.chosen.period, [g.structure for g in asking.grounds]
+    path = f"/usage/{quote(asking.qsg, safe='')}/plan"
     lengths = {word: label for word, (label, _) in periods.LENGTHS.items()} | {periods.ALL: "everything"}
+
+    def address(structures: Sequence[str], query: Mapping[str, str]) -> str:
+        return f"{path}?{urlencode([*query.items(), *(('structure', name) for name in structures)])}"
+
     page = PlanFromUsagePage(
-        title=f"A plan from the usage of {qsg}",
+        title=f"A plan from the usage of {asking.qsg}",
         section="usage",
-        qsg=qsg,
-        period=chosen.period,
-        hidden=chosen.period.query(),
+        qsg=asking.qsg,
+        period=period,
+        hidden=period.query(),
         choices=tuple(
-            (label, f"{path}?{urlencode({'period': word})}", word == chosen.period.choice)
+            (label, address(listed, {"period": word}), word == period.choice)
             for word, label in lengths.items()
         ),
         form=form,
-        structures=listed,
-        not_listed=not_listed,
-        queue_managers_seen=max((g.queue_managers or 0 for g in grounds), default=0),
+        structures=tuple(
+            StructureRows(
+                g.structure, g.entries_max, tuple(_row(g.structure, each, form) for each in g.queues)
+            )
+            for g in asking.grounds
+        ),
+        others=tuple((name, address([*listed, name], period.query())) for name in asking.others),
+        queue_managers_seen=max((g.queue_managers or 0 for g in asking.grounds), default=0),
         preview=preview,
     )
     return render(request, "usage/plan.html", page, status_code=status_code)
-
-
-def _listed(grounds: list[Grounds], form: PlanForm) -> tuple[tuple[StructureRows, ...], tuple[str, ...]]:
-    """The structures with their queues; when there are very many, only those with a ticked one."""
-    ticked = {structure for structure, _ in form.queues}
-    are_many = sum(len(g.queues) for g in grounds) > MOST_LISTED
-    shown = [g for g in grounds if not are_many or g.structure in ticked]
-    rows = tuple(
-        StructureRows(
-            structure=g.structure,
-            entries_max=g.entries_max,
-            rows=tuple(_row(g.structure, each, form) for each in g.queues),
-            is_open=g.structure in ticked,
-        )
-        for g in shown
-    )
-    return rows, tuple(g.structure for g in grounds if g not in shown)
 
 
 def _row(structure: str, figures: QueueFigures, form: PlanForm) -> QueueRow:

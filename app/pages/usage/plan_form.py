@@ -75,8 +75,8 @@ def blank(name: str, queues: frozenset[QueueKey]) -> PlanForm:
     )
 
 
-def read(body: bytes) -> tuple[PlanForm, Mapping[str, str]]:
-    """The form as it was sent, and the parameters of its period.
+def read(body: bytes) -> tuple[PlanForm, Mapping[str, str], list[str]]:
+    """The form as it was sent, the parameters of its period, and the structures that it lists.
 
     Raises:
         HTTPException: It is no form.
@@ -100,7 +100,7 @@ def read(body: bytes) -> tuple[PlanForm, Mapping[str, str]]:
         wrong_p95={},
         action=plain.get("do", "check"),
     )
-    return form, plain
+    return form, plain, [text for key, text in pairs if key == "structure"]
 
 
 def key_of(text: str) -> QueueKey:
