@@ -19,6 +19,7 @@ SHORTEST_SEGMENT = 5
 """A descriptor word and one byte."""
 SHORTEST_RECORD = 18
 """The standard header, without subtype."""
+NUL = 0x00
 LOWEST_CHARACTER = 0x40
 """The blank: nothing below it is in a system id."""
 LONGEST_SEGMENT = 32_767
@@ -207,16 +208,11 @@ class Careful:
         return True
 
     def is_filling(self, position: int) -> bool:
-        """Whether there is nothing but zeros, or nothing but blanks, up to the next record or the end."""
-        filler = self.data[position] if position < self.size else 0
-        if filler not in (0, LOWEST_CHARACTER):
+        """Whether nothing but zeros, or nothing but blanks, fills the dump up."""
+        if not self.at_end or set(self.view[position : position + NEAR_BYTES]) not in ({NUL}, {LOWEST_CHARACTER}):
             return False
-        others = np.flatnonzero(self.data[position:] != filler)
-        # A descriptor word may begin with a zero byte itself.
-        end = self.size if not others.size else position + int(others[0])
-        return (end == self.size and self.at_end) or any(
-            self.next_start(end - back) is not None for back in (0, 1)
-        )
+        rest = self.data[position:]
+        return bool((rest == rest[0]).all())
 
     def has_header_near(self, position: int) -> bool:
         """Whether a record began there whose first bytes are damaged, or have lost some or got some more."""

@@ -23,6 +23,7 @@ from spark_jobs.smf.careful import (
     LONGEST_SEGMENT,
     RDW,
     SHORTEST_RECORD,
+    SHORTEST_SEGMENT,
     WHOLE,
     Careful,
     Segment,
@@ -279,12 +280,10 @@ class Walk:
     def _tail(self, careful: Careful, found: _Found, trouble: int) -> int:
         """Fewer bytes are left than a header has: the beginning of a record, or nothing known."""
         rest = bytes(careful.view[trouble : self._filled])
-        if careful.blocked and careful.is_block_word(trouble):
-            rest = rest[BDW:]
-        word = rest[:RDW].ljust(RDW, b"\0")
-        length = int.from_bytes(word[:2], "big")
-        is_length = len(rest) < BDW // 2 or SHORTEST_RECORD <= length <= LONGEST_SEGMENT
-        if is_length and word[2] <= FIRST and word[3] == 0:
+        may_begin = _may_begin_record(rest) or (
+            careful.blocked and careful.is_block_word(trouble) and _may_begin_record(rest[BDW:])
+        )
+        if may_begin:
             found.lost_bytes += self._filled - trouble
         else:
             found.damage.append((self._base + trouble, self._base + self._filled, NO_RECORD))
@@ -328,6 +327,14 @@ class Walk:
                 begin, length = int(positions[segment]) + skipped, int(lengths[segment]) - skipped
                 window[target : target + length] = window[begin : begin + length]
                 target += length
+
+
+def _may_begin_record(rest: bytes) -> bool:
+    """Whether so few bytes could be the beginning of a record."""
+    word = rest[:RDW].ljust(RDW, b"\0")
+    length = int.from_bytes(word[:2], "big")
+    is_length = len(rest) < len(word[:2]) or SHORTEST_SEGMENT <= length <= LONGEST_SEGMENT
+    return is_length and word[2] <= FIRST and word[3] == 0
 
 
 class _Found:
