@@ -16,7 +16,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
 
+from app.jobs.commands import add as add_jobs
 from app.plans.commands import add as add_plans
+from app.smf_commands import add as add_smf
 from planner_core.errors import SHOWN_PROBLEMS, DocumentInvalid, OutputRefused, PlannerError, PlanRefused
 from planner_core.findings import Finding, in_order
 from planner_core.provenance import plain_number
@@ -28,6 +30,8 @@ _LARGEST_MIB = 64 * 2**20
 _MOST_DIGITS = 60
 _SHOWN_BELOW = 20
 _MOST_VERSIONS = 2**31 - 1
+SHUTDOWN_S = 10
+"""For requests under way when the service is told to stop; those who follow a job would stay for ever."""
 
 
 class _UsageError(Exception):
@@ -206,6 +210,8 @@ def _parser() -> argparse.ArgumentParser:
     command("example", "An example plan document (YAML).", _example)
 
     add_plans(command, _whole(1, _MOST_VERSIONS), _Parser)
+    add_jobs(command, _Parser)
+    add_smf(command, _Parser)
 
     serve = command("serve", "Serve the web application.", _serve)
     serve.add_argument("--host", help="address to listen on (default: the settings', 127.0.0.1)")
@@ -438,6 +444,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         server_header=False,
         access_log=False,
         log_level="warning",
+        timeout_graceful_shutdown=SHUTDOWN_S,
     )
     return EXIT_OK
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -272,6 +272,22 @@ def get_session(request: Request) -> Iterator[Session]:
 
 SessionDep = Annotated[Session, Depends(get_session, scope="function")]
 """With the default scope the transaction would end after the answer had left: a failed commit would have been a 200."""
+
+
+def after_commit(session: Session, action: Callable[[], object]) -> None:
+    """Do something outside the database once the transaction is in it; nothing, should it be undone."""
+    waiting = [action]
+
+    def on_commit(done: Session) -> None:
+        if waiting and not done.in_nested_transaction():
+            waiting.pop()()
+
+    def on_rollback(undone: Session) -> None:
+        if not undone.in_nested_transaction():
+            waiting.clear()
+
+    event.listen(session, "after_commit", on_commit)
+    event.listen(session, "after_rollback", on_rollback)
 
 
 def alembic_config(connection: Connection | None = None) -> Config:

@@ -24,6 +24,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.db import DatabaseUnusable, is_unusable
+from app.jobs.errors import JobBusy, JobNotFound
 from app.plans.errors import (
     NameTaken,
     PlanConflict,
@@ -34,6 +35,16 @@ from app.plans.errors import (
     StoredOutputRefused,
 )
 from app.templating import Page, render
+from app.uploads.errors import (
+    FileGone,
+    MappingNotFound,
+    NoRoom,
+    ReportNotReady,
+    UploadInvalid,
+    UploadNotFound,
+    UploadTooLarge,
+)
+from app.usage.errors import UsageNotFound, UsageRequestInvalid
 from planner_core.errors import (
     DocumentInvalid,
     FieldProblem,
@@ -90,14 +101,20 @@ PLAN_CHANGED = ProblemType("plan-changed", 412, "The plan is not what the reques
 PRECONDITION_REQUIRED = ProblemType(
     "precondition-required", 428, "The request must say which version it changes"
 )
+UPLOAD_NOT_FOUND = ProblemType("upload-not-found", 404, "There is no such upload, job or entry")
+UPLOAD_INVALID = ProblemType("upload-invalid", 422, "The upload cannot be taken as it is")
+JOB_BUSY = ProblemType("job-busy", 409, "A job is under way")
+REPORT_NOT_READY = ProblemType("report-not-ready", 409, "There is no report yet")
+FILE_GONE = ProblemType("file-gone", 409, "The file is no longer kept")
+INSUFFICIENT_STORAGE = ProblemType("insufficient-storage", 507, "There is too little room for the upload")
 DATABASE_UNAVAILABLE = ProblemType("database-unavailable", 503, "The database cannot be used at present")
 UNEXPECTED = ProblemType("unexpected", 500, "The service failed unexpectedly")
 
 PROBLEM_TYPES = (
     REQUEST_INVALID, DOCUMENT_INVALID, PLAN_REFUSED, OUTPUT_REFUSED, OUT_OF_RANGE, INPUT_REFUSED, CROSS_ORIGIN,
     NOT_FOUND, METHOD_NOT_ALLOWED, REQUEST_TIMEOUT, CONTENT_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MISDIRECTED_REQUEST,
-    PLAN_NOT_FOUND, PLAN_NAME_INVALID, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, DATABASE_UNAVAILABLE,
-    UNEXPECTED,
+    PLAN_NOT_FOUND, PLAN_NAME_INVALID, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, UPLOAD_NOT_FOUND,
+    UPLOAD_INVALID, JOB_BUSY, REPORT_NOT_READY, FILE_GONE, INSUFFICIENT_STORAGE, DATABASE_UNAVAILABLE, UNEXPECTED,
 )  # fmt: skip
 
 TYPE_OF_ERROR: dict[type[PlannerError], ProblemType] = {
@@ -112,14 +129,26 @@ TYPE_OF_ERROR: dict[type[PlannerError], ProblemType] = {
     PlanConflict: PLAN_CHANGED,
     PreconditionRequired: PRECONDITION_REQUIRED,
     StoredOutputRefused: OUTPUT_REFUSED,
+    UploadNotFound: UPLOAD_NOT_FOUND,
+    JobNotFound: UPLOAD_NOT_FOUND,
+    MappingNotFound: UPLOAD_NOT_FOUND,
+    UploadInvalid: UPLOAD_INVALID,
+    UploadTooLarge: CONTENT_TOO_LARGE,
+    JobBusy: JOB_BUSY,
+    ReportNotReady: REPORT_NOT_READY,
+    FileGone: FILE_GONE,
+    NoRoom: INSUFFICIENT_STORAGE,
     DatabaseUnusable: DATABASE_UNAVAILABLE,
+    UsageNotFound: NOT_FOUND,
+    UsageRequestInvalid: REQUEST_INVALID,
     PlannerError: INPUT_REFUSED,
 }
 TYPE_OF_STATUS = {
     kind.status: kind
     for kind in (
         CROSS_ORIGIN, NOT_FOUND, METHOD_NOT_ALLOWED, REQUEST_TIMEOUT, CONTENT_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE,
-        MISDIRECTED_REQUEST, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, DATABASE_UNAVAILABLE,
+        MISDIRECTED_REQUEST, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, INSUFFICIENT_STORAGE,
+        DATABASE_UNAVAILABLE,
     )
 }  # fmt: skip
 

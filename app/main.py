@@ -13,16 +13,18 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
-from app import api_docs, errors, openapi, pages
+from app import api_docs, chart_script, errors, openapi, pages
 from app.answers import HealthAnswer
 from app.compression import Compression
 from app.db import Database, DatabaseUnusable, database_url
 from app.head_requests import HeadAsGet
+from app.jobs import routes as jobs
+from app.jobs.watcher import Watcher
 from app.plans import description as plans_description
 from app.plans import routes as plans
 from app.plans import service as plan_store
 from app.reference import api as reference_api
-from app.security.body import BoundedBody
+from app.security.body import BoundedBody, Streams
 from app.security.headers import SecurityHeaders
 from app.security.hosts import AllowedHosts
 from app.security.same_origin import SameOrigin
@@ -30,6 +32,9 @@ from app.settings import Settings
 from app.sizing import routes as sizing
 from app.static_files import Files
 from app.templating import STATIC_DIR
+from app.uploads import description as uploads_description
+from app.uploads import routes as uploads
+from app.usage import routes as usage
 from planner_core import CORE_VERSION
 
 DATABASE_ANSWERS_WITHIN_S = 2
@@ -37,6 +42,9 @@ MOST_HEALTH_CHECKS = 2
 """At a time: those that a dead server keeps waiting take no thread from requests."""
 
 logger = logging.getLogger("cfplan.health")
+FORM_AROUND_FILE_BYTES = 2**20
+"""A form adds its fields and boundaries to a file of the largest size; the file is held to its own limit."""
+
 health = APIRouter(tags=["service"])
 
 
@@ -68,7 +76,9 @@ async def _database_answers(database: Database, limiter: CapacityLimiter) -> boo
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Bring the schema up before the first request, and close the database after the last."""
     await run_in_threadpool(_prepare, app.state.database, app.state.settings)
+    app.state.watcher.start()
     yield
+    await run_in_threadpool(app.state.watcher.stop)
     app.state.database.close()
 
 
@@ -93,14 +103,19 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.settings = settings
     app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
     app.state.database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
+    app.state.watcher = Watcher(app.state.database, settings)
     errors.install(app)
-    openapi.install(app, plans_description.add)
+    openapi.install(app, plans_description.add, uploads_description.add)
     for router in (
         sizing.router,
         plans.router,
+        uploads.router,
+        jobs.router,
+        usage.router,
         health,
         reference_api.router,
         api_docs.router,
+        chart_script.router,
         *pages.routers(),
     ):
         app.include_router(router)
@@ -118,5 +133,14 @@ def _middleware(settings: Settings) -> list[Middleware]:
         Middleware(HeadAsGet),
         Middleware(AllowedHosts, allowed=settings.accepted_hosts),
         Middleware(SameOrigin),
-        Middleware(BoundedBody, max_bytes=settings.max_body_bytes, timeout_s=settings.body_timeout_s),
+        Middleware(
+            BoundedBody,
+            max_bytes=settings.max_body_bytes,
+            timeout_s=settings.body_timeout_s,
+            streams=Streams(
+                frozenset({"/uploads", "/api/v1/uploads"}),
+                max_bytes=settings.max_upload_bytes + FORM_AROUND_FILE_BYTES,
+                stall_s=settings.upload_stall_s,
+            ),
+        ),
     ]

@@ -40,6 +40,14 @@ their meaning; members may be added to answers.
 TAGS = [
     {"name": "plans", "description": "A plan document in, a result or a text out. Nothing is stored."},
     {"name": "stored plans", "description": "Plans that are kept, with all their versions."},
+    {
+        "name": "uploads",
+        "description": "Dumps, tables and displays, read into the usage history by jobs, and what was found in them.",
+    },
+    {
+        "name": "measured usage",
+        "description": "What the records say of structures and queues, by hours and days, and plans made from it.",
+    },
     {"name": "reference", "description": "The published tables on which every figure rests."},
     {"name": "service", "description": "The service itself."},
 ]
@@ -85,7 +93,7 @@ ANSWERED: tuple[tuple[str, str | None], ...] = (
 """Addresses whose answers to the examples are shown, and the kind of output of each."""
 
 PROBLEM_WORDS = {
-    409: "Another plan has this name.",
+    409: "Another plan has this name; or a job is under way, or has not ended yet.",
     412: "The plan is not what If-Match or If-None-Match expects: it was changed or deleted since it was read. "
     "`current` says what is there now.",
     428: "The plan exists and this would change it: If-Match must say which version it is made on top of.",
@@ -94,6 +102,7 @@ PROBLEM_WORDS = {
     408: "The body took too long to arrive.",
     413: "The body is larger than the service takes.",
     415: "The body is not application/json in UTF-8, as its headers say.",
+    507: "There is too little room on the disk for the upload.",
     422: "The document is not valid, no such plan can exist, or this output cannot be given: `errors` names the fields.",
 }
 

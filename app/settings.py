@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from planner_core.errors import PlannerError
-from planner_core.units import MIB
+from planner_core.units import GIB, MIB
 
 
 class SettingsInvalid(PlannerError):
@@ -66,6 +66,49 @@ class Settings(BaseSettings):
         gt=0,
         description="Seconds within which a request body must have arrived in whole.",
     )
+    max_upload_bytes: int = Field(
+        default=64 * GIB,
+        ge=1,
+        description="Largest file in bytes that is taken as an upload of usage data.",
+    )
+    upload_stall_s: float = Field(
+        default=60.0,
+        gt=0,
+        description="Seconds without a byte after which an upload is given up. How long it takes in all is not limited.",
+    )
+    upload_days: int = Field(
+        default=30,
+        ge=0,
+        le=36_500,
+        description="Days for which the file of an upload is kept after it was read; its report stays.",
+    )
+    history_url: str = Field(
+        default="",
+        repr=False,  # it may hold a key
+        description=(
+            "Where the usage history is kept: a folder, or the URL of an object store. Empty: the folder history in the "
+            "data folder."
+        ),
+    )
+    history_days: int = Field(
+        default=0,
+        ge=0,
+        le=36_500,
+        description="Days that the usage history keeps; older ones are dropped when an upload is read. 0 keeps all.",
+    )
+    in_process_below_bytes: int = Field(
+        default=GIB,
+        ge=0,
+        description="Dumps smaller than this many bytes are read without Spark, whose start alone takes some seconds.",
+    )
+    jobs_at_once: int = Field(
+        default=1, ge=1, le=64, description="How many uploads are read at the same time; the others wait."
+    )
+    job_stale_s: float = Field(
+        default=60.0,
+        ge=1,
+        description="Seconds without a sign of life after which the reading of an upload is begun again.",
+    )
     compress_over_bytes: int = Field(
         default=1400,
         ge=0,
@@ -78,6 +121,18 @@ class Settings(BaseSettings):
         if isinstance(value, str):
             return tuple(name.strip().lower() for name in value.split(",") if name.strip())
         return value
+
+    @property
+    def history(self) -> str:
+        """Where the usage history is, as the jobs take it."""
+        return self.history_url or str((self.data_dir / "history").absolute())
+
+    def as_environment(self) -> dict[str, str]:
+        """The same settings for a process that is started: a folder means the same wherever it runs."""
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        values["data_dir"] = self.data_dir.absolute()
+        values["allowed_hosts"] = ",".join(self.allowed_hosts)
+        return {f"CFPLAN_{name.upper()}": str(value) for name, value in values.items()}
 
     @property
     def accepted_hosts(self) -> tuple[str, ...]:

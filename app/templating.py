@@ -54,6 +54,8 @@ SITE = Site(
     nav=(
         NavItem("calculator", "/", "Calculator"),
         NavItem("plans", "/plans", "Plans"),
+        NavItem("uploads", "/uploads", "Uploads"),
+        NavItem("usage", "/usage", "Usage"),
         NavItem("reference", "/reference", "Published tables"),
         NavItem("docs", "/docs", "Documentation"),
         NavItem("api", "/api/docs", "API"),

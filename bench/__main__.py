@@ -1,4 +1,4 @@
-"""`python -m bench`: what the service and the core cost, as ratios measured in one run."""
+"""`python -m bench`: what the service and the core cost, as ratios measured in one run, and how fast dumps are read."""
 
 from __future__ import annotations
 
@@ -6,35 +6,51 @@ import argparse
 import os
 import platform
 from collections.abc import Sequence
+from pathlib import Path
 
 from app.sizing.examples import sq03
-from bench import large_plan, service, stored
+from bench import dumps, large_plan, service, stored
 from bench.plans import QUEUES, STRUCTURES
 
 AIM_RATIO = 0.6
 AIM_S = 0.5
 AIM_LARGEST_S, AIM_PASTED_S = 5.0, 1.0
+AIM_MB_PER_S = 300
+MEGA = 1e6
+LEAST_S = 1e-3
+PARTS = ("service", "core", "stored", "dumps")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     options = _options(arguments)
+    wanted = options.only or PARTS
     print(
         f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}, {platform.system()}\n"
     )
-    served = service.measure(sq03(), rounds=options.rounds, requests=options.requests)
-    _print_service(served)
-    computed = large_plan.measure(structures=options.structures, queues=options.queues, rounds=options.rounds)
-    _print_core(computed)
-    saves = max(options.rounds // 3, 1)
-    kept = stored.measure_largest(structures=options.structures, queues=options.queues, rounds=saves)
-    what = f"{options.structures} structures x {options.queues} queues by REST, shown as a page"
-    _print_stored(kept, what, aim_s=AIM_LARGEST_S)
-    _print_stored(
-        stored.measure_pasted(queues=options.queues, rounds=saves),
-        f"{options.queues} queues pasted into the editor's form, shown as a page",
-        aim_s=AIM_PASTED_S,
-    )
+    if "service" in wanted:
+        served = service.measure(sq03(), rounds=options.rounds, requests=options.requests)
+        _print_service(served)
+    if "core" in wanted:
+        computed = large_plan.measure(
+            structures=options.structures, queues=options.queues, rounds=options.rounds
+        )
+        _print_core(computed)
+    if "stored" in wanted:
+        saves = max(options.rounds // 3, 1)
+        kept = stored.measure_largest(structures=options.structures, queues=options.queues, rounds=saves)
+        what = f"{options.structures} structures x {options.queues} queues by REST, shown as a page"
+        _print_stored(kept, what, aim_s=AIM_LARGEST_S)
+        _print_stored(
+            stored.measure_pasted(queues=options.queues, rounds=saves),
+            f"{options.queues} queues pasted into the editor's form, shown as a page",
+            aim_s=AIM_PASTED_S,
+        )
+    if "dumps" in wanted:
+        size, measured = dumps.measure(
+            round(options.dump_mb * MEGA), spark=not options.no_spark, dump=options.dump
+        )
+        _print_dumps(size, measured)
 
 
 def _print_service(served: dict[str, service.Served]) -> None:
@@ -75,6 +91,22 @@ def _print_stored(found: dict[str, stored.Stored], what: str, *, aim_s: float) -
         )
     print(f"{'aim':<14}{aim_s:>30.3f}")
 
+def _print_dumps(size_bytes: int, measured: Sequence[dumps.Measured]) -> None:
+    print(
+        f"\nA dump of {size_bytes / MEGA:.0f} MB, read from memory; the stages are without the start of Python"
+    )
+    print(f"{'':<26}{'s in all':>9}{'MB/s':>7}{'CPU s':>8}{'rows':>10}{'peak MB':>9}  stages: s (MB/s)")
+    for found in measured:
+        stages = ", ".join(
+            f"{stage} {seconds:.2f} ({size_bytes / MEGA / max(seconds, LEAST_S):.0f})"
+            for stage, seconds in found.stages.items()
+        )
+        rate = size_bytes / MEGA / found.seconds
+        print(
+            f"{found.name:<26}{found.seconds:>9.2f}{rate:>7.0f}{found.cpu_s:>8.2f}{found.rows:>10}{found.peak_mb:>9.0f}  {stages}"
+        )
+    print(f"{'aim for Arrow, one process':<26}{'':>9}{AIM_MB_PER_S:>7}")
+
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
@@ -82,6 +114,10 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--requests", type=int, default=400, help="requests in each round")
     parser.add_argument("--structures", type=int, default=STRUCTURES, help="structures of the large plan")
     parser.add_argument("--queues", type=int, default=QUEUES, help="queues on each of them")
+    parser.add_argument("--only", choices=PARTS, action="append", help="measure this only; may be repeated")
+    parser.add_argument("--dump-mb", type=float, default=100, help="size of the generated dump")
+    parser.add_argument("--dump", type=Path, help="a dump to measure with, in place of a generated one")
+    parser.add_argument("--no-spark", action="store_true", help="measure dumps without Spark")
     return parser.parse_args(arguments)
 
 

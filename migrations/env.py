@@ -6,11 +6,19 @@ from alembic import context
 from sqlalchemy import Connection
 
 from app.db import Base, Database, database_url
-from app.plans import models
+from app.jobs import models as jobs
+from app.plans import models as plans
 from app.settings import Settings
+from app.uploads import models as uploads
+from app.usage import models as usage
 
 config = context.config
-TABLES = (models.Plan, models.PlanVersion, models.PlanOutput)  # imported, so that the metadata knows them
+# Imported, so that the metadata knows them.
+TABLES = (
+    plans.Plan, plans.PlanVersion, plans.PlanOutput, uploads.Upload, uploads.QsgMapping, jobs.JobRun,
+    usage.MeasuredStructure, usage.MeasuredQueue, usage.HourlyStructureUsage, usage.HourlySmdsUsage,
+    usage.HourlyQueueUsage,
+)  # fmt: skip
 
 
 def migrate(connection: Connection) -> None:

@@ -15,5 +15,20 @@ def routers() -> list[APIRouter]:
     from app.pages.quick.routes import router as quick
     from app.pages.sheet.routes import router as sheet
     from app.pages.style.routes import router as style
+    from app.pages.uploads.routes import router as uploads
+    from app.pages.usage.plan import router as usage_plan
+    from app.pages.usage.routes import router as usage
 
-    return [quick, editor, plans, changing, sheet, published, documentation, style]
+    return [
+        quick,
+        editor,
+        plans,
+        changing,
+        sheet,
+        uploads,
+        usage_plan,
+        usage,
+        published,
+        documentation,
+        style,
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import NamedTuple
 
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -13,21 +14,40 @@ MOST_DIGITS = 18
 """Of a Content-Length that are looked at: more of them is too large in any case."""
 
 
+class Streams(NamedTuple):
+    """The addresses that take files of any length, which go to disk piece by piece, and the bounds of those."""
+
+    paths: frozenset[str]
+    max_bytes: int
+    stall_s: float
+    """Seconds without a byte. How long a whole file takes depends on its length and the line."""
+
+
 class BoundedBody:
     """Ends the reading of a body that is too large (413) or too slow (408)."""
 
-    def __init__(self, app: ASGIApp, max_bytes: int, timeout_s: float) -> None:
+    def __init__(
+        self, app: ASGIApp, max_bytes: int, timeout_s: float, streams: Streams | None = None
+    ) -> None:
         self.app = app
         self.max_bytes = max_bytes
         self.timeout_s = timeout_s
+        self.streams = streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with a `receive` that counts."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        is_stream = (
+            self.streams is not None
+            and scope["method"] == "POST"
+            and scope["path"].removeprefix(scope.get("root_path", "")) in self.streams.paths
+        )
+        max_bytes = self.streams.max_bytes if self.streams is not None and is_stream else self.max_bytes
+        timeout_s = self.streams.stall_s if self.streams is not None and is_stream else self.timeout_s
         announced = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-        is_announced_too_large = announced.isdigit() and int(announced[:MOST_DIGITS]) > self.max_bytes
+        is_announced_too_large = announced.isdigit() and int(announced[:MOST_DIGITS]) > max_bytes
         received_bytes = 0
         deadline: float | None = None
         is_complete = False
@@ -37,23 +57,27 @@ class BoundedBody:
             if is_complete:  # only the end of the connection is still to be heard of
                 return await receive()
             if is_announced_too_large:  # nothing of it is read
-                raise self._too_large()
-            if deadline is None:
-                deadline = asyncio.get_running_loop().time() + self.timeout_s
+                raise self._too_large(max_bytes)
+            if deadline is None or is_stream:
+                deadline = asyncio.get_running_loop().time() + timeout_s
             try:
                 async with asyncio.timeout_at(deadline):
                     message = await receive()
             except TimeoutError:
-                detail = f"The request body did not arrive within {self.timeout_s:g} seconds."
+                detail = (
+                    f"Nothing of the upload arrived for {timeout_s:g} seconds; what had arrived was not kept."
+                    if is_stream
+                    else f"The request body did not arrive within {timeout_s:g} seconds."
+                )
                 raise HTTPException(408, detail, headers=CLOSE) from None
             received_bytes += len(message.get("body", b""))
             is_complete = not message.get("more_body", False)
-            if received_bytes > self.max_bytes:
-                raise self._too_large()
+            if received_bytes > max_bytes:
+                raise self._too_large(max_bytes)
             return message
 
         await self.app(scope, bounded_receive, send)
 
-    def _too_large(self) -> HTTPException:
-        detail = f"The request body is larger than {self.max_bytes} bytes, the most this service takes."
+    def _too_large(self, max_bytes: int) -> HTTPException:
+        detail = f"The request body is larger than {max_bytes} bytes, the most this service takes."
         return HTTPException(413, detail, headers=CLOSE)

@@ -20,6 +20,10 @@ def test_the_benchmarks_run_and_print_both_figures_of_each_ratio() -> None:
         sys.executable,
         "-m",
         "bench",
+        "--only",
+        "service",
+        "--only",
+        "core",
         "--rounds",
         "1",
         "--requests",
@@ -47,7 +51,7 @@ def test_no_server_is_left_behind_when_a_measurement_fails(monkeypatch: pytest.M
     monkeypatch.setattr("bench.service.subprocess.Popen", watched)
     monkeypatch.setattr("bench.__main__.sq03", lambda: {"qsg": "no plan"})
     with pytest.raises(RuntimeError, match="422"):
-        main(["--rounds", "1", "--requests", "4"])
+        main(["--only", "service", "--rounds", "1", "--requests", "4"])
     assert ended
     assert all(process.poll() is not None for process in ended)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -10,15 +11,22 @@ import pytest
 import schemathesis
 from schemathesis.checks import CHECKS, load_all_checks
 
+from app.jobs import processes
+from app.jobs import routes as job_routes
 from app.main import create_app
 from app.plans import service
 from app.settings import Settings
 from planner_core.document import read_object
 from planner_core.outputs import OUTPUT_KINDS
 from tests.app.support import SQ03
+from tests.uploads.support import finish, post_file
+from tests.usage.support import store, ten_days
 
 STORED_NAME = "SQ03"
 STORED = "/api/v1/plans/{name}"
+USAGE = "/api/v1/usage"
+UPLOADS, QSG_MAP = "/api/v1/uploads", "/api/v1/qsg-map"
+MEASURED = "structures/{qsg}/{structure}"
 OPERATIONS = [
     *(("POST", f"/api/v1/{kind}") for kind in ("size", *OUTPUT_KINDS)),
     *(
@@ -29,14 +37,31 @@ OPERATIONS = [
     *((method, STORED) for method in ("PUT", "GET", "DELETE")),
     *(("GET", f"{STORED}/{part}") for part in ("document", "versions", "versions/{number}", "diff")),
     ("POST", f"{STORED}/restore"),
+    *(
+        ("GET", f"{USAGE}/{part}")
+        for part in ("structures", *(f"{MEASURED}{at}" for at in ("", "/queues", "/queue")))
+    ),
+    ("POST", f"{USAGE}/plan-document"),
+    *((method, UPLOADS) for method in ("GET", "POST")),
+    *(("GET", f"{UPLOADS}/{{number}}{part}") for part in ("", "/report")),
+    ("POST", f"{UPLOADS}/{{number}}/ingest"),
+    ("DELETE", f"{UPLOADS}/{{number}}"),
+    *(("GET", f"/api/v1/jobs/{{number}}{part}") for part in ("", "/log", "/events")),
+    ("GET", QSG_MAP),
+    *((method, f"{QSG_MAP}/{{system_id}}/{{queue_manager}}") for method in ("PUT", "DELETE")),
     *(("GET", f"{STORED}{at}/{kind}") for at in ("", "/versions/{number}") for kind in OUTPUT_KINDS),
 ]
 GOOD, BAD = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
-HAS_BODY = [("PUT", STORED), *((method, path) for method, path in OPERATIONS[: 1 + len(OUTPUT_KINDS)])]
+HAS_BODY = [
+    ("PUT", STORED),
+    ("POST", f"{UPLOADS}/{{number}}/ingest"),
+    ("PUT", f"{QSG_MAP}/{{system_id}}/{{queue_manager}}"),
+    *((method, path) for method, path in OPERATIONS[: 1 + len(OUTPUT_KINDS)]),
+]
 HAS_PARAMETERS = [
     (method, path)
     for method, path in OPERATIONS
-    if path.startswith("/api/v1/plans") or (method, path) in HAS_BODY
+    if path.startswith(("/api/v1/plans", USAGE, f"{UPLOADS}/", "/api/v1/jobs")) or (method, path) in HAS_BODY
 ]
 TRIED = [
     pytest.param(method, path, mode, id=f"{method} {path} {mode.value}")
@@ -59,13 +84,19 @@ CHECKED = [
 
 
 @pytest.fixture(scope="module")
-def described(tmp_path_factory: pytest.TempPathFactory) -> schemathesis.BaseSchema:
+def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[schemathesis.BaseSchema]:
     """The interface as it describes itself, for any host name: the tester calls it by one of its own."""
     settings = Settings(data_dir=Path(tmp_path_factory.mktemp("data")), allowed_hosts=("*",))
     app = create_app(settings)
     with app.state.database.session(writes=True) as session:
         service.save_plan(session, STORED_NAME, read_object(SQ03))
-    return schemathesis.openapi.from_asgi("/openapi.json", app)
+    store(app, ten_days(days=2))
+    upload = post_file(app, "text").json()
+    finish(app, upload["job"]["id"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(processes, "NEEDED", ("a_package_that_nobody_has",))  # so that no job is started
+        patch.setattr(job_routes, "LONGEST_STREAM_S", 0.5)
+        yield schemathesis.openapi.from_asgi("/openapi.json", app)
 
 
 def test_all_operations_are_tried(described: schemathesis.BaseSchema) -> None:
@@ -137,6 +168,10 @@ def try_cases(
             case.path_parameters["name"] = STORED_NAME
             if "number" in case.path_parameters:
                 case.path_parameters["number"] = 1
+        if real and "{qsg}" in path and mode is GOOD:
+            case.path_parameters.update(qsg="SQ03", structure="APPLICATION1")
+        if real and path.startswith((f"{UPLOADS}/", "/api/v1/jobs/")) and mode is GOOD:
+            case.path_parameters["number"] = 1
         case.call_and_validate(checks=CHECKS.get_by_names(CHECKED))  # type: ignore[arg-type]
 
     send()

@@ -16,6 +16,7 @@ def main() -> int:
     """Send one request."""
     parser = argparse.ArgumentParser(prog="curl", allow_abbrev=False)
     parser.add_argument("--json")
+    parser.add_argument("--request")
     for option in ("silent", "include", "fail-with-body", "remote-name", "remote-header-name"):
         parser.add_argument(f"--{option}", action="store_true")
     parser.add_argument("url")
@@ -24,7 +25,9 @@ def main() -> int:
     if given.json is not None:
         headers = {"accept": "application/json", "content-type": "application/json"}
         body = Path(given.json[1:]).read_bytes() if given.json.startswith("@") else given.json.encode()
-    answer = httpx.request("POST" if body is not None else "GET", given.url, content=body, headers=headers)
+    answer = httpx.request(
+        given.request or ("GET" if body is None else "POST"), given.url, content=body, headers=headers
+    )
     named = re.search(r'filename="([^"/]+)"', answer.headers.get("content-disposition", ""))
     if given.remote_name and named:
         Path(named[1]).write_bytes(answer.content)

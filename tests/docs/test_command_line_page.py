@@ -35,7 +35,9 @@ def options(text: str) -> set[str]:
 
 
 COMMANDS = listed(help_of(), "COMMAND")
-VERBS = listed(help_of("plans"), "VERB")
+PARENTS = ("plans", "history")
+VERBS = {parent: listed(help_of(parent), "VERB") for parent in PARENTS}
+EVERY_VERB = [(parent, verb) for parent, verbs in VERBS.items() for verb in verbs]
 
 
 def test_the_help_names_the_commands() -> None:
@@ -43,7 +45,11 @@ def test_the_help_names_the_commands() -> None:
 
 
 def test_the_help_names_what_can_be_done_with_stored_plans() -> None:
-    assert {"list", "show", "put", "export"} <= set(VERBS)
+    assert {"list", "show", "put", "export"} <= set(VERBS["plans"])
+
+
+def test_the_help_names_what_can_be_done_with_the_history() -> None:
+    assert set(VERBS["history"]) == {"export", "rollup"}
 
 
 def test_every_command_has_its_section_and_no_other_is_described() -> None:
@@ -52,7 +58,7 @@ def test_every_command_has_its_section_and_no_other_is_described() -> None:
     ]
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "plans"])
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in PARENTS])
 def test_every_option_of_a_command_is_described(command: str) -> None:
     real = set(re.findall(r"--[a-z-]+", help_of(command))) - {"--help"}
     own = options(section(PAGE, f"cfplan {command}"))
@@ -61,14 +67,14 @@ def test_every_option_of_a_command_is_described(command: str) -> None:
     assert own - real == set()
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_option_for_stored_plans_is_described(verb: str) -> None:
-    below = section(PAGE, "cfplan plans").partition(f"| option of {verb} |")[2]
+@pytest.mark.parametrize(("parent", "verb"), EVERY_VERB)
+def test_every_option_of_a_verb_is_described(parent: str, verb: str) -> None:
+    below = section(PAGE, f"cfplan {parent}").partition(f"| option of {verb} |")[2]
     table, _, _ = below.partition("\n\n")
-    assert options(f"| option |{table}") == set(re.findall(r"--[a-z-]+", help_of("plans", verb))) - {"--help"}
+    assert options(f"| option |{table}") == set(re.findall(r"--[a-z-]+", help_of(parent, verb))) - {"--help"}
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, *(f"plans {verb}" for verb in VERBS)])
+@pytest.mark.parametrize("command", [*COMMANDS, *(f"{parent} {verb}" for parent, verb in EVERY_VERB)])
 def test_every_command_has_an_example(command: str) -> None:
     shown = [block.text for block in blocks(PAGE) if block.language in {"console", "sh"}]
     assert any(f"cfplan {command}" in text for text in shown)

@@ -18,7 +18,7 @@ import pytest
 from tests.docs.pages import PAGES, ROOT, Block, blocks, commands, name_of, shows
 
 ADDRESS = "http://127.0.0.1:8000"
-LANGUAGES = {"", "console", "sh", "toml", "python", "json", "yaml", "dockerfile"}
+LANGUAGES = {"", "console", "csv", "sh", "toml", "python", "json", "yaml", "dockerfile"}
 SHELL = {"console", "sh"}
 RUN_ELSEWHERE = {ROOT / "docs/provisioning.md"}
 """tests/plans/test_provisioning.py follows them, with stand-ins for z/OSMF and Zowe."""

@@ -118,9 +118,11 @@ def test_data_survives_a_migration_up_and_down(url: URL) -> None:
             "team TWO",
             "team GONE",
         }
-        assert {t: rows for t, rows in contents(connection).items() if t != "plans"} == {
+        now = contents(connection)
+        assert {t: now[t] for t in before if t != "plans"} == {
             t: rows for t, rows in before.items() if t != "plans"
         }
+        assert {t: rows for t, rows in now.items() if t not in before and rows} == {}
     database.downgrade(FIRST)
     with database.engine.connect() as connection:
         assert contents(connection) == before

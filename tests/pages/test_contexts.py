@@ -33,9 +33,14 @@ from app.pages.published.contexts import TablePage
 from app.pages.quick.routes import QuickPage
 from app.pages.sheet.routes import SheetPage
 from app.pages.style.routes import StylePage
+from app.pages.uploads.routes import NewUploadPage, QsgMapPage, UploadPage, UploadsPage
+from app.pages.usage.plan import PlanFromUsagePage
+from app.pages.usage.routes import QueuePage, UsageListPage, UsagePage
 from app.templating import PROVIDED, TEMPLATES_DIR, Page, environment, render_text
 from tests.app.support import send_json
 from tests.pages.addresses import PAGES, html
+from tests.uploads.support import post_file
+from tests.usage.support import store, ten_days
 
 CONTEXTS: dict[str, type[Page]] = {
     "api_docs.html": ApiDocsPage,
@@ -59,12 +64,23 @@ CONTEXTS: dict[str, type[Page]] = {
     "reference/table.html": TablePage,
     "sheet/sheet.html": SheetPage,
     "style/style.html": StylePage,
+    "uploads/list.html": UploadsPage,
+    "uploads/map.html": QsgMapPage,
+    "uploads/new.html": NewUploadPage,
+    "uploads/upload.html": UploadPage,
+    "usage/list.html": UsageListPage,
+    "usage/plan.html": PlanFromUsagePage,
+    "usage/queue.html": QueuePage,
+    "usage/structure.html": UsagePage,
 }
 
 PLAN_PAGES = (
     "/plans", "/new-plan", "/deleted-plans", "/import-plans", "/sheet", "/plans/CONTEXTS", "/plans/CONTEXTS/history",
     "/plans/CONTEXTS/compare", "/plans/CONTEXTS/versions/1/print", "/plans/CONTEXTS/advice",
     "/plans/CONTEXTS/versions/1/structures/MYDATA",
+)  # fmt: skip
+USAGE_PAGES = (
+    "/usage/SQ03/APPLICATION1", "/usage/SQ03/APPLICATION1/queue?name=ORDERS.IN", "/usage/SQ03/plan",
 )  # fmt: skip
 ANSWERS_TO_FORMS = {"plans/conflict.html", "plans/panel.html"}
 """tests/pages/plans sends these forms."""
@@ -165,7 +181,9 @@ def test_the_pages_are_rendered_from_these_pairs(app: FastAPI, monkeypatch: pyte
         app, "PUT", "/api/v1/plans/CONTEXTS", read_text(example_text().encode()).model_dump(mode="json")
     )
     assert saved.status in {200, 201}
-    for address in (*PAGES, *PLAN_PAGES):
+    store(app, ten_days(days=2))
+    upload = post_file(app, "text").json()["id"]
+    for address in (*PAGES, *PLAN_PAGES, *USAGE_PAGES, f"/uploads/{upload}"):
         html(app, address)
     assert seen == {name: context for name, context in CONTEXTS.items() if name not in ANSWERS_TO_FORMS}
 

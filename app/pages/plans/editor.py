@@ -173,6 +173,9 @@ def edit(request: Request, session: SessionDep, name: str) -> Response:
     """The form filled with the latest version."""
     version = service.get_plan(session, name)
     asked = Asked(typed_of(version.document), name=name, etag=version.etag, base=str(version.number))
+    if request.query_params.get("made") and version.comment:
+        note = "What was not measured has the values of any new plan: look it over, then save."
+        asked = replace(asked, notes=(version.comment, note))
     return _editor(request, asked, name, is_asked=True)
 
 

@@ -1,0 +1,118 @@
+"""A process that prints JSON lines, read while it runs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import IO, Any, Self
+
+GRACE_S = 5.0
+LONGEST_LINE_BYTES = 64 * 2**20
+"""A report on a dump with thousands of structures is long; what is longer still is no report."""
+LINES_AHEAD = 1_000
+
+
+class Child:
+    """Used as a context; whatever it started is ended with it."""
+
+    def __init__(self, command: Sequence[str], *, on_stderr: Callable[[str], None]) -> None:
+        """Start it, in a group of its own, with nothing to read."""
+        self._on_stderr = on_stderr
+        self._lines: queue.Queue[str | None] = queue.Queue(LINES_AHEAD)
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            encoding="utf-8",
+            errors="replace",
+        )
+        self._threads = [
+            threading.Thread(target=self._read_stdout, daemon=True),
+            threading.Thread(target=self._read_stderr, daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def events(self, *, every_s: float) -> Iterator[Mapping[str, Any] | None]:
+        """What it prints, line by line, to its end; None whenever it was silent for so long."""
+        while True:
+            try:
+                line = self._lines.get(timeout=every_s)
+            except queue.Empty:
+                yield None
+                continue
+            if line is None:
+                return
+            yield self._parsed(line)
+
+    def wait(self) -> int:
+        """The exit code: below zero, the number of the signal that ended it. All that it said has been read then."""
+        code = self._process.wait()
+        for thread in self._threads:
+            thread.join(GRACE_S)
+        return code
+
+    def stop(self) -> None:
+        """End it and all that it started, first with a word, then without."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if self._process.poll() is None:
+                self._signal(number)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(GRACE_S)
+        self._signal(signal.SIGKILL)  # what it left behind in its group
+        while any(thread.is_alive() for thread in self._threads[:1]):  # make room for a reader that waits
+            with contextlib.suppress(queue.Empty):
+                self._lines.get(timeout=0.05)
+        for thread in self._threads:
+            thread.join(GRACE_S)
+        for stream in (self._process.stdout, self._process.stderr):
+            if stream is not None:
+                stream.close()
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+    def _parsed(self, line: str) -> Mapping[str, Any] | None:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            event = None
+        if isinstance(event, dict):
+            return event
+        self._on_stderr(line)  # a word of a library on the wrong stream
+        return None
+
+    def _read_stdout(self) -> None:
+        assert self._process.stdout is not None  # noqa: S101 - it was asked for above
+        for line in _lines(self._process.stdout):
+            self._lines.put(line)
+        self._lines.put(None)
+
+    def _read_stderr(self) -> None:
+        assert self._process.stderr is not None  # noqa: S101
+        for line in _lines(self._process.stderr):
+            self._on_stderr(line)
+
+
+def _lines(stream: IO[str]) -> Iterator[str]:
+    while line := stream.readline(LONGEST_LINE_BYTES):
+        if line.strip():
+            yield line.rstrip("\n")

@@ -1,0 +1,40 @@
+"""What a run said, bounded: the beginning and the end are kept, the middle of very much is not."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+HEAD_CHARACTERS, TAIL_CHARACTERS = 16_000, 48_000
+LONGEST_LINE = 2_000
+
+
+class Log:
+    """Lines with their times."""
+
+    def __init__(self, text: str = "") -> None:
+        self._head = text[:HEAD_CHARACTERS]
+        self._tail = text[HEAD_CHARACTERS:]
+        self._omitted = 0
+
+    def add(self, line: str) -> None:
+        """Add a line with the time of now."""
+        kept = "".join(letter if letter.isprintable() or letter == "\t" else "?" for letter in line.rstrip())
+        entry = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} {kept[:LONGEST_LINE]}\n"
+        if not self._tail and len(self._head) + len(entry) <= HEAD_CHARACTERS:
+            self._head += entry
+            return
+        self._tail += entry
+        if len(self._tail) > 2 * TAIL_CHARACTERS:  # cut seldom, not at every line
+            self._cut()
+
+    def text(self) -> str:
+        """All of it, and how much is missing in the middle."""
+        if len(self._tail) > TAIL_CHARACTERS:
+            self._cut()
+        missing = f"... {self._omitted} lines are left out here ...\n" if self._omitted else ""
+        return self._head + missing + self._tail
+
+    def _cut(self) -> None:
+        at = self._tail.find("\n", len(self._tail) - TAIL_CHARACTERS) + 1
+        self._omitted += self._tail.count("\n", 0, at)
+        self._tail = self._tail[at:]

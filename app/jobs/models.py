@@ -1,0 +1,56 @@
+"""The table of the runs of jobs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db import Base, CompressedText, Timestamp
+
+_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only what it calls INTEGER
+
+
+class JobState(StrEnum):
+    """Where a run is. A run that asks waits for an answer; the last two are ends."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    ASKS = "asks"
+    DONE = "done"
+    FAILED = "failed"
+
+
+INGEST = "ingest"
+"""The kind of job that reads an upload into the usage history."""
+
+
+class JobRun(Base):
+    """One run of a job. Its supervisor alone writes to it while it runs, under the name in `owner`."""
+
+    __tablename__ = "job_runs"
+    __table_args__ = (
+        Index("ix_job_runs_state", "state"),
+        Index("ix_job_runs_upload_id", "upload_id"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    kind: Mapped[str] = mapped_column(String(20))
+    upload_id: Mapped[int | None] = mapped_column(ForeignKey("uploads.id", ondelete="CASCADE"))
+    state: Mapped[str] = mapped_column(String(10))
+    stage: Mapped[str] = mapped_column(String(20))
+    done: Mapped[int] = mapped_column(BigInteger)
+    total: Mapped[int] = mapped_column(BigInteger)
+    sentence: Mapped[str] = mapped_column(Text)
+    attempts: Mapped[int] = mapped_column(Integer)
+    owner: Mapped[str] = mapped_column(String(120))
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+    started_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    heartbeat_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    ended_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    asks: Mapped[str | None] = mapped_column(Text)
+    report: Mapped[str | None] = mapped_column(CompressedText)
+    log: Mapped[str] = mapped_column(CompressedText)

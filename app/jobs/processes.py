@@ -1,0 +1,81 @@
+"""The processes that jobs are made of: how they are called, and whether they can run at all.
+
+The application never loads what they need. It asks whether that is installed, starts them with the interpreter that it
+runs on itself, and reads what they print.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from app.settings import Settings
+
+NEEDED = ("numpy", "pyarrow", "deltalake", "pyspark", "spark_jobs")
+PYTHON = (sys.executable, "-P", "-m")
+"""-P: modules come from what is installed, not from whatever lies in the folder that the service was started in."""
+WHAT_TO_DO_AT_THE_TERMINAL = (
+    "Reading usage data needs the packages in requirements/spark.txt, which are not installed. Run `make setup` in the "
+    "folder of cfplan (the first time it fetches 460 MB), or install that file into the environment of cfplan."
+)
+WHAT_TO_DO = (
+    f"{WHAT_TO_DO_AT_THE_TERMINAL} Uploads are kept meanwhile, and read as soon as the packages are there."
+)
+INGEST, ROLLUP, HISTORY = "spark_jobs.ingest", "spark_jobs.rollup", "spark_jobs.history"
+WORK = "jobs"
+MASTER_VARIABLE = "SPARK_MASTER"
+"""Spark's own name for where it runs: this machine's cores, or a cluster."""
+
+
+def missing_packages() -> tuple[str, ...]:
+    """What the processes need and this installation lacks; looked for afresh, since it may have come meanwhile."""
+    importlib.invalidate_caches()
+    return tuple(name for name in NEEDED if find_spec(name) is None)
+
+
+def work_dir(settings: Settings) -> Path:
+    """Where the processes may write what need not last."""
+    return settings.data_dir.absolute() / WORK
+
+
+def ingest_command(
+    settings: Settings,
+    paths: Sequence[Path],
+    *,
+    names: Sequence[str] = (),
+    qsg: Sequence[str] = (),
+    kind: str = "",
+    observed_at: str = "",
+    zone: str = "",
+) -> list[str]:
+    """Read files into the usage history. The files' names come last, behind two hyphens."""
+    command = [
+        *PYTHON, INGEST, "--history", settings.history, "--progress",
+        "--in-process-below", str(settings.in_process_below_bytes), "--work-dir", str(work_dir(settings)),
+    ]  # fmt: skip
+    for option, value in (("--kind", kind), ("--observed-at", observed_at), ("--zone", zone)):
+        if value:
+            command.append(f"{option}={value}")  # in one word: a zone may begin with a hyphen
+    master = os.environ.get(MASTER_VARIABLE)
+    if master:
+        command.append(f"--master={master}")
+    if settings.history_days:
+        command.append(f"--retention-days={settings.history_days}")
+    command += [f"--qsg={each}" for each in qsg]
+    command += [f"--name={each}" for each in names]
+    return [*command, "--", *map(str, paths)]
+
+
+def rollup_command(settings: Settings, days: Sequence[str]) -> list[str]:
+    """Sum up these days of the history; without days, all of it."""
+    command = [*PYTHON, ROLLUP, "--history", settings.history]
+    return [*command, f"--days={','.join(days)}"] if days else command
+
+
+def supervisor_command(job_id: int) -> list[str]:
+    """Keep one run of a job."""
+    return [*PYTHON, "app.jobs.run", str(job_id)]

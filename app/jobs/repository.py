@@ -1,0 +1,82 @@
+"""All SQL about runs of jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, func, or_, select, text, update
+from sqlalchemy.orm import Session, defer
+
+from app.jobs.models import JobRun, JobState
+
+CLAIM_LOCK = 0x6366706A6F62  # "cfpjob"
+"""PostgreSQL's advisory lock under which runs are claimed: so their number at one time holds."""
+
+
+def hold_claims(session: Session) -> None:
+    """Let nobody else claim a run until the transaction ends. A writer on SQLite has the database to itself anyway."""
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": CLAIM_LOCK})
+
+
+def find(session: Session, job_id: int, *, lock: bool = False, light: bool = False) -> JobRun | None:
+    """A run; `light` leaves report and log unread."""
+    query = select(JobRun).where(JobRun.id == job_id)
+    if lock:
+        query = query.with_for_update().execution_options(populate_existing=True)
+    if light:
+        query = query.options(defer(JobRun.report, raiseload=True), defer(JobRun.log, raiseload=True))
+    return session.scalars(query).one_or_none()
+
+
+def latest_of(session: Session, upload_ids: Iterable[int]) -> Mapping[int, JobRun]:
+    """The last run of each of these uploads, without report and log."""
+    last = (
+        select(func.max(JobRun.id)).where(JobRun.upload_id.in_(list(upload_ids))).group_by(JobRun.upload_id)
+    )
+    query = select(JobRun).where(JobRun.id.in_(last))
+    query = query.options(defer(JobRun.report, raiseload=True), defer(JobRun.log, raiseload=True))
+    return {run.upload_id: run for run in session.scalars(query) if run.upload_id is not None}
+
+
+def runs_of(session: Session, upload_id: int) -> Sequence[JobRun]:
+    """All runs of an upload, the newest first, without report and log."""
+    query = select(JobRun).where(JobRun.upload_id == upload_id).order_by(JobRun.id.desc())
+    return session.scalars(
+        query.options(defer(JobRun.report, raiseload=True), defer(JobRun.log, raiseload=True))
+    ).all()
+
+
+def alive(stale_before: datetime) -> ColumnElement[bool]:
+    """Runs whose supervisor has been heard of since then."""
+    return and_(JobRun.state == JobState.RUNNING, JobRun.heartbeat_at >= stale_before)
+
+
+def waiting(session: Session, *, stale_before: datetime) -> Sequence[int]:
+    """Numbers of the runs that nobody works on, the oldest first."""
+    is_stale = and_(
+        JobRun.state == JobState.RUNNING,
+        or_(JobRun.heartbeat_at.is_(None), JobRun.heartbeat_at < stale_before),
+    )
+    query = select(JobRun.id).where(or_(JobRun.state == JobState.QUEUED, is_stale)).order_by(JobRun.id)
+    return session.scalars(query).all()
+
+
+def count_alive(session: Session, *, stale_before: datetime) -> int:
+    """How many runs are being worked on."""
+    return session.scalars(select(func.count(JobRun.id)).where(alive(stale_before))).one()
+
+
+def running_owners(session: Session) -> Sequence[tuple[int, str]]:
+    """Number and owner of every run that is said to run."""
+    query = select(JobRun.id, JobRun.owner).where(JobRun.state == JobState.RUNNING)
+    return [(row.id, row.owner) for row in session.execute(query)]
+
+
+def change_own(session: Session, job_id: int, owner: str, **values: Any) -> bool:  # noqa: ANN401 - any column
+    """Write to a run if it still runs under this owner; say whether it did."""
+    query = update(JobRun).where(JobRun.id == job_id, JobRun.owner == owner, JobRun.state == JobState.RUNNING)
+    changed = session.execute(query.values(**values), execution_options={"synchronize_session": False})
+    return bool(changed.rowcount)  # type: ignore[attr-defined]

@@ -1,0 +1,38 @@
+"""The supervisor of one run: `python -m app.jobs.run ID`, with the settings in the environment.
+
+It ends with 0 when the run has come to rest or is another's, and with 2 when it cannot be looked at.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from sqlalchemy.exc import OperationalError
+
+from app.db import Database, database_url
+from app.jobs.supervisor import Supervisor
+from app.settings import read_settings
+from planner_core.errors import PlannerError
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Keep the run with this number."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if len(arguments) != 1 or not arguments[0].isdigit():
+        sys.stderr.write("python -m app.jobs.run ID: the number of one run is needed.\n")
+        return 2
+    try:
+        settings = read_settings()
+        database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
+        try:
+            Supervisor(database, settings, int(arguments[0])).run()
+        finally:
+            database.close()
+    except (PlannerError, OperationalError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

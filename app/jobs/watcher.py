@@ -1,0 +1,167 @@
+"""Starts a supervisor for every run that waits, and for every one whose supervisor is gone.
+
+A thread of the service. It holds nothing that matters: it may be stopped at any time, several services may have one on
+the same database, and whoever claims a run first has it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import subprocess
+import threading
+import time
+from collections import Counter
+from datetime import timedelta
+from typing import IO
+
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
+
+from app.db import Database
+from app.jobs import processes, repository, service
+from app.settings import Settings
+from app.uploads import files
+from app.uploads import service as uploads
+from planner_core.errors import PlannerError
+
+EVERY_S = 2.0
+TIDY_EVERY_S = 3_600.0
+MOST_FALSE_STARTS = 3
+NEVER_BEGAN = (
+    "The process that was to read this upload ended before it began, several times. What it said stands in the file "
+    "supervisors.log in the folder jobs of the data folder."
+)
+
+logger = logging.getLogger("cfplan.jobs")
+
+
+class Watcher:
+    """Looks for runs that nobody works on, as often as it is told and every few seconds."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database = database
+        self._settings = settings
+        self._children: dict[int, subprocess.Popen[bytes]] = {}
+        self._false_starts: Counter[int] = Counter()
+        self._poked = threading.Event()
+        self._is_stopping = False
+        self._tidied_at: float | None = None
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._is_stopping = False
+        self._thread = threading.Thread(target=self._watch, name="cfplan-jobs", daemon=True)
+        self._thread.start()
+
+    def poke(self) -> None:
+        """Look now: something was queued."""
+        self._poked.set()
+
+    def stop(self) -> None:
+        """Stop looking. Supervisors go on: they are processes of their own."""
+        self._is_stopping = True
+        self._poked.set()
+        if self._thread is not None:
+            self._thread.join(30)
+        for child in self._children.values():
+            child.returncode = child.poll() or 0  # it is not ours to wait for any more
+        self._children.clear()
+
+    def look(self) -> int:
+        """Look once; returns how many supervisors were started."""
+        self._reap()
+        if processes.missing_packages():
+            return 0
+        started = 0
+        with self._database.session(writes=False) as session:
+            stale_before = service.now() - timedelta(seconds=self._settings.job_stale_s)
+            waiting = repository.waiting(session, stale_before=stale_before)
+            free = self._settings.jobs_at_once - repository.count_alive(session, stale_before=stale_before)
+        starting = len([job for job in waiting if job in self._children])
+        for job_id in waiting:
+            if started + starting < free and job_id not in self._children:
+                self._children[job_id] = self._supervise(job_id)
+                started += 1
+        return started
+
+    def _watch(self) -> None:
+        while not self._is_stopping:
+            try:
+                self._tidy()
+                self.look()
+            except (PlannerError, DBAPIError, OSError) as error:  # the next look may do
+                logger.error("Jobs cannot be started at present: %s", error)
+            self._poked.wait(EVERY_S)
+            self._poked.clear()
+
+    def _supervise(self, job_id: int) -> subprocess.Popen[bytes]:
+        environment = {**os.environ, **self._settings.as_environment()}
+        with _log_file(self._settings) as log:
+            return subprocess.Popen(
+                processes.supervisor_command(job_id),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment,
+                start_new_session=True,  # it outlives the service
+            )
+
+    def _reap(self) -> None:
+        """A supervisor that has ended and left its run behind is gone: the run need not wait until it is stale."""
+        ended = {job_id: child for job_id, child in self._children.items() if child.poll() is not None}
+        with self._database.session(writes=False) as session:
+            left = [
+                (job_id, owner)
+                for job_id, owner in repository.running_owners(session)
+                if _is_gone(owner, {child.pid for child in ended.values()})
+            ]
+        if left:
+            with self._database.session(writes=True) as session:
+                for job_id, owner in left:
+                    service.let_go(session, job_id, owner)
+        for job_id, child in ended.items():
+            del self._children[job_id]
+            if child.returncode != 0:
+                self._false_starts[job_id] += 1
+            if self._false_starts[job_id] >= MOST_FALSE_STARTS:
+                with self._database.session(writes=True) as session:
+                    service.refuse(session, job_id, NEVER_BEGAN)
+
+    def _tidy(self) -> None:
+        if self._tidied_at is not None and time.monotonic() - self._tidied_at < TIDY_EVERY_S:
+            return
+        files.remove_abandoned(self._settings.data_dir)
+        with self._database.session(writes=True) as session:
+            _remove_old_files(session, self._settings)
+        self._tidied_at = time.monotonic()
+
+
+def _remove_old_files(session: Session, settings: Settings) -> None:
+    uploads.remove_old_files(session, data_dir=settings.data_dir, kept=timedelta(days=settings.upload_days))
+
+
+def _is_gone(owner: str, ended: set[int]) -> bool:
+    """Whether the process that an owner names ran on this machine and no longer does."""
+    host, _, rest = owner.partition(":")
+    number = rest.partition(":")[0]
+    if host != socket.gethostname()[:60] or not number.isdigit():
+        return False
+    if int(number) in ended:
+        return True
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:  # it is there, and another's
+        return False
+    return False
+
+
+def _log_file(settings: Settings) -> IO[bytes]:
+    """What supervisors say when they cannot even write to their row."""
+    folder = processes.work_dir(settings)
+    folder.mkdir(parents=True, exist_ok=True)
+    return (folder / "supervisors.log").open("ab")

@@ -1,0 +1,1 @@
+"""Measured usage: structures and queues over time, and plans made from them."""

@@ -1,0 +1,1 @@
+"""What users bring: dumps, tables and displays, received on disk, read by a job, reported on."""

@@ -1,0 +1,56 @@
+"""From a request to an upload and its job: what REST and the page's form share."""
+
+from __future__ import annotations
+
+from sqlalchemy.orm import Session
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+
+from app.db import Database, after_commit
+from app.jobs.watcher import Watcher
+from app.settings import Settings
+from app.uploads import receive as receiving
+from app.uploads import service
+from app.uploads.receive import Form
+from app.uploads.service import Outcome, Said
+
+FORM = "multipart/form-data"
+
+
+async def receive(request: Request, *, filename: str) -> Form:
+    """Take the body to disk: a form, or else the file itself under this name."""
+    settings: Settings = request.app.state.settings
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    data_dir, largest_bytes = settings.data_dir, settings.max_upload_bytes
+    try:
+        if media_type == FORM:
+            return await receiving.receive_form(request, data_dir=data_dir, largest_bytes=largest_bytes)
+        return await receiving.receive_body(
+            request, data_dir=data_dir, largest_bytes=largest_bytes, filename=filename
+        )
+    except ClientDisconnect:  # nobody is there to read this
+        raise HTTPException(
+            400, "The connection ended before the upload had arrived; nothing was kept."
+        ) from None
+
+
+def keep(request: Request, arrived: Form, said: Said) -> list[Outcome]:
+    """Make uploads of what arrived, in one transaction, and have their jobs started."""
+    said = Said(
+        kind=arrived.fields.get("kind", said.kind),
+        observed_at=arrived.fields.get("observed_at", said.observed_at),
+        zone=arrived.fields.get("zone", said.zone),
+    )
+    database: Database = request.app.state.database
+    with database.session(writes=True) as session:
+        outcomes = [
+            service.keep(session, each.received, filename=each.filename, said=said) for each in arrived.files
+        ]
+        start_after_commit(request, session)
+    return outcomes
+
+
+def start_after_commit(request: Request, session: Session) -> None:
+    """Have what was queued started as soon as it is in the database."""
+    watcher: Watcher = request.app.state.watcher
+    after_commit(session, watcher.poke)

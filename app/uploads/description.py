@@ -1,0 +1,51 @@
+"""How uploads are described in OpenAPI: what the handler reads and writes itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic.json_schema import models_json_schema
+
+from app.openapi import COMPONENTS, JSON
+from app.uploads.answers import ReceivedAnswer
+
+BINARY = {"type": "string", "format": "binary"}
+
+
+def file_request() -> dict[str, Any]:
+    """The body of an upload."""
+    form = {
+        "type": "object",
+        "required": ["file"],
+        "properties": {
+            "file": {**BINARY, "description": "The file."},
+            "kind": {"type": "string"},
+            "observed_at": {"type": "string"},
+            "zone": {"type": "string"},
+        },
+    }
+    content = {
+        "application/octet-stream": {"schema": {**BINARY, "minLength": 1}},
+        "multipart/form-data": {"schema": form},
+    }
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def received() -> dict[int | str, dict[str, Any]]:
+    """The answers to an upload."""
+    location = {"description": "Where the upload is.", "schema": {"type": "string"}}
+    content = {JSON: {"schema": {"$ref": COMPONENTS + "ReceivedAnswer"}}}
+    return {
+        status: {"description": words, "headers": {"Location": location}, "content": content}
+        for status, words in (
+            (200, "The same file is there already (`stored` is `identical`)."),
+            (201, "The file is kept (`stored` is `created`), and a job that reads it is queued."),
+        )
+    }
+
+
+def add(whole: dict[str, Any]) -> None:
+    """Put the component into the whole description; it is called when first asked for."""
+    _, models = models_json_schema([(ReceivedAnswer, "serialization")], ref_template=COMPONENTS + "{model}")
+    for name, schema in models["$defs"].items():
+        whole["components"]["schemas"].setdefault(name, schema)

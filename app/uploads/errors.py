@@ -1,0 +1,70 @@
+"""What the store of uploads refuses. The sentences are for planners; app/errors.py says which status each becomes."""
+
+from __future__ import annotations
+
+from planner_core.errors import FieldProblem, PlannerError
+
+
+class UploadNotFound(PlannerError):
+    """There is no upload of this number."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        super().__init__(f"There is no upload {number}.")
+
+
+class UploadInvalid(PlannerError):
+    """A request that carries no file, or answers that cannot be used."""
+
+    def __init__(self, *problems: FieldProblem) -> None:
+        self.problems = problems
+        super().__init__(" ".join(problem.message for problem in problems))
+
+
+class UploadTooLarge(PlannerError):
+    """A file beyond the limit in the settings."""
+
+    def __init__(self, largest_bytes: int) -> None:
+        self.largest_bytes = largest_bytes
+        super().__init__(
+            f"The upload is larger than {largest_bytes} bytes, the most this service takes. Its operator can raise "
+            "CFPLAN_MAX_UPLOAD_BYTES; a dump can also be read where it lies, with cfplan ingest FILE."
+        )
+
+
+class NoRoom(PlannerError):
+    """The disk is full, or would be."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "There is too little room on the disk of the data folder for this upload. Nothing of it was kept. Free some "
+            "room, or delete uploads that have been read."
+        )
+
+
+class ReportNotReady(PlannerError):
+    """The upload has not been read yet."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        super().__init__(f"There is no report on upload {number} yet: it has not been read to its end.")
+
+
+class FileGone(PlannerError):
+    """The file of an upload was removed after the time for which the settings keep it."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        super().__init__(
+            f"The file of upload {number} was removed after it had been read; only its report is kept. Upload it again."
+        )
+
+
+class MappingNotFound(PlannerError):
+    """The map has no entry for this queue manager."""
+
+    def __init__(self, system_id: str, queue_manager: str) -> None:
+        self.system_id, self.queue_manager = system_id, queue_manager
+        super().__init__(
+            f"The map has no entry for the queue manager {queue_manager} on the system {system_id}."
+        )

@@ -1,0 +1,152 @@
+"""Uploads on disk: received under a name of their own, and moved to their final name when they are whole.
+
+    uploads/incoming/RANDOM.part    on its way in
+    uploads/ab/abcdef...            whole: named by the SHA-256 of its bytes
+
+A file that has its final name is whole, whatever happened: it was written, synchronised, and then renamed. What a
+process that was killed left behind is removed at the next start.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from app.uploads.errors import NoRoom, UploadTooLarge
+from planner_core.inputs import LOOKED_AT_BYTES
+
+FOLDER, INCOMING = "uploads", "incoming"
+ABANDONED_AFTER_S = 3_600
+"""A file on its way in that nobody has written to for so long belongs to nobody."""
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_WHOLE = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A whole file under its final name."""
+
+    sha256: str
+    size_bytes: int
+    first: bytes
+    """As much of its beginning as detection wants to see."""
+
+
+class Incoming:
+    """A file on its way in. Nothing of it is held in memory but its first bytes, for detection.
+
+    Used as a context: what was not kept when the block ends is removed.
+    """
+
+    def __init__(self, data_dir: Path, *, largest_bytes: int) -> None:
+        """Make the file."""
+        self._data_dir = data_dir
+        self._largest_bytes = largest_bytes
+        self._hash = hashlib.sha256()
+        self._first = bytearray()
+        self.size_bytes = 0
+        folder = data_dir / FOLDER / INCOMING
+        folder.mkdir(parents=True, exist_ok=True)
+        self._path = folder / f"{secrets.token_hex(16)}.part"
+        self._file = self._path.open("xb", buffering=0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+        self._path.unlink(missing_ok=True)
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Append.
+
+        Raises:
+            UploadTooLarge: The limit is passed.
+            NoRoom: The disk is full.
+        """
+        if self.size_bytes + len(data) > self._largest_bytes:
+            raise UploadTooLarge(self._largest_bytes)
+        view = memoryview(data)
+        missing = LOOKED_AT_BYTES - len(self._first)
+        if missing > 0:
+            self._first += view[:missing]
+        self._hash.update(view)
+        self.size_bytes += len(view)
+        try:
+            while view:  # without a buffer, a write may take only a part
+                view = view[self._file.write(view) or 0 :]
+        except OSError as error:
+            raise _refusal(error) from None
+
+    def keep(self) -> Received:
+        """Give the file its final name. The same bytes have the same name: one that is there already is replaced."""
+        sha256 = self._hash.hexdigest()
+        target = path_of(self._data_dir, sha256)
+        try:
+            os.fsync(self._file.fileno())
+            self._file.close()
+            target.parent.mkdir(parents=True, exist_ok=True)
+            self._path.replace(target)
+            _synchronise(target.parent)
+            _synchronise(target.parent.parent)
+        except OSError as error:
+            raise _refusal(error) from None
+        return Received(sha256, self.size_bytes, bytes(self._first))
+
+
+def path_of(data_dir: Path, sha256: str) -> Path:
+    """Where the file with these bytes is."""
+    return data_dir / FOLDER / sha256[:2] / sha256
+
+
+def remove(data_dir: Path, sha256: str) -> None:
+    """Remove a file; one that is not there is no fault."""
+    path_of(data_dir, sha256).unlink(missing_ok=True)
+
+
+def remove_abandoned(data_dir: Path, *, older_than_s: float = ABANDONED_AFTER_S) -> int:
+    """Remove what killed processes left on its way in; returns how many files."""
+    before, removed = time.time() - older_than_s, 0
+    for path in (data_dir / FOLDER / INCOMING).glob("*.part"):
+        try:
+            if path.stat().st_mtime < before:
+                path.unlink()
+                removed += 1
+        except FileNotFoundError:  # its own process was quicker
+            continue
+    return removed
+
+
+def whole_files(data_dir: Path, *, older_than_s: float = ABANDONED_AFTER_S) -> Iterator[str]:
+    """The SHA-256 of every whole file that has been there for so long; a younger one may not have its row yet."""
+    before = time.time() - older_than_s
+    for path in (data_dir / FOLDER).glob("[0-9a-f][0-9a-f]/*"):
+        try:
+            if _WHOLE.fullmatch(path.name) and path.stat().st_mtime < before:
+                yield path.name
+        except FileNotFoundError:
+            continue
+
+
+def _synchronise(folder: Path) -> None:
+    """A name is on disk only when its folder is."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _refusal(error: OSError) -> Exception:
+    return NoRoom() if error.errno in _FULL else error

@@ -1,0 +1,51 @@
+"""The tables of the uploads, and the site's map of queue managers to queue-sharing groups."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, Index, Integer, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db import Base, Timestamp
+
+LONGEST_FILENAME = 255
+_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only what it calls INTEGER
+
+
+class Upload(Base):
+    """A file that was received in whole. The same bytes, observed at the same time, are one upload."""
+
+    __tablename__ = "uploads"
+    __table_args__ = (
+        UniqueConstraint("sha256", "observed_at"),
+        Index("ix_uploads_created_at", "created_at"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    filename: Mapped[str] = mapped_column(String(LONGEST_FILENAME))
+    size_bytes: Mapped[int] = mapped_column(BigInteger)
+    sha256: Mapped[str] = mapped_column(String(64))
+    kind: Mapped[str] = mapped_column(String(20))
+    """As the user says; empty: to be detected."""
+    detected_kind: Mapped[str] = mapped_column(String(20))
+    """As the reader found; empty: not yet."""
+    observed_at: Mapped[str] = mapped_column(String(40))
+    """Local time of a display, ISO 8601 without zone; empty: the input carries its times."""
+    zone: Mapped[str] = mapped_column(String(64))
+    """The zone of `observed_at`: an IANA name or an offset such as +01:00."""
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+    removed_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    """When the file itself was removed; its report stays."""
+
+
+class QsgMapping(Base):
+    """Which queue-sharing group a queue manager belongs to: records before MQ 10 do not say."""
+
+    __tablename__ = "qsg_map"
+
+    system_id: Mapped[str] = mapped_column(String(4), primary_key=True)
+    queue_manager: Mapped[str] = mapped_column(String(4), primary_key=True)
+    qsg: Mapped[str] = mapped_column(String(4))
+    updated_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -1,0 +1,101 @@
+"""The site's map (system, queue manager) -> queue-sharing group. Records before MQ 10 carry no group; none is guessed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy.orm import Session
+
+from app.uploads import repository
+from app.uploads.errors import MappingNotFound, UploadInvalid
+from app.uploads.models import QsgMapping
+from planner_core import names
+from planner_core.errors import FieldProblem, NameSyntax
+
+SYSTEM_PATTERN = r"[A-Z0-9$#@]{1,4}"
+"""A system's SMF identifier: 1 to 4 characters."""
+QUEUE_MANAGER_PATTERN = r"[A-Z$#@][A-Z0-9$#@]{0,3}"
+_SYSTEM = re.compile(SYSTEM_PATTERN)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry as it is shown. An empty group: the queue manager is in none."""
+
+    system_id: str
+    queue_manager: str
+    qsg: str
+    updated_at: datetime
+
+
+def entries(session: Session) -> Sequence[Entry]:
+    """The whole map, in order."""
+    return [_shown(row) for row in repository.list_mappings(session)]
+
+
+def as_arguments(session: Session) -> list[str]:
+    """The map as the reader takes it: SID:QMGR=QSG."""
+    return [f"{row.system_id}:{row.queue_manager}={row.qsg}" for row in repository.list_mappings(session)]
+
+
+def put(session: Session, system_id: str, queue_manager: str, qsg: str) -> Entry:
+    """Add or change an entry; an empty group says that the queue manager is in none. What is in the history already keeps the name that it was stored under.
+
+    Raises:
+        UploadInvalid: One of the names is none.
+    """
+    system_id, queue_manager, qsg = checked(system_id, queue_manager, qsg)
+    row = repository.find_mapping(session, system_id, queue_manager)
+    if row is None:
+        row = QsgMapping(system_id=system_id, queue_manager=queue_manager)
+        session.add(row)
+    row.qsg, row.updated_at = qsg, datetime.now(UTC)
+    session.flush()
+    return _shown(row)
+
+
+def remove(session: Session, system_id: str, queue_manager: str) -> None:
+    """Remove an entry.
+
+    Raises:
+        MappingNotFound: There is none.
+    """
+    if not repository.remove_mapping(session, system_id, queue_manager):
+        raise MappingNotFound(system_id, queue_manager)
+
+
+def checked(system_id: str, queue_manager: str, qsg: str, *, at: str = "") -> tuple[str, str, str]:
+    """The three names in upper case, or every one at fault.
+
+    Raises:
+        UploadInvalid: One of the names is none.
+    """
+    found = tuple(text.strip().upper() for text in (system_id, queue_manager, qsg))
+    problems = []
+    if not _SYSTEM.fullmatch(found[0]):
+        message = f"{found[0][:20]!a} is not allowed here: a system has 1 to 4 characters A-Z 0-9 $ # @."
+        problems.append(FieldProblem(at or "system_id", message))
+    for name, text, check in (
+        ("queue_manager", found[1], names.queue_manager),
+        ("qsg", found[2], names.qsg if found[2] else str),
+    ):
+        try:
+            check(text)
+        except NameSyntax as error:
+            problems.append(FieldProblem(at or name, str(error)))
+    if problems:
+        raise UploadInvalid(*problems)
+    return found[0], found[1], found[2]
+
+
+def put_all(session: Session, answers: Mapping[tuple[str, str], str]) -> None:
+    """Add or change several entries, in one order for everybody."""
+    for (system_id, queue_manager), qsg in sorted(answers.items()):
+        put(session, system_id, queue_manager, qsg)
+
+
+def _shown(row: QsgMapping) -> Entry:
+    return Entry(row.system_id, row.queue_manager, row.qsg, row.updated_at)

@@ -1,0 +1,173 @@
+"""A request body on its way to disk, a piece at a time: the file itself, or a form with files and fields in it.
+
+The framework would keep a form's files in the folder for temporary files, which may be memory, and copy them
+afterwards. Here each byte is written once, to where it stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from app.uploads.errors import UploadInvalid
+from app.uploads.files import Incoming, Received
+from planner_core.errors import FieldProblem
+
+PIECE_BYTES = 2**20
+"""Written and hashed at a time, in a thread: the service goes on answering meanwhile."""
+LONGEST_FIELD_BYTES = 1_000
+MOST_FIELDS = 100
+MOST_FILES = 100
+TEXT_FIELD = "text"
+"""The one field that is a file to us: what was pasted."""
+PASTED = "pasted text"
+
+
+@dataclass(slots=True)
+class ReceivedFile:
+    """A file that has arrived, and what the sender calls it."""
+
+    filename: str
+    received: Received
+
+
+@dataclass(slots=True)
+class Form:
+    """What a request brought."""
+
+    files: list[ReceivedFile] = field(default_factory=list)
+    fields: dict[str, str] = field(default_factory=dict)
+
+
+async def receive_body(request: Request, *, data_dir: Path, largest_bytes: int, filename: str) -> Form:
+    """The whole body as one file."""
+    with await run_in_threadpool(Incoming, data_dir, largest_bytes=largest_bytes) as incoming:
+        async for piece in _pieces(request.stream()):
+            await run_in_threadpool(incoming.write, piece)
+        if not incoming.size_bytes:
+            raise UploadInvalid(FieldProblem("", "The request has no body: the file is to be its body."))
+        received = await run_in_threadpool(incoming.keep)
+    return Form(files=[ReceivedFile(filename, received)])
+
+
+async def receive_form(request: Request, *, data_dir: Path, largest_bytes: int) -> Form:
+    """A form: its files and what was pasted go to disk, its other fields are short and kept.
+
+    Raises:
+        UploadInvalid: It is no form that can be read.
+    """
+    _, options = parse_options_header(request.headers.get("content-type", ""))
+    boundary = options.get(b"boundary")
+    if not boundary:
+        raise UploadInvalid(FieldProblem("", "The form has no boundary between its parts."))
+    with ExitStack() as stack:
+        parts = _Parts(lambda: stack.enter_context(Incoming(data_dir, largest_bytes=largest_bytes)))
+        try:
+            parser = MultipartParser(
+                boundary,
+                {
+                    "on_part_begin": parts.begin,
+                    "on_header_field": parts.header_name,
+                    "on_header_value": parts.header_value,
+                    "on_header_end": parts.header_end,
+                    "on_headers_finished": parts.headers_finished,
+                    "on_part_data": parts.data,
+                    "on_part_end": parts.end,
+                    "on_end": parts.finish,
+                },
+            )
+            async for piece in _pieces(request.stream()):
+                await run_in_threadpool(parser.write, piece)
+        except FormParserError as error:
+            raise UploadInvalid(FieldProblem("", f"The form cannot be read: {error}.")) from None
+        if not parts.is_finished:
+            raise UploadInvalid(FieldProblem("", "The form ends in the middle: nothing of it was kept."))
+        form = Form(fields=parts.fields)
+        for filename, incoming in parts.files:
+            if incoming.size_bytes:  # a box without a file is sent as an empty one
+                form.files.append(ReceivedFile(filename, await run_in_threadpool(incoming.keep)))
+    return form
+
+
+async def _pieces(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The same bytes in larger pieces: a thread for every 64 KB would cost more than the writing."""
+    waiting = bytearray()
+    async for chunk in stream:
+        waiting += chunk
+        if len(waiting) >= PIECE_BYTES:
+            yield bytes(waiting)
+            waiting.clear()
+    if waiting:
+        yield bytes(waiting)
+
+
+class _Parts:
+    """What the parser of a form calls, one part after the other."""
+
+    def __init__(self, make: Callable[[], Incoming]) -> None:
+        self._make = make
+        self._name, self._value = bytearray(), bytearray()
+        self._headers: dict[bytes, bytes] = {}
+        self._field = ""
+        self._text: bytearray | None = None
+        self._file: Incoming | None = None
+        self.files: list[tuple[str, Incoming]] = []
+        self.fields: dict[str, str] = {}
+        self.is_finished = False
+
+    def begin(self) -> None:
+        self._headers.clear()
+        self._file = self._text = None
+
+    def header_name(self, data: bytes, start: int, end: int) -> None:
+        self._name += data[start:end]
+
+    def header_value(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def header_end(self) -> None:
+        self._headers[bytes(self._name).lower()] = bytes(self._value)
+        self._name.clear()
+        self._value.clear()
+
+    def headers_finished(self) -> None:
+        _, options = parse_options_header(self._headers.get(b"content-disposition"))
+        self._field = options.get(b"name", b"").decode("utf-8", "replace")
+        filename = options.get(b"filename")
+        if filename is not None or self._field == TEXT_FIELD:
+            if len(self.files) >= MOST_FILES:
+                msg = f"more than {MOST_FILES} files"
+                raise FormParserError(msg)
+            self._file = self._make()
+            self.files.append(
+                (PASTED if filename is None else filename.decode("utf-8", "replace"), self._file)
+            )
+            return
+        if len(self.fields) >= MOST_FIELDS:
+            msg = f"more than {MOST_FIELDS} fields"
+            raise FormParserError(msg)
+        self._text = bytearray()
+
+    def data(self, data: bytes, start: int, end: int) -> None:
+        piece = memoryview(data)[start:end]
+        if self._file is not None:
+            self._file.write(piece)
+        elif self._text is not None:
+            self._text += piece
+            if len(self._text) > LONGEST_FIELD_BYTES:
+                msg = f"the field {self._field[:40]} is longer than {LONGEST_FIELD_BYTES} bytes"
+                raise FormParserError(msg)
+
+    def end(self) -> None:
+        if self._text is not None:
+            self.fields[self._field] = self._text.decode("utf-8", "replace")
+
+    def finish(self) -> None:
+        self.is_finished = True

@@ -1,0 +1,72 @@
+"""All SQL about uploads and the map of queue managers to groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from app.jobs.models import JobRun, JobState
+from app.uploads.models import QsgMapping, Upload
+
+
+def find(session: Session, upload_id: int, *, lock: bool = False) -> Upload | None:
+    """An upload by its number."""
+    query = select(Upload).where(Upload.id == upload_id)
+    return session.scalars(query.with_for_update() if lock else query).one_or_none()
+
+
+def find_same(session: Session, sha256: str, observed_at: str) -> Upload | None:
+    """The upload with these bytes, observed at that time."""
+    query = select(Upload).where(Upload.sha256 == sha256, Upload.observed_at == observed_at)
+    return session.scalars(query).one_or_none()
+
+
+def find_with_bytes(session: Session, sha256: str) -> Sequence[Upload]:
+    """Every upload with these bytes, the first one first."""
+    return session.scalars(select(Upload).where(Upload.sha256 == sha256).order_by(Upload.id)).all()
+
+
+def page(session: Session, *, offset: int, limit: int) -> tuple[Sequence[Upload], int]:
+    """Uploads, the newest first, and how many there are in all."""
+    total = session.scalars(select(func.count(Upload.id))).one()
+    query = select(Upload).order_by(Upload.id.desc()).offset(offset).limit(limit)
+    return session.scalars(query).all(), total
+
+
+def read_before(session: Session, before: datetime) -> Sequence[Upload]:
+    """Uploads whose file is still there and whose last run ended well before that time."""
+    last = select(JobRun.upload_id, func.max(JobRun.id).label("job_id")).group_by(JobRun.upload_id).subquery()
+    query = (
+        select(Upload)
+        .join(last, last.c.upload_id == Upload.id)
+        .join(JobRun, JobRun.id == last.c.job_id)
+        .where(Upload.removed_at.is_(None), JobRun.state == JobState.DONE, JobRun.ended_at < before)
+    )
+    return session.scalars(query).all()
+
+
+def is_wanted(session: Session, sha256: str) -> bool:
+    """Whether an upload still has its file under this name."""
+    query = select(func.count(Upload.id)).where(Upload.sha256 == sha256, Upload.removed_at.is_(None))
+    return bool(session.scalars(query).one())
+
+
+def list_mappings(session: Session) -> Sequence[QsgMapping]:
+    """The whole map, in order."""
+    return session.scalars(select(QsgMapping).order_by(QsgMapping.system_id, QsgMapping.queue_manager)).all()
+
+
+def find_mapping(session: Session, system_id: str, queue_manager: str) -> QsgMapping | None:
+    """One entry of the map."""
+    return session.get(QsgMapping, (system_id, queue_manager))
+
+
+def remove_mapping(session: Session, system_id: str, queue_manager: str) -> bool:
+    """Remove an entry; say whether there was one."""
+    query = delete(QsgMapping).where(
+        QsgMapping.system_id == system_id, QsgMapping.queue_manager == queue_manager
+    )
+    return bool(session.execute(query).rowcount)  # type: ignore[attr-defined]

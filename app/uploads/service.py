@@ -1,0 +1,339 @@
+"""Uploads: kept once, read by a job, asked about, deleted. Nothing here commits: the caller's session does.
+
+The bytes are on disk before a row says so, and a row is gone before its bytes are: whatever is cut off, no row ever
+names a file that was not received in whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, cast
+from zoneinfo import ZoneInfo
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.db import after_commit
+from app.jobs import service as jobs
+from app.jobs.errors import JobBusy
+from app.jobs.models import JobState
+from app.jobs.service import Job
+from app.uploads import files, qsg_map, repository
+from app.uploads.errors import FileGone, ReportNotReady, UploadInvalid, UploadNotFound
+from app.uploads.files import Received
+from app.uploads.models import LONGEST_FILENAME, Upload
+from planner_core.errors import FieldProblem
+from planner_core.inputs import KINDS, Kind, KindUnknown, detect
+
+MOST_PER_PAGE = 200
+UNNAMED = "unnamed"
+_OFFSET = re.compile(r"[+-](0\d|1[0-4]):[0-5]\d")
+_UTC_NAMES = ("Z", "UTC", "GMT")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredUpload:
+    """An upload as it is shown, with the last of its jobs."""
+
+    id: int
+    filename: str
+    size_bytes: int
+    sha256: str
+    kind: str
+    """As the user says; empty: detected."""
+    detected_kind: str
+    """As its first bytes say; empty: they look like nothing that is known."""
+    observed_at: str
+    zone: str
+    created_at: datetime
+    removed_at: datetime | None
+    job: Job | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a file that arrived. The same file again is not stored twice."""
+
+    upload: StoredUpload
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UploadPage:
+    """One page of the list, the newest first."""
+
+    items: tuple[StoredUpload, ...]
+    total: int
+    page: int
+    pages: int
+    per_page: int
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a person says about a file. None: nothing is said; empty: what was said before is taken back."""
+
+    kind: str | None = None
+    observed_at: str | None = None
+    zone: str | None = None
+
+    def checked(self, *, kept_zone: str = "") -> Said:
+        """The same in one spelling. `kept_zone` is what was said before, where nothing is said now.
+
+        Raises:
+            UploadInvalid: A kind, time or zone that is none, or a time without a zone.
+        """
+        problems: list[FieldProblem] = []
+        kind, observed_at, zone = (
+            None if text is None else text.strip() for text in (self.kind, self.observed_at, self.zone)
+        )
+        if kind and kind not in KINDS:
+            problems.append(
+                FieldProblem("kind", f"There is no kind {kind[:40]!a}. The kinds are {', '.join(KINDS)}.")
+            )
+        if observed_at:
+            observed_at, of_time, fault = _read_time(observed_at)
+            if fault:
+                problems.append(FieldProblem("observed_at", fault))
+            zone = zone or of_time
+        if zone:
+            zone, fault = _read_zone(zone)
+            if fault:
+                problems.append(FieldProblem("zone", fault))
+        is_zone_known = bool(zone or self.zone or (kept_zone and zone is None))
+        if observed_at and not is_zone_known:
+            problems.append(
+                FieldProblem("zone", "Say in which time zone that time is: +01:00, or Europe/Berlin.")
+            )
+        if problems:
+            raise UploadInvalid(*problems)
+        return Said(kind, observed_at, zone)
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+def get(session: Session, upload_id: int) -> StoredUpload:
+    """An upload with the last of its jobs.
+
+    Raises:
+        UploadNotFound: There is none of this number.
+    """
+    row = _found(session, upload_id)
+    return _shown(row, jobs.latest(session, [row.id]).get(row.id))
+
+
+def list_uploads(session: Session, *, page: int = 1, per_page: int = 50) -> UploadPage:
+    """Uploads, the newest first."""
+    per_page = min(max(per_page, 1), MOST_PER_PAGE)
+    rows, total = repository.page(session, offset=(page - 1) * per_page, limit=per_page)
+    of = jobs.latest(session, [row.id for row in rows])
+    items = tuple(_shown(row, of.get(row.id)) for row in rows)
+    return UploadPage(items, total, page, max(-(-total // per_page), 1), per_page)
+
+
+def report(session: Session, upload_id: int) -> dict[str, Any]:
+    """The report of the last job.
+
+    Raises:
+        ReportNotReady: It has none.
+    """
+    job = get(session, upload_id).job
+    found = None if job is None or job.state not in jobs.ENDS else jobs.report_of(session, job.id)
+    if found is None:
+        raise ReportNotReady(upload_id)
+    return found
+
+
+# ---- changing --------------------------------------------------------------------------------------------------------
+
+
+def keep(session: Session, received: Received, *, filename: str, said: Said) -> Outcome:
+    """Make an upload of a file that has arrived, and a job that reads it; or find the one there is.
+
+    A file that is there already and could not be read is read again.
+    """
+    said = said.checked()
+    found = repository.find_same(session, received.sha256, said.observed_at or "")
+    if found is None:
+        try:
+            with session.begin_nested():
+                found = _new(received, filename=filename, said=said)
+                session.add(found)
+                session.flush()
+            jobs.queue_ingest(session, found.id)
+            return Outcome(get(session, found.id), is_new=True)
+        except IntegrityError:  # another request brought the same file at the same time
+            found = repository.find_same(session, received.sha256, said.observed_at or "")
+            if found is None:
+                raise
+    for row in repository.find_with_bytes(session, received.sha256):
+        row.removed_at = None  # the file has just been put back
+    shown = get(session, found.id)
+    if shown.job is None or shown.job.state == JobState.FAILED:
+        _change(session, found, said)
+        jobs.queue_ingest(session, found.id)
+        shown = get(session, found.id)
+    return Outcome(shown, is_new=False)
+
+
+def read_again(
+    session: Session, upload_id: int, said: Said, *, qsg: Mapping[tuple[str, str], str] | None = None
+) -> StoredUpload:
+    """Answer what the job asked, or overrule what was detected, and queue a new job.
+
+    Raises:
+        UploadInvalid: An answer cannot be used.
+        FileGone: The file is no longer kept.
+        JobBusy: A job is under way.
+    """
+    row = _found(session, upload_id, lock=True)
+    if row.removed_at is not None:
+        raise FileGone(upload_id)
+    qsg_map.put_all(session, qsg or {})
+    _change(session, row, said.checked(kept_zone=row.zone))
+    jobs.queue_ingest(session, row.id)
+    return get(session, upload_id)
+
+
+def delete(session: Session, upload_id: int, *, data_dir: Path) -> StoredUpload:
+    """Forget an upload with its jobs and reports, and remove its file. What is in the history stays there.
+
+    Raises:
+        JobBusy: A job is under way.
+    """
+    row = _found(session, upload_id, lock=True)
+    shown = get(session, upload_id)
+    if shown.job is not None and shown.job.is_under_way and shown.job.state == JobState.RUNNING:
+        raise JobBusy(shown.job.id)
+    session.delete(row)
+    session.flush()
+    if not repository.is_wanted(session, row.sha256):
+        after_commit(session, lambda: files.remove(data_dir, shown.sha256))
+    return shown
+
+
+def remove_old_files(session: Session, *, data_dir: Path, kept: timedelta) -> int:
+    """Remove the files of uploads that were read longer ago, and whole files that no row names; returns how many."""
+    removed: set[str] = set()
+    for row in repository.read_before(session, datetime.now(UTC) - kept):
+        row.removed_at = datetime.now(UTC)
+        removed.add(row.sha256)
+    session.flush()
+    removed |= set(files.whole_files(data_dir))
+    unwanted = [sha256 for sha256 in sorted(removed) if not repository.is_wanted(session, sha256)]
+
+    def remove() -> None:
+        for sha256 in unwanted:
+            files.remove(data_dir, sha256)
+
+    after_commit(session, remove)
+    return len(unwanted)
+
+
+# ---- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _new(received: Received, *, filename: str, said: Said) -> Upload:
+    name = clean_filename(filename)
+    return Upload(
+        filename=name,
+        size_bytes=received.size_bytes,
+        sha256=received.sha256,
+        kind=said.kind or "",
+        detected_kind=_detected(received.first, name),
+        observed_at=said.observed_at or "",
+        zone=said.zone or "",
+        created_at=datetime.now(UTC),
+    )
+
+
+def _change(session: Session, row: Upload, said: Said) -> None:
+    if said.kind is not None:
+        row.kind = said.kind
+    if said.zone is not None:
+        row.zone = said.zone
+    if said.observed_at is not None and said.observed_at != row.observed_at:
+        same = repository.find_same(session, row.sha256, said.observed_at)
+        if same is not None:
+            message = (
+                f"Upload {same.id} is the same text, observed at the same time: nothing is to be read again."
+            )
+            raise UploadInvalid(FieldProblem("observed_at", message))
+        row.observed_at = said.observed_at
+    session.flush()
+
+
+def _detected(first: bytes, name: str) -> str:
+    try:
+        return detect(first, name).kind
+    except KindUnknown:
+        return ""
+
+
+def clean_filename(text: str) -> str:
+    """The last part of a path, printable, no longer than the column."""
+    name = text.replace("\\", "/").rpartition("/")[2]
+    kept = "".join(letter if letter.isprintable() else "?" for letter in name).strip()
+    return kept[:LONGEST_FILENAME] or UNNAMED
+
+
+def _read_time(text: str) -> tuple[str, str | None, str | None]:
+    """Local time in one spelling, the zone that it names itself, and what is wrong with it."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        fault = f"{text[:40]!a} is no time. Write it as 2026-11-21T09:30, in the local time of the display."
+        return "", None, fault
+    own = None
+    if time.tzinfo is not None:
+        own = time.strftime("%z")
+        own = f"{own[:3]}:{own[3:5]}"
+    return time.replace(tzinfo=None).isoformat(timespec="seconds"), own, None
+
+
+def _read_zone(text: str) -> tuple[str, str | None]:
+    """A zone in one spelling, and what is wrong with it."""
+    if text.upper() in _UTC_NAMES:
+        return "UTC", None
+    if _OFFSET.fullmatch(text):
+        return text, None
+    try:
+        return ZoneInfo(text).key, None
+    except (OSError, ValueError, KeyError):  # KeyError: ZoneInfoNotFoundError
+        return (
+            "",
+            f"{text[:40]!a} is no time zone. Write an offset such as +01:00, or a name such as Europe/Berlin.",
+        )
+
+
+def _found(session: Session, upload_id: int, *, lock: bool = False) -> Upload:
+    row = repository.find(session, upload_id, lock=lock)
+    if row is None:
+        raise UploadNotFound(upload_id)
+    return row
+
+
+def _shown(row: Upload, job: Job | None) -> StoredUpload:
+    return StoredUpload(
+        id=row.id,
+        filename=row.filename,
+        size_bytes=row.size_bytes,
+        sha256=row.sha256,
+        kind=row.kind,
+        detected_kind=row.detected_kind,
+        observed_at=row.observed_at,
+        zone=row.zone,
+        created_at=row.created_at,
+        removed_at=row.removed_at,
+        job=job,
+    )
+
+
+def kind_of(upload: StoredUpload) -> Kind | None:
+    """What the upload is taken for: as the user says, else as detected."""
+    return cast("Kind | None", upload.kind or upload.detected_kind or None)

@@ -1,0 +1,25 @@
+"""What the store of measured usage refuses. app/errors.py says which status each becomes."""
+
+from __future__ import annotations
+
+from planner_core.errors import FieldProblem, PlannerError
+
+
+class UsageNotFound(PlannerError):
+    """Nothing was measured of this structure, queue or group."""
+
+    def __init__(self, qsg: str, structure: str = "", queue: str = "") -> None:
+        """Keep what was asked for."""
+        self.qsg, self.structure, self.queue = qsg, structure, queue
+        what = f"the queue {queue} in the structure {structure}" if queue else f"a structure {structure}"
+        of_it = f"{what} of the group {qsg}" if structure else f"a group {qsg}"
+        super().__init__(f"There is no measured usage of {of_it}.")
+
+
+class UsageRequestInvalid(PlannerError):
+    """What was asked of the measured usage cannot be answered as it was asked."""
+
+    def __init__(self, problems: tuple[FieldProblem, ...]) -> None:
+        """Keep the parameters at fault, each with a sentence."""
+        self.problems = problems
+        super().__init__("; ".join(f"{each.field} {each.message}" for each in problems) + ".")

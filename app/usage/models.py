@@ -1,0 +1,114 @@
+"""The tables of measured usage: hourly roll-ups, which the jobs compute from the usage history.
+
+A row is what the records of one UTC hour say together. A column that no record of the hour filled is null: what was not
+measured is never a nought. The first two tables are kept with the others and can be made from them; they save the
+lists a walk through every hour.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, Float, Index, Integer, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db import Base, Timestamp
+
+LONGEST_SOURCES = 200
+
+
+class MeasuredStructure(Base):
+    """A structure of which, its data sets or its queues there are roll-ups, and where each kind of figure is found last."""
+
+    __tablename__ = "measured_structures"
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+    qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
+    structure: Mapped[str] = mapped_column(String(16), primary_key=True)
+    first_hour: Mapped[datetime] = mapped_column(Timestamp)
+    last_hour: Mapped[datetime] = mapped_column(Timestamp)
+    last_use_hour: Mapped[datetime | None] = mapped_column(Timestamp)
+    last_limits_hour: Mapped[datetime | None] = mapped_column(Timestamp)
+    last_full_hour: Mapped[datetime | None] = mapped_column(Timestamp)
+
+
+class MeasuredQueue(Base):
+    """A queue of which there are roll-ups, in one structure; the structure is empty where no record names it."""
+
+    __tablename__ = "measured_queues"
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+    qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
+    structure: Mapped[str] = mapped_column(String(16), primary_key=True)
+    queue: Mapped[str] = mapped_column(String(48), primary_key=True)
+    first_hour: Mapped[datetime] = mapped_column(Timestamp)
+    last_hour: Mapped[datetime] = mapped_column(Timestamp)
+
+
+class HourlyStructureUsage(Base):
+    """What was measured of a structure in one hour, over all queue managers and systems."""
+
+    __tablename__ = "hourly_structure_usage"
+    __table_args__ = (Index(None, "hour"), {"sqlite_with_rowid": False})
+
+    qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
+    structure: Mapped[str] = mapped_column(String(16), primary_key=True)
+    hour: Mapped[datetime] = mapped_column(Timestamp, primary_key=True)
+    entries_in_use_max: Mapped[int | None] = mapped_column(BigInteger)
+    elements_in_use_max: Mapped[int | None] = mapped_column(BigInteger)
+    entries_total: Mapped[int | None] = mapped_column(BigInteger)
+    elements_total: Mapped[int | None] = mapped_column(BigInteger)
+    entries_in_use_pct_max: Mapped[float | None] = mapped_column(Float)
+    elements_in_use_pct_max: Mapped[float | None] = mapped_column(Float)
+    scm_entries_in_use_max: Mapped[int | None] = mapped_column(BigInteger)
+    scm_elements_in_use_max: Mapped[int | None] = mapped_column(BigInteger)
+    size_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    size_max_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    policy_size_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    policy_initsize_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    full_threshold_pct: Mapped[int | None] = mapped_column(Integer)
+    structure_full_count: Mapped[int | None] = mapped_column(BigInteger)
+    queue_managers: Mapped[int | None] = mapped_column(Integer)
+    observations: Mapped[int | None] = mapped_column(BigInteger)
+    sources: Mapped[str] = mapped_column(String(LONGEST_SOURCES))
+
+
+class HourlySmdsUsage(Base):
+    """What was measured in one hour of the shared message data set of one queue manager for a structure."""
+
+    __tablename__ = "hourly_smds_usage"
+    __table_args__ = (Index(None, "hour"), {"sqlite_with_rowid": False})
+
+    qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
+    structure: Mapped[str] = mapped_column(String(16), primary_key=True)
+    queue_manager: Mapped[str] = mapped_column(String(4), primary_key=True)
+    hour: Mapped[datetime] = mapped_column(Timestamp, primary_key=True)
+    blocks_total: Mapped[int | None] = mapped_column(BigInteger)
+    blocks_data: Mapped[int | None] = mapped_column(BigInteger)
+    blocks_in_use_max: Mapped[int | None] = mapped_column(BigInteger)
+    messages_max: Mapped[int | None] = mapped_column(BigInteger)
+    failed_allocates: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class HourlyQueueUsage(Base):
+    """What was measured of a shared queue in one hour, over all queue managers."""
+
+    __tablename__ = "hourly_queue_usage"
+    __table_args__ = (Index(None, "hour"), {"sqlite_with_rowid": False})
+
+    qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
+    structure: Mapped[str] = mapped_column(String(16), primary_key=True)
+    queue: Mapped[str] = mapped_column(String(48), primary_key=True)
+    hour: Mapped[datetime] = mapped_column(Timestamp, primary_key=True)
+    puts: Mapped[int | None] = mapped_column(BigInteger)
+    put_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    put_size_min_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    put_size_max_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    persistent_puts: Mapped[int | None] = mapped_column(BigInteger)
+    gets: Mapped[int | None] = mapped_column(BigInteger)
+    depth_max: Mapped[int | None] = mapped_column(BigInteger)
+    time_on_queue_max_us: Mapped[int | None] = mapped_column(BigInteger)
+    size_buckets: Mapped[list[Any] | None] = mapped_column(JSON(none_as_null=True))
+    queue_managers: Mapped[int | None] = mapped_column(Integer)
+    source: Mapped[str] = mapped_column(String(LONGEST_SOURCES))

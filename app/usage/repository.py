@@ -1,0 +1,381 @@
+"""All SQL about measured usage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, NamedTuple, TypeAlias
+
+from sqlalchemy import ColumnElement, Row, Table, and_, case, delete, func, or_, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
+
+from app.plans.models import Plan, PlanVersion
+from app.usage.models import (
+    HourlyQueueUsage,
+    HourlySmdsUsage,
+    HourlyStructureUsage,
+    MeasuredQueue,
+    MeasuredStructure,
+)
+
+AnyRow: TypeAlias = Row[*tuple[Any, ...]]
+Rows: TypeAlias = Sequence[Mapping[str, Any]]
+StructureKey: TypeAlias = tuple[str, str]
+QueueKey: TypeAlias = tuple[str, str, str]
+
+
+class Gone(NamedTuple):
+    """Whose hours were removed."""
+
+    structures: set[StructureKey]
+    queues: set[QueueKey]
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+def put_structure_hours(session: Session, rows: Rows) -> None:
+    """Store hours of structures; an hour that is there is replaced."""
+    _put(session, HourlyStructureUsage.__table__, rows)
+
+
+def put_smds_hours(session: Session, rows: Rows) -> None:
+    """Store hours of shared message data sets; an hour that is there is replaced."""
+    _put(session, HourlySmdsUsage.__table__, rows)
+
+
+def put_queue_hours(session: Session, rows: Rows) -> None:
+    """Store hours of queues; an hour that is there is replaced."""
+    _put(session, HourlyQueueUsage.__table__, rows)
+
+
+def remove_days(session: Session, days: Iterable[date]) -> Gone:
+    """Remove all hours of these UTC days; returns whose they were."""
+    gone = Gone(set(), set())
+    structures, smds, queues = HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage
+    for day in days:
+        first = datetime.combine(day, time(), UTC)
+        past = first + timedelta(days=1)
+        for table in (structures, smds):
+            names = select(table.qsg, table.structure).where(table.hour >= first, table.hour < past)
+            gone.structures.update((row[0], row[1]) for row in session.execute(names.distinct()))
+        names_of_queues = select(queues.qsg, queues.structure, queues.queue)
+        within = names_of_queues.where(queues.hour >= first, queues.hour < past).distinct()
+        gone.queues.update((row[0], row[1], row[2]) for row in session.execute(within))
+        for each in (structures, smds, queues):
+            session.execute(
+                delete(each).where(each.hour >= first, each.hour < past),
+                execution_options={"synchronize_session": False},
+            )
+    return gone
+
+
+def count_anew(session: Session, *, structures: Iterable[StructureKey], queues: Iterable[QueueKey]) -> None:
+    """Bring the lists of structures and queues up to what is stored of them now."""
+    for key in sorted(queues):
+        _count_queue(session, *key)
+    with_queues = {(qsg, structure) for qsg, structure, _ in queues if structure}
+    for qsg, structure in sorted({*structures, *with_queues}):
+        _count_structure(session, qsg, structure)
+
+
+def _count_structure(session: Session, qsg: str, structure: str) -> None:
+    hours = HourlyStructureUsage
+    of_it = (hours.qsg == qsg) & (hours.structure == structure)
+    smds, queues = HourlySmdsUsage, MeasuredQueue
+    of_queues = (queues.qsg == qsg) & (queues.structure == structure)
+    ends = (
+        _ends(session, hours.hour, hours.hour, of_it),
+        _ends(session, smds.hour, smds.hour, (smds.qsg == qsg) & (smds.structure == structure)),
+        _ends(session, queues.first_hour, queues.last_hour, of_queues),
+    )
+    measured = [each for each in ends if each is not None]
+    if not measured:
+        is_it = (MeasuredStructure.qsg == qsg) & (MeasuredStructure.structure == structure)
+        session.execute(delete(MeasuredStructure).where(is_it))
+        return
+    in_use = (
+        hours.entries_in_use_max,
+        hours.elements_in_use_max,
+        hours.entries_in_use_pct_max,
+        hours.elements_in_use_pct_max,
+    )
+    row = {
+        "qsg": qsg,
+        "structure": structure,
+        "first_hour": min(first for first, _ in measured),
+        "last_hour": max(last for _, last in measured),
+        "last_use_hour": _last(session, of_it, or_(*(column.is_not(None) for column in in_use))),
+        "last_limits_hour": _last(
+            session, of_it, or_(hours.entries_total.is_not(None), hours.elements_total.is_not(None))
+        ),
+        "last_full_hour": _last(session, of_it, hours.structure_full_count > 0),
+    }
+    _put(session, MeasuredStructure.__table__, [row])
+
+
+def _last(session: Session, *conditions: ColumnElement[bool]) -> datetime | None:
+    """The last hour of a structure for which this holds; read backwards, so that it is found soon."""
+    hour = HourlyStructureUsage.hour
+    return session.scalars(select(hour).where(*conditions).order_by(hour.desc()).limit(1)).one_or_none()
+
+
+def _count_queue(session: Session, qsg: str, structure: str, queue: str) -> None:
+    hours, kept = HourlyQueueUsage, MeasuredQueue
+    of_it = (hours.qsg == qsg) & (hours.structure == structure) & (hours.queue == queue)
+    ends = _ends(session, hours.hour, hours.hour, of_it)
+    if ends is None:
+        session.execute(delete(kept).where(kept.qsg == qsg, kept.structure == structure, kept.queue == queue))
+        return
+    row = {"qsg": qsg, "structure": structure, "queue": queue, "first_hour": ends[0], "last_hour": ends[1]}
+    _put(session, kept.__table__, [row])
+
+
+def _ends(
+    session: Session,
+    first: InstrumentedAttribute[datetime],
+    last: InstrumentedAttribute[datetime],
+    of_it: ColumnElement[bool],
+) -> tuple[datetime, datetime] | None:
+    """The first and the last hour; None when there is none. Asked for one by one, each is found at an end of the index."""
+    ends = (select(function).where(of_it).scalar_subquery() for function in (func.min(first), func.max(last)))
+    found = session.execute(select(*ends)).one()
+    return None if found[0] is None else (found[0], found[1])
+
+
+def _put(session: Session, table: Any, rows: Rows) -> None:  # noqa: ANN401 - typed as FromClause by the mapping
+    if not rows:
+        return
+    assert isinstance(table, Table)  # noqa: S101 - for the type checker
+    insert = (sqlite if session.get_bind().dialect.name == "sqlite" else postgresql).insert(table)
+    keys = [column.name for column in table.primary_key]
+    others = {
+        column.name: insert.excluded[column.name] for column in table.columns if column.name not in keys
+    }
+    session.execute(insert.on_conflict_do_update(index_elements=keys, set_=others), list(rows))
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+STRUCTURE_COLUMNS = tuple(HourlyStructureUsage.__table__.columns)
+QUEUE_COLUMNS = tuple(HourlyQueueUsage.__table__.columns)
+
+
+class PageOfRows(NamedTuple):
+    """Rows of one page, and how many there are in all."""
+
+    rows: Sequence[AnyRow]
+    total: int
+
+
+def page_of_structures(session: Session, *, search: str | None, offset: int, limit: int) -> PageOfRows:
+    """Measured structures by group and name, each with its latest figures and how many queues were measured."""
+    kept = MeasuredStructure
+    use, limits, last = (
+        aliased(HourlyStructureUsage),
+        aliased(HourlyStructureUsage),
+        aliased(HourlyStructureUsage),
+    )
+    queues = (
+        select(func.count())
+        .where(MeasuredQueue.qsg == kept.qsg, MeasuredQueue.structure == kept.structure)
+        .scalar_subquery()
+    )
+    query = select(
+        *kept.__table__.columns, use.entries_in_use_max, use.elements_in_use_max, use.entries_in_use_pct_max,
+        use.elements_in_use_pct_max, limits.entries_total, limits.elements_total,
+        func.coalesce(limits.size_bytes, last.size_bytes).label("size_bytes"), queues.label("queues"),
+    )  # fmt: skip
+    for hours, at in ((use, kept.last_use_hour), (limits, kept.last_limits_hour), (last, kept.last_hour)):
+        query = query.outerjoin(
+            hours, and_(hours.qsg == kept.qsg, hours.structure == kept.structure, hours.hour == at)
+        )
+    counted = select(func.count()).select_from(kept)
+    if search:
+        names = (
+            func.lower(column).contains(search.lower(), autoescape=True)
+            for column in (kept.qsg, kept.structure)
+        )
+        found = or_(*names)
+        query, counted = query.where(found), counted.where(found)
+    total = session.scalars(counted).one()
+    ordered = query.order_by(kept.qsg, kept.structure).offset(offset).limit(limit)
+    return PageOfRows(session.execute(ordered).all(), total)
+
+
+def find_structure(session: Session, qsg: str, structure: str) -> MeasuredStructure | None:
+    """The structure, when anything was measured of it."""
+    kept = MeasuredStructure
+    return session.scalars(select(kept).where(kept.qsg == qsg, kept.structure == structure)).one_or_none()
+
+
+def find_queue(session: Session, qsg: str, structure: str, queue: str) -> MeasuredQueue | None:
+    """The queue, when anything was measured of it in this structure."""
+    kept = MeasuredQueue
+    return session.scalars(
+        select(kept).where(kept.qsg == qsg, kept.structure == structure, kept.queue == queue)
+    ).one_or_none()
+
+
+def structures_of_group(session: Session, qsg: str) -> Sequence[MeasuredStructure]:
+    """All measured structures of a group."""
+    kept = MeasuredStructure
+    return session.scalars(select(kept).where(kept.qsg == qsg).order_by(kept.structure)).all()
+
+
+def queue_counts(session: Session, qsg: str) -> dict[str, int]:
+    """How many queues were measured, by structure."""
+    kept = MeasuredQueue
+    query = select(kept.structure, func.count()).where(kept.qsg == qsg).group_by(kept.structure)
+    return {row[0]: row[1] for row in session.execute(query).all()}
+
+
+def structure_hours(
+    session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
+) -> Sequence[AnyRow]:
+    """The hours of a structure, the first first."""
+    hours = HourlyStructureUsage
+    query = select(*STRUCTURE_COLUMNS).where(
+        hours.qsg == qsg, hours.structure == structure, hours.hour >= first, hours.hour < past
+    )
+    return session.execute(query.order_by(hours.hour)).all()
+
+
+def limits_before(session: Session, qsg: str, structure: str, before: datetime) -> AnyRow | None:
+    """The last hour before this time in which limits were observed."""
+    hours = HourlyStructureUsage
+    query = select(hours.hour, hours.entries_total, hours.elements_total).where(
+        hours.qsg == qsg,
+        hours.structure == structure,
+        hours.hour < before,
+        or_(hours.entries_total.is_not(None), hours.elements_total.is_not(None)),
+    )
+    return session.execute(query.order_by(hours.hour.desc()).limit(1)).one_or_none()
+
+
+def queue_hours(
+    session: Session, qsg: str, structure: str, queue: str, *, first: datetime, past: datetime
+) -> Sequence[AnyRow]:
+    """The hours of a queue, the first first."""
+    hours = HourlyQueueUsage
+    query = select(*QUEUE_COLUMNS).where(
+        hours.qsg == qsg,
+        hours.structure == structure,
+        hours.queue == queue,
+        hours.hour >= first,
+        hours.hour < past,
+    )
+    return session.execute(query.order_by(hours.hour)).all()
+
+
+def queue_figures(
+    session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
+) -> Sequence[AnyRow]:
+    """Sums and extremes of every queue of a structure over a period."""
+    hours = HourlyQueueUsage
+    query = select(
+        hours.structure,
+        hours.queue,
+        func.count().label("hours"),
+        func.min(hours.hour).label("first_hour"),
+        func.max(hours.hour).label("last_hour"),
+        func.sum(hours.puts).label("puts"),
+        func.sum(hours.put_bytes).label("put_bytes"),
+        func.sum(case((hours.put_bytes.is_not(None), hours.puts))).label("puts_with_bytes"),
+        func.min(hours.put_size_min_bytes).label("size_min_bytes"),
+        func.max(hours.put_size_max_bytes).label("size_max_bytes"),
+        func.sum(hours.persistent_puts).label("persistent_puts"),
+        func.sum(case((hours.persistent_puts.is_not(None), hours.puts))).label("persistent_of"),
+        func.max(hours.puts).label("busiest_hour_puts"),
+        func.max(hours.depth_max).label("depth_max"),
+    ).where(*_of_structure(qsg, structure, first, past))
+    return session.execute(query.group_by(hours.structure, hours.queue).order_by(hours.queue)).all()
+
+
+def hours_of_extremes(
+    session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
+) -> tuple[dict[str, datetime], dict[str, datetime]]:
+    """By queue: the first of its busiest hours, and the first hour of its highest depth."""
+    return (
+        _first_highest(session, HourlyQueueUsage.puts, qsg, structure, first, past),
+        _first_highest(session, HourlyQueueUsage.depth_max, qsg, structure, first, past),
+    )
+
+
+def _first_highest(
+    session: Session,
+    column: InstrumentedAttribute[int | None],
+    qsg: str,
+    structure: str,
+    first: datetime,
+    past: datetime,
+) -> dict[str, datetime]:
+    hours = HourlyQueueUsage
+    of_it = _of_structure(qsg, structure, first, past)
+    most = select(hours.queue, func.max(column).label("most")).where(*of_it).group_by(hours.queue).subquery()
+    query = select(hours.queue, func.min(hours.hour).label("hour")).where(
+        *of_it, hours.queue == most.c.queue, column == most.c.most
+    )
+    return {row.queue: row.hour for row in session.execute(query.group_by(hours.queue)).all()}
+
+
+def _of_structure(
+    qsg: str, structure: str, first: datetime, past: datetime
+) -> tuple[ColumnElement[bool], ...]:
+    """Hours of the queues of a structure; naming the queues lets the key's index be used for the period too."""
+    hours, kept = HourlyQueueUsage, MeasuredQueue
+    names = select(kept.queue).where(
+        kept.qsg == qsg, kept.structure == structure, kept.last_hour >= first, kept.first_hour < past
+    )
+    return (
+        hours.qsg == qsg,
+        hours.structure == structure,
+        hours.queue.in_(names),
+        hours.hour >= first,
+        hours.hour < past,
+    )
+
+
+def smds_figures(
+    session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
+) -> Sequence[AnyRow]:
+    """Extremes of every shared message data set of a structure over a period."""
+    hours = HourlySmdsUsage
+    query = select(
+        hours.queue_manager,
+        func.max(hours.blocks_data).label("blocks_data"),
+        func.max(hours.blocks_in_use_max).label("blocks_in_use_max"),
+        func.max(hours.messages_max).label("messages_max"),
+        func.sum(hours.failed_allocates).label("failed_allocates"),
+    ).where(hours.qsg == qsg, hours.structure == structure, hours.hour >= first, hours.hour < past)
+    return session.execute(query.group_by(hours.queue_manager).order_by(hours.queue_manager)).all()
+
+
+def latest_plans(session: Session, qsgs: Iterable[str]) -> Sequence[AnyRow]:
+    """The living plans of these groups, each with the stored result of its latest version."""
+    query = (
+        select(Plan.name, PlanVersion.number, PlanVersion.qsg, PlanVersion.result)
+        .join(PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest))
+        .where(Plan.deleted_at.is_(None), PlanVersion.qsg.in_(tuple(qsgs)))
+    )
+    return session.execute(query.order_by(func.lower(Plan.name), Plan.name)).all()
+
+
+class Most(NamedTuple):
+    """The highest figures of a structure in any hour of a period."""
+
+    entries: int | None
+    elements: int | None
+    queue_managers: int | None
+
+
+def most_in_use(session: Session, qsg: str, structure: str, *, first: datetime, past: datetime) -> Most:
+    """The most list entries and elements in use in any hour of a period, and the most queue managers that spoke."""
+    hours = HourlyStructureUsage
+    columns = (hours.entries_in_use_max, hours.elements_in_use_max, hours.queue_managers)
+    query = select(*(func.max(column) for column in columns)).where(
+        hours.qsg == qsg, hours.structure == structure, hours.hour >= first, hours.hour < past
+    )
+    found = session.execute(query).one()
+    return Most(found[0], found[1], found[2])

@@ -1,0 +1,344 @@
+"""Measured usage, for pages and programs. Nothing here commits: the request's session does."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, time
+from fractions import Fraction
+from itertools import groupby
+from typing import NamedTuple, TypeVar
+
+from sqlalchemy.orm import Session
+
+from app.usage import repository
+from app.usage.errors import UsageNotFound
+from app.usage.measured import (
+    Limits,
+    MeasuredStructure,
+    QueueFigures,
+    QueuePoint,
+    SizeBucket,
+    SmdsFigures,
+    StructurePage,
+    UsagePoint,
+    added,
+    highest,
+    lowest,
+)
+from app.usage.periods import DAY, HOUR, Period
+from app.usage.planning import Asked, Grounds, Made, QueueKey, make_plan
+from app.usage.repository import AnyRow
+from planner_core.units import ceil_div
+
+Point = TypeVar("Point")
+MOST_PER_PAGE = 200
+
+
+class PlanUsing(NamedTuple):
+    """A plan in whose latest version a structure is."""
+
+    name: str
+    version: int
+
+
+class Span(NamedTuple):
+    """The first and the last measured hour."""
+
+    first_hour: datetime
+    last_hour: datetime
+
+
+class StructureUsage(NamedTuple):
+    """A structure over a period."""
+
+    points: tuple[UsagePoint, ...]
+    limits_before: Limits | None
+    """The limits as they were last observed before the period."""
+
+
+# ---- structures ------------------------------------------------------------------------------------------------------
+
+
+def list_structures(
+    session: Session, *, search: str | None = None, page: int = 1, per_page: int = 50
+) -> StructurePage:
+    """Measured structures by group and name. `search` is looked for in both, whatever the case."""
+    search = " ".join(search.replace("\0", " ").split()) if search else None
+    per_page = min(max(per_page, 1), MOST_PER_PAGE)
+    rows, total = repository.page_of_structures(
+        session, search=search, offset=(page - 1) * per_page, limit=per_page
+    )
+    plans = plans_using(session, {row.qsg for row in rows})
+    return StructurePage(
+        items=tuple(_structure(row, _week(session, row), plans) for row in rows),
+        total=total,
+        page=page,
+        pages=max(1, ceil_div(total, per_page)),
+        per_page=per_page,
+    )
+
+
+def _week(session: Session, row: AnyRow) -> repository.Most:
+    past = row.last_hour + HOUR
+    return repository.most_in_use(session, row.qsg, row.structure, first=past - 7 * DAY, past=past)
+
+
+def _structure(
+    row: AnyRow, week: repository.Most, plans: Mapping[tuple[str, str], Sequence[PlanUsing]]
+) -> MeasuredStructure:
+    known = row.last_limits_hour is not None
+    return MeasuredStructure(
+        qsg=row.qsg,
+        structure=row.structure,
+        first_hour=row.first_hour,
+        last_hour=row.last_hour,
+        last_full_hour=row.last_full_hour,
+        use_hour=row.last_use_hour,
+        entries=row.entries_in_use_max,
+        elements=row.elements_in_use_max,
+        entries_pct=row.entries_in_use_pct_max,
+        elements_pct=row.elements_in_use_pct_max,
+        limits=Limits(row.last_limits_hour, row.entries_total, row.elements_total) if known else None,
+        size_bytes=row.size_bytes,
+        entries_of_week=week.entries,
+        elements_of_week=week.elements,
+        queues=row.queues,
+        plans=tuple(plan.name for plan in plans.get((row.qsg, row.structure), ())),
+    )
+
+
+def span_of(session: Session, qsg: str, structure: str) -> Span:
+    """When a structure was measured.
+
+    Raises:
+        UsageNotFound: It never was.
+    """
+    found = repository.find_structure(session, qsg, structure) if _are_names(qsg, structure) else None
+    if found is None:
+        raise UsageNotFound(qsg, structure)
+    return Span(found.first_hour, found.last_hour)
+
+
+def structures_of_group(session: Session, qsg: str) -> dict[str, Span]:
+    """When each structure of a group was measured, by name.
+
+    Raises:
+        UsageNotFound: Nothing of the group ever was.
+    """
+    found = repository.structures_of_group(session, qsg) if _are_names(qsg) else ()
+    if not found:
+        raise UsageNotFound(qsg)
+    return {each.structure: Span(each.first_hour, each.last_hour) for each in found}
+
+
+def queue_counts(session: Session, qsg: str) -> dict[str, int]:
+    """How many queues of each structure of a group were measured, ever."""
+    return repository.queue_counts(session, qsg)
+
+
+def structure_usage(session: Session, qsg: str, structure: str, period: Period) -> StructureUsage:
+    """A structure over a period, by hours or by days."""
+    rows = repository.structure_hours(session, qsg, structure, first=period.first, past=period.past)
+    before = repository.limits_before(session, qsg, structure, period.first)
+    return StructureUsage(
+        points=tuple(_by_step(rows, period, _usage_point)),
+        limits_before=Limits(before.hour, before.entries_total, before.elements_total) if before else None,
+    )
+
+
+def last_limits(session: Session, qsg: str, structure: str, before: datetime) -> Limits | None:
+    """The limits of a structure as they were last observed before a time."""
+    found = repository.limits_before(session, qsg, structure, before)
+    return Limits(found.hour, found.entries_total, found.elements_total) if found else None
+
+
+def _usage_point(at: datetime, rows: Sequence[AnyRow]) -> UsagePoint:
+    entries = max(rows, key=lambda row: _or_less(row.entries_in_use_max))
+    elements = max(rows, key=lambda row: _or_less(row.elements_in_use_max))
+    return UsagePoint(
+        at=at,
+        # The limit is that of the hour with the highest use, where it is known: so the two belong together.
+        entries=entries.entries_in_use_max,
+        entries_total=entries.entries_total or _last(row.entries_total for row in rows),
+        elements=elements.elements_in_use_max,
+        elements_total=elements.elements_total or _last(row.elements_total for row in rows),
+        entries_pct=_highest_pct(row.entries_in_use_pct_max for row in rows),
+        elements_pct=_highest_pct(row.elements_in_use_pct_max for row in rows),
+        scm_entries=highest(row.scm_entries_in_use_max for row in rows),
+        scm_elements=highest(row.scm_elements_in_use_max for row in rows),
+        size_bytes=_last(row.size_bytes for row in rows),
+        structure_full=added(row.structure_full_count for row in rows),
+        queue_managers=highest(row.queue_managers for row in rows),
+        sources=", ".join(sorted({source for row in rows for source in row.sources.split(", ") if source})),
+    )
+
+
+def _are_names(*names: str) -> bool:
+    """Whether they can be; PostgreSQL takes no text with a nought in it."""
+    return all(name.isprintable() for name in names)
+
+
+# ---- queues ----------------------------------------------------------------------------------------------------------
+
+
+def queue_span(session: Session, qsg: str, structure: str, queue: str) -> Span:
+    """When a queue was measured.
+
+    Raises:
+        UsageNotFound: It never was.
+    """
+    found = (
+        repository.find_queue(session, qsg, structure, queue) if _are_names(qsg, structure, queue) else None
+    )
+    if found is None:
+        raise UsageNotFound(qsg, structure, queue)
+    return Span(found.first_hour, found.last_hour)
+
+
+def queue_usage(
+    session: Session, qsg: str, structure: str, queue: str, period: Period
+) -> tuple[tuple[QueuePoint, ...], tuple[SizeBucket, ...]]:
+    """A queue over a period, by hours or by days, and the sizes of its messages over the whole period."""
+    rows = repository.queue_hours(session, qsg, structure, queue, first=period.first, past=period.past)
+    sizes = Counter[int]()
+    for row in rows:
+        for bucket in row.size_buckets or ():
+            sizes[bucket["up_to_bytes"]] += bucket["puts"]
+    return (
+        tuple(_by_step(rows, period, _queue_point)),
+        tuple(SizeBucket(up_to_bytes, sizes[up_to_bytes]) for up_to_bytes in sorted(sizes)),
+    )
+
+
+def _queue_point(at: datetime, rows: Sequence[AnyRow]) -> QueuePoint:
+    sized = [row for row in rows if row.put_bytes is not None and row.puts]
+    return QueuePoint(
+        at=at,
+        hours=len(rows),
+        puts=added(row.puts for row in rows),
+        busiest_hour_puts=highest(row.puts for row in rows),
+        mean_bytes=Fraction(sum(row.put_bytes for row in sized), sum(row.puts for row in sized))
+        if sized
+        else None,
+        size_min_bytes=lowest(row.put_size_min_bytes for row in rows),
+        size_max_bytes=highest(row.put_size_max_bytes for row in rows),
+        persistent_puts=added(row.persistent_puts for row in rows),
+        depth_max=highest(row.depth_max for row in rows),
+    )
+
+
+def queue_figures(session: Session, qsg: str, structure: str, period: Period) -> tuple[QueueFigures, ...]:
+    """Every queue of a structure over a period, by name."""
+    within = {"first": period.first, "past": period.past}
+    busiest, deepest = repository.hours_of_extremes(session, qsg, structure, **within)
+    return tuple(
+        QueueFigures(
+            structure=row.structure,
+            queue=row.queue,
+            hours=row.hours,
+            first_hour=row.first_hour,
+            last_hour=row.last_hour,
+            puts=_whole(row.puts),
+            mean_bytes=Fraction(int(row.put_bytes), int(row.puts_with_bytes))
+            if row.puts_with_bytes
+            else None,
+            size_min_bytes=row.size_min_bytes,
+            size_max_bytes=row.size_max_bytes,
+            persistent_puts=_whole(row.persistent_puts),
+            persistent_of=_whole(row.persistent_of),
+            busiest_hour_puts=row.busiest_hour_puts,
+            busiest_hour=busiest.get(row.queue),
+            depth_max=row.depth_max,
+            depth_hour=deepest.get(row.queue),
+        )
+        for row in repository.queue_figures(session, qsg, structure, **within)
+    )
+
+
+def smds_figures(session: Session, qsg: str, structure: str, period: Period) -> tuple[SmdsFigures, ...]:
+    """Every shared message data set of a structure over a period, by queue manager."""
+    rows = repository.smds_figures(session, qsg, structure, first=period.first, past=period.past)
+    return tuple(
+        SmdsFigures(
+            queue_manager=row.queue_manager,
+            blocks_data=row.blocks_data,
+            blocks_in_use_max=row.blocks_in_use_max,
+            messages_max=row.messages_max,
+            failed_allocates=_whole(row.failed_allocates),
+        )
+        for row in rows
+    )
+
+
+# ---- plans -----------------------------------------------------------------------------------------------------------
+
+
+def plans_using(session: Session, qsgs: Iterable[str]) -> dict[tuple[str, str], list[PlanUsing]]:
+    """The plans in whose latest version each structure is, by group and name of the structure."""
+    found: dict[tuple[str, str], list[PlanUsing]] = {}
+    groups = set(qsgs)
+    if not groups:
+        return found
+    for plan in repository.latest_plans(session, groups):
+        for structure in json.loads(plan.result)["structures"]:
+            found.setdefault((plan.qsg, structure["name"]), []).append(PlanUsing(plan.name, plan.number))
+    return found
+
+
+def grounds(
+    session: Session,
+    qsg: str,
+    structures: Iterable[str],
+    period: Period,
+    *,
+    queues: Container[QueueKey] | None = None,
+) -> list[Grounds]:
+    """What plans of these structures rest on. `queues`: only these (structure and name); None takes all."""
+    found = []
+    for structure in structures:
+        most = repository.most_in_use(session, qsg, structure, first=period.first, past=period.past)
+        measured = queue_figures(session, qsg, structure, period)
+        chosen = [each for each in measured if queues is None or (structure, each.queue) in queues]
+        found.append(Grounds(structure, chosen, most.entries, most.queue_managers))
+    return found
+
+
+def plan_from_usage(session: Session, qsg: str, on: Sequence[Grounds], asked: Asked, period: Period) -> Made:
+    """A plan document made from what was measured; it is not stored, and not yet checked by the core."""
+    limits = last_limits(session, qsg, "CSQ_ADMIN", period.past)
+    return make_plan(qsg, on, asked, period=period, admin_limits=limits)
+
+
+# ---- steps -----------------------------------------------------------------------------------------------------------
+
+
+def _by_step(
+    rows: Sequence[AnyRow], period: Period, make: Callable[[datetime, Sequence[AnyRow]], Point]
+) -> Iterable[Point]:
+    if period.by == "hour":
+        yield from (make(row.hour, [row]) for row in rows)
+        return
+    for day, hours in groupby(rows, key=lambda row: row.hour.date()):
+        yield make(datetime.combine(day, time(), UTC), list(hours))
+
+
+def _or_less(value: int | None) -> int:
+    return -1 if value is None else value
+
+
+def _last(values: Iterable[int | None]) -> int | None:
+    found = None
+    for value in values:
+        found = found if value is None else value
+    return found
+
+
+def _highest_pct(values: Iterable[float | None]) -> float | None:
+    return max((value for value in values if value is not None), default=None)
+
+
+def _whole(value: int | None) -> int | None:
+    """A sum as PostgreSQL gives it is a Decimal."""
+    return None if value is None else int(value)

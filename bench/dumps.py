@@ -1,0 +1,193 @@
+"""From a dump to Arrow, and from a dump to committed history: MB/s and peak memory, in one process and in Spark.
+
+Every measurement runs in a process of its own, so that its memory is its own; the memory of processes that it starts
+(Java, Python workers) is added up while it runs. The dump is read from the page cache. MB are 10**6 bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SEED = 4
+POLL_S = 0.05
+CHUNK_BYTES = 2**22
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One way from a dump to something."""
+
+    name: str
+    seconds: float
+    """From the start of the process to its end."""
+    cpu_s: float
+    """Processor time of it and of those it started: what to look at where other work shares the machine."""
+    peak_mb: float
+    """Resident memory of the process and those it started, added up."""
+    rows: int
+    stages: dict[str, float]
+    """Seconds by stage, as the process told them; without the start of Python and what it imports."""
+
+
+def measure(size_bytes: int, *, spark: bool, dump: Path | None = None) -> tuple[int, list[Measured]]:
+    """Measure with a generated dump of about that size, or with a given one; returns its length too."""
+    from spark_jobs.smf.generate import generate_dump
+
+    with tempfile.TemporaryDirectory(prefix="cfplan-bench-") as folder:
+        work = Path(folder)
+        if dump is None:
+            dump = work / "dump.smf"
+            generate_dump(dump, size_bytes, SEED)
+        _warm(dump)
+        found = [
+            _arrow(dump, "Arrow, in one process", "arrow", work),
+            _ingest(dump, "history, in one process", work, spark=False),
+        ]
+        if spark:
+            found.append(_arrow(dump, "Arrow, Spark local", "arrow-spark", work))
+            found.append(_ingest(dump, "history, Spark local", work, spark=True))
+        return dump.stat().st_size, found
+
+
+def _warm(dump: Path) -> None:
+    with dump.open("rb") as file:
+        while file.read(CHUNK_BYTES):
+            pass
+
+
+def _arrow(dump: Path, name: str, what: str, work: Path) -> Measured:
+    command = [sys.executable, "-m", "bench.dumps", what, str(dump), "--work-dir", str(work / what)]
+    out, seconds, cpu, peak = _watched(command)
+    told = json.loads(out.splitlines()[-1])
+    return Measured(name, seconds, cpu, peak, told["rows"], told["seconds"])
+
+
+def _ingest(dump: Path, name: str, work: Path, *, spark: bool) -> Measured:
+    driver = "spark" if spark else "in-process"
+    command = [
+        *(sys.executable, "-m", "spark_jobs.ingest", str(dump)),
+        *("--history", str(work / f"history-{driver}"), "--work-dir", str(work / f"work-{driver}")),
+        *("--in-process-below", "0" if spark else str(2**62)),
+    ]
+    out, seconds, cpu, peak = _watched(command)
+    report = json.loads(out.splitlines()[-1])["files"][0]
+    if report["status"] != "stored" or report["driver"] != driver:
+        message = f"{name}: {report['status']} by {report['driver']}: {report['message']}"
+        raise RuntimeError(message)
+    rows = sum(counts["read"] for counts in report["rows"].values())
+    return Measured(name, seconds, cpu, peak, rows, report["seconds"])
+
+
+def _watched(command: Sequence[str]) -> tuple[str, float, float, float]:
+    """Run a command; returns its output, its seconds, its processor seconds, and its peak memory in MB."""
+    began, used = time.perf_counter(), _processor_seconds()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    peak, done = 0, threading.Event()
+
+    def watch() -> None:
+        nonlocal peak
+        while not done.is_set():
+            peak = max(peak, _resident_bytes(process.pid))
+            done.wait(POLL_S)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        out, err = process.communicate()
+    finally:
+        done.set()
+        watcher.join()
+    seconds = time.perf_counter() - began
+    if process.returncode != 0:
+        message = f"{' '.join(command)} ended with {process.returncode}: {err[-2000:]}{out[-2000:]}"
+        raise RuntimeError(message)
+    return out, seconds, _processor_seconds() - used, peak / 1e6
+
+
+def _processor_seconds() -> float:
+    """Processor time of all processes that were started here and have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _resident_bytes(pid: int) -> int:
+    """Add up the private and shared resident memory of a process and all it started; 0 where /proc is not there."""
+    parents: dict[int, list[int]] = {}
+    resident: dict[int, int] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents.setdefault(int(fields[1]), []).append(int(folder.name))
+        resident[int(folder.name)] = int(fields[21]) * 4096
+    total, waiting = 0, [pid]
+    while waiting:
+        one = waiting.pop()
+        total += resident.get(one, 0)
+        waiting += parents.get(one, [])
+    return total
+
+
+# ---- what the processes do -------------------------------------------------------------------------------------------
+
+
+def _to_arrow(dump: Path) -> int:
+    from spark_jobs.history.rows import COLUMNS, SECTIONS
+    from spark_jobs.smf.decode import decode_file
+
+    rows = 0
+    for found in decode_file(dump, sections=SECTIONS, columns=COLUMNS, only_shared=True):
+        rows += sum(batch.num_rows for batches in found.batches.values() for batch in batches)
+    return rows
+
+
+def _run(what: str, dump: Path, work: Path) -> dict[str, Any]:
+    stages: dict[str, float] = {}
+
+    def timed(stage: str, function: Callable[[], Any]) -> Any:  # noqa: ANN401 - what the function returns
+        began = time.perf_counter()
+        result = function()
+        stages[stage] = round(time.perf_counter() - began, 3)
+        return result
+
+    if what == "arrow":
+        rows = timed("decoding", lambda: _to_arrow(dump))
+        return {"rows": rows, "seconds": stages}
+    from spark_jobs.history.dumps import count_by_spark
+    from spark_jobs.session import build_session
+    from spark_jobs.smf.decode import index_dump
+
+    index = timed("indexing", lambda: index_dump(dump))
+    session = timed("starting Spark", lambda: build_session("bench", work_dir=work))
+    try:
+        timed("decoding, cold", lambda: count_by_spark(dump, index, session))
+        rows = timed("decoding", lambda: count_by_spark(dump, index, session))
+    finally:
+        session.stop()
+    return {"rows": rows, "seconds": stages}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Do one measurement in this process."""
+    parser = argparse.ArgumentParser(prog="python -m bench.dumps", description=__doc__)
+    parser.add_argument("what", choices=("arrow", "arrow-spark"))
+    parser.add_argument("dump", type=Path)
+    parser.add_argument("--work-dir", type=Path, required=True)
+    options = parser.parse_args(arguments)
+    print(json.dumps(_run(options.what, options.dump, options.work_dir)))
+
+
+if __name__ == "__main__":
+    main()

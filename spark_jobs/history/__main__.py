@@ -1,0 +1,164 @@
+"""Look after the usage history: `python -m spark_jobs.history export|files|forget|maintain --history URL …`."""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+
+from spark_jobs.history.compare import instant_text
+from spark_jobs.history.schema import USAGE_TABLES, HistoryError, stored_schema
+from spark_jobs.history.store import History
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+INTERNAL = ("day", "key_high", "key_low", "content_hash")
+"""Columns that mean nothing outside the history."""
+
+
+def export_columns(table: str) -> list[str]:
+    """Return the columns of an export."""
+    return [name for name in stored_schema(table).names if name not in INTERNAL]
+
+
+def export_csv(
+    history: History,
+    table: str,
+    out: BinaryIO,
+    *,
+    qsg: str | None = None,
+    structure: str | None = None,
+    start: dt.datetime | None = None,
+    end: dt.datetime | None = None,
+) -> int:
+    """Write rows as CSV, a day of the partitions at a time; returns how many."""
+    names = export_columns(table)
+    out.write((",".join(names) + "\n").encode())
+    count = 0
+    for _, rows in history.read_days(table, qsg=qsg, structure=structure, start=start, end=end):
+        options = pacsv.WriteOptions(include_header=False, quoting_style="needed")
+        pacsv.write_csv(_as_text(rows.select(names)), out, write_options=options)
+        count += rows.num_rows
+    return count
+
+
+def _as_text(rows: pa.Table) -> pa.Table:
+    for place, one in enumerate(rows.schema):
+        if pa.types.is_timestamp(one.type):
+            text = pc.strftime(rows[one.name], format="%Y-%m-%dT%H:%M:%SZ")
+            rows = rows.set_column(place, one.name, text)
+    return rows
+
+
+def instant(text: str) -> dt.datetime:
+    """Read a day or a time; without a zone it is UTC.
+
+    >>> instant("2026-11-20").isoformat()
+    '2026-11-20T00:00:00+00:00'
+    """
+    try:
+        found = dt.datetime.fromisoformat(text)
+    except ValueError:
+        message = f"{text!r} is no day or time like 2026-11-20 or 2026-11-20T09:00:00Z"
+        raise argparse.ArgumentTypeError(message) from None
+    return found if found.tzinfo else found.replace(tzinfo=dt.UTC)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m spark_jobs.history", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    export = commands.add_parser("export", help="write a table's rows as CSV")
+    export.add_argument("--table", required=True, choices=USAGE_TABLES)
+    export.add_argument("--qsg", metavar="Q", help="of this queue-sharing group only")
+    export.add_argument("--structure", metavar="S", help="of this structure only, by MQ's name or XCF's")
+    export.add_argument(
+        "--from", dest="start", type=instant, metavar="T", help="intervals that end after this"
+    )
+    export.add_argument(
+        "--to", dest="end", type=instant, metavar="T", help="intervals that start before this"
+    )
+    export.add_argument("--output", choices=("csv",), default="csv")
+
+    commands.add_parser("files", help="list the files that were brought in, as JSON lines")
+
+    forget = commands.add_parser("forget", help="take away what a file brought")
+    forget.add_argument("sha256", metavar="SHA256")
+
+    maintain = commands.add_parser(
+        "maintain", help="apply retention, join small files, delete what nobody needs"
+    )
+    maintain.add_argument(
+        "--retention-days",
+        type=int,
+        metavar="N",
+        help="keep this many days, today included; 0 (default) keeps all",
+    )
+    for command in commands.choices.values():
+        command.add_argument(
+            "--history", required=True, metavar="URL", help="path or URL of the usage history"
+        )
+    return parser
+
+
+def _maintain(history: History, retention_days: int | None) -> dict[str, object]:
+    dropped: list[str] = []
+    if retention_days:
+        first = dt.datetime.now(dt.UTC).date() - dt.timedelta(days=retention_days - 1)
+        dropped = history.retain(keep_from=first)
+    snapshot = history.snapshot()
+    joined = [
+        f"{table} {day}"
+        for table in USAGE_TABLES
+        for day in snapshot.days(table)
+        if history.compact(table, day)
+    ]
+    return {"dropped_days": dropped, "joined": joined, "deleted_files": len(history.vacuum())}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Do what the command line says."""
+    arguments = _parser().parse_args(argv)
+    try:
+        history = History.open(arguments.history)
+        if arguments.command == "export":
+            export_csv(
+                history,
+                arguments.table,
+                sys.stdout.buffer,
+                qsg=arguments.qsg,
+                structure=arguments.structure,
+                start=arguments.start,
+                end=arguments.end,
+            )
+        elif arguments.command == "files":
+            for row in history.files():
+                told = {
+                    name: instant_text(value) if isinstance(value, (dt.datetime, dt.date)) else value
+                    for name, value in row.items()
+                    if name != "report"
+                }
+                sys.stdout.write(json.dumps(told) + "\n")
+        elif arguments.command == "forget":
+            days = history.forget(arguments.sha256)
+            sys.stdout.write(json.dumps({"sha256": arguments.sha256, "days": days}) + "\n")
+            return 0 if days else 1
+        else:
+            sys.stdout.write(json.dumps(_maintain(history, arguments.retention_days)) + "\n")
+    except HistoryError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    except BrokenPipeError:
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,169 @@
+"""How the rows of a file relate to those that are there: new, the same again, or in conflict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from spark_jobs.history import resolve
+from spark_jobs.history.schema import ORIGINS, PROVENANCE, natural_key, row_schema
+from spark_jobs.history.staging import Part, read_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from spark_jobs.history.places import Place
+
+MOST_CONFLICTS = 20
+"""Told in full; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Counts of rows read, and the first conflicts."""
+
+    read: int = 0
+    new: int = 0
+    duplicates: int = 0
+    conflicts: int = 0
+    first_conflicts: tuple[dict[str, Any], ...] = ()
+
+    def __add__(self, other: Comparison) -> Comparison:
+        """Put another day's counts on top."""
+        return Comparison(
+            self.read + other.read,
+            self.new + other.new,
+            self.duplicates + other.duplicates,
+            self.conflicts + other.conflicts,
+            (*self.first_conflicts, *other.first_conflicts)[:MOST_CONFLICTS],
+        )
+
+    def as_json(self) -> dict[str, int]:
+        """Return the counts."""
+        return {
+            "read": self.read,
+            "new": self.new,
+            "duplicates": self.duplicates,
+            "conflicts": self.conflicts,
+        }
+
+
+def compare(
+    place: Place, table: str, *, staged: Sequence[Part], there: Sequence[Part], ignored: frozenset[str]
+) -> Comparison:
+    """Compare the staged rows of one table and day with the rows of that day, those of `ignored` commits left out.
+
+    new: observations that the history did not have, or had from a less trusted origin only. duplicates: the same again,
+    in the file or the history, or already there from a more trusted origin. conflicts: the same observation, told
+    differently by the same kind of origin; the one brought last is the one read.
+    """
+    columns = list(resolve.KEY_COLUMNS)
+    new_rows = read_parts(place, staged, table=table, columns=columns)
+    old_rows = resolve.without(read_parts(place, there, table=table, columns=columns), ignored)
+    rows = pa.concat_tables([old_rows, new_rows])
+    count, first_new = rows.num_rows, old_rows.num_rows
+    if count == first_new:
+        return Comparison()
+    numbers = {
+        name: np.asarray(rows[name].combine_chunks()) for name in ("key_high", "key_low", "content_hash")
+    }
+    if len(np.unique(numbers["key_low"])) == count:
+        return Comparison(read=count - first_new, new=count - first_new)
+    piece = np.asarray(pc.fill_null(rows["piece"].combine_chunks(), 0))
+    ranks = np.asarray(pc.index_in(rows["origin"], value_set=pa.array(ORIGINS, pa.string())).combine_chunks())
+    keys = _groups(numbers["key_high"], numbers["key_low"])
+    cells = _groups(keys, ranks, piece)
+    is_new = np.arange(count) >= first_new
+
+    best_there = np.full(keys.max() + 1, -1)
+    np.maximum.at(best_there, keys[:first_new], ranks[:first_new])
+    cell_there = np.zeros(cells.max() + 1, dtype=bool)
+    cell_there[cells[:first_new]] = True
+    lowest = np.full(cells.max() + 1, np.iinfo(np.int64).max)
+    highest = np.full(cells.max() + 1, np.iinfo(np.int64).min)
+    np.minimum.at(lowest, cells, numbers["content_hash"])
+    np.maximum.at(highest, cells, numbers["content_hash"])
+    in_conflict = (lowest != highest)[cells]
+
+    outranked = best_there[keys] > ranks
+    new_cells = np.unique(cells[is_new & ~outranked & ~cell_there[cells]])
+    conflicts = np.unique(cells[is_new & in_conflict & ~outranked])
+    told_otherwise = int((is_new & in_conflict & ~outranked).sum())
+    # Of a conflict, one row counts as new where none was there; its other rows are the conflict.
+    fresh = len(new_cells)
+    read = count - first_new
+    in_conflict_beyond = told_otherwise - len(np.intersect1d(new_cells, conflicts))
+    return Comparison(
+        read=read,
+        new=fresh,
+        duplicates=read - fresh - in_conflict_beyond,
+        conflicts=len(conflicts),
+        first_conflicts=_told(place, table, [*there, *staged], ignored, cells, conflicts, rows),
+    )
+
+
+def _groups(*columns: NDArray[Any]) -> NDArray[np.int64]:
+    """Number the distinct combinations of values."""
+    order = np.lexsort(columns)
+    changes = np.zeros(len(order), dtype=bool)
+    for column in columns:
+        ordered = column[order]
+        changes[1:] |= ordered[1:] != ordered[:-1]
+    groups = np.empty(len(order), dtype=np.int64)
+    groups[order] = np.cumsum(changes)
+    return groups
+
+
+def _told(
+    place: Place,
+    table: str,
+    parts: Sequence[Part],
+    ignored: frozenset[str],
+    cells: NDArray[np.int64],
+    conflicts: NDArray[np.int64],
+    keys: pa.Table,
+) -> tuple[dict[str, Any], ...]:
+    """Describe the first conflicts: which observation, where both are told, in which columns they differ."""
+    if len(conflicts) == 0:
+        return ()
+    told = []
+    full = resolve.without(read_parts(place, parts, table=table), ignored)
+    provenance = {column.name for column in PROVENANCE}
+    for cell in conflicts[:MOST_CONFLICTS]:
+        members = keys.take(pa.array(np.flatnonzero(cells == cell)))
+        winner = members.take(pa.array(resolve.winners(members)))["content_hash"][0].as_py()
+        rows = full.take(pa.array(np.flatnonzero(cells == cell))).to_pylist()
+        kept = max(
+            (row for row in rows if row["content_hash"] == winner), key=lambda row: str(row["commit_id"])
+        )
+        other = next(row for row in rows if row["content_hash"] != winner)
+        key = natural_key(kept["source"])
+        told.append(
+            {
+                "table": table,
+                "key": {name: _plain(kept.get(name)) for name in key.columns if name in kept},
+                "kept": {"file": kept["file_name"], "offset": kept["file_offset"]},
+                "other": {"file": other["file_name"], "offset": other["file_offset"]},
+                "columns": [
+                    name
+                    for name in row_schema(table).names
+                    if name not in provenance and kept[name] != other[name]
+                ],
+            }
+        )
+    return tuple(told)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - values of any column
+    return value if value is None or isinstance(value, (str, int, float, bool)) else instant_text(value)
+
+
+def instant_text(value: Any) -> str:  # noqa: ANN401 - a datetime or a date
+    """Return a time as JSON and CSV have it."""
+    return str(value.isoformat()).replace("+00:00", "Z")

@@ -1,0 +1,307 @@
+"""A dump into the history's staging: range after range in this process, or ranges at once in Spark's tasks.
+
+Both do the same with a range, `take_range`: decode, make rows, write them as files that nobody sees before the commit.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from spark_jobs.history.facts import RowFacts
+from spark_jobs.history.places import place_of
+from spark_jobs.history.rows import COLUMNS, SECTIONS, GroupMap, rows_of
+from spark_jobs.history.staging import Part, Source, Stage
+from spark_jobs.smf.decode import decode_file, decode_range, finish
+from spark_jobs.smf.errors import BrokenChain, LayoutError
+from spark_jobs.smf.results import Accounting, DumpIndex, LayoutCheck, Piece, Quarantine, RangeResult
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+Progress = Callable[[int, int], None]
+
+SPARK_COLUMNS = "start long, end long, first_record long"
+SPARK_JOBS_AT_ONCE = 64
+"""More than most clusters have cores for; each waits in a thread of the driver."""
+
+
+@dataclass
+class RangeOutcome:
+    """What became of a range, or of several put together."""
+
+    parts: list[Part] = field(default_factory=list)
+    facts: RowFacts = field(default_factory=RowFacts)
+    passed_over: Counter[str] = field(default_factory=Counter)
+    unknown: set[tuple[str, str]] = field(default_factory=set)
+    used: dict[tuple[str, str], str] = field(default_factory=dict)
+    accounting: Accounting = field(default_factory=Accounting)
+    records: Counter[str] = field(default_factory=Counter)
+    checks: dict[str, LayoutCheck] = field(default_factory=dict)
+    pieces: list[Piece] = field(default_factory=list)
+    first_start: int = 0
+    end_offset: int = 0
+
+    def add(self, other: RangeOutcome) -> None:
+        """Put another range's outcome on top; where they meet is the caller's to check."""
+        self.parts += other.parts
+        self.facts.add(other.facts)
+        self.passed_over += other.passed_over
+        self.unknown |= other.unknown
+        self.used |= other.used
+        self.accounting.add(other.accounting)
+        self.records += other.records
+        for section, check in other.checks.items():
+            self.checks[section] = self.checks.get(section, LayoutCheck()) + check
+        self.pieces += other.pieces
+        self.end_offset = other.end_offset
+
+    def to_json(self) -> str:
+        """Write it for the way from a Spark task to the driver."""
+        return json.dumps(
+            {
+                "parts": [asdict(part) for part in self.parts],
+                "facts": self.facts.to_json(),
+                "passed_over": self.passed_over,
+                "unknown": sorted(self.unknown),
+                "used": [[*who, group] for who, group in self.used.items()],
+                "accounting": asdict(self.accounting),
+                "records": self.records,
+                "checks": {section: asdict(check) for section, check in self.checks.items()},
+                "pieces": [
+                    {**asdict(piece), "data": base64.b64encode(piece.data).decode()} for piece in self.pieces
+                ],
+                "first_start": self.first_start,
+                "end_offset": self.end_offset,
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> RangeOutcome:
+        """Read what to_json wrote."""
+        found = json.loads(text)
+        account = found["accounting"]
+        return cls(
+            parts=[Part(**part) for part in found["parts"]],
+            facts=RowFacts.from_json(found["facts"]),
+            passed_over=Counter(found["passed_over"]),
+            unknown={(system, manager) for system, manager in found["unknown"]},
+            used={(system, manager): group for system, manager, group in found["used"]},
+            accounting=Accounting(
+                **{
+                    **account,
+                    "skipped": {
+                        kind: (records, size) for kind, (records, size) in account["skipped"].items()
+                    },
+                    "quarantined": [Quarantine(**item) for item in account["quarantined"]],
+                }
+            ),
+            records=Counter(found["records"]),
+            checks={section: LayoutCheck(**check) for section, check in found["checks"].items()},
+            pieces=[Piece(**{**piece, "data": base64.b64decode(piece["data"])}) for piece in found["pieces"]],
+            first_start=found["first_start"],
+            end_offset=found["end_offset"],
+        )
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a task has to know besides its range; it goes to Spark's workers."""
+
+    dump: str
+    framing: str
+    history: str
+    source: Source
+    groups: tuple[tuple[str, str, str], ...]
+    keep_from: dt.date | None = None
+
+    @property
+    def group_of(self) -> dict[tuple[str, str], str]:
+        """The map of queue managers to groups."""
+        return {(system, manager): group for system, manager, group in self.groups}
+
+    def stage(self) -> Stage:
+        """Return what takes the rows."""
+        return Stage(place_of(self.history), self.source, keep_from=self.keep_from)
+
+
+def take_range(found: RangeResult, stage: Stage, group_of: GroupMap) -> RangeOutcome:
+    """Turn one decoded range into staged rows and say what it held; the stage's files come when it is finished."""
+    mapped = rows_of(found.batches, group_of=group_of)
+    facts = RowFacts()
+    for table, rows in mapped.tables.items():
+        stage.add(table, rows)
+        facts.see(rows)
+    return RangeOutcome(
+        facts=facts,
+        passed_over=mapped.passed_over,
+        unknown=mapped.unknown,
+        used=mapped.used,
+        accounting=found.accounting,
+        records=Counter(found.records),
+        checks=dict(found.checks),
+        pieces=list(found.pieces),
+        first_start=found.first_start,
+        end_offset=found.end_offset,
+    )
+
+
+def take_in_process(task: Task, *, progress: Progress) -> RangeOutcome:
+    """Read a dump in this process, a few megabytes at a time."""
+    stage = task.stage()
+    total = RangeOutcome()
+    group_of = task.group_of
+    results = decode_file(
+        task.dump,
+        sections=SECTIONS,
+        columns=COLUMNS,
+        only_shared=True,
+        framing=task.framing,
+        progress=progress,
+    )
+    for found in results:
+        total.add(take_range(found, stage, group_of))
+    return _finished(total, stage)
+
+
+def take_by_spark(task: Task, index: DumpIndex, session: SparkSession, *, progress: Progress) -> RangeOutcome:
+    """Read a dump's ranges in Spark's tasks.
+
+    Raises:
+        BrokenChain: the ranges do not meet.
+    """
+    ranges = [(split.offset, end, split.record_number) for split, end in index.ranges()]
+
+    def taken(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            answers = [_take_one(task, **row).to_json() for row in batch.to_pylist()]
+            yield pa.RecordBatch.from_arrays([pa.array(answers, pa.string())], names=["answer"])
+
+    total = RangeOutcome()
+    outcomes = []
+    done = 0
+    for answer in _by_range(session, ranges, taken, "answer string"):
+        outcome = RangeOutcome.from_json(answer)
+        outcomes.append(outcome)
+        done += outcome.accounting.total_bytes
+        progress(min(done, index.content_bytes), index.content_bytes)
+    outcomes.sort(key=lambda outcome: outcome.first_start)
+    expected = ranges[0][0] if ranges else 0
+    for outcome in outcomes:
+        if outcome.first_start != expected:
+            message = f"Byte ranges of the dump do not meet: one ends at {expected}, the next starts at {outcome.first_start}."
+            raise BrokenChain(message)
+        expected = outcome.end_offset
+        total.add(outcome)
+    if len(outcomes) != len(ranges) or expected != index.content_bytes:
+        message = f"Byte ranges of the dump end at {expected}, the dump at {index.content_bytes}."
+        raise BrokenChain(message)
+    return _finished(total, task.stage(), group_of=task.group_of)
+
+
+def count_by_spark(dump: Path, index: DumpIndex, session: SparkSession) -> int:
+    """Decode a dump's ranges in Spark's tasks and count the rows: what decoding costs there, and nothing else."""
+    ranges = [(split.offset, end, split.record_number) for split, end in index.ranges()]
+    framing, path = index.framing, str(dump)
+
+    def counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            counts = [_rows_in(_decoded(path, framing, **row)) for row in batch.to_pylist()]
+            yield pa.RecordBatch.from_arrays([pa.array(counts, pa.int64())], names=["rows"])
+
+    return sum(_by_range(session, ranges, counted, "rows long"))
+
+
+def check_layouts(outcome: RangeOutcome) -> None:
+    """Refuse a dump of which a section fails its self-check.
+
+    Raises:
+        LayoutError: more than one row in a hundred is impossible.
+    """
+    for section, check in outcome.checks.items():
+        if check.is_layout_wrong:
+            message = (
+                f"{check.failed} of {check.rows} rows of {section} cannot be as they were read: the records do not have "
+                "the layout that is known here. Nothing was stored."
+            )
+            raise LayoutError(message)
+
+
+def _by_range(
+    session: SparkSession,
+    ranges: Sequence[tuple[int, int, int]],
+    function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    answer: str,
+) -> Iterator[Any]:
+    """Yield what a function answers to each range, as the answers come.
+
+    A range is a Spark job of one task: jobs that are submitted at once run at once, as far as there are cores, and each
+    tells when it is done, which the tasks of one job do not.
+    """
+
+    def run(one: tuple[int, int, int]) -> Any:  # noqa: ANN401 - what the function answers
+        frame = session.createDataFrame([one], SPARK_COLUMNS).coalesce(1)
+        (row,) = frame.mapInArrow(function, answer).collect()
+        return row[0]
+
+    with ThreadPoolExecutor(max_workers=min(SPARK_JOBS_AT_ONCE, len(ranges))) as pool:
+        waiting = [pool.submit(run, one) for one in ranges]
+        try:
+            for job in as_completed(waiting):
+                yield job.result()
+        finally:
+            for job in waiting:
+                job.cancel()
+
+
+def _rows_in(found: RangeResult) -> int:
+    return sum(batch.num_rows for batches in found.batches.values() for batch in batches)
+
+
+def _take_one(task: Task, *, start: int, end: int, first_record: int) -> RangeOutcome:
+    found = _decoded(task.dump, task.framing, start=start, end=end, first_record=first_record)
+    stage = task.stage()
+    outcome = take_range(found, stage, task.group_of)
+    return _staged(outcome, stage)
+
+
+def _decoded(dump: str, framing: str, *, start: int, end: int, first_record: int) -> RangeResult:
+    return decode_range(
+        dump,
+        start,
+        end,
+        framing=framing,
+        sections=SECTIONS,
+        first_record=first_record,
+        columns=COLUMNS,
+        only_shared=True,
+    )
+
+
+def _finished(total: RangeOutcome, stage: Stage, *, group_of: GroupMap | None = None) -> RangeOutcome:
+    """Take what the ranges left over, and write what is waiting."""
+    if total.pieces:
+        pieces, total.pieces = total.pieces, []
+        held = total.accounting.held_bytes
+        end_offset = total.end_offset
+        total.add(take_range(finish(pieces, sections=SECTIONS, columns=COLUMNS), stage, group_of or {}))
+        total.accounting.held_bytes -= held
+        total.end_offset = end_offset
+    return _staged(total, stage)
+
+
+def _staged(outcome: RangeOutcome, stage: Stage) -> RangeOutcome:
+    outcome.parts += stage.finish()
+    outcome.passed_over += stage.passed_over
+    outcome.parts.sort(key=lambda part: (part.table, part.day, part.path))
+    return outcome

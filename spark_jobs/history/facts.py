@@ -1,0 +1,111 @@
+"""What rows are about: structures, queue managers, queues, period. Kept while the rows go by."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from spark_jobs.history.staging import interval_starts
+
+_DAY_US = 24 * 3_600_000_000
+
+
+@dataclass
+class RowFacts:
+    """Sums up rows of the history; sums of ranges can be put together."""
+
+    structures: set[tuple[str, str, str]] = field(default_factory=set)
+    """Group, MQ's name, XCF's name; empty where not known."""
+    queue_managers: set[tuple[str, str, str]] = field(default_factory=set)
+    """System, queue manager, group."""
+    queues: set[tuple[str, str]] = field(default_factory=set)
+    days: set[str] = field(default_factory=set)
+    """UTC days that the intervals lie in."""
+    first_end_us: int | None = None
+    last_end_us: int | None = None
+
+    def see(self, rows: pa.Table) -> None:
+        """Take account of rows in the schema of a table of the history."""
+        if rows.num_rows == 0:
+            return
+        self.structures |= _combinations(rows, "qsg", "structure", "xcf_structure")
+        self.queue_managers |= {
+            found for found in _combinations(rows, "system_id", "queue_manager", "qsg") if found[1]
+        }
+        if "queue" in rows.schema.names:
+            self.queues |= _combinations(rows, "qsg", "queue")
+        ends = np.asarray(rows["interval_end"].cast(pa.int64()).combine_chunks())
+        starts = np.asarray(interval_starts(rows).cast(pa.int64()).combine_chunks())
+        spans = np.unique(
+            np.stack([starts // _DAY_US, np.maximum(ends - 1, starts) // _DAY_US], axis=1), axis=0
+        )
+        for first, last in spans.tolist():
+            self.days |= {_day(number) for number in range(first, last + 1)}
+        lowest, highest = int(ends.min()), int(ends.max())
+        self.first_end_us = lowest if self.first_end_us is None else min(lowest, self.first_end_us)
+        self.last_end_us = highest if self.last_end_us is None else max(highest, self.last_end_us)
+
+    def add(self, other: RowFacts) -> None:
+        """Put another range's facts on top."""
+        self.structures |= other.structures
+        self.queue_managers |= other.queue_managers
+        self.queues |= other.queues
+        self.days |= other.days
+        ends = [end for end in (self.first_end_us, other.first_end_us) if end is not None]
+        self.first_end_us = min(ends, default=None)
+        ends = [end for end in (self.last_end_us, other.last_end_us) if end is not None]
+        self.last_end_us = max(ends, default=None)
+
+    @property
+    def qsgs(self) -> list[str]:
+        """The groups named."""
+        return sorted({qsg for qsg, _, _ in self.structures if qsg} | {qsg for qsg, _ in self.queues if qsg})
+
+    @property
+    def first_interval_end(self) -> dt.datetime | None:
+        """The first end of an interval."""
+        return _instant(self.first_end_us)
+
+    @property
+    def last_interval_end(self) -> dt.datetime | None:
+        """The last end of an interval."""
+        return _instant(self.last_end_us)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {
+            "structures": sorted(self.structures),
+            "queue_managers": sorted(self.queue_managers),
+            "queues": sorted(self.queues),
+            "days": sorted(self.days),
+            "ends": [self.first_end_us, self.last_end_us],
+        }
+
+    @classmethod
+    def from_json(cls, found: dict[str, Any]) -> RowFacts:
+        """Read what to_json returned."""
+        return cls(
+            structures={(qsg, structure, xcf) for qsg, structure, xcf in found["structures"]},
+            queue_managers={(system, manager, qsg) for system, manager, qsg in found["queue_managers"]},
+            queues={(qsg, queue) for qsg, queue in found["queues"]},
+            days=set(found["days"]),
+            first_end_us=found["ends"][0],
+            last_end_us=found["ends"][1],
+        )
+
+
+def _combinations(rows: pa.Table, *names: str) -> set[tuple[Any, ...]]:
+    found = rows.select(list(names)).group_by(list(names)).aggregate([]).to_pylist()
+    return {tuple(row[name] or "" for name in names) for row in found}
+
+
+def _day(number: int) -> str:
+    return (dt.date(1970, 1, 1) + dt.timedelta(days=number)).isoformat()
+
+
+def _instant(us: int | None) -> dt.datetime | None:
+    return None if us is None else dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(microseconds=us)

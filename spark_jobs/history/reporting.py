@@ -1,0 +1,161 @@
+"""The JSON lines that ingest prints, as docs/contributing/ingest-protocol.md describes them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from spark_jobs.history.compare import MOST_CONFLICTS, instant_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from spark_jobs.history.compare import Comparison
+    from spark_jobs.history.facts import RowFacts
+    from spark_jobs.smf.results import Accounting
+
+MOST_QUARANTINED = 100
+MOST_PROBLEMS = 100
+PROGRESS_PAUSE_S = 0.1
+
+STATUSES = ("stored", "already_stored", "nothing", "needs_answers", "not_readable")
+"""The best first."""
+EXIT_CODES = {"stored": 0, "already_stored": 0, "nothing": 1, "not_readable": 3, "needs_answers": 4}
+
+
+def say(event: str, /, **values: Any) -> None:  # noqa: ANN401 - whatever JSON has
+    """Print one line."""
+    sys.stdout.write(json.dumps({"event": event, **values}) + "\n")
+    sys.stdout.flush()
+
+
+@dataclass
+class Teller:
+    """Prints progress, not more often than somebody wants to see it."""
+
+    file: str
+    number: int
+    files: int
+    wanted: bool
+    seconds: dict[str, float] = field(default_factory=dict)
+    _said: float = 0.0
+    _stage: str = ""
+    _began: float = 0.0
+
+    def begin(self, stage: str) -> None:
+        """Start a stage and the clock of it."""
+        self.end()
+        self._stage, self._began, self._said = stage, time.monotonic(), 0.0
+
+    def end(self) -> None:
+        """Stop the clock."""
+        if self._stage:
+            spent = time.monotonic() - self._began
+            self.seconds[self._stage] = round(self.seconds.get(self._stage, 0.0) + spent, 3)
+        self._stage = ""
+
+    def __call__(self, done: int, total: int) -> None:
+        """Tell how far the stage is."""
+        now = time.monotonic()
+        if not self.wanted or (now - self._said < PROGRESS_PAUSE_S and done < total):
+            return
+        self._said = now
+        say(
+            "progress",
+            file=self.file,
+            number=self.number,
+            files=self.files,
+            stage=self._stage,
+            done=done,
+            total=total,
+        )
+
+
+def empty_report(file: str) -> dict[str, Any]:
+    """Return a file's report with every key and nothing in it."""
+    return {
+        "file": file,
+        "sha256": None,
+        "size_bytes": 0,
+        "kind": None,
+        "status": "not_readable",
+        "message": "",
+        "driver": None,
+        "framing": None,
+        "commit_id": None,
+        "first_interval_end": None,
+        "last_interval_end": None,
+        "days": [],
+        "structures": [],
+        "queue_managers": [],
+        "queues": 0,
+        "records": {},
+        "bytes": {"decoded": 0, "skipped": 0, "quarantined": 0, "lost": 0},
+        "skipped": [],
+        "quarantined": {"count": 0, "bytes": 0, "first": []},
+        "problems": {"count": 0, "first": []},
+        "passed_over": {},
+        "rows": {},
+        "conflicts": [],
+        "notes": [],
+        "seconds": {},
+    }
+
+
+def facts_report(facts: RowFacts) -> dict[str, Any]:
+    """Say what the rows are about."""
+    return {
+        "first_interval_end": _text(facts.first_interval_end),
+        "last_interval_end": _text(facts.last_interval_end),
+        "days": sorted(facts.days),
+        "structures": [
+            {"qsg": qsg or None, "structure": structure or None, "xcf_structure": xcf or None}
+            for qsg, structure, xcf in sorted(facts.structures)
+        ],
+        "queue_managers": [
+            {"system_id": system or None, "queue_manager": manager, "qsg": qsg or None}
+            for system, manager, qsg in sorted(facts.queue_managers)
+        ],
+        "queues": len(facts.queues),
+    }
+
+
+def accounting_report(account: Accounting) -> dict[str, Any]:
+    """Say where every byte of a dump went."""
+    return {
+        "bytes": {
+            "decoded": account.decoded_bytes,
+            "skipped": account.skipped_bytes,
+            "quarantined": account.quarantined_bytes,
+            "lost": account.lost_bytes,
+        },
+        "skipped": [
+            {"type": kind, "records": records, "bytes": size}
+            for kind, (records, size) in sorted(account.skipped.items())
+        ],
+        "quarantined": {
+            "count": len(account.quarantined),
+            "bytes": account.quarantined_bytes,
+            "first": [
+                {"offset": item.offset, "length": item.length, "reason": item.reason}
+                for item in sorted(account.quarantined, key=lambda item: item.offset)[:MOST_QUARANTINED]
+            ],
+        },
+    }
+
+
+def rows_report(comparisons: Mapping[str, Comparison]) -> dict[str, Any]:
+    """Say what of the rows was new."""
+    conflicts = [conflict for found in comparisons.values() for conflict in found.first_conflicts]
+    return {
+        "rows": {table: found.as_json() for table, found in comparisons.items() if found.read},
+        "conflicts": conflicts[:MOST_CONFLICTS],
+    }
+
+
+def _text(instant: dt.datetime | None) -> str | None:
+    return None if instant is None else instant_text(instant)

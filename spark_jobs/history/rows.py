@@ -1,0 +1,571 @@
+"""From decoded SMF sections to rows of the history.
+
+A function of one range's batches: it needs nothing of other ranges, so ranges may be read in any order, anywhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from spark_jobs.history.schema import (
+    ALLOCATION,
+    QUEUE_USAGE,
+    SMDS_USAGE,
+    STRUCTURE_USAGE,
+    row_schema,
+    xcf_name,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Column: TypeAlias = Any
+"""An array or a chunked array: pyarrow publishes no types."""
+
+NOT_OBSERVED = "maxima of 0 were taken as not observed"
+NO_SCM = "storage-class memory is not told by structure"
+
+NO_GROUP_SLOTS = "slots without any activity of queue managers in no known group"
+NOT_IN_GROUP = "rows of queue managers that were said to be in no group"
+PRIVATE_QUEUES = "queues outside coupling facility structures"
+PARTIAL = "queues that the queue manager could not look at (partial rows)"
+NOT_LISTS = "structures that are no lists"
+
+SECTIONS = ("qest", "qesd", "qqst", "wq", "r744")
+LIST_TYPES = ("UNSERIALIZED LIST", "SERIALIZED LIST")
+
+COMMON = (
+    "offset",
+    "record",
+    "subtype",
+    "system_id",
+    "queue_manager",
+    "qsg",
+    "written_at",
+    "interval_start",
+    "interval_end",
+    "interval_us",
+)
+_QEST = {
+    "ixllste_calls": "ixllste_calls",
+    "ixllste_us": "ixllste_us",
+    "ixllste_redrives": "ixllste_redrives",
+    "ixllstm_calls": "ixllstm_calls",
+    "ixllstm_us": "ixllstm_us",
+    "ixllstm_redrives": "ixllstm_redrives",
+    "structure_full_count": "structure_full_count",
+    "entries_in_use": "entries_in_use_max",
+    "elements_in_use": "elements_in_use_max",
+}
+_QESD = {
+    name: name
+    for name in (
+        "blocks_total",
+        "blocks_space_map",
+        "blocks_data",
+        "blocks_in_use",
+        "blocks_free",
+        "blocks_in_use_max",
+        "blocks_free_min",
+        "messages",
+        "messages_max",
+        "allocate_requests",
+        "free_requests",
+        "pages_allocated",
+        "pages_freed",
+        "failed_allocates",
+        "buffer_bytes",
+        "buffers_total",
+        "buffers_in_use_max",
+        "buffers_free_min",
+        "pool_waits",
+        "buffer_waits",
+        "pool_wait_us",
+        "buffer_wait_us",
+        "write_requests",
+        "write_us",
+        "read_requests",
+        "read_us",
+        "other_read_requests",
+        "other_read_us",
+        "is_encrypted",
+    )
+} | {"pages_written": "write_pages", "pages_read": "read_pages", "other_pages_read": "other_read_pages"}
+_QQST = {
+    "queue": "queue",
+    "structure": "cf_structure",
+    "opens": "opens",
+    "put_size_min_bytes": "message_bytes_min",
+    "put_size_max_bytes": "message_bytes_max",
+    "puts_to_waiting_getter": "fast_puts",
+    "gets": "gets",
+    "get_bytes": "get_bytes",
+    "expired": "expired",
+    "depth_max": "depth_max",
+    "depth_min": "depth_min",
+    "depth_end": "depth",
+}
+_QQST_SUMS = {
+    "puts": ("puts", "put1s"),
+    "put_bytes": ("put_bytes", "put1_bytes"),
+    "persistent_puts": ("persistent_puts", "persistent_put1s"),
+}
+_WQ = {
+    "queue": "queue",
+    "open_queue": "object_name",
+    "structure": "cf_structure",
+    "disposition": "disposition",
+    "correlation": "correlation",
+    "opened_at": "opened_at",
+    "opens": "opens",
+    "puts": "puts",
+    "put_bytes": "put_bytes",
+    "put_size_min_bytes": "put_bytes_min",
+    "put_size_max_bytes": "put_bytes_max",
+    "gets": "gets",
+    "get_bytes": "get_bytes",
+    "get_size_min_bytes": "get_bytes_min",
+    "get_size_max_bytes": "get_bytes_max",
+    "expired": "expired",
+    "depth_max": "depth_max",
+    "time_on_queue_max_us": "time_on_queue_max_us",
+    "time_on_queue_us": "time_on_queue_us",
+}
+_WQ_SUMS = {
+    "persistent_puts": ("persistent_puts", "persistent_put1s"),
+    "puts_to_waiting_getter": ("puts_to_waiting_getter", "put1s_to_waiting_getter"),
+}
+_SREQ = {
+    name: name
+    for name in (
+        "xcf_structure",
+        "allocated_at",
+        "entries_in_use",
+        "entries_total",
+        "elements_in_use",
+        "elements_total",
+        "size_bytes",
+        "size_max_bytes",
+        "size_min_bytes",
+        "sync_requests",
+        "sync_us",
+        "async_requests",
+        "async_us",
+        "changed_requests",
+    )
+}
+_QSDS_FLAGS = {
+    "is_active_instance": "active",
+    "is_new_instance": "new in a rebuild",
+    "is_old_instance": "old in a rebuild",
+    "is_in_transition": "in transition",
+    "is_in_hold": "in hold",
+    "is_in_dump": "being dumped",
+    "is_in_rebuild": "being rebuilt",
+    "is_in_duplexing": "being duplexed",
+}
+
+COLUMNS: dict[str, Sequence[str]] = {
+    "qest": (*COMMON, "structure", *_QEST.values()),
+    "qesd": (*COMMON, "structure", *_QESD.values()),
+    "qqst": (
+        *COMMON,
+        "is_shared",
+        "is_partial",
+        "queue_qsg",
+        *_QQST.values(),
+        *(name for names in _QQST_SUMS.values() for name in names),
+    ),
+    "wq": (*COMMON, *_WQ.values(), *(name for names in _WQ_SUMS.values() for name in names)),
+    "r744_structure": (
+        *COMMON,
+        "sysplex",
+        "structure_type",
+        "policy_size_bytes",
+        *_SREQ.values(),
+        *_QSDS_FLAGS,
+    ),
+    "r744_storage": ("record", "total_bytes", "free_bytes"),
+    "r744_cf": ("record", "coupling_facility"),
+    "r744_scm": ("record",),
+}
+"""The columns that the history needs of each table of the decoder: fewer are faster."""
+
+Batches = Mapping[str, Sequence[pa.RecordBatch]]
+GroupMap = Mapping[tuple[str, str], str]
+"""(System id, queue manager) to group; an empty name: in no group."""
+
+
+@dataclass
+class Mapped:
+    """Rows by table of the history, and what was left out or is not known."""
+
+    tables: dict[str, pa.Table] = field(default_factory=dict)
+    passed_over: Counter[str] = field(default_factory=Counter)
+    unknown: set[tuple[str, str]] = field(default_factory=set)
+    """Queue managers whose group nobody told."""
+    used: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Entries of the map that rows were named after."""
+
+    def _add(self, table: str, rows: pa.Table) -> None:
+        before = self.tables.get(table)
+        self.tables[table] = rows if before is None else pa.concat_tables([before, rows])
+
+
+def rows_of(batches: Batches, *, group_of: GroupMap) -> Mapped:
+    """Return the rows that one range gives; rows of an unknown group are left out and the queue manager named."""
+    mapped = Mapped()
+    for section, function in (
+        ("qest", _from_qest),
+        ("qesd", _from_qesd),
+        ("qqst", _from_qqst),
+        ("wq", _from_wq),
+    ):
+        found = _table(batches, section)
+        if found is not None:
+            function(found, mapped, group_of)
+    structures = _table(batches, "r744_structure")
+    if structures is not None:
+        _from_r744(structures, batches, mapped)
+    return mapped
+
+
+def _from_qest(found: pa.Table, mapped: Mapped, group_of: GroupMap) -> None:
+    qsg = _groups(found, found["qsg"], group_of)
+    idle = _all_zero(found, [name for name in _QEST.values() if name in found.schema.names])
+    skipped = pc.and_(pc.is_null(qsg), idle)
+    mapped.passed_over[NO_GROUP_SLOTS] += _count(skipped)
+    found, qsg = _kept(found, qsg, pc.invert(skipped))
+    found, qsg = _in_groups(found, qsg, mapped, group_of)
+    columns = {name: found[source] for name, source in _QEST.items()}
+    nothing: Any = None
+    for name in ("entries_in_use", "elements_in_use"):
+        unseen = pc.equal(columns[name], 0)
+        columns[name] = pc.if_else(unseen, None, columns[name])
+        nothing = unseen if nothing is None else pc.or_(nothing, unseen)
+    mapped._add(
+        STRUCTURE_USAGE,
+        _rows(
+            STRUCTURE_USAGE,
+            found,
+            source="115-2 QEST",
+            qsg=qsg,
+            structure=found["structure"],
+            xcf_structure=_xcf(qsg, found["structure"]),
+            in_use_kind=_constant("interval_maximum", found.num_rows),
+            note=pc.if_else(pc.fill_null(nothing, False), NOT_OBSERVED, pa.scalar(None, pa.string())),
+            **columns,
+        ),
+    )
+
+
+def _from_qesd(found: pa.Table, mapped: Mapped, group_of: GroupMap) -> None:
+    qsg = _groups(found, found["qsg"], group_of)
+    found, qsg = _in_groups(found, qsg, mapped, group_of)
+    mapped._add(
+        SMDS_USAGE,
+        _rows(
+            SMDS_USAGE,
+            found,
+            source="115-2 QESD",
+            qsg=qsg,
+            structure=found["structure"],
+            xcf_structure=_xcf(qsg, found["structure"]),
+            **{name: found[source] for name, source in _QESD.items()},
+        ),
+    )
+
+
+def _from_qqst(found: pa.Table, mapped: Mapped, group_of: GroupMap) -> None:
+    structure = _named(found["cf_structure"])
+    shared = pc.or_(pc.fill_null(found["is_shared"], False), pc.is_valid(structure))
+    mapped.passed_over[PRIVATE_QUEUES] += _count(pc.invert(shared))
+    found = found.filter(shared)
+    partial = pc.fill_null(found["is_partial"], False)
+    mapped.passed_over[PARTIAL] += _count(partial)
+    found = found.filter(pc.invert(partial))
+    qsg = _groups(found, pc.coalesce(_named(found["queue_qsg"]), found["qsg"]), group_of)
+    found, qsg = _in_groups(found, qsg, mapped, group_of)
+    columns = {name: found[source] for name, source in _QQST.items()}
+    columns |= {name: _sum(found, names) for name, names in _QQST_SUMS.items()}
+    columns["structure"] = _named(columns["structure"])
+    _no_sizes_without_puts(columns)
+    mapped._add(
+        QUEUE_USAGE,
+        _rows(
+            QUEUE_USAGE,
+            found,
+            source="115-216 QQST",
+            qsg=qsg,
+            xcf_structure=_xcf(qsg, columns["structure"]),
+            disposition=_constant("SHARED", found.num_rows),
+            **columns,
+        ),
+    )
+
+
+def _from_wq(found: pa.Table, mapped: Mapped, group_of: GroupMap) -> None:
+    structure = _named(found["cf_structure"])
+    shared = pc.or_(pc.fill_null(pc.equal(found["disposition"], "SHARED"), False), pc.is_valid(structure))
+    mapped.passed_over[PRIVATE_QUEUES] += _count(pc.invert(shared))
+    found = found.filter(shared)
+    if found.num_rows == 0:
+        return
+    subtype = np.asarray(found["subtype"].cast(pa.int32()).combine_chunks())
+    piece = subtype * 10_000 + _number_in_record(found)
+    found = found.append_column("_piece", pa.array(piece.astype(np.int32)))
+    qsg = _groups(found, found["qsg"], group_of)
+    found, qsg = _in_groups(found, qsg, mapped, group_of)
+    columns = {name: found[source] for name, source in _WQ.items()}
+    columns |= {name: _sum(found, names) for name, names in _WQ_SUMS.items()}
+    columns["structure"] = _named(columns["structure"])
+    _no_sizes_without_puts(columns)
+    is_first = pc.equal(found["subtype"].cast(pa.int32()), 1)
+    mapped._add(
+        QUEUE_USAGE,
+        _rows(
+            QUEUE_USAGE,
+            found,
+            source=pc.if_else(is_first, "116-1 WQ", "116-2 WQ"),
+            qsg=qsg,
+            xcf_structure=_xcf(qsg, columns["structure"]),
+            piece=found["_piece"],
+            **columns,
+        ),
+    )
+
+
+def _from_r744(found: pa.Table, batches: Batches, mapped: Mapped) -> None:
+    is_list = pc.is_in(found["structure_type"], value_set=pa.array(LIST_TYPES, pa.string()))
+    untold = pc.is_null(found["structure_type"])
+    mapped.passed_over[NOT_LISTS] += _count(pc.invert(pc.or_(is_list, untold)))
+    found = found.filter(pc.or_(is_list, untold))
+    if found.num_rows == 0:
+        return
+    facility = _by_record(found, _table(batches, "r744_cf"), ["coupling_facility"])["coupling_facility"]
+    storage = _by_record(found, _table(batches, "r744_storage"), ["total_bytes", "free_bytes"])
+    told = np.asarray(pc.is_valid(found["structure_type"]).combine_chunks())
+    chosen = pa.array(np.flatnonzero(told))
+    usage = found.take(chosen)
+    has_scm = _by_record_exists(usage, _table(batches, "r744_scm"))
+    mapped._add(
+        STRUCTURE_USAGE,
+        _rows(
+            STRUCTURE_USAGE,
+            usage,
+            source="74-4 R744SREQ",
+            queue_manager=pa.nulls(usage.num_rows, pa.string()),
+            sysplex=usage["sysplex"],
+            coupling_facility=facility.take(chosen),
+            in_use_kind=_constant("at_end", usage.num_rows),
+            cf_total_bytes=storage["total_bytes"].take(chosen),
+            cf_free_bytes=storage["free_bytes"].take(chosen),
+            note=pc.if_else(has_scm, NO_SCM, pa.scalar(None, pa.string())),
+            **{name: usage[source] for name, source in _SREQ.items()},
+        ),
+    )
+    in_qsds = pa.array(np.flatnonzero(np.asarray(pc.is_valid(found["policy_size_bytes"]).combine_chunks())))
+    policy = found.take(in_qsds)
+    mapped._add(
+        ALLOCATION,
+        _rows(
+            ALLOCATION,
+            policy,
+            source="74-4 R744QSDS",
+            queue_manager=pa.nulls(policy.num_rows, pa.string()),
+            sysplex=policy["sysplex"],
+            coupling_facility=facility.take(in_qsds),
+            xcf_structure=policy["xcf_structure"],
+            allocated_at=policy["allocated_at"],
+            is_active=policy["is_active_instance"],
+            status=_flags(policy),
+            policy_size_bytes=policy["policy_size_bytes"],
+            size_bytes=policy["size_bytes"],
+            size_max_bytes=policy["size_max_bytes"],
+            entries_in_use=policy["entries_in_use"],
+            entries_total=policy["entries_total"],
+            elements_in_use=policy["elements_in_use"],
+            elements_total=policy["elements_total"],
+        ),
+    )
+
+
+# ---- groups ----------------------------------------------------------------------------------------------------------
+
+
+def _groups(found: pa.Table, told: Column, group_of: GroupMap) -> Column:
+    """Return each row's group: the record's own word, or the map's; null where neither has any."""
+    told = _named(told)
+    if told.null_count == 0 or not group_of:
+        return told
+    who = _who(found)
+    names = pa.array([f"{system}:{manager}" for system, manager in group_of], pa.string())
+    mapped = pa.array(list(group_of.values()), pa.string()).take(pc.index_in(who, value_set=names))
+    return pc.coalesce(told, mapped)
+
+
+def _in_groups(found: pa.Table, qsg: Column, mapped: Mapped, group_of: GroupMap) -> tuple[pa.Table, Column]:
+    """Keep the rows of known groups; note who is unknown and which entries of the map were used."""
+    unknown = pc.is_null(qsg)
+    out = pc.fill_null(pc.equal(qsg, ""), False)
+    mapped.passed_over[NOT_IN_GROUP] += _count(out)
+    own = _named(found["qsg"]) if "qsg" in found.schema.names else pa.nulls(found.num_rows, pa.string())
+    for system, manager in _pairs(found.filter(unknown)):
+        mapped.unknown.add((system, manager))
+    for who in _pairs(found.filter(pc.and_(pc.is_null(own), pc.is_valid(qsg)))):
+        if who in group_of:
+            mapped.used[who] = group_of[who]
+    return _kept(found, qsg, pc.invert(pc.or_(unknown, out)))
+
+
+def _pairs(found: pa.Table) -> list[tuple[str, str]]:
+    pairs = (
+        found.select(["system_id", "queue_manager"]).group_by(["system_id", "queue_manager"]).aggregate([])
+    )
+    return sorted((row["system_id"] or "", row["queue_manager"] or "") for row in pairs.to_pylist())
+
+
+def _who(found: pa.Table) -> Column:
+    return pc.binary_join_element_wise(
+        pc.fill_null(found["system_id"], ""), pc.fill_null(found["queue_manager"], ""), ":"
+    )
+
+
+# ---- columns ---------------------------------------------------------------------------------------------------------
+
+
+def _rows(table: str, found: pa.Table, **columns: Any) -> pa.Table:  # noqa: ANN401 - arrays, or a constant text
+    """Put a table of the history together: the common columns, those given, null for the others."""
+    count = found.num_rows
+    given: dict[str, Any] = {
+        "origin": _constant("binary", count),
+        "file_offset": found["offset"],
+        "file_record": found["record"],
+        "piece": pa.repeat(pa.scalar(0, pa.int32()), count),
+        "system_id": found["system_id"],
+        "queue_manager": found["queue_manager"],
+        "written_at": found["written_at"],
+        "interval_start": found["interval_start"],
+        "interval_end": pc.coalesce(found["interval_end"], found["written_at"]),
+        "interval_us": found["interval_us"],
+        **columns,
+    }
+    if isinstance(given["source"], str):
+        given["source"] = _constant(given["source"], count)
+    schema = row_schema(table)
+    unknown = set(given) - set(schema.names)
+    if unknown:
+        message = f"{table} has no columns {sorted(unknown)}"
+        raise ValueError(message)
+    arrays = [
+        _cast(given[one.name], one.type) if one.name in given else pa.nulls(count, one.type) for one in schema
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _cast(column: Column, kind: pa.DataType) -> Column:
+    if pa.types.is_floating(column.type) and pa.types.is_integer(kind):
+        return pc.round(column).cast(kind)
+    return column.cast(kind)
+
+
+def _table(batches: Batches, name: str) -> pa.Table | None:
+    found = [batch for batch in batches.get(name, ()) if batch.num_rows]
+    if not found:
+        return None
+    table = pa.Table.from_batches(found)
+    return (
+        table.unify_dictionaries() if any(pa.types.is_dictionary(one.type) for one in table.schema) else table
+    )
+
+
+def _named(column: Column) -> Column:
+    """Return names, null where there is none."""
+    column = column.cast(pa.string())
+    return pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+
+
+def _xcf(qsg: Column, structure: Column) -> Column:
+    padded = pc.utf8_rpad(qsg, width=len(xcf_name("", "")), padding="@")
+    return pc.binary_join_element_wise(padded, structure, "")
+
+
+def _constant(text: str, count: int) -> pa.Array:
+    return pa.repeat(pa.scalar(text, pa.string()), count)
+
+
+def _count(condition: Column) -> int:
+    return int(pc.sum(condition).as_py() or 0)
+
+
+def _kept(found: pa.Table, qsg: Column, condition: Column) -> tuple[pa.Table, Column]:
+    return found.filter(condition), qsg.filter(condition)
+
+
+def _all_zero(found: pa.Table, names: list[str]) -> Column:
+    idle = None
+    for name in names:
+        zero = pc.fill_null(pc.equal(found[name], 0), True)
+        idle = zero if idle is None else pc.and_(idle, zero)
+    return idle
+
+
+def _sum(found: pa.Table, names: tuple[str, ...]) -> Column:
+    """Add columns; null where any is."""
+    total = found[names[0]].cast(pa.int64())
+    for name in names[1:]:
+        total = pc.add(total, found[name].cast(pa.int64()))
+    return total
+
+
+def _no_sizes_without_puts(columns: dict[str, Column]) -> None:
+    """A largest or smallest message of none is none, not 0 bytes."""
+    for count, sizes in (("puts", "put_size"), ("gets", "get_size")):
+        for name in (f"{sizes}_min_bytes", f"{sizes}_max_bytes"):
+            if name in columns:
+                none = pc.fill_null(pc.equal(columns[count], 0), False)
+                columns[name] = pc.if_else(none, pa.scalar(None, columns[name].type), columns[name])
+
+
+def _number_in_record(found: pa.Table) -> NDArray[np.int64]:
+    """Number the rows of each record from 0; rows of a record stand together."""
+    record = np.asarray(found["record"].combine_chunks())
+    starts = np.flatnonzero(np.append(True, record[1:] != record[:-1]))
+    lengths = np.diff(np.append(starts, len(record)))
+    return np.arange(len(record)) - np.repeat(starts, lengths)
+
+
+def _by_record(found: pa.Table, other: pa.Table | None, names: list[str]) -> dict[str, Column]:
+    """Return columns of another section of the same records, row for row; null where a record has none."""
+    if other is None:
+        kinds = {name: pa.string() if name == "coupling_facility" else pa.int64() for name in names}
+        return {name: pa.nulls(found.num_rows, kind) for name, kind in kinds.items()}
+    places = pc.index_in(found["record"], value_set=other["record"].combine_chunks())
+    places = places.combine_chunks() if isinstance(places, pa.ChunkedArray) else places
+    return {name: other[name].combine_chunks().take(places) for name in names}
+
+
+def _by_record_exists(found: pa.Table, other: pa.Table | None) -> Column:
+    if other is None:
+        return pa.repeat(pa.scalar(value=False), found.num_rows)
+    return pc.is_in(found["record"], value_set=other["record"].combine_chunks())
+
+
+def _flags(found: pa.Table) -> Column:
+    """Return the names of the flags that are set, null where none is."""
+    code = np.zeros(found.num_rows, dtype=np.int64)
+    for bit, name in enumerate(_QSDS_FLAGS):
+        code |= np.asarray(pc.fill_null(found[name].combine_chunks(), False)).astype(np.int64) << bit
+    codes, places = np.unique(code, return_inverse=True)
+    words = list(_QSDS_FLAGS.values())
+    texts = [
+        ", ".join(word for bit, word in enumerate(words) if one >> bit & 1) or None for one in codes.tolist()
+    ]
+    return pa.array(texts, pa.string()).take(pa.array(places))

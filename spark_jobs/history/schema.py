@@ -1,0 +1,467 @@
+"""The tables of the usage history as data: columns, types, units, natural keys, where each value comes from.
+
+Whoever brings rows (the SMF decoder, the readers of other inputs) fills the columns of `row_schema(table)`; a column that
+a source does not know stays null. The store adds the columns of `STORAGE_COLUMNS`. The page docs/usage-history.md is
+written from this file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from planner_core.errors import PlannerError
+
+INSTANT = pa.timestamp("us", tz="UTC")
+
+STRUCTURE_USAGE = "structure_usage"
+SMDS_USAGE = "smds_usage"
+QUEUE_USAGE = "queue_usage"
+ALLOCATION = "allocation"
+FILES = "files"
+
+ORIGINS = ("template", "message", "display", "report", "formatter", "binary")
+"""Where a row was read from, the least trusted first: our own CSV template, console messages, displays, RMF's tables,
+the output of mq-smf-csv, the SMF records themselves. Rows of one natural key are taken from the most trusted origin."""
+
+IN_USE_KINDS = ("interval_maximum", "at_end")
+"""What an in-use figure is: the largest one seen in the interval (MQ), or the one at its end (RMF, displays)."""
+
+IN_HOURS_AT_MOST = 7 * 24
+"""The counts of an interval are spread over the hours it lies in; those of a longer one count in the hour of its end."""
+
+DISPOSITIONS = ("QMGR", "COPY", "SHARED", "GROUP", "PRIVATE", "LIVE")
+
+
+class HistoryError(PlannerError):
+    """The history cannot be read or written as asked; the sentence says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its name carries the unit."""
+
+    name: str
+    type: pa.DataType
+    meaning: str
+    sources: str = ""
+    """Fields it is taken from, by source; empty where the meaning says it all."""
+
+
+@dataclass(frozen=True, slots=True)
+class NaturalKey:
+    """What makes two rows the same observation, for the rows whose `source` starts with `family`."""
+
+    family: str
+    columns: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of the history."""
+
+    name: str
+    meaning: str
+    columns: tuple[Column, ...]
+
+
+STRING, LONG, INT, DOUBLE, BOOL = pa.string(), pa.int64(), pa.int32(), pa.float64(), pa.bool_()
+
+PROVENANCE = (
+    Column(
+        "source",
+        STRING,
+        "the record or text that the row was read from, such as `115-2 QEST` or `74-4 R744SREQ`",
+    ),
+    Column("origin", STRING, "how it was read: " + ", ".join(ORIGINS)),
+    Column("file_offset", LONG, "offset in the file of the record's first byte; null for text"),
+    Column("file_record", LONG, "number of the record in the file, from 0; of the line, from 1, for text"),
+    Column("piece", INT, "tells rows of one natural key apart (see the keys); 0 where there is but one"),
+    Column(
+        "note",
+        STRING,
+        "what was read into the row or left out of it, such as maxima of 0 taken as not observed",
+    ),
+)
+
+IDENTITY = (
+    Column("system_id", STRING, "SMF system id", "SMFxSID; header of mq-smf-csv"),
+    Column("queue_manager", STRING, "queue manager, for MQ's own figures", "SMFxSSI"),
+    Column("qsg", STRING, "queue-sharing group", "QWHX from MQ 10 on; QQST; otherwise the site's map"),
+    Column("structure", STRING, "structure's name as MQ has it, 12 characters at most"),
+    Column(
+        "xcf_structure",
+        STRING,
+        "structure's name as XCF has it: the group's name padded to four with @, then the structure's",
+    ),
+    Column(
+        "written_at",
+        INSTANT,
+        "when the record was written, to the hundredth of a second",
+        "SMF header less the GMT offset",
+    ),
+    Column("interval_start", INSTANT, "start of the interval; null for what was observed at one instant"),
+    Column("interval_end", INSTANT, "end of the interval, or the instant of the observation; never null"),
+    Column("interval_us", LONG, "length of the interval, 0 for an instant"),
+)
+
+_STRUCTURE = (
+    Column("sysplex", STRING, "sysplex", "SMF74XNM"),
+    Column("coupling_facility", STRING, "coupling facility", "R744FNAM"),
+    Column(
+        "allocated_at", INSTANT, "when this instance of the structure was allocated", "R744SVER, R744QVER"
+    ),
+    Column("ixllste_calls", LONG, "IXLLSTE calls of the queue manager", "QESTCSEC"),
+    Column("ixllste_us", LONG, "time in them", "QESTSSTC"),
+    Column("ixllste_redrives", LONG, "redrives of them", "QESTRSEC"),
+    Column("ixllstm_calls", LONG, "IXLLSTM calls of the queue manager", "QESTCMEC"),
+    Column("ixllstm_us", LONG, "time in them", "QESTMSTC"),
+    Column("ixllstm_redrives", LONG, "redrives of them", "QESTRMEC"),
+    Column("structure_full_count", LONG, "how often the structure was found full", "QESTSFUL"),
+    Column("in_use_kind", STRING, "what the in-use figures are: " + " or ".join(IN_USE_KINDS)),
+    Column(
+        "entries_in_use",
+        LONG,
+        "list entries in use, those in storage-class memory not counted; null: not observed",
+        "QESTMNUS; R744SLEM; ENTSUSED; IN-USE",
+    ),
+    Column("entries_total", LONG, "list entries that the structure has", "R744SLEL; ENTSMAX; TOTAL"),
+    Column(
+        "elements_in_use",
+        LONG,
+        "list elements in use, those in storage-class memory not counted; null: not observed",
+        "QESTMLUS; R744SCUE; IN-USE",
+    ),
+    Column("elements_total", LONG, "list elements that the structure has", "R744SMAE; TOTAL"),
+    Column(
+        "entries_in_use_pct",
+        DOUBLE,
+        "the same as a percentage, where only that is known",
+        "LDECTR of RMF's overview",
+    ),
+    Column(
+        "elements_in_use_pct",
+        DOUBLE,
+        "the same as a percentage, where only that is known",
+        "DECTR of RMF's overview",
+    ),
+    Column("size_bytes", LONG, "storage allocated to the structure", "R744SSIZ; CFACT; SIZEMAX; ACTUAL SIZE"),
+    Column("size_max_bytes", LONG, "largest size that it may grow to", "R744SMAS; CFACT"),
+    Column("size_min_bytes", LONG, "smallest size that it may shrink to", "R744SMIS; CFACT"),
+    Column("size_used_bytes", LONG, "storage in use, as MQ says", "SIZEUSED"),
+    Column(
+        "scm_entries_in_use",
+        LONG,
+        "list entries in storage-class memory, on top of entries_in_use",
+        "R744MENL; CFACT",
+    ),
+    Column(
+        "scm_elements_in_use",
+        LONG,
+        "list elements in storage-class memory, on top of elements_in_use",
+        "R744MENE; CFACT",
+    ),
+    Column("scm_max_bytes", LONG, "storage-class memory that it may use", "R744MSMA; CFACT"),
+    Column("scm_used_bytes", LONG, "storage-class memory in use", "R744MIUS; CFACT"),
+    Column("cf_total_bytes", LONG, "storage of the coupling facility", "R744GTSD"),
+    Column("cf_free_bytes", LONG, "storage free in it", "R744GTSF"),
+    Column("sync_requests", LONG, "synchronous requests of the system", "R744SSRC"),
+    Column("sync_us", LONG, "time in them", "R744SSTM"),
+    Column("async_requests", LONG, "asynchronous requests of the system", "R744SARC"),
+    Column("async_us", LONG, "time in them", "R744SATM"),
+    Column("changed_requests", LONG, "requests changed from synchronous to asynchronous", "R744SSTA"),
+    Column("status", STRING, "the structure's state", "STATUS of DISPLAY CFSTATUS"),
+)
+
+_SMDS = (
+    Column("blocks_total", LONG, "logical blocks (DSBLOCK) of the data set", "QESD offset 24"),
+    Column("blocks_space_map", LONG, "of them for the space map", "28"),
+    Column("blocks_data", LONG, "of them for messages", "32"),
+    Column("blocks_in_use", LONG, "of them in use at the end", "36"),
+    Column("blocks_free", LONG, "of them free at the end", "40"),
+    Column("blocks_in_use_max", LONG, "most in use in the interval", "88"),
+    Column("blocks_free_min", LONG, "fewest free in the interval", "92"),
+    Column("messages", LONG, "messages in the data set at the end", "44"),
+    Column("messages_max", LONG, "most messages in the interval", "84"),
+    Column("allocate_requests", LONG, "requests for space", "48"),
+    Column("free_requests", LONG, "requests that freed space", "52"),
+    Column("pages_allocated", LONG, "4 KiB pages allocated", "64"),
+    Column("pages_freed", LONG, "4 KiB pages freed", "68"),
+    Column("failed_allocates", LONG, "requests that found the data set full", "80"),
+    Column("buffer_bytes", LONG, "size of a buffer", "96"),
+    Column("buffers_total", LONG, "buffers (DSBUFS)", "100"),
+    Column("buffers_in_use_max", LONG, "most buffers in use", "200"),
+    Column("buffers_free_min", LONG, "fewest buffers free", "204"),
+    Column("pool_waits", LONG, "waits for the buffer pool", "176"),
+    Column("buffer_waits", LONG, "waits for a busy buffer", "180"),
+    Column("pool_wait_us", LONG, "time in the former", "184"),
+    Column("buffer_wait_us", LONG, "time in the latter", "192"),
+    Column("write_requests", LONG, "writes", "256"),
+    Column("pages_written", LONG, "4 KiB pages written", "260"),
+    Column("write_us", LONG, "time in writes", "264"),
+    Column("read_requests", LONG, "reads of own data", "280"),
+    Column("pages_read", LONG, "4 KiB pages read", "284"),
+    Column("read_us", LONG, "time in reads", "288"),
+    Column("other_read_requests", LONG, "reads from other managers' data sets", "304"),
+    Column("other_pages_read", LONG, "4 KiB pages read from them", "308"),
+    Column("other_read_us", LONG, "time in them", "312"),
+    Column(
+        "is_encrypted", BOOL, "the data set is encrypted; null where the record is too short to say", "328"
+    ),
+)
+
+_QUEUE = (
+    Column("queue", STRING, "the queue", "WQ base queue; QQST queue"),
+    Column(
+        "open_queue", STRING, "the name it was opened by, an alias perhaps; accounting only", "WQ object name"
+    ),
+    Column("disposition", STRING, "one of " + ", ".join(DISPOSITIONS), "WQ offset 152; QQST flags"),
+    Column(
+        "correlation",
+        STRING,
+        "the task: its correlation identifier, 32 hexadecimal digits; accounting only",
+        "WQ offset 16",
+    ),
+    Column("opened_at", INSTANT, "when the task opened the queue; accounting only", "WQ offset 128"),
+    Column("opens", LONG, "opens", "WQ offset 176"),
+    Column(
+        "puts", LONG, "messages put: MQPUT and MQPUT1", "WQ 512 valid puts (MQPUT1 included); QQST 128 + 136"
+    ),
+    Column("put_bytes", LONG, "bytes of them", "WQ 496; QQST 176 + 184"),
+    Column("put_size_min_bytes", LONG, "smallest message put", "WQ 536; QQST 264"),
+    Column("put_size_max_bytes", LONG, "largest message put", "WQ 532; QQST 272"),
+    Column("persistent_puts", LONG, "of the puts, the persistent ones", "WQ 580 + 584; QQST 152 + 168"),
+    Column(
+        "puts_to_waiting_getter",
+        LONG,
+        "of the puts, those handed straight to a waiting MQGET: they used no structure storage",
+        "WQ 612 + 628; QQST 240",
+    ),
+    Column("gets", LONG, "messages got", "WQ 516; QQST 288"),
+    Column("get_bytes", LONG, "bytes of them", "WQ 504; QQST 312"),
+    Column("get_size_min_bytes", LONG, "smallest message got", "WQ 528"),
+    Column("get_size_max_bytes", LONG, "largest message got", "WQ 524"),
+    Column("expired", LONG, "messages found expired", "WQ 292"),
+    Column("depth_max", LONG, "highest depth seen", "WQ 588; QQST 120"),
+    Column("depth_min", LONG, "lowest depth seen", "QQST 124"),
+    Column("depth_end", LONG, "depth at the end", "QQST 80"),
+    Column("time_on_queue_max_us", LONG, "longest stay of a message that was got", "WQ 540"),
+    Column("time_on_queue_us", LONG, "time that all messages got had stayed", "WQ 556"),
+)
+
+_ALLOCATION = (
+    Column("sysplex", STRING, "sysplex", "SMF74XNM"),
+    Column("coupling_facility", STRING, "coupling facility", "R744FNAM; D XCF"),
+    Column("event", STRING, "the message that told it, such as IXC582I; null for displays and records"),
+    Column("allocated_at", INSTANT, "when this instance was allocated", "R744QVER; D XCF ALLOCATION TIME"),
+    Column("is_active", BOOL, "this instance is the one in use", "R744QFLG bit 0"),
+    Column("status", STRING, "the structure's state as displayed, or the flags of R744QFLG by name"),
+    Column("policy_size_bytes", LONG, "SIZE, or what was asked for", "R744QSIZ; POLICY SIZE"),
+    Column("policy_initsize_bytes", LONG, "INITSIZE", "POLICY INITSIZE"),
+    Column("policy_minsize_bytes", LONG, "MINSIZE", "POLICY MINSIZE"),
+    Column("full_threshold_pct", LONG, "FULLTHRESHOLD", "D XCF; IXC585E"),
+    Column("allow_auto_alter", BOOL, "ALLOWAUTOALT", "D XCF"),
+    Column("duplex", STRING, "DUPLEX", "D XCF"),
+    Column("preference_list", STRING, "PREFLIST, names separated by blanks", "D XCF"),
+    Column("exclusion_list", STRING, "EXCLLIST, names separated by blanks", "D XCF"),
+    Column("size_bytes", LONG, "storage allocated", "ACTUAL SIZE; IXC582I; IXC588I target"),
+    Column("size_max_bytes", LONG, "MAX STRUCTURE SIZE", "IXC582I"),
+    Column("entries_in_use", LONG, "list entries in use", "D XCF; IXC585E"),
+    Column("entries_total", LONG, "list entries", "D XCF; IXC582I; IXC585E"),
+    Column("elements_in_use", LONG, "list elements in use", "D XCF; IXC585E"),
+    Column("elements_total", LONG, "list elements", "D XCF; IXC582I; IXC585E"),
+    Column("emcs_in_use", LONG, "event monitor controls in use", "D XCF"),
+    Column("emcs_total", LONG, "event monitor controls", "D XCF; IXC582I"),
+    Column("ratio_entries", LONG, "entry-to-element ratio: entries", "D XCF; IXC582I; IXC588I"),
+    Column("ratio_elements", LONG, "entry-to-element ratio: elements", "D XCF; IXC582I; IXC588I"),
+    Column("mq_cflevel", LONG, "CFLEVEL of the CFSTRUCT", "DISPLAY CFSTRUCT"),
+    Column("mq_recover", BOOL, "RECOVER of the CFSTRUCT", "DISPLAY CFSTRUCT"),
+    Column("mq_offload", STRING, "OFFLOAD of the CFSTRUCT", "DISPLAY CFSTRUCT"),
+    Column(
+        "mq_offload_rules", STRING, "its rules as `percent:bytes`, separated by blanks", "OFFLDnTH, OFFLDnSZ"
+    ),
+    Column("mq_dsgroup", STRING, "DSGROUP of the CFSTRUCT", "DISPLAY CFSTRUCT"),
+    Column("mq_dsblock_bytes", LONG, "DSBLOCK of the CFSTRUCT", "DISPLAY CFSTRUCT"),
+    Column("mq_dsbufs", LONG, "DSBUFS of the CFSTRUCT", "DISPLAY CFSTRUCT"),
+)
+
+STORAGE_COLUMNS = (
+    Column("day", pa.date32(), "UTC day of interval_end; the tables are partitioned by it"),
+    Column("key_high", LONG, "natural key as a 128-bit digest, upper half"),
+    Column("key_low", LONG, "natural key as a 128-bit digest, lower half"),
+    Column(
+        "content_hash",
+        LONG,
+        "digest of the values that are not provenance: two rows of one key that differ here conflict",
+    ),
+    Column("commit_id", STRING, "the ingest that brought the row: see the table of files"),
+    Column("file_name", STRING, "name of the file"),
+    Column("file_sha256", STRING, "SHA-256 of the file as it was given"),
+)
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        Table(
+            STRUCTURE_USAGE,
+            "What a structure held and did in an interval, as one queue manager (MQ) or one system (RMF) saw it.",
+            (*PROVENANCE, *IDENTITY, *_STRUCTURE),
+        ),
+        Table(
+            SMDS_USAGE,
+            "What the shared message data set of one queue manager for one structure held and did in an interval.",
+            (*PROVENANCE, *IDENTITY, *_SMDS),
+        ),
+        Table(
+            QUEUE_USAGE,
+            "What was put to and got from one shared queue in an interval, by one queue manager (115-216) or by one of "
+            "its tasks (116). The two count the same messages: never add them up.",
+            (*PROVENANCE, *IDENTITY, *_QUEUE),
+        ),
+        Table(
+            ALLOCATION,
+            "What XCF says of a structure's policy and allocation, and what MQ says of its CFSTRUCT.",
+            (*PROVENANCE, *IDENTITY, *_ALLOCATION),
+        ),
+    )
+}
+USAGE_TABLES = tuple(TABLES)
+
+NATURAL_KEYS: tuple[NaturalKey, ...] = (
+    NaturalKey(
+        "115-2",
+        ("system_id", "queue_manager", "written_at", "structure"),
+        "One record an interval and queue manager, one slot or section a structure.",
+    ),
+    NaturalKey(
+        "115-216",
+        ("system_id", "queue_manager", "written_at", "queue", "structure"),
+        "One section a queue. A private and a shared queue may have one name: the structure tells them apart.",
+    ),
+    NaturalKey(
+        "116",
+        ("system_id", "queue_manager", "written_at", "correlation", "queue", "open_queue", "opened_at"),
+        "One section for each queue that a task used. written_at tells the accounting intervals of a long task apart and, "
+        "unlike the interval's start, is in the output of mq-smf-csv too. piece is 10000 x subtype + the number of the "
+        "section among its record's shared queues, so a 116-1 and its 116-2 never collide.",
+    ),
+    NaturalKey(
+        "74-4",
+        ("sysplex", "coupling_facility", "system_id", "interval_end", "xcf_structure", "allocated_at"),
+        "One record a system and coupling facility, one section a structure; interval_end is the GMT interval end. "
+        "allocated_at tells the instances of a structure in rebuild apart. Pieces of a broken record are joined before.",
+    ),
+    NaturalKey(
+        "CFACT",
+        ("sysplex", "coupling_facility", "system_id", "interval_end", "xcf_structure", "structure", "qsg"),
+        "One row a structure, system and interval.",
+    ),
+    NaturalKey(
+        "overview",
+        ("sysplex", "coupling_facility", "system_id", "interval_end", "xcf_structure", "structure", "qsg"),
+        "One row a structure and interval.",
+    ),
+    NaturalKey(
+        "display",
+        (
+            "system_id",
+            "queue_manager",
+            "qsg",
+            "structure",
+            "xcf_structure",
+            "coupling_facility",
+            "interval_end",
+        ),
+        "One display of a structure at the time given by who uploads it. source is `display CFSTATUS`, `display "
+        "CFSTRUCT` or `display XCF`, and part of the key.",
+    ),
+    NaturalKey(
+        "message",
+        ("source", "system_id", "xcf_structure", "structure", "qsg", "coupling_facility", "interval_end"),
+        "One message of a structure at a time; source names it: `message IXC585E`.",
+    ),
+    NaturalKey(
+        "template",
+        (
+            "system_id",
+            "queue_manager",
+            "qsg",
+            "structure",
+            "xcf_structure",
+            "queue",
+            "interval_start",
+            "interval_end",
+        ),
+        "One row of the CSV template.",
+    ),
+)
+
+FILE_COLUMNS = (
+    Column("day", pa.date32(), "UTC day of the commit"),
+    Column("commit_id", STRING, "the ingest; sorts by time of its start"),
+    Column("entry", STRING, "ingest, retention or forget"),
+    Column("committed_at", INSTANT, "when it was committed"),
+    Column("file_name", STRING, "name of the file"),
+    Column("file_sha256", STRING, "SHA-256 of the file as it was given"),
+    Column(
+        "identity",
+        STRING,
+        "what makes it the same file again: its SHA-256 and, of a display, the time of observation",
+    ),
+    Column("file_bytes", LONG, "its length"),
+    Column("kind", STRING, "what kind of input it was"),
+    Column(
+        "answers",
+        STRING,
+        "what was told about it and changes its rows, as JSON: groups, time of observation, zone",
+    ),
+    Column("first_interval_end", INSTANT, "first interval or observation in it"),
+    Column("last_interval_end", INSTANT, "last one"),
+    Column("days", STRING, "the UTC days that it touched, as a JSON list by table"),
+    Column("qsgs", STRING, "the groups that its rows name, as a JSON list"),
+    Column("report", STRING, "the whole report as JSON"),
+)
+"""The ledger: one row for each file that was committed, in the same commit as the file's rows."""
+
+
+def row_schema(table: str) -> pa.Schema:
+    """Return the schema of the rows that a decoder or reader hands over."""
+    return pa.schema([pa.field(column.name, column.type) for column in _table(table).columns])
+
+
+def stored_schema(table: str) -> pa.Schema:
+    """Return the schema of the rows as they are kept, and as `read` returns them."""
+    if table == FILES:
+        return pa.schema([pa.field(column.name, column.type) for column in FILE_COLUMNS])
+    columns = (*STORAGE_COLUMNS, *_table(table).columns)
+    return pa.schema([pa.field(column.name, column.type) for column in columns])
+
+
+def natural_key(source: str) -> NaturalKey:
+    """Return the natural key of rows from this source."""
+    for key in NATURAL_KEYS:
+        if source == key.family or source.startswith(key.family + " "):
+            return key
+        if key.family == "116" and source.startswith(("116-1 ", "116-2 ")):
+            return key
+    message = f"No natural key is known for the source {source!r}."
+    raise HistoryError(message)
+
+
+def xcf_name(qsg: str, structure: str) -> str:
+    """Return the name that XCF and RMF have for a structure of a group.
+
+    >>> xcf_name("SQ3", "APPLICATION1")
+    'SQ3@APPLICATION1'
+    """
+    return qsg.ljust(4, "@") + structure
+
+
+def _table(name: str) -> Table:
+    try:
+        return TABLES[name]
+    except KeyError:
+        message = f"The history has no table {name!r}; it has {', '.join(TABLES)}."
+        raise HistoryError(message) from None

@@ -1,0 +1,269 @@
+"""Rows of one file on their way into the history: complete Parquet files that no reader sees before the commit."""
+
+from __future__ import annotations
+
+import datetime as dt
+import secrets
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from spark_jobs.history.digests import row_digest
+from spark_jobs.history.schema import (
+    FILES,
+    IN_HOURS_AT_MOST,
+    PROVENANCE,
+    HistoryError,
+    natural_key,
+    row_schema,
+    stored_schema,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from spark_jobs.history.places import Place
+
+FLUSH_ROWS = 200_000
+"""Rows held back before they are written: some tens of MB."""
+
+WRITTEN_AT_FAMILIES = ("115-2", "115-216", "116")
+"""Rows of MQ's records are filed under the day they were written, which their key contains; others under the end of
+their interval. So rows of one key are always in one partition."""
+
+TOO_OLD = "older than the retention"
+
+_PARTITIONS = ("table", "day")
+_PROVENANCE_ONLY = {column.name for column in PROVENANCE} - {"source"}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One Parquet file of a table and a day, with what the history's log says of it."""
+
+    path: str
+    size_bytes: int
+    table: str
+    day: str
+    rows: int
+    commit_id: str
+    """Empty where rows of several commits were put together."""
+    file_sha256: str
+    first_start: str = ""
+    """When the first of its intervals starts; empty where nobody wrote it down, so that it may be any time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The file whose rows are staged."""
+
+    commit_id: str
+    file_name: str
+    file_sha256: str
+
+
+class Stage:
+    """Takes rows, adds what the history keeps with them, and writes them; `finish` returns the files written."""
+
+    def __init__(
+        self, place: Place, source: Source, *, keep_from: dt.date | None = None, flush_rows: int = FLUSH_ROWS
+    ) -> None:
+        self.passed_over: Counter[str] = Counter()
+        self._place = place
+        self._source = source
+        self._keep_from = keep_from
+        self._flush_rows = flush_rows
+        self._parts: list[Part] = []
+        self._waiting: dict[tuple[str, dt.date], list[pa.Table]] = defaultdict(list)
+        self._waiting_rows = 0
+
+    def add(self, table: str, rows: pa.Table) -> None:
+        """Take rows in the schema of `row_schema(table)`."""
+        if rows.num_rows == 0:
+            return
+        prepared = prepared_rows(table, rows, source=self._source)
+        days = prepared["day"]
+        for day in sorted(pc.unique(days).to_pylist()):
+            of_day = prepared.filter(pc.equal(days, pa.scalar(day, pa.date32())))
+            if self._keep_from is not None and day < self._keep_from:
+                self.passed_over[TOO_OLD] += of_day.num_rows
+                continue
+            self._waiting[table, day].append(of_day)
+            self._waiting_rows += of_day.num_rows
+        if self._waiting_rows >= self._flush_rows:
+            self._flush()
+
+    def finish(self) -> list[Part]:
+        """Write what is left and return all files written."""
+        self._flush()
+        return self._parts
+
+    def _flush(self) -> None:
+        for (table, day), tables in self._waiting.items():
+            self._parts.append(write_part(self._place, table, day, pa.concat_tables(tables)))
+        self._waiting.clear()
+        self._waiting_rows = 0
+
+
+def prepared_rows(table: str, rows: pa.Table, *, source: Source) -> pa.Table:
+    """Return rows with the columns that the history adds: day, digests, file.
+
+    Raises:
+        HistoryError: the rows are not of the table's schema, or lack what their natural key or day is made of.
+    """
+    expected = row_schema(table)
+    if rows.schema.names != expected.names:
+        missing = sorted(set(expected.names) ^ set(rows.schema.names))
+        message = (
+            f"Rows for {table} do not have its columns; they differ in {', '.join(missing) or 'their order'}."
+        )
+        raise HistoryError(message)
+    rows = rows.cast(expected).combine_chunks()
+    count = rows.num_rows
+    high, low = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    day = np.full(count, np.datetime64("NaT"), dtype="datetime64[D]")
+    for name in pc.unique(rows["source"]).to_pylist():
+        if name is None:
+            message = f"A row for {table} does not name its source."
+            raise HistoryError(message)
+        key = natural_key(name)
+        chosen = np.flatnonzero(np.asarray(pc.equal(rows["source"], name)))
+        of_source = rows.take(pa.array(chosen)) if len(chosen) < count else rows
+        instant = "written_at" if key.family in WRITTEN_AT_FAMILIES else "interval_end"
+        if of_source[instant].null_count:
+            message = f"A row for {table} from {name} has no {instant}."
+            raise HistoryError(message)
+        day[chosen] = np.asarray(of_source[instant].cast(pa.timestamp("us"))).astype("datetime64[D]")
+        columns = [("family", pa.array([key.family] * len(chosen)))]
+        columns += [(column, of_source[column]) for column in key.columns if column in expected.names]
+        high[chosen] = row_digest(columns, rows=len(chosen), lane=0)
+        low[chosen] = row_digest(columns, rows=len(chosen), lane=1)
+    content = row_digest(
+        ((name, rows[name]) for name in expected.names if name not in _PROVENANCE_ONLY), rows=count, lane=0
+    )
+    added = {
+        "day": pa.array(day, pa.date32()),
+        "key_high": pa.array(high),
+        "key_low": pa.array(low),
+        "content_hash": pa.array(content),
+        "commit_id": _repeated(source.commit_id, count),
+        "file_name": _repeated(source.file_name, count),
+        "file_sha256": _repeated(source.file_sha256, count),
+    }
+    if expected.names:
+        rows = rows.set_column(
+            rows.schema.get_field_index("piece"), "piece", _pieces(rows, high, low, content)
+        )
+    schema = stored_schema(table)
+    arrays = [added[name] if name in added else rows[name] for name in schema.names]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def write_part(place: Place, table: str, day: dt.date, rows: pa.Table) -> Part:
+    """Write one Parquet file."""
+    commits, hashes = rows["commit_id"], rows["file_sha256"]
+    path = f"table={table}/day={day.isoformat()}/{commits[0].as_py()}-{secrets.token_hex(4)}.parquet"
+    inner = rows.drop_columns(["day"])
+    texts = [field.name for field in inner.schema if pa.types.is_string(field.type)]
+    sink = pa.BufferOutputStream()
+    pq.write_table(inner, sink, compression="zstd", compression_level=1, use_dictionary=texts)
+    data = sink.getvalue()
+    place.write(path, data)
+    return Part(
+        path=path,
+        size_bytes=data.size,
+        table=table,
+        day=day.isoformat(),
+        rows=rows.num_rows,
+        commit_id=_only(commits),
+        file_sha256=_only(hashes),
+        first_start=_first_start(rows),
+    )
+
+
+def read_part(place: Place, part: Part, *, columns: list[str] | None = None) -> pa.Table:
+    """Read a file in the schema of its table; a column that it lacks is null."""
+    schema = stored_schema(part.table)
+    if columns is not None:
+        schema = pa.schema([schema.field(name) for name in columns])
+    found = place.read(part.path, columns=[name for name in schema.names if name not in _PARTITIONS])
+    arrays = []
+    for field in schema:
+        if field.name == "day":
+            day = pa.scalar(dt.date.fromisoformat(part.day), pa.date32())
+            arrays.append(pa.repeat(day, part.rows))
+        elif field.name in found.schema.names:
+            arrays.append(found[field.name].cast(field.type))
+        else:
+            arrays.append(pa.nulls(part.rows, field.type))
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def read_parts(
+    place: Place, parts: Iterable[Part], *, table: str, columns: list[str] | None = None
+) -> pa.Table:
+    """Read files of one table."""
+    found = [read_part(place, part, columns=columns) for part in parts]
+    if found:
+        return pa.concat_tables(found)
+    schema = stored_schema(table)
+    if columns is not None:
+        schema = pa.schema([schema.field(name) for name in columns])
+    return schema.empty_table()
+
+
+def ledger_rows(entries: list[dict[str, Any]]) -> pa.Table:
+    """Return rows of the table of files."""
+    return pa.Table.from_pylist(entries, schema=stored_schema(FILES))
+
+
+def _pieces(rows: pa.Table, high: Any, low: Any, content: Any) -> pa.ChunkedArray | pa.Array:  # noqa: ANN401
+    """Number what mq-smf-csv printed twice under one key: it does not print which record of a task it was."""
+    pieces = np.asarray(pc.fill_null(rows["piece"].combine_chunks(), 0)).astype(np.int32)
+    formatted = np.asarray(
+        pc.and_(pc.equal(rows["origin"], "formatter"), pc.starts_with(rows["source"], "116"))
+    )
+    chosen = np.flatnonzero(formatted & (pieces == 0))
+    if len(chosen):
+        order = chosen[np.lexsort((content[chosen], low[chosen], high[chosen]))]
+        same_key = (high[order][1:] == high[order][:-1]) & (low[order][1:] == low[order][:-1])
+        is_next = same_key & (content[order][1:] != content[order][:-1])
+        running = np.concatenate(([0], np.cumsum(is_next)))
+        first_of_key = np.concatenate(([0], np.where(~same_key, np.arange(1, len(order)), 0)))
+        base = running[np.maximum.accumulate(first_of_key)]
+        pieces = pieces.copy()
+        pieces[order] = running - base
+    return pa.array(pieces, pa.int32())
+
+
+def _first_start(rows: pa.Table) -> str:
+    if "interval_end" not in rows.schema.names:
+        return ""
+    first = pc.min(interval_starts(rows)).as_py()
+    return str(first.isoformat())
+
+
+def interval_starts(rows: pa.Table) -> pa.ChunkedArray:
+    """Return where the rows' counts begin to count: of an instant or an overlong interval, its end."""
+    starts = pc.coalesce(rows["interval_start"], rows["interval_end"])
+    longest = pa.scalar(dt.timedelta(hours=IN_HOURS_AT_MOST), pa.duration("us"))
+    is_odd = pc.or_(
+        pc.greater(starts, rows["interval_end"]),
+        pc.greater(pc.subtract(rows["interval_end"], starts), longest),
+    )
+    return pc.if_else(is_odd, rows["interval_end"], starts)
+
+
+def _repeated(text: str, count: int) -> pa.Array:
+    return pa.repeat(pa.scalar(text, pa.string()), count)
+
+
+def _only(column: pa.ChunkedArray) -> str:
+    """Return the column's one value, or nothing where there are several."""
+    values = pc.unique(column).to_pylist()
+    return values[0] if len(values) == 1 else ""

@@ -1,0 +1,623 @@
+"""The usage history on disk: one Delta table, in which every file is one commit.
+
+The tables of `schema` are partitions of one Delta table, so the rows of a file, whichever tables they belong to, and the
+file's row in the table of files become visible in one step, or not at all. docs/decisions tells why, and what protects
+what.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import json
+import random
+import secrets
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import CommitProperties, DeltaTable, Schema
+from deltalake import Field as DeltaField
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from deltalake.transaction import AddAction, RemoveAction
+
+from spark_jobs.history import compare, resolve
+from spark_jobs.history.ledger import FORGET, INGEST, KEPT_FROM, RETENTION, Entry, Ledger
+from spark_jobs.history.places import place_of
+from spark_jobs.history.schema import (
+    FILES,
+    TABLES,
+    USAGE_TABLES,
+    HistoryError,
+    stored_schema,
+    xcf_name,
+)
+from spark_jobs.history.staging import Part, Source, Stage, ledger_rows, read_parts, write_part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from spark_jobs.history.compare import Comparison
+
+PARTITIONS = ("table", "day")
+TEXT_STATISTICS = ("commit_id", "file_sha256")
+STATISTICS = (*TEXT_STATISTICS, "interval_start")
+
+MOST_SMALL_PARTS = 24
+"""A table's day of more files than that is written anew as one, after the commit that made it so."""
+MOST_LEDGER_PARTS = 32
+MOST_JOINED_ROWS = 500_000
+"""So many rows are held in memory while files are put together: a few hundred MB."""
+
+ATTEMPTS = 25
+LONGEST_PAUSE_S = 0.5
+
+ORPHAN_HOURS = 48
+"""Files of no commit are an ingest's that was killed, or one that still runs; none runs for two days."""
+
+_DAY = dt.timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The history at one version."""
+
+    delta: DeltaTable
+    parts: tuple[Part, ...]
+    ledger: Ledger
+
+    def of(self, table: str, day: str | None = None) -> list[Part]:
+        """Return the files of a table, or of one of its days."""
+        return [part for part in self.parts if part.table == table and (day is None or part.day == day)]
+
+    def may_start_before(self, table: str, day: str, end: dt.datetime) -> bool:
+        """Whether a table's day may hold an interval that starts before `end`."""
+        starts = [part.first_start for part in self.of(table, day)]
+        return any(not start or dt.datetime.fromisoformat(start) < end for start in starts)
+
+    def days(self, table: str) -> list[str]:
+        """Return the days of which a table has files, in order."""
+        return sorted({part.day for part in self.parts if part.table == table})
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What the ledger keeps of a file besides its rows."""
+
+    file_bytes: int
+    kind: str
+    answers: Mapping[str, Any]
+    identity: str = ""
+    """By default its hash; see `ledger.identity_of`."""
+    first_interval_end: dt.datetime | None = None
+    last_interval_end: dt.datetime | None = None
+    qsgs: Sequence[str] = ()
+    kept_from: dt.date | None = None
+    """The first day kept, if older ones were passed over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What a commit did."""
+
+    commit_id: str
+    comparisons: dict[str, Comparison] = field(default_factory=dict)
+    days: tuple[str, ...] = ()
+    """The days filed under, those of an earlier ingest of the file included."""
+
+
+def new_commit_id() -> str:
+    """Return a name for an ingest that sorts by the time of its start."""
+    return f"{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%S.%fZ}-{secrets.token_hex(4)}"
+
+
+class History:
+    """The usage history at a path or URL."""
+
+    def __init__(self, url: str) -> None:
+        self.place = place_of(url)
+        self.url = self.place.url
+
+    @classmethod
+    def open(cls, url: str, *, create: bool = False) -> History:
+        """Open a history; `create` makes an empty one where there is none, and adds columns that a new release has.
+
+        Raises:
+            HistoryError: there is none and it is not to be made, or it is none of ours.
+        """
+        history = cls(url)
+        if create:
+            history._create()
+        history._delta()
+        return history
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it lies in a folder of this machine."""
+        return "://" not in self.url
+
+    # ---- writing -----------------------------------------------------------------------------------------------------
+
+    def stage(self, source: Source, *, keep_from: dt.date | None = None) -> Stage:
+        """Return what takes the rows of a file."""
+        return Stage(self.place, source, keep_from=keep_from)
+
+    def commit(
+        self,
+        source: Source,
+        parts: Sequence[Part],
+        facts: FileFacts,
+        *,
+        report: Callable[[dict[str, Comparison], set[str]], dict[str, Any]] | None = None,
+    ) -> Committed:
+        """Make the staged rows of a file visible, with its row in the table of files: all of it, in one step.
+
+        What an earlier ingest of the same file brought ceases to count in the same step. `report` is called before, with
+        what comparing the rows to those there gave and the days that an earlier ingest had touched; what it returns is
+        kept in the table of files.
+        """
+        before = self.snapshot()
+        identity = facts.identity or source.file_sha256
+        earlier = before.ledger.live(identity)
+        comparisons = self._compare(before, earlier, parts)
+        days = {table: sorted({part.day for part in parts if part.table == table}) for table in USAGE_TABLES}
+        answers = dict(facts.answers)
+        if facts.kept_from is not None:
+            answers[KEPT_FROM] = facts.kept_from.isoformat()
+        replaced = self.days_of(earlier) if earlier else set()
+        now = dt.datetime.now(dt.UTC)
+        row = {
+            "day": now.date(),
+            "commit_id": source.commit_id,
+            "entry": INGEST,
+            "committed_at": now,
+            "file_name": source.file_name,
+            "file_sha256": source.file_sha256,
+            "identity": identity,
+            "file_bytes": facts.file_bytes,
+            "kind": facts.kind,
+            "answers": json.dumps(answers, sort_keys=True),
+            "first_interval_end": facts.first_interval_end,
+            "last_interval_end": facts.last_interval_end,
+            "days": json.dumps({table: of_table for table, of_table in days.items() if of_table}),
+            "qsgs": json.dumps(sorted(set(facts.qsgs))),
+            "report": json.dumps(report(comparisons, replaced)) if report else None,
+        }
+
+        def actions(snapshot: Snapshot) -> list[AddAction | RemoveAction]:
+            gone: list[Part] = []
+            now_live = snapshot.ledger.live(identity)
+            if now_live is not None and now_live.commit_id < source.commit_id:
+                gone = [part for part in snapshot.parts if part.commit_id == now_live.commit_id]
+                gone = [part for part in gone if part.table != FILES]
+            return [*map(_added, parts), *map(_removed, gone)]
+
+        self._transact(actions, entry=row)
+        touched = {part.day for part in parts} | replaced
+        self._compact_crowded({(part.table, part.day) for part in parts})
+        return Committed(source.commit_id, comparisons, tuple(sorted(touched)))
+
+    def forget(self, file_sha256: str) -> list[str]:
+        """Take away what a file brought; returns the days whose roll-ups may have changed."""
+        entries = self.snapshot().ledger.live_of(file_sha256)
+        days: set[str] = set()
+        for entry in entries:
+            row = _entry_row(FORGET, {}, file_sha256=file_sha256, identity=entry.identity)
+
+            def actions(
+                snapshot: Snapshot, commit_id: str = entry.commit_id
+            ) -> list[AddAction | RemoveAction]:
+                gone = [
+                    part for part in snapshot.parts if part.commit_id == commit_id and part.table != FILES
+                ]
+                return [_removed(part) for part in gone]
+
+            self._transact(actions, entry=row)
+            days |= self.days_of(entry)
+        return sorted(days)
+
+    def retain(self, *, keep_from: dt.date) -> list[str]:
+        """Drop the days before `keep_from`; returns them."""
+        first = keep_from.isoformat()
+        dropped: set[str] = set()
+
+        def old(snapshot: Snapshot) -> list[Part]:
+            return [part for part in snapshot.parts if part.table != FILES and part.day < first]
+
+        if not old(self.snapshot()):
+            return []
+
+        def actions(snapshot: Snapshot) -> list[AddAction | RemoveAction]:
+            gone = old(snapshot)
+            dropped.clear()
+            dropped.update(part.day for part in gone)
+            return [_removed(part) for part in gone]
+
+        self._transact(actions, entry=_entry_row(RETENTION, {"before": first}))
+        return sorted(dropped)
+
+    def compact(self, table: str, day: str) -> bool:
+        """Write the small files of a table's day anew as one, without rows that no longer count.
+
+        Returns whether there was anything to do, and nobody else did it meanwhile.
+        """
+        snapshot = self.snapshot()
+        dead = snapshot.ledger.dead_commits
+        parts = _to_be_joined(snapshot.of(table, day), dead)
+        if not parts:
+            return False
+        rows = resolve.without(read_parts(self.place, parts, table=table), dead)
+        if len(parts) == 1 and rows.num_rows == parts[0].rows:
+            return False
+        added = []
+        if rows.num_rows:
+            added.append(_added(write_part(self.place, table, dt.date.fromisoformat(day), rows)))
+        removed = [_removed(part) for part in parts]
+        with contextlib.suppress(
+            CommitFailedError
+        ):  # someone else wrote it anew, or took rows away, meanwhile
+            self._write(snapshot.delta, [*added, *removed])
+            return True
+        return False
+
+    def vacuum(self) -> list[str]:
+        """Delete the files that no reader can need: those of killed ingests, and those replaced a week ago."""
+        delta = self._delta()
+        return delta.vacuum(retention_hours=7 * 24, dry_run=False, full=True)
+
+    # ---- reading -----------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        """Return the history as it is now."""
+        delta = self._delta()
+        parts = _parts(delta)
+        columns = ["commit_id", "entry", "identity", "answers", "days", "qsgs"]
+        rows = read_parts(
+            self.place, [part for part in parts if part.table == FILES], table=FILES, columns=columns
+        )
+        return Snapshot(delta, parts, Ledger(tuple(Entry.from_row(row) for row in rows.to_pylist())))
+
+    def read_days(
+        self,
+        table: str,
+        *,
+        qsg: str | None = None,
+        structure: str | None = None,
+        start: dt.datetime | None = None,
+        end: dt.datetime | None = None,
+        snapshot: Snapshot | None = None,
+    ) -> Iterator[tuple[str, pa.Table]]:
+        """Yield the rows that stand, day after day of the partitions, sorted within each.
+
+        Args:
+            table: one of TABLES.
+            qsg: of this group only; rows that name only XCF's structure are named after it by their first four characters.
+            structure: of the structure that MQ or XCF calls so.
+            start: intervals that end later than this, and observations not before it.
+            end: intervals that start before this, and observations before it.
+            snapshot: the version to read; the current one otherwise.
+        """
+        if table not in TABLES:
+            message = f"The history has no table {table!r}; it has {', '.join(TABLES)}."
+            raise HistoryError(message)
+        snapshot = snapshot or self.snapshot()
+        groups = sorted({*snapshot.ledger.groups, *([qsg] if qsg else [])})
+        dead = snapshot.ledger.dead_commits
+        first = (start.astimezone(dt.UTC).date() - _DAY).isoformat() if start else ""
+        for day in snapshot.days(table):
+            if day < first or (end is not None and not snapshot.may_start_before(table, day, end)):
+                continue
+            rows = resolve.without(read_parts(self.place, snapshot.of(table, day), table=table), dead)
+            rows = rows.take(pa.array(resolve.winners(rows)))
+            rows = named(rows, groups)
+            rows = _within(rows, qsg=qsg, structure=structure, start=start, end=end)
+            if rows.num_rows:
+                yield day, _sorted(rows)
+
+    def read(self, table: str, **wanted: Any) -> pa.Table:  # noqa: ANN401 - passed on to read_days
+        """Return all rows that stand, as `read_days` yields them."""
+        found = [rows for _, rows in self.read_days(table, **wanted)]
+        return pa.concat_tables(found) if found else stored_schema(table).empty_table()
+
+    def files(self) -> list[dict[str, Any]]:
+        """Return the table of files, oldest first."""
+        rows = read_parts(self.place, self.snapshot().of(FILES), table=FILES)
+        return sorted(rows.to_pylist(), key=lambda row: str(row["commit_id"]))
+
+    def stored_report(self, commit_id: str) -> dict[str, Any] | None:
+        """Return the report of an ingest."""
+        rows = read_parts(self.place, self.snapshot().of(FILES), table=FILES, columns=["commit_id", "report"])
+        for row in rows.to_pylist():
+            if row["commit_id"] == commit_id and row["report"]:
+                report: dict[str, Any] = json.loads(row["report"])
+                return report
+        return None
+
+    # ---- the Delta table ---------------------------------------------------------------------------------------------
+
+    def _delta(self) -> DeltaTable:
+        try:
+            return DeltaTable(self.url)
+        except TableNotFoundError:
+            message = f"There is no usage history at {shown(self.url)}."
+            raise HistoryError(message) from None
+        except (DeltaError, OSError) as error:
+            message = f"The usage history at {shown(self.url)} cannot be read: {error}"
+            raise HistoryError(message) from error
+
+    @contextlib.contextmanager
+    def _made(self) -> Iterator[None]:
+        try:
+            yield
+        except (DeltaError, OSError) as error:
+            message = f"No usage history can be made at {shown(self.url)}: {error}"
+            raise HistoryError(message) from error
+
+    def _create(self) -> None:
+        schema = _delta_schema()
+        with self._made(), contextlib.suppress(CommitFailedError):  # another process made it at the same time
+            DeltaTable.create(
+                self.url,
+                Schema.from_arrow(schema),
+                mode="ignore",
+                partition_by=list(PARTITIONS),
+                name="cfplan usage history",
+                configuration={"delta.dataSkippingStatsColumns": ",".join(STATISTICS)},
+            )
+        for _ in range(ATTEMPTS):
+            delta = self._delta()
+            if tuple(delta.metadata().partition_columns) != PARTITIONS:
+                message = f"{shown(self.url)} holds a Delta table that is no usage history of cfplan's."
+                raise HistoryError(message)
+            known = {column.name for column in delta.schema().fields}
+            missing = [DeltaField.from_arrow(one) for one in schema if one.name not in known]
+            if not missing:
+                return
+            with contextlib.suppress(CommitFailedError):
+                delta.alter.add_columns(missing)
+        message = f"The usage history at {shown(self.url)} could not be given its new columns; others are writing to it."
+        raise HistoryError(message)
+
+    def _transact(
+        self,
+        actions: Callable[[Snapshot], list[AddAction | RemoveAction]],
+        *,
+        entry: dict[str, Any],
+    ) -> None:
+        """Commit what `actions` makes of the current version, with an entry in the ledger; again if others came first."""
+        own = write_part(self.place, FILES, entry["day"], ledger_rows([entry]))
+        for attempt in range(ATTEMPTS):
+            snapshot = self.snapshot()
+            changes = [*actions(snapshot), _added(own), *self._merged_ledger(snapshot)]
+            try:
+                self._write(snapshot.delta, changes)
+                return
+            except CommitFailedError:
+                pause = min(LONGEST_PAUSE_S, 0.01 * 2**attempt)
+                time.sleep(pause * random.random())  # noqa: S311 - so that two do not meet again
+        message = f"The usage history at {shown(self.url)} is being written to by too many at once; nothing was stored."
+        raise HistoryError(message)
+
+    def _write(self, delta: DeltaTable, actions: list[AddAction | RemoveAction]) -> None:
+        try:
+            delta.create_write_transaction(
+                actions,
+                mode="append",
+                schema=Schema.from_arrow(_delta_schema()),
+                partition_by=list(PARTITIONS),
+                commit_properties=CommitProperties(max_commit_retries=ATTEMPTS),
+            )
+        except CommitFailedError:
+            raise
+        except (DeltaError, OSError) as error:
+            message = f"The usage history at {shown(self.url)} cannot be written to: {error}"
+            raise HistoryError(message) from error
+
+    def _merged_ledger(self, snapshot: Snapshot) -> list[AddAction | RemoveAction]:
+        small = [part for part in snapshot.of(FILES) if part.rows == 1]
+        if len(small) < MOST_LEDGER_PARTS:
+            return []
+        rows = read_parts(self.place, small, table=FILES)
+        day = dt.date.fromisoformat(max(part.day for part in small))
+        merged = write_part(self.place, FILES, day, rows)
+        return [_added(merged), *(_removed(part) for part in small)]
+
+    def days_of(self, entry: Entry) -> set[str]:
+        """Return the days that an ingest touched, by its partitions and by its own report."""
+        report = self.stored_report(entry.commit_id) or {}
+        return {*report.get("days", ()), *(day for of_table in entry.days.values() for day in of_table)}
+
+    def _compact_crowded(self, touched: set[tuple[str, str]]) -> None:
+        snapshot = self.snapshot()
+        for table, day in sorted(touched):
+            if len(snapshot.of(table, day)) > MOST_SMALL_PARTS:
+                self.compact(table, day)
+
+    def _compare(
+        self, snapshot: Snapshot, earlier: Entry | None, parts: Sequence[Part]
+    ) -> dict[str, Comparison]:
+        """Count, table by table and day by day, what of the staged rows is new."""
+        ignored = set(snapshot.ledger.dead_commits)
+        if earlier is not None:
+            ignored.add(earlier.commit_id)
+        comparisons = {table: compare.Comparison() for table in USAGE_TABLES}
+        for table, day in sorted({(part.table, part.day) for part in parts}):
+            staged = [part for part in parts if (part.table, part.day) == (table, day)]
+            there = snapshot.of(table, day)
+            comparisons[table] += compare.compare(
+                self.place, table, staged=staged, there=there, ignored=frozenset(ignored)
+            )
+        return comparisons
+
+
+def _to_be_joined(parts: Sequence[Part], dead: frozenset[str]) -> list[Part]:
+    """Return files worth writing anew: the smallest ones, as many as fit into memory; nothing where one is left alone."""
+    chosen: list[Part] = []
+    rows = 0
+    for part in sorted(parts, key=lambda part: part.rows):
+        rows += part.rows
+        if chosen and rows > MOST_JOINED_ROWS:
+            break
+        chosen.append(part)
+    if len(chosen) > 1:
+        return chosen
+    may_hold_dead = [part for part in parts if part.commit_id in dead or (dead and not part.commit_id)]
+    return may_hold_dead[:1]
+
+
+def shown(url: str) -> str:
+    """Return a URL without what may be a secret in it: user, password, query.
+
+    >>> shown("abfss://history:key@example/usage?sig=xyz")
+    'abfss://example/usage'
+    """
+    if "://" not in url:
+        return url
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def named(rows: pa.Table, groups: Sequence[str]) -> pa.Table:
+    """Give rows that name only XCF's structure its group and MQ's name, where the group is known."""
+    if rows.num_rows == 0 or not groups:
+        return rows
+    unnamed = pc.and_(pc.is_null(rows["qsg"]), pc.is_valid(rows["xcf_structure"]))
+    if not pc.any(unnamed).as_py():
+        return rows
+    prefixes = pa.array([xcf_name(group, "") for group in groups], pa.string())
+    places = pc.index_in(pc.utf8_slice_codeunits(rows["xcf_structure"], 0, 4), value_set=prefixes)
+    known = pc.and_(unnamed, pc.is_valid(places))
+    qsg = pc.if_else(known, pa.array(groups, pa.string()).take(places), rows["qsg"])
+    structure = pc.if_else(known, pc.utf8_slice_codeunits(rows["xcf_structure"], 4), rows["structure"])
+    rows = rows.set_column(rows.schema.get_field_index("qsg"), "qsg", qsg)
+    return rows.set_column(rows.schema.get_field_index("structure"), "structure", structure)
+
+
+def _within(
+    rows: pa.Table,
+    *,
+    qsg: str | None,
+    structure: str | None,
+    start: dt.datetime | None,
+    end: dt.datetime | None,
+) -> pa.Table:
+    conditions = []
+    if qsg is not None:
+        conditions.append(pc.equal(rows["qsg"], qsg))
+    if structure is not None:
+        is_mq, is_xcf = pc.equal(rows["structure"], structure), pc.equal(rows["xcf_structure"], structure)
+        conditions.append(
+            pc.or_(pc.fill_null(is_mq, fill_value=False), pc.fill_null(is_xcf, fill_value=False))
+        )
+    begins = pc.coalesce(rows["interval_start"], rows["interval_end"])
+    if start is not None:
+        instant = pa.scalar(start, begins.type)
+        later = pc.greater(rows["interval_end"], instant)
+        conditions.append(
+            pc.or_(later, pc.and_(pc.equal(begins, rows["interval_end"]), pc.equal(begins, instant)))
+        )
+    if end is not None:
+        conditions.append(pc.less(begins, pa.scalar(end, begins.type)))
+    for condition in conditions:
+        rows = rows.filter(condition) if len(conditions) == 1 else rows
+    if len(conditions) > 1:
+        together = conditions[0]
+        for condition in conditions[1:]:
+            together = pc.and_kleene(together, condition)
+        rows = rows.filter(together)
+    return rows
+
+
+_SORT = ("interval_end", "qsg", "structure", "xcf_structure", "queue_manager", "system_id", "source")
+
+
+def _sorted(rows: pa.Table) -> pa.Table:
+    names = [*_SORT, *(name for name in ("queue", "correlation") if name in rows.schema.names)]
+    names += ["key_high", "key_low", "piece"]
+    return rows.sort_by([(name, "ascending") for name in names])
+
+
+def _delta_schema() -> pa.Schema:
+    """Return all columns of all tables: those of one name have one type."""
+    fields = {"table": pa.field("table", pa.string()), "day": pa.field("day", pa.date32())}
+    for table in (FILES, *TABLES):
+        fields |= {one.name: one for one in stored_schema(table)}
+    return pa.schema(list(fields.values()))
+
+
+def _parts(delta: DeltaTable) -> tuple[Part, ...]:
+    found = pa.table(delta.get_add_actions(flatten=True))
+    names = found.schema.names
+    texts = {
+        name: _same_text(found, name) if f"min.{name}" in names else [""] * found.num_rows
+        for name in TEXT_STATISTICS
+    }
+    rows = zip(
+        found["path"].to_pylist(),
+        found["size_bytes"].to_pylist(),
+        found["partition.table"].to_pylist(),
+        found["partition.day"].to_pylist(),
+        found["num_records"].to_pylist(),
+        texts["commit_id"],
+        texts["file_sha256"],
+        found["min.interval_start"].to_pylist() if "min.interval_start" in names else [None] * found.num_rows,
+        strict=True,
+    )
+    return tuple(
+        Part(path, size, table, day.isoformat(), count, commit_id, sha, start.isoformat() if start else "")
+        for path, size, table, day, count, commit_id, sha, start in rows
+    )
+
+
+def _same_text(found: pa.Table, name: str) -> list[str]:
+    lows, highs = found[f"min.{name}"].to_pylist(), found[f"max.{name}"].to_pylist()
+    return [low if low is not None and low == high else "" for low, high in zip(lows, highs, strict=True)]
+
+
+# Every action is said to change data, even where rows are only put together anew: delta-rs finds no conflict between two
+# commits that remove the same file without changing data.
+
+
+def _added(part: Part) -> AddAction:
+    # A file of several commits has none in its statistics: nothing may be concluded from it.
+    values = {name: getattr(part, name) for name in TEXT_STATISTICS if getattr(part, name)}
+    lowest = values | ({"interval_start": part.first_start} if part.first_start else {})
+    statistics = {"numRecords": part.rows, "minValues": lowest, "maxValues": values, "nullCount": {}}
+    return AddAction(
+        path=part.path,
+        size=part.size_bytes,
+        partition_values=_partition_values(part),
+        modification_time=_now_ms(),
+        data_change=True,
+        stats=json.dumps(statistics),
+    )
+
+
+def _removed(part: Part) -> RemoveAction:
+    return RemoveAction(part.path, True, _now_ms(), part.size_bytes, _partition_values(part))
+
+
+def _partition_values(part: Part) -> dict[str, str | None]:
+    return {"table": part.table, "day": part.day}
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _entry_row(
+    entry: str, answers: dict[str, Any], *, file_sha256: str | None = None, identity: str | None = None
+) -> dict[str, Any]:
+    now = dt.datetime.now(dt.UTC)
+    return {
+        "day": now.date(),
+        "commit_id": new_commit_id(),
+        "entry": entry,
+        "committed_at": now,
+        "file_sha256": file_sha256,
+        "identity": identity,
+        "answers": json.dumps(answers, sort_keys=True),
+    }

@@ -1,0 +1,74 @@
+"""Whose structure is it: queue-sharing groups of queue managers and of XCF's structure names.
+
+XCF and RMF know a structure by the group's name, padded to four characters with @, followed by
+MQ's name of the structure. The same rule cuts any long name in two, so a name is only taken
+apart where something shows that the group is one: the site's map, or the group's own
+administrative structure or a connection of MQ's in the same text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from planner_core.names import ADMIN_STRUCTURE, SYSTEM_STRUCTURE
+from spark_jobs.readers.result import Ask, Collector
+
+QsgMap = Mapping[tuple[str, str], str]
+NO_GROUP: Final = ""
+"""What the site's map says of a queue manager that is in no group."""
+
+ANY_SYSTEM: Final = "ANY"
+"""What stands for the system in questions and answers about a display: it names the queue manager only."""
+
+STRUCTURE_NAME: Final = re.compile(rf"{ADMIN_STRUCTURE}|[A-Z][A-Z0-9]{{0,11}}")
+XCF_NAME: Final = re.compile(r"[A-Z][A-Z0-9$#@_]{0,15}")
+SHORT_NAME: Final = re.compile(r"[A-Z0-9$#@]{1,4}")
+QSG_NAME: Final = re.compile(r"[A-Z$#@][A-Z0-9$#@]{0,3}")
+_OWN_STRUCTURES: Final = (ADMIN_STRUCTURE, SYSTEM_STRUCTURE)
+_GROUP_LENGTH: Final = 4
+_CONNECTION: Final = re.compile(r"CSQE(?P<group>[A-Z][A-Z0-9$#@]{3})[A-Z0-9$#@]{3,6}")
+
+
+class Groups:
+    """The groups that are known, and the cutting of XCF's names."""
+
+    def __init__(
+        self, qsg_of: QsgMap, xcf_names: Iterable[str] = (), connections: Iterable[str] = ()
+    ) -> None:
+        self._known = {group for group in qsg_of.values() if group}
+        for name in xcf_names:
+            if name[_GROUP_LENGTH:] in _OWN_STRUCTURES:
+                self._known.add(name[:_GROUP_LENGTH].rstrip("@"))
+        for connection in connections:
+            found = _CONNECTION.fullmatch(connection)
+            if found:
+                self._known.add(found["group"].rstrip("@"))
+
+    def split(self, xcf_name: str) -> tuple[str, str] | None:
+        """Group and MQ's name of the structure, where the group is known to be one."""
+        group, structure = xcf_name[:_GROUP_LENGTH].rstrip("@"), xcf_name[_GROUP_LENGTH:]
+        if group in self._known and STRUCTURE_NAME.fullmatch(structure):
+            return group, structure
+        return None
+
+
+def ask_group(collector: Collector, *, system_id: str, queue_manager: str) -> None:
+    """Ask for the group of a queue manager."""
+    where = "" if system_id == ANY_SYSTEM else f" on {system_id}"
+    key = f"{system_id}:{queue_manager}"
+    message = (
+        f"Which queue-sharing group is queue manager {queue_manager}{where} in? "
+        f"Answer with --qsg {key}=GROUP, or with --qsg {key}= for none."
+    )
+    collector.ask(Ask("qsg", message, system_id, queue_manager))
+
+
+def group_of_display(qsg_of: QsgMap, queue_manager: str) -> str | None:
+    """The group of a queue manager that a display names without its system; None if that is not clear."""
+    told = qsg_of.get((ANY_SYSTEM, queue_manager))
+    if told is not None:
+        return told
+    groups = {group for (_, name), group in qsg_of.items() if name == queue_manager}
+    return groups.pop() if len(groups) == 1 else None

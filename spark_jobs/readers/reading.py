@@ -1,0 +1,92 @@
+"""The one way in: a file and its kind to the tables of the history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Final
+
+from planner_core.inputs import KIND_TITLES, Kind
+from spark_jobs.readers import cfact, mqsmf, overview, template
+from spark_jobs.readers.displays import DisplayReader, Observed
+from spark_jobs.readers.result import Collector, NotReadable, ReadResult
+from spark_jobs.readers.text import TextFile
+from spark_jobs.readers.values import Zone
+
+_YEARS: Final = range(1990, 2200)
+
+
+def read(
+    path: Path | str,
+    kind: Kind,
+    *,
+    observed_at: datetime | None = None,
+    zone: tzinfo | None = None,
+    qsg_of: Mapping[tuple[str, str], str] | None = None,
+) -> ReadResult:
+    """Read a file that is no SMF dump.
+
+    Args:
+        path: The file; text in UTF-8, UTF-16 or Latin-1, gzip or not.
+        kind: What it is, from `detect` or from the person who brought it; not "smf".
+        observed_at: When a display was taken; with its zone, or in `zone`. Displays carry no date.
+        zone: The zone of local times in the file.
+        qsg_of: The site's map of (system id, queue manager) to queue-sharing group; "" for none.
+            Displays name no system: any entry of the queue manager serves, "ANY" first.
+
+    Returns:
+        The rows, and the questions that have to be answered before they may be stored.
+
+    Raises:
+        NotReadable: The file is not of that kind, or an argument cannot be.
+        OSError: The file cannot be read.
+    """
+    if kind == "smf" or kind not in KIND_TITLES:
+        msg = f"{kind!r} is no kind that is read here."
+        raise NotReadable(msg)
+    if observed_at is not None and observed_at.year not in _YEARS:
+        msg = f"{observed_at.isoformat()} is no time at which anything was observed."
+        raise NotReadable(msg)
+    file = TextFile(Path(path))
+    collector = Collector(kind)
+    _read(file, collector, observed=Observed(observed_at, zone), qsg_of=qsg_of or {})
+    if file.is_cut:
+        collector.problem(0, "The packed file ends before its end: what came before it was read.")
+    return collector.result()
+
+
+def _read(
+    file: TextFile, collector: Collector, *, observed: Observed, qsg_of: Mapping[tuple[str, str], str]
+) -> None:
+    zone = Zone(observed.zone, on_doubt=collector.note)
+    match collector.kind:
+        case "mqsmf_csv":
+            mqsmf.read_csv(file, collector, zone=zone, qsg_of=qsg_of)
+        case "mqsmf_json":
+            mqsmf.read_json(file, collector, zone=zone, qsg_of=qsg_of)
+        case "cfact_csv":
+            cfact.read_csv(file, collector, zone=zone, observed_at=_instant(observed, zone), qsg_of=qsg_of)
+        case "cfact_json":
+            cfact.read_json(file, collector, zone=zone, observed_at=_instant(observed, zone), qsg_of=qsg_of)
+        case "overview_csv":
+            overview.read_overview(file, collector, zone=zone, qsg_of=qsg_of)
+        case "template":
+            template.read_template(file, collector, zone=zone)
+        case _:
+            found = DisplayReader(collector, observed=observed, qsg_of=qsg_of).read(file.whole())
+            if not found:
+                msg = (
+                    f"Nothing of {KIND_TITLES[collector.kind]} was found in {file.path.name}: paste the whole answer, "
+                    "with its first line."
+                )
+                raise NotReadable(msg)
+
+
+def _instant(observed: Observed, zone: Zone) -> datetime | None:
+    """The time of observation in UTC; without a zone it is not known."""
+    if observed.at is None:
+        return None
+    if observed.at.tzinfo is not None:
+        return observed.at.astimezone(UTC)
+    return zone.utc(observed.at) if zone.is_known else None

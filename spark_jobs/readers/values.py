@@ -1,0 +1,214 @@
+"""From cells to values: numbers, sizes, durations, dates, and local times to UTC.
+
+A value that is absent is None; one that cannot be read is a `BadValue`, which costs the row or
+the value and is reported with its line.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Final
+
+MICROSECONDS: Final = 1_000_000
+QUARTER_US: Final = 15 * 60 * MICROSECONDS
+"""Every offset from Greenwich that is in use is a multiple of a quarter of an hour."""
+
+_ABSENT = frozenset({"", "N/A", "NA", "-", "--", "NULL", "NONE", "N/D"})
+_LONGEST_WHOLE: Final = 18
+_WHOLE = re.compile(r"\+?[0-9]{1,18}(?:\.0{1,9})?")
+_DATE = re.compile(r"(?P<y>[0-9]{4})[/-](?P<m>[0-9]{2})[/-](?P<d>[0-9]{2})")
+_TIME = re.compile(r"(?P<h>[0-9]{2}):(?P<m>[0-9]{2})(?::(?P<s>[0-9]{2})(?:[.,](?P<f>[0-9]{1,9}))?)?")
+_STAMP = re.compile(
+    r"(?P<day>[0-9]{4}[/-][0-9]{2}[/-][0-9]{2})(?:[T ](?P<clock>[0-9:.,]{5,18}))?[ ]?(?P<zone>Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2})?"
+)
+_SHOWN: Final = 40
+_FIRST_YEAR: Final = 1990
+_LAST_YEAR: Final = 2200
+_EPOCH_YEAR: Final = 1970
+_FORMULA = re.compile(r'="(?P<text>.*)"', re.DOTALL)
+
+
+class BadValue(Exception):
+    """A value that cannot be read; `str()` says what it was."""
+
+
+def shown(text: object) -> str:
+    """A value as it is quoted in a message: short and printable."""
+    cut = str(text)[:_SHOWN]
+    return ascii(cut if cut == str(text) else f"{cut}...")
+
+
+def plain(cell: object) -> str:
+    """A cell without blanks, spreadsheet formula signs and fill; dots only is nothing."""
+    text = "" if cell is None else str(cell).strip()
+    formula = _FORMULA.fullmatch(text)
+    if formula:
+        text = formula["text"].strip()
+    text = text.strip('"').strip()
+    return "" if not text.strip(".") else text
+
+
+def is_absent(text: str) -> bool:
+    """Whether a cleaned cell says that there is no value."""
+    return text.upper() in _ABSENT
+
+
+def whole(cell: object) -> int | None:
+    """A count; -1 is how formatters write that there is none."""
+    if isinstance(cell, str):  # nearly all cells are digits: the short way
+        bare = cell.strip()
+        if len(bare) <= _LONGEST_WHOLE and bare.isascii() and bare.isdigit():
+            return int(bare)
+    if isinstance(cell, bool):
+        raise BadValue(_no(cell, "whole number"))
+    text = plain(cell)
+    if is_absent(text) or text == "-1":
+        return None
+    if not _WHOLE.fullmatch(text):
+        raise BadValue(_no(text, "whole number"))
+    return int(text.split(".", maxsplit=1)[0])
+
+
+def decimal(cell: object) -> float | None:
+    """A number with a fraction, of any length."""
+    text = plain(cell)
+    if is_absent(text):
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        raise BadValue(_no(text, "number")) from None
+    if not math.isfinite(number):
+        raise BadValue(_no(text, "number"))
+    return number
+
+
+def microseconds(seconds: object, fraction: object) -> int | None:
+    """A duration in two cells, seconds and microseconds, or in one of microseconds."""
+    whole_seconds, whole_fraction = whole(seconds), whole(fraction)
+    if whole_fraction is None:
+        return None if whole_seconds is None else whole_seconds * MICROSECONDS
+    return (whole_seconds or 0) * MICROSECONDS + whole_fraction
+
+
+def day_of(cell: object) -> date | None:
+    """A date in either of the styles 2026/03/14 and 2026-03-14; 1970 is how formatters write none."""
+    text = plain(cell)
+    if is_absent(text):
+        return None
+    found = _DATE.fullmatch(text)
+    if not found:
+        raise BadValue(_no(text, "date"))
+    try:
+        day = date(int(found["y"]), int(found["m"]), int(found["d"]))
+    except ValueError:
+        raise BadValue(_no(text, "date")) from None
+    if day.year == _EPOCH_YEAR:
+        return None
+    if not _FIRST_YEAR <= day.year <= _LAST_YEAR:
+        raise BadValue(_no(text, "date of a record"))
+    return day
+
+
+def clock_of(cell: object) -> time | None:
+    """A time of day; its fraction may be written with a comma."""
+    text = plain(cell)
+    if is_absent(text):
+        return None
+    found = _TIME.fullmatch(text)
+    if not found:
+        raise BadValue(_no(text, "time"))
+    try:
+        micro = int((found["f"] or "0").ljust(6, "0")[:6])
+        return time(int(found["h"]), int(found["m"]), int(found["s"] or 0), micro)
+    except ValueError:
+        raise BadValue(_no(text, "time")) from None
+
+
+def local_of(day: object, clock: object) -> datetime | None:
+    """A date and a time in two cells, in whatever zone they were written."""
+    on, at = day_of(day), clock_of(clock)
+    return None if on is None or at is None else datetime.combine(on, at)
+
+
+def instant_of(cell: object, zone: Zone) -> datetime | None:
+    """A date and time in one cell, UTC; without an offset of its own it is in `zone`.
+
+    Raises:
+        NoZone: It has no offset and no zone was given.
+        BadValue: It is none.
+    """
+    text = plain(cell)
+    if is_absent(text):
+        return None
+    found = _STAMP.fullmatch(text)
+    if not found:
+        raise BadValue(_no(text, "date and time, such as 2026-03-14T09:30:00Z,"))
+    local = local_of(found["day"], found["clock"] or "00:00")
+    if local is None:
+        return None
+    if found["zone"] is None:
+        return zone.utc(local)
+    return local.replace(tzinfo=UTC) - _offset(found["zone"], text)
+
+
+def _offset(text: str, whole_text: str) -> timedelta:
+    if text[0] not in "+-":
+        return timedelta(0)
+    hours, minutes = int(text[1:3]), int(text[-2:])
+    if hours > 15 or minutes > 59:  # noqa: PLR2004 - no zone is farther from Greenwich
+        raise BadValue(_no(whole_text, "date and time"))
+    return timedelta(hours=hours, minutes=minutes) * (-1 if text[0] == "-" else 1)
+
+
+class NoZone(Exception):
+    """A local time cannot be placed: no zone was given."""
+
+
+class Zone:
+    """The zone of local times, and what had to be assumed with it."""
+
+    def __init__(self, zone: tzinfo | None, *, on_doubt: Callable[[str], None]) -> None:
+        self._zone = zone
+        self._on_doubt = on_doubt
+
+    @property
+    def is_known(self) -> bool:
+        """Whether local times can be placed."""
+        return self._zone is not None
+
+    def offset(self, local: datetime) -> timedelta:
+        """Local time less UTC at a local time."""
+        if self._zone is None:
+            raise NoZone
+        first = local.replace(tzinfo=self._zone)
+        offset = first.utcoffset() or timedelta(0)
+        second = first.replace(fold=1).utcoffset() or timedelta(0)
+        if second < offset:
+            self._on_doubt(
+                "Local times in an hour that the clock ran through twice are taken as its first passage."
+            )
+        elif second > offset:
+            self._on_doubt("Local times in an hour that the clock left out are taken as if it had not.")
+        return offset
+
+    def utc(self, local: datetime) -> datetime:
+        """A local time in UTC."""
+        return local.replace(tzinfo=UTC) - self.offset(local)
+
+
+def quarters_near(microseconds_apart: int) -> int:
+    """The multiple of a quarter of an hour nearest to a difference [us]."""
+    return round(microseconds_apart / QUARTER_US) * QUARTER_US
+
+
+def in_microseconds(span: timedelta) -> int:
+    """A span of time, exact."""
+    return span // timedelta(microseconds=1)
+
+
+def _no(text: object, what: str) -> str:
+    return f"{shown(text)} is no {what}"

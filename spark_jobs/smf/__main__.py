@@ -1,0 +1,146 @@
+"""`python -m spark_jobs.smf decode FILE --section SECTION`: the rows of a dump on stdout, what was not read on stderr."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import TextIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from planner_core.errors import PlannerError
+from spark_jobs.smf.decode import SECTIONS, decode_file
+from spark_jobs.smf.errors import LayoutError, NotAnSmfDump
+from spark_jobs.smf.framing import detect_file
+from spark_jobs.smf.results import Accounting, LayoutCheck, RangeResult
+from spark_jobs.smf.structures import joined_schema, structures_joined
+from spark_jobs.smf.tables import schema
+
+EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_NOT_READABLE = 0, 1, 2, 3
+OUTPUTS = ("csv", "jsonl")
+SHOWN_STRETCHES = 20
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        return _decode(options.file, section=options.section, output=options.output)
+    except NotAnSmfDump as error:
+        _say(str(error))
+        return EXIT_NOT_READABLE
+    except PlannerError as error:
+        _say(str(error))
+        return EXIT_FAILED
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return EXIT_OK
+        _say(f"{options.file} cannot be read: {error.strerror}")
+        return EXIT_NOT_READABLE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m spark_jobs.smf", description=__doc__, allow_abbrev=False)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    decode = commands.add_parser("decode", help="print the rows of one section", allow_abbrev=False)
+    decode.add_argument("file", metavar="FILE", help="an SMF dump, transferred in binary with RDWs; gzip too")
+    decode.add_argument("--section", choices=SECTIONS, required=True)
+    decode.add_argument("--output", choices=OUTPUTS, default="csv")
+    return parser
+
+
+def _decode(file: str, *, section: str, output: str) -> int:
+    results = decode_file(file, sections=[section], framing=detect_file(file))
+    account = Accounting()
+    rows = _checked(results, account) if section == "r744" else _streamed(results, section, account)
+    columns = joined_schema() if section == "r744" else schema(section)
+    write = _csv_writer(columns) if output == "csv" else _write_lines
+    for batch in rows:
+        write(_as_text(batch))
+    sys.stdout.flush()
+    _report(account, sys.stderr)
+    return EXIT_OK
+
+
+def _streamed(results: Iterable[RangeResult], section: str, account: Accounting) -> Iterable[pa.RecordBatch]:
+    for result in results:
+        account.add(result.accounting)
+        yield from result.batches[section]
+
+
+def _checked(results: Iterable[RangeResult], account: Accounting) -> list[pa.RecordBatch]:
+    """Rows of 74-4, once all of them have passed the self-checks."""
+    check = LayoutCheck()
+    found: list[pa.RecordBatch] = []
+    for result in results:
+        account.add(result.accounting)
+        check += result.checks.get("r744", LayoutCheck())
+        found.extend(structures_joined(result))
+    if check.is_layout_wrong:
+        message = (
+            f"{check.failed} of {check.rows} rows of R744SREQ fail the self-checks: the records 74-4 of this dump do not "
+            "have the layout that is known here, and nothing of them is given."
+        )
+        raise LayoutError(message)
+    if not found:
+        return found
+    whole = pa.Table.from_batches(found).combine_chunks()
+    batches: list[pa.RecordBatch] = whole.sort_by(
+        [("record", "ascending"), ("section", "ascending")]
+    ).to_batches()
+    return batches
+
+
+def _as_text(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Times as ISO 8601 text; UTC is marked by Z."""
+    columns = []
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        if pa.types.is_timestamp(field.type):
+            naive = column.cast(pa.timestamp("us"))
+            column = pc.strftime(naive, format="%Y-%m-%dT%H:%M:%S" + ("Z" if field.type.tz else ""))
+        columns.append(column)
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _csv_writer(columns: pa.Schema) -> Callable[[pa.RecordBatch], None]:
+    """Write the header line, and give what writes a batch."""
+    sys.stdout.write(",".join(columns.names) + "\n")
+    sys.stdout.flush()
+    options = pyarrow.csv.WriteOptions(include_header=False, quoting_style="needed")
+
+    def write(batch: pa.RecordBatch) -> None:
+        pyarrow.csv.write_csv(batch, sys.stdout.buffer, options)
+
+    return write
+
+
+def _write_lines(batch: pa.RecordBatch) -> None:
+    sys.stdout.write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist()))
+
+
+def _report(account: Accounting, out: TextIO) -> None:
+    """What was not given, and why."""
+    out.write(f"decoded: {account.decoded_bytes} bytes\n")
+    for kind, (records, size) in sorted(account.skipped.items()):
+        out.write(f"skipped: {kind}: {records} records, {size} bytes\n")
+    for stretch in account.quarantined[:SHOWN_STRETCHES]:
+        out.write(f"quarantined: offset {stretch.offset}, {stretch.length} bytes: {stretch.reason}\n")
+    more = len(account.quarantined) - SHOWN_STRETCHES
+    if more > 0:
+        out.write(f"quarantined: {more} more, {account.quarantined_bytes} bytes in all\n")
+    if account.lost_bytes:
+        out.write(f"lost: {account.lost_bytes} bytes of a record whose end is missing\n")
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

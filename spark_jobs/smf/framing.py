@@ -1,0 +1,113 @@
+"""How a dump is framed: RDW, BDW and RDW, gzip around either; and the sentences for what cannot be read."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+
+from spark_jobs.smf.careful import BDW, DEEP, Careful, has_header_at
+from spark_jobs.smf.errors import NotAnSmfDump
+from spark_jobs.smf.unzip import GZIP_MAGIC, Unzipped
+from spark_jobs.smf.walk import Source
+
+FRAMINGS = ("rdw", "bdw", "gzip+rdw", "gzip+bdw")
+DETECTED_IN_BYTES = 2**20
+
+HOW_TO_TRANSFER = "Transfer it again in binary with the record descriptor words: in FTP, `binary` and `quote site rdw` before `get`."
+
+
+def detect_framing(head: bytes, *, size: int | None = None) -> str:
+    """Say how a dump is framed, from its first megabyte.
+
+    Raises:
+        NotAnSmfDump: it is none, or lost its descriptor words or its bytes in the transfer.
+    """
+    if head.startswith(GZIP_MAGIC):
+        inner = io.BufferedReader(Unzipped(io.BytesIO(head))).read(DETECTED_IN_BYTES)
+        if not inner:
+            message = "The file begins like a gzip file but cannot be decompressed: it is damaged."
+            raise NotAnSmfDump(message)
+        return "gzip+" + detect_framing(inner)
+    if not head:
+        message = "The file is empty."
+        raise NotAnSmfDump(message)
+    walk = Careful(np.frombuffer(head, dtype=np.uint8), at_end=size is None or size <= len(head))
+    for framing, blocked, first in (("rdw", False, 0), ("bdw", True, BDW)):
+        walk.blocked = blocked
+        if walk.is_start(first) and (first == 0 or walk.is_block_word(0)):
+            return framing
+    refusal = _refusal(head)
+    if refusal:
+        raise NotAnSmfDump(refusal)
+    found = walk.search(0, depth=DEEP)  # the beginning may be damaged
+    if found is None:
+        message = f"This is no SMF dump: nothing in its first {len(head)} bytes is a chain of SMF records. {HOW_TO_TRANSFER}"
+        raise NotAnSmfDump(message)
+    return "bdw" if walk.has_blocks(found) else "rdw"
+
+
+_TEXT_SHARE = 0.85
+_PRINTABLE = np.array([chr(b).isprintable() or b in b"\t\n\r" for b in range(128)] + [False] * 128)
+
+
+def _refusal(head: bytes) -> str | None:
+    """The sentence for what is known to go wrong in transfers; None for all else."""
+    data = np.frombuffer(head, dtype=np.uint8)
+    if has_header_at(data, 0):
+        return (
+            "This SMF dump was transferred without its record descriptor words (RDW): where a record ends cannot be "
+            f"known. {HOW_TO_TRANSFER}"
+        )
+    if head[:2] in (b"PK", b"BZ", b"7z", b"\xfd7") or head[:4] == b"\x28\xb5\x2f\xfd":
+        return "The file is compressed in a way that is not read here: unpack it, or compress it with gzip."
+    if b"INMR0" in head[:200] or "INMR0".encode("cp037") in head[:200]:
+        return f"The file is in TSO TRANSMIT form (XMIT). RECEIVE it on z/OS first. {HOW_TO_TRANSFER}"
+    if _PRINTABLE[data].mean() > _TEXT_SHARE:
+        return f"This is a text, not an SMF dump. {HOW_TO_TRANSFER}"
+    if _looks_translated(head):
+        return (
+            "The bytes of this dump were translated from EBCDIC to ASCII in the transfer, which cannot be undone. "
+            f"{HOW_TO_TRANSFER}"
+        )
+    return None
+
+
+_EYECATCHERS = (
+    b"QWHS",
+    b"QEST",
+    b"QMST",
+    b"QJST",
+    b"QESD",
+    b"QPST",
+    b"WTID",
+    b"WTAS",
+    b"WQST",
+    b"QIST",
+    b"QLST",
+    b"Q5ST",
+    b"QSST",
+    b"RMF ",
+)
+
+
+def _looks_translated(head: bytes) -> bool:
+    """Section names in ASCII, and none in EBCDIC."""
+    in_ascii = sum(head.count(name) for name in _EYECATCHERS)
+    in_ebcdic = sum(head.count(name.decode().encode("cp037")) for name in _EYECATCHERS)
+    return in_ascii > in_ebcdic
+
+
+def open_source(path: str | Path | Source, *, framing: str) -> Source:
+    """Open a dump for reading, decompressed."""
+    file = io.FileIO(str(path)) if isinstance(path, str | Path) else path
+    return Unzipped(file) if framing.startswith("gzip") else file
+
+
+def detect_file(path: str | Path) -> str:
+    """Say how the dump in a file is framed."""
+    path = Path(path)
+    with path.open("rb") as file:
+        head = file.read(DETECTED_IN_BYTES)
+    return detect_framing(head, size=path.stat().st_size)

@@ -1,0 +1,185 @@
+"""One pass over a dump: its hash, its records by type, and where tasks may begin."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spark_jobs.smf import rmf
+from spark_jobs.smf.careful import DEEP
+from spark_jobs.smf.framing import detect_file, open_source
+from spark_jobs.smf.records import Records
+from spark_jobs.smf.results import DumpIndex, Split
+from spark_jobs.smf.walk import Batch, Walk
+from spark_jobs.smf.wire import Ints
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+SPLIT_BYTES = 64 * 2**20
+SUBTYPES_FLAG = 0x40
+HAS_SUBTYPE_BYTES = 24
+NO_SUBTYPE = 0xFFFF
+KIND_74_4 = 74 << 16 | 4
+PATIENCE_RECORDS = 4096
+"""Pieces of a broken record that are further apart than this many records are not waited for."""
+READ_BYTES = 2**20
+
+Progress = Callable[[int, int], None]
+"""Called with bytes done and bytes in all (of the file as it lies on disk)."""
+
+
+def kind_of(kind: int) -> str:
+    """The name of a kind of record in counts: 115-2, or 2 where the record has no subtype."""
+    smf_type, subtype = kind >> 16, kind & 0xFFFF
+    return str(smf_type) if subtype == NO_SUBTYPE else f"{smf_type}-{subtype}"
+
+
+def kinds_of(batch: Batch) -> Ints:
+    """Type and subtype of each record, as one number."""
+    data, starts = batch.data, batch.starts
+    has_subtype = (data[starts + 4] & SUBTYPES_FLAG != 0) & (batch.lengths >= HAS_SUBTYPE_BYTES)
+    subtypes = data[starts + 22].astype(np.int64) << 8 | data[starts + 23]
+    return data[starts + 5].astype(np.int64) << 16 | np.where(has_subtype, subtypes, NO_SUBTYPE)
+
+
+def index_dump(
+    path: str | Path, *, split_bytes: int = SPLIT_BYTES, progress: Progress | None = None
+) -> DumpIndex:
+    """Pass once over a dump: hash, framing, records by type, and where tasks may begin.
+
+    A task may begin at a record from which six records follow one another, and never between the pieces of a broken one.
+
+    Raises:
+        NotAnSmfDump: it is none, or was transferred in a way that lost its records.
+    """
+    framing = detect_file(path)
+    size = Path(path).stat().st_size
+    counts: dict[str, int] = {}
+    with _Hashed(path) as file:
+        walk = Walk(open_source(file, framing=framing), blocked=framing.endswith("bdw"))
+        splits = _Splits(walk, split_bytes=split_bytes, is_whole=framing.startswith("gzip"))
+        for batch in walk.batches():
+            kinds = kinds_of(batch)
+            for kind, count in zip(
+                *(part.tolist() for part in np.unique(kinds, return_counts=True)), strict=True
+            ):
+                counts[kind_of(kind)] = counts.get(kind_of(kind), 0) + count
+            splits.add(batch, kinds)
+            if progress is not None:
+                progress(min(file.tell(), size), size)
+        file.drain()
+        return DumpIndex(
+            framing=framing,
+            size_bytes=file.tell(),
+            sha256=file.hash.hexdigest(),
+            splits=tuple(splits.found),
+            counts=dict(sorted(counts.items())),
+            content_bytes=walk.end,
+        )
+
+
+class _Hashed(io.RawIOBase):
+    """A file that is hashed as it is read."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._file = io.FileIO(str(path))
+        self.hash = hashlib.sha256()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: WriteableBuffer, /) -> int:
+        read = self._file.readinto(target)
+        self.hash.update(memoryview(target)[:read])
+        return read
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def drain(self) -> None:
+        """Read what is left, behind the end of a compressed stream."""
+        while self.read(READ_BYTES):
+            pass
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class _Splits:
+    """Where tasks may begin."""
+
+    def __init__(self, walk: Walk, *, split_bytes: int, is_whole: bool) -> None:
+        self.found = [Split(0, 0)]
+        self._walk = walk
+        self._split_bytes = split_bytes
+        self._is_whole = is_whole
+        self._pieces = _OpenPieces()
+
+    def add(self, batch: Batch, kinds: Ints) -> None:
+        """Look at a batch, before the walk goes on."""
+        pieces = self._broken(batch, kinds)
+        next_piece = 0
+        number = 0
+        while not self._is_whole and number < len(batch.starts):
+            target = self.found[-1].offset + self._split_bytes
+            number = max(number, int(np.searchsorted(batch.offsets, target)))
+            if number >= len(batch.starts):
+                break
+            while next_piece < len(pieces) and pieces[next_piece][0] < number:
+                self._pieces.add(batch.first_number + pieces[next_piece][0], pieces[next_piece][1])
+                next_piece += 1
+            record = batch.first_number + number
+            if not self._pieces.is_open(record) and self._walk.is_deep_start(
+                int(batch.offsets[number]), depth=DEEP
+            ):
+                self.found.append(Split(int(batch.offsets[number]), record))
+            number += 1
+        for place, data in pieces[next_piece:]:
+            self._pieces.add(batch.first_number + place, data)
+
+    def _broken(self, batch: Batch, kinds: Ints) -> list[tuple[int, bytes]]:
+        """The pieces of broken records in a batch."""
+        chosen: Ints = np.flatnonzero(kinds == KIND_74_4)
+        if not len(chosen):
+            return []
+        records = Records(
+            batch.data,
+            batch.starts[chosen],
+            batch.lengths[chosen],
+            batch.extents[chosen],
+            batch.offsets[chosen],
+            chosen,
+            "",
+        )
+        found = np.flatnonzero(rmf.is_piece(records))
+        return [
+            (int(chosen[i]), batch.data[records.starts[i] : records.starts[i] + records.lengths[i]].tobytes())
+            for i in found.tolist()
+        ]
+
+
+class _OpenPieces:
+    """Broken records that have begun and not ended."""
+
+    def __init__(self) -> None:
+        self._open: dict[bytes, int] = {}
+
+    def add(self, record: int, data: bytes) -> None:
+        """Take note of a piece."""
+        head = rmf.piece_head(data)
+        if head is None:
+            return
+        self._open.pop(head.whole, None)
+        if head.sequence < head.pieces:
+            self._open[head.whole] = record
+
+    def is_open(self, record: int) -> bool:
+        """Whether pieces are still to come, of a record that is not too far back."""
+        return any(record - last <= PATIENCE_RECORDS for last in self._open.values())

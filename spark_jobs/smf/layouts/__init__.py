@@ -1,0 +1,210 @@
+"""Sections of SMF records as data: one file a section, read strictly.
+
+A field has IBM's name, the column it becomes, its offset in the section, its wire type, the unit of the column, and what
+is known of it: verified (equal to IBM's formatter on real dumps), published (read in IBM's documentation or code),
+inferred (the order is published, offsets follow from the lengths), recalled (from memory of manuals).
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Confidence = Literal["verified", "published", "inferred", "recalled"]
+
+WIRE_BYTES = {
+    "u1": 1,
+    "u2": 2,
+    "i2": 2,
+    "u4": 4,
+    "i4": 4,
+    "u8": 8,
+    "i8": 8,
+    "stck": 8,  # an instant of the hardware clock, in UTC
+    "stck_us": 8,  # a length of time in units of that clock
+    "us": 8,  # a length of time in microseconds
+    "float": 8,  # hexadecimal floating point, long
+    "bit1": 1,
+    "bit4": 4,
+    "code1": 1,  # a number that stands for a word
+    "code4": 4,
+    "char": 0,  # EBCDIC, `length` bytes
+    "hex": 0,  # `length` bytes, written as hexadecimal digits
+}
+
+LAYOUT_IDS = (
+    "qest",
+    "qesd",
+    "qqst",
+    "wq",
+    "wtid",
+    "r744_product",
+    "r744_cf",
+    "r744_storage",
+    "r744_qsds",
+    "r744_sreq",
+    "r744_scm",
+)
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class FieldLayout(_Strict):
+    """One field of a section."""
+
+    name: str
+    column: str
+    offset: int = Field(ge=0)
+    type: str
+    length: int = 0
+    mask: int = 0
+    scale: int = 1
+    """What one unit of the field is worth in units of the column."""
+    none: int | None = None
+    """The value that stands for `there was none`."""
+    values: dict[str, str] = {}
+    unit: str = ""
+    meaning: str
+    formatter: str = ""
+    """Name of the column in the output of IBM's mq-smf-csv; for times and durations without its (DATE), (S) ..."""
+    confidence: Confidence | None = None
+
+    @field_validator("type")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in WIRE_BYTES:
+            message = f"no wire type {value!r}"
+            raise ValueError(message)
+        return value
+
+    @model_validator(mode="after")
+    def _complete(self) -> FieldLayout:
+        if (WIRE_BYTES[self.type] == 0) != (self.length > 0):
+            message = f"{self.column}: a length for char and hex, and for no other type"
+            raise ValueError(message)
+        if self.type.startswith("bit") != (self.mask != 0) or self.type.startswith("code") != bool(
+            self.values
+        ):
+            message = f"{self.column}: a mask for bits and values for codes, and for no other type"
+            raise ValueError(message)
+        return self
+
+    @property
+    def size(self) -> int:
+        """Bytes of the field."""
+        return self.length or WIRE_BYTES[self.type]
+
+    @property
+    def end(self) -> int:
+        """Offset of the first byte after it."""
+        return self.offset + self.size
+
+
+class Slots(_Strict):
+    """A section that is a table of slots; a slot whose first byte is 0 is not used."""
+
+    first: int
+    stride: int
+    count: int
+
+
+class Measure(_Strict):
+    """One number of a cell of a matrix."""
+
+    column: str
+    unit: str
+    meaning: str
+    formatter: str
+
+
+class Matrix(_Strict):
+    """Fields of four bytes by verb, kind of request and measure."""
+
+    name: str
+    offset: int
+    column: str
+    verb_stride: int
+    kind_stride: int
+    verbs: dict[str, str]
+    kinds: dict[str, str]
+    measures: list[Measure]
+
+    def fields(self) -> list[FieldLayout]:
+        """Spell it out."""
+        return [
+            FieldLayout(
+                name=self.name,
+                column=self.column.format(verb=verb, kind=kind, measure=measure.column),
+                offset=self.offset + v * self.verb_stride + k * self.kind_stride + 4 * m,
+                type="u4",
+                unit=measure.unit,
+                meaning=f"{self.verbs[verb]}, {self.kinds[kind]}: {measure.meaning}",
+                formatter=measure.formatter.format(verb=self.verbs[verb], kind=self.kinds[kind]),
+            )
+            for v, verb in enumerate(self.verbs)
+            for k, kind in enumerate(self.kinds)
+            for m, measure in enumerate(self.measures)
+        ]
+
+
+class Layout(_Strict):
+    """One section."""
+
+    id: str
+    title: str
+    about: str
+    table: str
+    """The table that its rows go to."""
+    records: list[str]
+    triplet: int | dict[str, int]
+    """Which triplet of the record leads to it; -1 for RMF's product section."""
+    eyecatcher: str = ""
+    known_lengths: list[int]
+    minimum_bytes: int = 0
+    row_bytes: int
+    """The longest row that is known: what comes after it is left unread."""
+    slots: Slots | None = None
+    source: str
+    confidence: Confidence
+    fields: list[FieldLayout]
+    matrix: Matrix | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> Layout:
+        columns = [field.column for field in self.all_fields]
+        if len(columns) != len(set(columns)):
+            message = f"{self.id}: a column stands in it twice"
+            raise ValueError(message)
+        for field in self.all_fields:
+            if field.end > self.row_bytes:
+                message = f"{self.id}: {field.column} ends at {field.end}, after the row"
+                raise ValueError(message)
+        reached: dict[int, str] = {}
+        for field in self.all_fields:
+            for byte in range(field.offset, field.end):
+                if reached.setdefault(byte, field.name) != field.name:
+                    message = f"{self.id}: {field.name} and {reached[byte]} share byte {byte}"
+                    raise ValueError(message)
+        return self
+
+    @property
+    def all_fields(self) -> list[FieldLayout]:
+        """Fields with the matrix spelled out."""
+        return self.fields + (self.matrix.fields() if self.matrix else [])
+
+    def triplet_of(self, record: str) -> int:
+        """Which triplet of that record leads to the section."""
+        return self.triplet[record] if isinstance(self.triplet, dict) else self.triplet
+
+
+@cache
+def layout(layout_id: str) -> Layout:
+    """Read one section's file."""
+    text = (files(__package__) / f"{layout_id}.toml").read_text(encoding="utf-8")
+    return Layout.model_validate(tomllib.loads(text))

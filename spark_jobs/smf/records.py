@@ -1,0 +1,197 @@
+"""Records of one kind, side by side: their headers, triplets, times, and which of them are damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from spark_jobs.smf import wire
+from spark_jobs.smf.results import Quarantine
+from spark_jobs.smf.tables import COMMON, INTERVAL_START_LOCAL, Rows, cut
+from spark_jobs.smf.wire import Bytes, Ints, Mask
+
+TRIPLET_BYTES = 8
+FARTHEST_OFFSET_MINUTES = 18 * 60
+"""No local time is further from UTC."""
+_COMMON_TYPES = {column.name: column.type for column in (*COMMON, INTERVAL_START_LOCAL)}
+
+
+@dataclass
+class Records:
+    """Some records of a batch, and where they lie in the dump."""
+
+    data: npt.NDArray[np.uint8]
+    starts: Ints
+    lengths: Ints
+    extents: Ints
+    offsets: Ints
+    numbers: Ints
+    file: str
+    reasons: npt.NDArray[np.object_] = field(init=False)
+    """Why a record is quarantined; None: it is not."""
+
+    def __post_init__(self) -> None:
+        """No record is damaged as yet."""
+        self.reasons = np.full(len(self.starts), None, dtype=object)
+        self._sound = np.ones(len(self.starts), dtype=np.bool_)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def reject(self, which: Mask, reason: str) -> None:
+        """Quarantine records, for the first reason that is found."""
+        hits = which & self._sound
+        if hits.any():
+            self.reasons[hits] = reason
+            self._sound &= ~hits
+
+    @property
+    def sound(self) -> Mask:
+        """Which records are not quarantined."""
+        return self._sound
+
+    def take(self, which: Ints) -> Records:
+        """Some of the records."""
+        return Records(
+            self.data,
+            self.starts[which],
+            self.lengths[which],
+            self.extents[which],
+            self.offsets[which],
+            self.numbers[which],
+            self.file,
+        )
+
+    def quarantined(self) -> list[Quarantine]:
+        """What was rejected."""
+        return [
+            Quarantine(int(self.offsets[i]), int(self.extents[i]), self.reasons[i])
+            for i in np.flatnonzero(~self._sound)
+        ]
+
+    def read(self, at: Ints | int, width: int) -> Bytes:
+        """Copy bytes at an offset in each record; what lies beyond a record is not looked at: the offset is taken as 0."""
+        offsets = np.broadcast_to(np.asarray(at, dtype=np.int64), self.starts.shape)
+        fits = (offsets >= 0) & (offsets + width <= self.lengths)
+        return cut(self.data, self.starts + np.where(fits, offsets, 0), width)
+
+    def triplets(self, at: Ints | int) -> tuple[Ints, Ints, Ints]:
+        """Offset, length and number of sections, from the triplet at an offset in each record."""
+        found = self.read(at, TRIPLET_BYTES)
+        return wire.unsigned(found, 0, 4), wire.unsigned(found, 4, 2), wire.unsigned(found, 6, 2)
+
+    def rows(self, offset: Ints, length: Ints, count: Ints, *, among: Mask, row_bytes: int) -> Rows:
+        """The sections that triplets lead to, of the records in `among`."""
+        counts = np.where(among & (length > 0), count, 0)
+        record = np.repeat(np.arange(len(self)), counts)
+        first = np.cumsum(counts) - counts
+        section = np.arange(len(record)) - first[record]
+        return Rows(
+            data=self.data,
+            positions=(self.starts + offset)[record] + section * length[record],
+            lengths=np.minimum(length[record], row_bytes),
+            record=record,
+            section=section,
+        )
+
+    def reject_overrun(
+        self, offset: Ints, length: Ints, count: Ints, *, first: Ints | int, name: str
+    ) -> None:
+        """Quarantine the records whose sections lie outside of them, or in their headers."""
+        present = (length > 0) & (count > 0)
+        outside = (offset < first) | (offset + length * count > self.lengths)
+        self.reject(present & outside, f"section {name} does not lie within the record")
+
+    def reject_by_rows(self, rows: Rows, wrong: Mask, reason: str) -> None:
+        """Quarantine the records of some rows."""
+        hit = np.zeros(len(self), dtype=np.bool_)
+        hit[rows.record[wrong]] = True
+        self.reject(hit, reason)
+
+
+def has_eyecatcher(rows: Rows, word: str) -> Mask:
+    """Whether the section's name stands in it, after its identifier and length."""
+    expected = np.frombuffer(word.encode("cp037"), dtype=np.uint8)
+    found: Mask = (cut(rows.data, rows.positions + 4, 4) == expected).all(axis=1)
+    return found
+
+
+@dataclass
+class Times:
+    """When records were written, and which interval they tell of."""
+
+    written_local_us: Ints
+    offset_minutes: Ints
+    interval_start_us: Ints
+    interval_end_us: Ints
+    interval_us: Ints
+    interval_start_local_us: Ints
+    has_interval: Mask
+
+    @property
+    def written_us(self) -> Ints:
+        """In UTC."""
+        return self.written_local_us - self.offset_minutes * wire.US_A_MINUTE
+
+
+def written_local(records: Records) -> Ints:
+    """When the header says that each record was written, in microseconds from 1970, local time."""
+    header = records.read(0, 18)
+    days, is_date = wire.packed_days(header, 10)
+    hundredths = wire.unsigned(header, 6, 4)
+    records.reject(~is_date | (hundredths > wire.HUNDREDTHS_A_DAY), "the header has no valid date or time")
+    return days * wire.US_A_DAY + hundredths * wire.US_A_HUNDREDTH
+
+
+def quarters_between(local_us: Ints, utc_us: Ints) -> Ints:
+    """Local time less UTC in minutes, rounded to quarters of an hour."""
+    return (local_us - utc_us + wire.QUARTER_US // 2) // wire.QUARTER_US * 15
+
+
+def common_columns(
+    records: Records,
+    rows: Rows,
+    times: Times,
+    *,
+    wanted: Sequence[str],
+    texts: dict[str, pa.Array],
+    subtypes: Ints,
+) -> dict[str, pa.Array]:
+    """The common columns for rows of some records; texts has the names by record."""
+    makers: dict[str, Any] = {
+        "offset": records.offsets,
+        "record": records.numbers,
+        "subtype": subtypes,
+        "written_at_local": times.written_local_us,
+        "utc_offset_minutes": times.offset_minutes,
+        "written_at": times.written_us,
+    }
+    of_interval = {
+        "interval_start": times.interval_start_us,
+        "interval_end": times.interval_end_us,
+        "interval_us": times.interval_us,
+        "interval_start_local": times.interval_start_local_us,
+    }
+    made: dict[str, pa.Array] = {}
+    index = pa.array(rows.record)
+    for name in wanted:
+        type_ = _COMMON_TYPES[name]
+        if name == "file":
+            made[name] = pa.repeat(pa.scalar(records.file, pa.string()), len(rows))
+        elif name == "section":
+            made[name] = wire.numbers(rows.section, type_)
+        elif name == "smf_type":
+            made[name] = wire.numbers(records.data[records.starts + 5][rows.record], type_)
+        elif name in makers:
+            made[name] = wire.numbers(makers[name][rows.record], type_)
+        elif name in of_interval:
+            missing = ~times.has_interval[rows.record]
+            made[name] = wire.numbers(of_interval[name][rows.record], type_, missing=missing)
+        else:
+            made[name] = texts[name].take(index)
+    return made

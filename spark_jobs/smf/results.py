@@ -1,0 +1,154 @@
+"""What reading a dump gives: rows, and an account of every byte."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Quarantine:
+    """Bytes that could not be read, and why."""
+
+    offset: int
+    length: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class LayoutCheck:
+    """How many rows of a section were held against what must be true of them, and how many failed."""
+
+    rows: int = 0
+    failed: int = 0
+
+    def __add__(self, other: LayoutCheck) -> LayoutCheck:
+        """Put the checks of two ranges together."""
+        return LayoutCheck(self.rows + other.rows, self.failed + other.failed)
+
+    @property
+    def is_layout_wrong(self) -> bool:
+        """Whether more than one row in a hundred failed: then the layout is wrong, not the rows."""
+        return self.failed * 100 > self.rows
+
+
+@dataclass
+class Accounting:
+    """Where every byte went: decoded + skipped + quarantined + lost + held = the bytes of the range.
+
+    A record counts with its segments' descriptor words. Block descriptor words are skipped, under "BDW".
+    """
+
+    decoded_bytes: int = 0
+    skipped: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Type-subtype -> records, bytes."""
+    quarantined: list[Quarantine] = field(default_factory=list)
+    lost_bytes: int = 0
+    """What is missing its end: the record that a truncated dump breaks off in."""
+    held_bytes: int = 0
+    """Pieces of broken records whose other pieces lie in another range."""
+
+    @property
+    def skipped_bytes(self) -> int:
+        """Bytes of the records that nobody asked for."""
+        return sum(size for _, size in self.skipped.values())
+
+    @property
+    def quarantined_bytes(self) -> int:
+        """Bytes that could not be read."""
+        return sum(item.length for item in self.quarantined)
+
+    @property
+    def total_bytes(self) -> int:
+        """The sum over all kinds."""
+        return (
+            self.decoded_bytes
+            + self.skipped_bytes
+            + self.quarantined_bytes
+            + self.lost_bytes
+            + self.held_bytes
+        )
+
+    def add(self, other: Accounting) -> None:
+        """Put another range's account on top of this one."""
+        self.decoded_bytes += other.decoded_bytes
+        for kind, (records, size) in other.skipped.items():
+            before = self.skipped.get(kind, (0, 0))
+            self.skipped[kind] = (before[0] + records, before[1] + size)
+        self.quarantined.extend(other.quarantined)
+        self.lost_bytes += other.lost_bytes
+        self.held_bytes += other.held_bytes
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One piece of a broken record (RMF writes a record of more than 32 KB in pieces), as it stands in the dump."""
+
+    offset: int
+    length: int
+    """Bytes in the dump, with the descriptor words of all segments."""
+    record: int
+    data: bytes
+
+
+@dataclass
+class RangeResult:
+    """The rows of a byte range and the account of its bytes."""
+
+    batches: dict[str, list[pa.RecordBatch]]
+    """Table (see decode.TABLES) -> batches in record order."""
+    first_start: int
+    """Offset of the first record that begins in the range; the range before must end here."""
+    end_offset: int
+    """Where the range's last record ends; the next range must begin here."""
+    accounting: Accounting
+    records: dict[str, int]
+    """Type-subtype -> records, whether decoded, skipped or quarantined."""
+    checks: dict[str, LayoutCheck] = field(default_factory=dict)
+    """Section -> its self-check. Where `is_layout_wrong` over the whole dump, nothing of the section may be stored."""
+    pieces: list[Piece] = field(default_factory=list)
+    """Pieces of broken records that the range does not complete: for `decode.finish`, with those of all ranges."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """Where a task may begin: a record's offset, and the records before it."""
+
+    offset: int
+    record_number: int
+
+
+@dataclass(frozen=True)
+class DumpIndex:
+    """What one pass over a dump finds."""
+
+    framing: str
+    """rdw, bdw, gzip+rdw or gzip+bdw; a compressed dump has one split, and its offsets count decompressed bytes."""
+    size_bytes: int
+    """Of the file as it lies on disk."""
+    sha256: str
+    splits: tuple[Split, ...]
+    counts: dict[str, int]
+    """Type-subtype -> records."""
+    content_bytes: int
+    """Of the dump once decompressed: what all accounts add up to. size_bytes where it is not compressed."""
+
+    def ranges(self) -> list[tuple[Split, int]]:
+        """Where each task begins, and the offset from which the next one owns the records."""
+        ends = [split.offset for split in self.splits[1:]] + [self.content_bytes]
+        return list(zip(self.splits, ends, strict=True))
+
+    def to_json(self) -> str:
+        """For the file beside the dump."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> DumpIndex:
+        """Read what to_json wrote."""
+        found = json.loads(text)
+        found["splits"] = tuple(Split(**split) for split in found["splits"])
+        return cls(**found)

@@ -1,0 +1,55 @@
+"""One row for each structure of a 74-4, with what the same record says of the coupling facility and its storage."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from spark_jobs.smf.results import RangeResult
+from spark_jobs.smf.tables import TABLE_LAYOUTS, full_schema, table_fields
+
+BESIDE = ("r744_cf", "r744_storage")
+PREFIX = "cf_"
+
+
+def _added(table: str) -> list[tuple[str, str]]:
+    """The columns that a table adds: their names there, and here."""
+    known = (
+        set(full_schema("r744_structure").names)
+        if table == "r744_storage"
+        else {"sysplex", "system_name", "coupling_facility"}
+    )
+    return [
+        (field.column, field.column if field.column.startswith(PREFIX) else PREFIX + field.column)
+        for section, field in table_fields(table)
+        if section.id == TABLE_LAYOUTS[table][-1] and field.column not in known
+    ]
+
+
+def joined_schema() -> pa.Schema:
+    """The columns of a structure, then those of its coupling facility."""
+    fields = list(full_schema("r744_structure"))
+    for table in BESIDE:
+        types = full_schema(table)
+        fields += [pa.field(name, types.field(column).type) for column, name in _added(table)]
+    return pa.schema(fields)
+
+
+def structures_joined(result: RangeResult) -> list[pa.RecordBatch]:
+    """Join the tables of a result by record."""
+    wanted = joined_schema()
+    beside = {table: pa.Table.from_batches(result.batches[table], full_schema(table)) for table in BESIDE}
+    rows = {
+        table: {number: row for row, number in enumerate(found.column("record").to_pylist())}
+        for table, found in beside.items()
+    }
+    made = []
+    for batch in result.batches["r744_structure"]:
+        columns = list(batch.columns)
+        records = batch.column("record").to_pylist()
+        for table in BESIDE:
+            index = pa.array([rows[table].get(record) for record in records], pa.int64())
+            columns += [
+                beside[table].column(column).combine_chunks().take(index) for column, _ in _added(table)
+            ]
+        made.append(pa.RecordBatch.from_arrays(columns, schema=wanted))
+    return made

@@ -1,0 +1,369 @@
+"""From the bytes of a dump to its logical records.
+
+The walk is fast where the chain of descriptor words holds and careful where it breaks. It gives a record away only when
+what follows it is the beginning of a record, or the end of the dump: so a damaged length costs the record whose length it
+is. What it finds depends on the bytes alone and not on how they are read, so ranges of a dump give what the whole dump
+gives.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from spark_jobs.smf.careful import (
+    BDW,
+    DEEP,
+    FIRST,
+    LAST,
+    LONGEST_SEGMENT,
+    RDW,
+    SHORTEST_RECORD,
+    SHORTEST_SEGMENT,
+    WHOLE,
+    Careful,
+    Segment,
+)
+from spark_jobs.smf.chain import Positions, Run
+from spark_jobs.smf.results import Quarantine
+
+CHUNK_BYTES = 16 * 2**20
+LOOKAHEAD_BYTES = 2 * 2**20
+"""No decision needs more bytes than these after the record in question."""
+SLACK_BYTES = 8192
+"""After the end of the window, so that the longest row may be copied from its last byte."""
+FEW_SEGMENTS, MANY_SEGMENTS = 32, 2**30
+
+NO_BEGIN = "a segment that continues no record"
+NO_HEADER = "the record's header has no valid date, time or system id"
+NO_BLOCK = "a damaged block descriptor word"
+NO_RECORD = "no record begins here"
+
+
+Source = io.RawIOBase | io.BufferedIOBase
+
+
+@dataclass
+class Batch:
+    """Some logical records in one array of bytes, and what was not a record."""
+
+    data: npt.NDArray[np.uint8]
+    """The window, joined records after it; beyond the last record there are SLACK_BYTES more."""
+    starts: Positions
+    """Where each record stands in data, joined if it was spanned."""
+    lengths: Positions
+    """Of the joined records, with the first segment's descriptor word."""
+    extents: Positions
+    """Bytes of all segments in the dump, their descriptor words included."""
+    offsets: Positions
+    """Where each record begins in the dump."""
+    first_number: int
+    """Number of the first record."""
+    damage: list[Quarantine] = field(default_factory=list)
+    lost_bytes: int = 0
+    blocks: int = 0
+
+
+class Walk:
+    """Pass over a dump, or a range of it, and give its records in batches."""
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        blocked: bool,
+        start: int = 0,
+        stop: int | None = None,
+        is_begin: bool = True,
+        first_number: int = 0,
+        window_bytes: int | None = None,
+    ) -> None:
+        """Set out at the source's position, which is `start` in the dump.
+
+        Args:
+            source: bytes from `start` on.
+            blocked: whether there are block words.
+            start: offset in the dump.
+            stop: records that begin here or later belong to the next range.
+            is_begin: whether the dump begins at `start`; otherwise the first record is looked for.
+            first_number: number of the first record.
+            window_bytes: how much is held at a time, for sources that are known to be smaller than usual.
+        """
+        self._source = source
+        self._blocked = blocked
+        self._stop = stop
+        self._is_begin = is_begin
+        self._number = first_number
+        self._capacity = CHUNK_BYTES + LOOKAHEAD_BYTES if window_bytes is None else window_bytes
+        self._window = np.zeros(2 * self._capacity + SLACK_BYTES, dtype=np.uint8)
+        self._base = start
+        """Offset in the dump of the window's first byte."""
+        self._filled = 0
+        self._at_end = False
+        self._garbage: tuple[int, str] | None = None
+        """Where in the dump an unreadable stretch began whose end is not found yet, and why."""
+        self._patience = MANY_SEGMENTS
+        self.first_start = start
+        """Where the first record of the range begins; known once the first batch has come."""
+        self.end = start
+        """How far the walk has come."""
+
+    def batches(self) -> Iterator[Batch]:
+        """Give the records of the range. A batch's data are only good until the next one is asked for."""
+        self._fill(0)
+        position, done = self._set_out()
+        while not done:
+            found = _Found()
+            position, done = self._pass(found, position)
+            self.end = self._base + position
+            problem = getattr(self._source, "problem", None)
+            if done and self._at_end and problem:
+                found.damage.append((self.end, self.end, problem))
+            yield self._batch(found)
+            if not done:
+                self._fill(position)
+                position = 0
+
+    def is_deep_start(self, offset: int, *, depth: int) -> bool:
+        """Whether that many records begin one after the other there; for an offset in the batch that came last."""
+        return self._careful().is_deep_start(offset - self._base, depth=depth)
+
+    # ---- the window
+
+    def _fill(self, keep_from: int) -> None:
+        """Drop what is before keep_from and read more."""
+        kept = self._filled - keep_from
+        self._window[:kept] = self._window[keep_from : self._filled]
+        self._base += keep_from
+        self._filled = kept
+        target = self._window.data
+        while self._filled < self._capacity and not self._at_end:
+            read = self._source.readinto(target[self._filled : self._capacity])
+            self._at_end = not read
+            self._filled += read or 0
+
+    @property
+    def _horizon(self) -> int:
+        """Records that begin before it may be looked at: enough is known of what comes after them."""
+        return self._filled if self._at_end else max(0, self._filled - LOOKAHEAD_BYTES)
+
+    def _careful(self) -> Careful:
+        return Careful(self._window[: self._filled], at_end=self._at_end, blocked=self._blocked)
+
+    def _set_out(self) -> tuple[int, bool]:
+        """Find the first record; return its position, and whether there is none in the range."""
+        if self._is_begin:
+            return 0, False
+        while True:
+            found = self._careful().search(0, depth=DEEP, until=None if self._at_end else self._horizon)
+            if found is not None or self._at_end:
+                break
+            self._fill(self._horizon)
+        position = self._filled if found is None else found
+        self.first_start = self.end = self._base + position
+        return position, found is None or self._is_past(position)
+
+    def _is_past(self, position: int) -> bool:
+        return (self._stop is not None and self._base + position >= self._stop) or (
+            position == self._filled and self._at_end
+        )
+
+    # ---- one window
+
+    def _pass(self, found: _Found, position: int) -> tuple[int, bool]:
+        """Walk through the window; return where to go on, and whether the range is done."""
+        careful = self._careful()
+        while position < self._horizon:
+            if self._garbage is not None:
+                position = self._leave_garbage(careful, found, position)
+                if self._garbage is not None:
+                    return position, False
+            else:
+                run = Run(careful, position, until=self._until(), most=self._patience)
+                found.add(run)
+                position = run.end
+                if run.is_sound:
+                    self._patience = min(self._patience * 2, MANY_SEGMENTS)
+                elif position < self._horizon and not self._is_past(position):
+                    self._patience = FEW_SEGMENTS
+                    position = self._step(careful, found, position)
+            if self._garbage is None and self._is_past(position):
+                return position, True
+        return position, position == self._filled and self._at_end
+
+    def _until(self) -> int:
+        return self._horizon if self._stop is None else min(self._horizon, self._stop - self._base)
+
+    def _step(self, careful: Careful, found: _Found, position: int) -> int:
+        """One record with every check, and what follows it if that is not another record; return where to go on."""
+        begin = careful.next_start(position)
+        if begin is None:
+            return self._mend(careful, found, position, record=None)
+        found.blocks += begin != position
+        segments, end = careful.segments(begin)
+        is_complete = segments[-1][1] in (WHOLE, LAST)
+        if is_complete and careful.is_end(end):
+            found.add_record(segments)
+            return self._arrive(careful, found, end)
+        if end > careful.size:
+            return self._cut(careful, found, begin)
+        if is_complete:
+            return self._mend(careful, found, end, record=segments)
+        if careful.next_start(end) is not None:
+            found.damage.append(
+                (self._base + begin, self._base + end, "the record's last segment is missing")
+            )
+            return self._arrive(careful, found, end)
+        if careful.size - end < RDW + BDW and careful.at_end:
+            return self._cut(careful, found, begin)
+        return self._give_up(begin, begin + RDW, "the record's segments do not join")
+
+    def _mend(self, careful: Careful, found: _Found, trouble: int, *, record: list[Segment] | None) -> int:
+        """What follows a record (or begins the dump) is none: find out which of the two is damaged."""
+        if careful.size - trouble < SHORTEST_RECORD and careful.at_end:
+            found.add_record(record)
+            return self._tail(careful, found, trouble)
+        end = careful.damaged_record_end(trouble)
+        if end is not None:
+            found.add_record(record)
+            is_odd = careful.is_continuation(trouble)
+            reason = NO_BEGIN if is_odd else NO_HEADER
+            found.damage.append((self._base + trouble, self._base + end, reason))
+            return self._arrive(careful, found, end)
+        if careful.blocked and careful.is_start(trouble + BDW):
+            found.add_record(record)
+            found.damage.append((self._base + trouble, self._base + trouble + BDW, NO_BLOCK))
+            return trouble + BDW
+        if record is None or careful.has_header_near(trouble) or careful.is_filling(trouble):
+            found.add_record(record)
+            return self._give_up(trouble, trouble + 1, NO_RECORD)
+        begin = record[0][0]
+        return self._give_up(begin, begin + RDW, "the record's length does not lead to another record")
+
+    def _arrive(self, careful: Careful, found: _Found, position: int) -> int:
+        """Step over the block word at the position, if a record begins behind it."""
+        begin = careful.next_start(position)
+        if begin is None or begin == position:
+            return position
+        found.blocks += 1
+        return begin
+
+    def _give_up(self, begin: int, search_from: int, reason: str) -> int:
+        self._garbage = (self._base + begin, reason)
+        return search_from
+
+    def _leave_garbage(self, careful: Careful, found: _Found, position: int) -> int:
+        """Look for the next record behind an unreadable stretch."""
+        begin = careful.search(position, until=None if self._at_end else self._horizon)
+        if begin is None and not self._at_end:
+            return max(position, self._horizon)
+        end = self._filled if begin is None else begin
+        if self._garbage is not None:
+            found.damage.append((self._garbage[0], self._base + end, self._garbage[1]))
+        self._garbage = None
+        return end
+
+    def _cut(self, careful: Careful, found: _Found, begin: int) -> int:
+        """The record ends after the dump does: the dump is cut off, or the length is damaged."""
+        following = careful.search(begin + SHORTEST_RECORD)
+        if following is None:
+            found.lost_bytes += self._filled - begin
+            return self._filled
+        reason = "the record's length leads beyond the end of the dump"
+        found.damage.append((self._base + begin, self._base + following, reason))
+        return following
+
+    def _tail(self, careful: Careful, found: _Found, trouble: int) -> int:
+        """Fewer bytes are left than a header has: the beginning of a record, or nothing known."""
+        rest = bytes(careful.view[trouble : self._filled])
+        may_begin = _may_begin_record(rest) or (
+            careful.blocked and careful.is_block_word(trouble) and _may_begin_record(rest[BDW:])
+        )
+        if may_begin:
+            found.lost_bytes += self._filled - trouble
+        else:
+            found.damage.append((self._base + trouble, self._base + self._filled, NO_RECORD))
+        return self._filled
+
+    # ---- what is given away
+
+    def _batch(self, found: _Found) -> Batch:
+        positions, codes, lengths = found.arrays()
+        firsts = np.flatnonzero(codes <= FIRST)
+        counts = np.diff(firsts, append=len(codes))
+        extents = np.add.reduceat(lengths, firsts) if firsts.size else lengths
+        starts = positions[firsts]
+        batch = Batch(
+            data=self._window,
+            starts=starts.copy(),
+            lengths=extents - RDW * (counts - 1),
+            extents=extents,
+            offsets=self._base + starts,
+            first_number=self._number,
+            damage=[Quarantine(begin, end - begin, reason) for begin, end, reason in found.damage],
+            lost_bytes=found.lost_bytes,
+            blocks=found.blocks,
+        )
+        self._number += len(starts)
+        self._join(batch, positions, lengths, firsts, np.flatnonzero(counts > 1))
+        return batch
+
+    def _join(
+        self, batch: Batch, positions: Positions, lengths: Positions, firsts: Positions, spanned: Positions
+    ) -> None:
+        """Put the segments of spanned records together, behind the window."""
+        window = self._window
+        target = self._capacity
+        for record in spanned.tolist():
+            first = int(firsts[record])
+            batch.starts[record] = target
+            last = int(firsts[record + 1]) if record + 1 < len(firsts) else len(positions)
+            for segment in range(first, last):
+                skipped = 0 if segment == first else RDW
+                begin, length = int(positions[segment]) + skipped, int(lengths[segment]) - skipped
+                window[target : target + length] = window[begin : begin + length]
+                target += length
+
+
+def _may_begin_record(rest: bytes) -> bool:
+    """Whether so few bytes could be the beginning of a record."""
+    word = rest[:RDW].ljust(RDW, b"\0")
+    length = int.from_bytes(word[:2], "big")
+    is_length = len(rest) < len(word[:2]) or SHORTEST_SEGMENT <= length <= LONGEST_SEGMENT
+    return is_length and word[2] <= FIRST and word[3] == 0
+
+
+class _Found:
+    """What a window gave so far."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[Positions, Positions, Positions]] = []
+        self.damage: list[tuple[int, int, str]] = []
+        self.lost_bytes = 0
+        self.blocks = 0
+
+    def add(self, run: Run) -> None:
+        if len(run.positions):
+            self._parts.append((run.positions, run.codes, run.lengths))
+        self.blocks += run.blocks
+
+    def add_record(self, segments: list[Segment] | None) -> None:
+        if segments:
+            table = np.array(segments, dtype=np.int64)
+            self._parts.append((table[:, 0], table[:, 1], table[:, 2]))
+            begin, end = segments[0][0], segments[-1][0] + segments[-1][2]
+            self.blocks += (end - begin - int(table[:, 2].sum())) // BDW
+
+    def arrays(self) -> tuple[Positions, Positions, Positions]:
+        """Where each segment begins, its code and length."""
+        if len(self._parts) == 1:
+            return self._parts[0]
+        if not self._parts:
+            none = np.zeros(0, dtype=np.int64)
+            return none, none, none
+        positions, codes, lengths = zip(*self._parts, strict=True)
+        return np.concatenate(positions), np.concatenate(codes), np.concatenate(lengths)

@@ -1,0 +1,129 @@
+/* The bars of uploads: one for the transfer, one for the reading. Without this script forms and a refresh do the same. */
+(() => {
+  "use strict";
+  const GIB = 2 ** 30;
+  const MIB = 2 ** 20;
+  const STAGES = {
+    indexing: "Finding the records",
+    decoding: "Decoding",
+    committing: "Storing in the usage history",
+    summing: "Summing up the hours",
+  };
+
+  const amount = (bytes) => {
+    if (bytes < MIB) return `${bytes} bytes`;
+    if (bytes < GIB) return `${(bytes / MIB).toFixed(1)} MiB`;
+    return `${(bytes / GIB).toFixed(2)} GiB`;
+  };
+
+  const setBar = (id, share, words) => {
+    const bar = document.getElementById(id);
+    if (share === null) bar.removeAttribute("value");
+    else bar.value = Math.floor(1000 * share);
+    document.getElementById(`${id}-words`).textContent = words;
+  };
+
+  /* ---- the transfer ---------------------------------------------------------------------------------------------- */
+
+  const send = (form, file, before, total, begun) => {
+    const query = new URLSearchParams({ name: file.name });
+    for (const name of ["kind", "observed_at", "zone"]) {
+      const value = form.elements[name].value.trim();
+      if (value) query.set(name, value);
+    }
+    const request = new XMLHttpRequest();
+    const done = new Promise((resolve, reject) => {
+      request.upload.addEventListener("progress", (event) => {
+        const sent = before + event.loaded;
+        const rate = sent / Math.max((performance.now() - begun) / 1000, 0.001);
+        setBar("bar-transfer", total ? sent / total : 1, `${amount(sent)} of ${amount(total)}, ${amount(Math.round(rate))} a second`);
+      });
+      request.addEventListener("load", () => {
+        let answer = {};
+        try {
+          answer = JSON.parse(request.responseText);
+        } catch {
+          /* a proxy's own page: the status says enough */
+        }
+        if (request.status < 300) resolve(answer);
+        else reject(new Error(answer.detail || `The service answered with status ${request.status}.`));
+      });
+      request.addEventListener("error", () => reject(new Error("The connection ended before the upload had arrived. Nothing was kept.")));
+      request.addEventListener("abort", () => reject(new Error("The upload was cancelled. Nothing was kept.")));
+    });
+    request.open("POST", `${form.dataset.rest}?${query}`);
+    request.setRequestHeader("Content-Type", "application/octet-stream");
+    request.setRequestHeader("Accept", "application/json");
+    request.send(file);
+    return { request, done };
+  };
+
+  const takeOver = (form) => {
+    const [box, cancel, refused] = ["transfer", "cancel", "refused"].map((id) => document.getElementById(id));
+    const button = document.getElementById("send");
+    let current = null;
+    cancel.addEventListener("click", () => current?.abort());
+    addEventListener("beforeunload", (event) => {
+      if (current) event.preventDefault();
+    });
+
+    form.addEventListener("submit", async (event) => {
+      const files = [...form.elements.file.files];
+      if (!files.length || form.elements.text.value) return; // a text goes with the form itself
+      event.preventDefault();
+      if (current) return;
+      refused.hidden = true;
+      box.hidden = false;
+      button.disabled = true;
+      const total = files.reduce((sum, file) => sum + file.size, 0);
+      const begun = performance.now();
+      let before = 0;
+      let last = null;
+      try {
+        for (const file of files) {
+          const { request, done } = send(form, file, before, total, begun);
+          current = request;
+          last = await done;
+          before += file.size;
+        }
+        current = null;
+        setBar("bar-transfer", 1, `${amount(total)}, whole`);
+        const said = last.stored === "identical" ? "identical" : "created";
+        location.assign(files.length > 1 ? `${form.dataset.pages}?said=created` : `${form.dataset.pages}/${last.id}?said=${said}`);
+      } catch (error) {
+        current = null;
+        box.hidden = true;
+        button.disabled = false;
+        refused.textContent = error.message;
+        refused.hidden = false;
+        button.focus();
+      }
+    });
+  };
+
+  /* ---- the reading ----------------------------------------------------------------------------------------------- */
+
+  const follow = (bars) => {
+    const sentence = document.getElementById("bars-sentence");
+    const source = new EventSource(bars.dataset.events);
+    const show = (job) => {
+      const known = job.state === "running" && job.total > 0;
+      const of = job.total > 1 ? `: ${amount(job.done)} of ${amount(job.total)}` : "";
+      const words = known ? `${STAGES[job.stage] || job.stage}${of}` : "";
+      setBar("bar-reading", known ? Math.min(job.done / job.total, 1) : null, words);
+      if (sentence.textContent !== job.sentence) sentence.textContent = job.sentence; // read out once for each stage
+      sentence.classList.toggle("vh", known); // to be seen it stands beside the bar
+    };
+    source.addEventListener("progress", (event) => show(JSON.parse(event.data)));
+    source.addEventListener("end", () => {
+      source.close();
+      location.replace(location.pathname); // the page with the report, or with what is asked
+    });
+    addEventListener("pagehide", () => source.close());
+  };
+
+  const form = document.getElementById("upload");
+  if (form && window.XMLHttpRequest) takeOver(form);
+  const bars = document.getElementById("bars");
+  if (bars?.dataset.events && window.EventSource) follow(bars);
+})();

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from app.main import create_app
+from app.settings import Settings
+from tests.chromium import LAUNCH_FLAGS
+from tests.uploads.support import READER
+
+
+@pytest.fixture
+def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Address of a service of this test alone; its jobs find the stand-in reader."""
+    monkeypatch.setenv("PYTHONPATH", str(READER))
+    yield from serve(tmp_path)
+
+
+@pytest.fixture
+def real_base(tmp_path: Path) -> Iterator[str]:
+    """The same with the real reader."""
+    yield from serve(tmp_path)
+
+
+def serve(folder: Path) -> Iterator[str]:
+    app = create_app(Settings(data_dir=folder / "data"))
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_level="critical", access_log=False, timeout_graceful_shutdown=3)
+    )
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Path) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=str(chromium), args=list(LAUNCH_FLAGS))
+        yield launched
+        launched.close()
+
+
+def open_page(browser: Browser, base: str) -> Iterator[Page]:
+    """A page that must not complain: no error in its console, no refusal of the content security policy."""
+    context = browser.new_context(
+        base_url=base, viewport={"width": 1440, "height": 900}, reduced_motion="reduce"
+    )
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on("console", lambda m: complaints.append(m.text) if is_complaint(m.type, m.text) else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+def is_complaint(kind: str, text: str) -> bool:
+    # Chromium reports every answer of 4xx as an error; pages answer 422 on purpose.
+    return kind in ("error", "warning") and "Failed to load resource" not in text
+
+
+@pytest.fixture
+def page(browser: Browser, base: str) -> Iterator[Page]:
+    yield from open_page(browser, base)
+
+
+@pytest.fixture
+def real_page(browser: Browser, real_base: str) -> Iterator[Page]:
+    yield from open_page(browser, real_base)

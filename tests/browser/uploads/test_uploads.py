@@ -1,0 +1,209 @@
+"""Uploads in a real browser: both bars, questions, the keyboard, without scripts, and looked at by axe."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.uploads.support import DAY
+
+pytestmark = pytest.mark.browser
+
+LINE = "# " + "x" * 1022 + "\n"
+WATCH = """
+const look = () => {
+  for (const bar of document.querySelectorAll("progress")) {
+    const words = document.getElementById(`${bar.id}-words`).textContent;
+    window.note(bar.id, bar.hasAttribute("value") ? bar.value : -1, words);
+  }
+};
+document.addEventListener("DOMContentLoaded", () => {
+  look();
+  for (const words of document.querySelectorAll(".progress .words")) {
+    new MutationObserver(look).observe(words, { childList: true, characterData: true, subtree: true });
+  }
+});
+"""
+"""Notes every change of the bars, so that nothing depends on when the test looks."""
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Callable[..., Path]:
+    def make(orders: str, name: str = "night.smf", *, size_kib: int = 1) -> Path:
+        path = tmp_path / name
+        path.write_text(orders + LINE * size_kib)
+        return path
+
+    return make
+
+
+def choose_and_send(page: Page, *paths: Path) -> None:
+    page.goto("/new-upload")
+    page.get_by_label("One or more files").set_input_files(list(paths))
+    page.get_by_role("button", name="Upload", exact=True).click()
+
+
+def test_a_dump_is_uploaded_and_both_bars_are_watched(page: Page, dump: Callable[..., Path]) -> None:
+    seen: dict[str, list[tuple[float, str]]] = {"bar-transfer": [], "bar-reading": []}
+    page.expose_function("note", lambda bar, value, words: seen[bar].append((value, words)))
+    page.add_init_script(WATCH)
+    steps = "".join(f"say decoding {n}000000 8000000\nwait 1.1\n" for n in range(1, 4))
+    choose_and_send(page, dump(f"say indexing 5 10\nwait 1.1\n{steps}days {DAY}\n", size_kib=60_000))
+    expect(page.get_by_role("heading", level=1, name="night.smf")).to_be_visible()
+    expect(page.get_by_text("342 rows were stored.", exact=True)).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("progressbar", name="Reading")).to_have_js_property("value", 1000)
+    transfer = [value for value, words in seen["bar-transfer"] if " of " in words]
+    assert any(0 < value < 1000 for value in transfer), seen["bar-transfer"][:20]
+    assert transfer == sorted(transfer)
+    reading = [words for _, words in seen["bar-reading"]]
+    assert any(words.startswith("Finding the records: 5 bytes of 10 bytes") for words in reading)
+    assert len({words for words in reading if words.startswith("Decoding: ")}) >= 2
+    expect(page.get_by_role("rowheader", name="SQ03APPLICATION1")).to_be_visible()
+    expect(page.get_by_role("region", name="Quarantined")).to_contain_text(
+        "a middle segment without a first one"
+    )
+    page.get_by_role("link", name="APPLICATION1", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("APPLICATION1")
+
+
+def test_the_same_dump_again_leads_to_its_page(page: Page, dump: Callable[..., Path]) -> None:
+    path = dump(f"days {DAY}\n")
+    choose_and_send(page, path)
+    expect(page.get_by_text("342 rows were stored.", exact=True)).to_be_visible(timeout=60_000)
+    choose_and_send(page, path)
+    expect(page.get_by_text("not kept twice")).to_be_visible()
+
+
+def test_several_files_lead_to_the_list(page: Page, dump: Callable[..., Path]) -> None:
+    choose_and_send(page, dump("wait 0\n", "a.smf"), dump("wait 0.1\n", "b.smf"))
+    expect(page).to_have_url(re.compile(r"/uploads\?said=created$"))
+    for name in ("a.smf", "b.smf"):
+        expect(page.get_by_role("link", name=name)).to_be_visible()
+
+
+def test_a_question_is_answered_by_keyboard_alone(page: Page, dump: Callable[..., Path]) -> None:
+    choose_and_send(page, dump(f"ask\ndays {DAY}\n"))
+    expect(page.get_by_role("heading", name="What must be known first")).to_be_visible(timeout=60_000)
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        name = page.evaluate("document.activeElement.name || ''")
+        if name == "qsg/SYSA/CSQ1":
+            page.keyboard.type("sq03")
+        if name == "none/SYSB/CSQ2":
+            page.keyboard.press("Space")
+        if page.evaluate("document.activeElement.textContent.trim() === 'Answer and read'"):
+            page.keyboard.press("Enter")
+            break
+    expect(page.get_by_text("342 rows were stored.", exact=True)).to_be_visible(timeout=60_000)
+
+
+def test_a_pasted_display_asks_for_its_time(page: Page) -> None:
+    page.goto("/new-upload")
+    page.get_by_label("Pasted text").fill("observe\n")
+    page.get_by_role("button", name="Upload", exact=True).click()
+    expect(page.get_by_text("When was this display taken")).to_be_visible(timeout=60_000)
+    page.get_by_label("Observed at").first.fill("2026-11-21T09:30")
+    page.get_by_role("button", name="Answer and read").click()
+    expect(page.get_by_text("Say in which time zone that time is")).to_be_visible()
+    page.get_by_label("Time zone").first.fill("Europe/Berlin")
+    page.get_by_role("button", name="Answer and read").click()
+    expect(page.get_by_text("342 rows were stored.", exact=True)).to_be_visible(timeout=60_000)
+
+
+def test_a_refusal_is_told_on_the_form_and_what_was_chosen_stays(
+    page: Page, dump: Callable[..., Path]
+) -> None:
+    page.goto("/new-upload")
+    page.get_by_label("One or more files").set_input_files(dump("wait 0\n"))
+    page.get_by_label("Time zone").fill("nowhere")
+    page.get_by_role("button", name="Upload", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("is no time zone")
+    page.get_by_label("Time zone").fill("+01:00")
+    page.get_by_role("button", name="Upload", exact=True).click()
+    expect(page.get_by_role("heading", level=1, name="night.smf")).to_be_visible()
+
+
+def test_a_transfer_can_be_cancelled(page: Page, dump: Callable[..., Path], base: str) -> None:
+    page.route("**/api/v1/uploads?*", lambda _: None)  # the service never answers
+    choose_and_send(page, dump("wait 0\n"))
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("alert")).to_contain_text("was cancelled. Nothing was kept.")
+    expect(page.get_by_role("button", name="Upload", exact=True)).to_be_enabled()
+    assert base
+
+
+def test_without_scripts_the_form_and_a_refresh_do_the_same(
+    page: Page, base: str, dump: Callable[..., Path]
+) -> None:
+    assert page.context.browser is not None
+    context = page.context.browser.new_context(base_url=base, java_script_enabled=False)
+    plain = context.new_page()
+    choose_and_send(plain, dump(f"say decoding 1 2\nwait 2\ndays {DAY}\n"))
+    expect(plain.get_by_text("Received in whole.")).to_be_visible()
+    refresh = plain.get_by_role("link", name="Refresh")
+    expect(refresh).to_be_visible()
+    for _ in range(60):
+        if not refresh.is_visible():
+            break
+        refresh.click()
+        plain.wait_for_timeout(300)
+    expect(plain.get_by_text("342 rows were stored.", exact=True)).to_be_visible()
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_have_no_accessibility_violation_and_do_not_overflow(
+    page: Page, dump: Callable[..., Path], scheme: str
+) -> None:
+    ends = {
+        "done.smf": f"days {DAY}\n",
+        "asks.smf": "ask\n",
+        "when.txt": "observe\n",
+        "failed.smf": "fail 3\n",
+    }
+    for number, (name, orders) in enumerate(ends.items(), start=1):
+        choose_and_send(page, dump(orders, name))
+        page.wait_for_url(f"**/uploads/{number}*")
+        expect(page.get_by_text(re.compile("Read it again, or as"))).to_be_visible(timeout=60_000)
+    choose_and_send(page, dump("say decoding 1 2\nwait 40\n", "running.smf"))
+    expect(page.get_by_text("Decoding: ")).to_be_visible(timeout=60_000)
+    page.request.put("/api/v1/qsg-map/SYSZ/CSQ9", data={"qsg": "SQ03"})
+    page.emulate_media(color_scheme="light" if scheme == "light" else "dark")
+    found: list[str] = []
+    for path in ("/uploads", "/new-upload", "/qsg-map", *(f"/uploads/{number}" for number in range(1, 6))):
+        page.goto(path)
+        page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+        for width in (1440, 1024, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+                found.append(f"{path} overflows at {width}")
+            if width != 1024:
+                violations = Axe().run(page).response["violations"]
+                found += [
+                    f"{path} at {width}: {each['id']} {each['nodes'][0]['target']}" for each in violations
+                ]
+    assert found == []
+
+
+DUMPS = Path(os.environ.get("CFPLAN_SMF_SAMPLES", Path(__file__).parents[4] / "shared" / "data" / "smf"))
+
+
+@pytest.mark.skipif(
+    not (DUMPS / "TEST115.dat").exists(), reason="IBM's sample dumps are not beside the repository"
+)
+def test_a_real_dump_is_read_by_the_real_reader(real_page: Page) -> None:
+    page = real_page
+    choose_and_send(page, DUMPS / "TEST115.dat")
+    expect(page.get_by_role("heading", name="What must be known first")).to_be_visible(timeout=60_000)
+    page.get_by_label("Group of MQPC on H019").fill("QSG1")
+    page.get_by_role("button", name="Answer and read").click()
+    expect(page.get_by_text("Stored 3 new rows.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("rowheader", name="QSG1NONPERSIST1")).to_be_visible()
+    page.get_by_role("link", name="NONPERSIST1", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("NONPERSIST1")

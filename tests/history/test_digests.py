@@ -1,0 +1,88 @@
+"""Digests depend on the values of a row and on nothing else."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_jobs.history.digests import row_digest
+
+ROWS = st.lists(
+    st.tuples(
+        st.one_of(st.none(), st.text(max_size=80)),
+        st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1)),
+        st.one_of(st.none(), st.booleans()),
+        st.one_of(st.none(), st.floats(allow_nan=False)),
+    ),
+    min_size=1,
+    max_size=30,
+)
+TYPES = (pa.string(), pa.int64(), pa.bool_(), pa.float64())
+
+
+def digest(rows: list[tuple[object, ...]], *, lane: int = 0, reverse: bool = False) -> list[int]:
+    columns = [(f"c{n}", pa.array([row[n] for row in rows], kind)) for n, kind in enumerate(TYPES)]
+    if reverse:
+        columns.reverse()
+    return row_digest(columns, rows=len(rows), lane=lane).tolist()
+
+
+@given(ROWS)
+def test_a_row_has_the_same_digest_in_any_company(rows: list[tuple[object, ...]]) -> None:
+    assert digest(rows) == [digest([row])[0] for row in rows]
+
+
+@given(ROWS)
+def test_the_order_of_columns_does_not_matter(rows: list[tuple[object, ...]]) -> None:
+    assert digest(rows) == digest(rows, reverse=True)
+
+
+@given(ROWS)
+def test_different_rows_differ_and_equal_rows_do_not(rows: list[tuple[object, ...]]) -> None:
+    digests = digest(rows)
+    for one, its in zip(rows, digests, strict=True):
+        for other, others in zip(rows, digests, strict=True):
+            assert (one == other) == (its == others)
+
+
+def test_a_column_of_nulls_adds_nothing_so_later_columns_change_no_digest() -> None:
+    known = ("a", pa.array([1, 2]))
+    later = ("b", pa.nulls(2, pa.int64()))
+    assert np.array_equal(row_digest([known], rows=2, lane=0), row_digest([known, later], rows=2, lane=0))
+
+
+def test_values_are_told_apart_by_their_columns() -> None:
+    one = row_digest([("a", pa.array([1])), ("b", pa.array([2]))], rows=1, lane=0)
+    other = row_digest([("a", pa.array([2])), ("b", pa.array([1]))], rows=1, lane=0)
+    assert one[0] != other[0]
+
+
+def test_the_two_lanes_are_independent() -> None:
+    column = [("a", pa.array(range(1000)))]
+    assert not np.intersect1d(
+        row_digest(column, rows=1000, lane=0), row_digest(column, rows=1000, lane=1)
+    ).size
+
+
+def test_chunks_do_not_matter() -> None:
+    whole = pa.array(["x", None, "y" * 100])
+    pieces = pa.chunked_array([["x"], [None, "y" * 100]], pa.string())
+    assert np.array_equal(
+        row_digest([("a", whole)], rows=3, lane=0), row_digest([("a", pieces)], rows=3, lane=0)
+    )
+
+
+def test_instants_count_as_numbers_of_microseconds() -> None:
+    kind = pa.timestamp("us", tz="UTC")
+    one = pa.array([dt.datetime(2026, 11, 20, tzinfo=dt.UTC)], kind)
+    other = pa.array([dt.datetime(2026, 11, 20, microsecond=1, tzinfo=dt.UTC)], kind)
+    assert row_digest([("a", one)], rows=1, lane=0)[0] != row_digest([("a", other)], rows=1, lane=0)[0]
+
+
+def test_no_two_of_a_million_keys_collide() -> None:
+    columns = [("n", pa.array(range(1_000_000))), ("s", pa.repeat(pa.scalar("SYSA"), 1_000_000))]
+    assert len(np.unique(row_digest(columns, rows=1_000_000, lane=0))) == 1_000_000

@@ -1,0 +1,184 @@
+"""`cfplan ingest` and `cfplan history`: the same jobs at the terminal."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy import URL, text
+
+from app.cli import main
+from app.db import Database
+from app.jobs import processes
+from app.uploads import qsg_map
+from tests.uploads.support import DAY, READS, history, settings_for
+
+
+@pytest.fixture(autouse=True)
+def settings_of_the_test(
+    url: URL, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert database.revision()
+    for name, value in settings_for(url, tmp_path).as_environment().items():
+        monkeypatch.setenv(name, value)
+
+
+def dump(folder: Path, content: str = READS) -> str:
+    path = folder / "night.smf"
+    path.write_text(content)
+    return str(path)
+
+
+def hours(database: Database) -> int:
+    with database.engine.connect() as connection:
+        return connection.execute(text("SELECT count(*) FROM hourly_structure_usage")).scalar_one()
+
+
+def test_a_file_is_read_and_reported_as_json(
+    database: Database, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ingest", dump(tmp_path)]) == 0
+    out, err = capfd.readouterr()
+    report = json.loads(out)
+    assert (report["status"], report["files"][0]["message"]) == ("stored", "342 rows were stored.")
+    assert "event" not in report
+    assert "reading" in err
+    assert hours(database) == 1
+
+
+def test_questions_are_told_with_the_options_that_answer_them(
+    database: Database, url: URL, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    content = f"ask\ndays {DAY}\n"
+    assert main(["ingest", dump(tmp_path, content)]) == 4
+    out, err = capfd.readouterr()
+    assert json.loads(out)["status"] == "needs_answers"
+    assert "--qsg SYSA:CSQ1=QSG" in err
+    assert "in other files: SQ03" in err
+    assert hours(database) == 0
+    assert main(["ingest", "--qsg", "sysa:csq1=sq03", "--qsg=SYSB:CSQ2=", dump(tmp_path, content)]) == 0
+    called = history(settings_for(url, tmp_path), content)
+    assert called is not None
+    assert called["qsg"] == ["SYSA:CSQ1=SQ03", "SYSB:CSQ2="]
+    with database.session(writes=False) as session:
+        assert qsg_map.as_arguments(session) == called["qsg"]
+
+
+def test_what_is_said_of_a_display_reaches_the_reader(url: URL, tmp_path: Path) -> None:
+    said = ["--kind", "cfstatus", "--observed-at", "2026-11-21T09:30", "--zone=-05:00"]
+    assert main(["ingest", *said, dump(tmp_path, "days\n")]) == 0
+    called = history(settings_for(url, tmp_path), "days\n")
+    assert called is not None
+    assert (called["kind"], called["observed_at"], called["zone"]) == (
+        "cfstatus",
+        "2026-11-21T09:30:00",
+        "-05:00",
+    )
+
+
+@pytest.mark.parametrize(("content", "code"), [("nothing\n", 1), ("fail 3\n", 3)])
+def test_the_exit_code_is_the_reader_s(
+    tmp_path: Path, content: str, code: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ingest", dump(tmp_path, content)]) == code
+    assert json.loads(capfd.readouterr().out)["files"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["ingest", "nowhere.smf"], "There is no file 'nowhere.smf'."),
+        (["ingest", "--qsg", "SYSA=SQ03", "x"], "not of the form SID:QMGR=QSG"),
+        (["ingest", "--qsg", "SYSA:CSQ1=SQ033", "x"], "1 to 4 characters"),
+        (["ingest", "--observed-at", "2026-11-21T09:30", "x"], "in which time zone"),
+        (["ingest", "--kind", "vsam", "x"], "invalid choice"),
+        (["history", "export", "--table", "usage"], "invalid choice"),
+    ],
+)
+def test_bad_usage_is_a_sentence(
+    arguments: list[str],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x").write_text(READS)
+    assert main(arguments) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert words in err
+    assert "Traceback" not in err
+
+
+def test_a_reader_without_a_report_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["ingest", dump(tmp_path, "crash\n")]) == 2
+    assert "without a report" in capfd.readouterr().err
+
+
+def test_missing_packages_are_told_before_anything_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(processes, "NEEDED", ("a_package_that_nobody_has",))
+    for arguments in (
+        ["ingest", dump(tmp_path)],
+        ["history", "export", "--table", "allocation"],
+        ["history", "rollup"],
+    ):
+        assert main(arguments) == 2
+        assert "make setup" in capfd.readouterr().err
+
+
+def test_the_roll_ups_are_made_anew(database: Database, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["history", "rollup"]) == 0
+    assert "0 hours of structures" in capfd.readouterr().out
+    assert hours(database) == 0
+
+
+def test_the_export_is_the_jobs_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[list[str]] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        called.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    asked = [
+        "--table",
+        "queue_usage",
+        "--qsg",
+        "SQ03",
+        "--structure",
+        "APP1",
+        "--from",
+        "2026-11-20",
+        "--to",
+        "2026-11-21",
+    ]
+    assert main(["history", "export", *asked]) == 0
+    assert called[0][len(processes.PYTHON) :] == [
+        "spark_jobs.history", "export", f"--history={tmp_path / 'data' / 'history'}", "--table=queue_usage", "--qsg=SQ03",
+        "--structure=APP1", "--from=2026-11-20", "--to=2026-11-21", "--output=csv",
+    ]  # fmt: skip
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes in /proc")
+def test_an_interrupted_command_leaves_no_reader_behind(tmp_path: Path) -> None:
+    path = dump(tmp_path, "say decoding 1 2\nhang\n")
+    program = "import sys; from app.cli import main; sys.exit(main(sys.argv[1:]))"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, "ingest", path], stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        assert "reading" in process.stderr.readline()
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+    assert process.returncode == 130
+    running = [each.read_bytes() for each in Path("/proc").glob("[0-9]*/cmdline") if each.exists()]
+    assert not any(path.encode() in each for each in running)

@@ -1,0 +1,83 @@
+"""Whatever a reader reports, the page shows it or leaves it out; it never fails."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.pages.uploads.amounts import amount
+from app.pages.uploads.report import Report, shown
+from app.templating import environment
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=10,
+)
+KEYS = (
+    "message", "kind", "framing", "driver", "first_interval_end", "last_interval_end", "days", "queues", "bytes", "seconds",
+    "structures", "queue_managers", "records", "skipped", "rows", "quarantined", "problems", "passed_over", "conflicts",
+    "notes",
+)  # fmt: skip
+
+
+def page(report: Report) -> str:
+    macro = environment().get_template("uploads/_report.html").make_module({"url": lambda path: path})
+    return str(macro.report_tables(report))  # type: ignore[attr-defined]
+
+
+@given(st.dictionaries(st.sampled_from(KEYS), JSON))
+def test_an_odd_report_is_shown_all_the_same(part: dict[str, object]) -> None:
+    report = shown({"files": [part]})
+    assert report is not None
+    assert "What was found" in page(report)
+
+
+@given(JSON)
+def test_what_is_no_report_is_none(value: object) -> None:
+    assert shown({"files": value}) is None or isinstance(value, list)
+
+
+def test_records_stand_in_the_order_of_their_numbers() -> None:
+    report = shown({"files": [{"records": {"116-1": 3, "115-216": 2, "115-2": 1, "odd": 4}}]})
+    assert report is not None
+    assert [each.type for each in report.records] == ["115-2", "115-216", "116-1", "odd"]
+    assert report.records[0].title == "MQ statistics: messages, CF structures, SMDS"
+
+
+def test_a_type_of_which_some_records_were_skipped_stands_under_both() -> None:
+    skipped = [{"type": "2", "records": 1, "bytes": 18}, {"type": "74-4", "records": 3, "bytes": 900}]
+    report = shown({"files": [{"records": {"2": 1, "74-4": 5}, "skipped": skipped}]})
+    assert report is not None
+    assert [(each.type, each.records, each.was_read) for each in report.records] == [
+        ("74-4", 2, True), ("2", 1, False), ("74-4", 3, False),
+    ]  # fmt: skip
+
+
+def test_only_what_is_stored_leads_to_its_usage() -> None:
+    part = {"structures": [{"qsg": "S#1", "structure": "APP1"}, {"qsg": None, "xcf_structure": "X"}]}
+    for is_stored, paths in ((True, ["/usage/S%231/APP1", ""]), (False, ["", ""])):
+        report = shown({"files": [part]}, is_stored=is_stored)
+        assert report is not None
+        assert [each.href for each in report.structures] == paths
+
+
+def test_faults_of_a_text_are_lines_and_those_of_a_dump_are_bytes() -> None:
+    text = shown({"files": [{"problems": {"count": 3, "first": [{"line": 7, "message": "no number"}]}}]})
+    dump = shown(
+        {"files": [{"quarantined": {"count": 1, "first": [{"offset": 12, "length": 5, "reason": "odd"}]}}]}
+    )
+    assert text is not None
+    assert dump is not None
+    assert (text.faults[0].where, text.faults_omitted) == ("line 7", 2)
+    assert (dump.faults[0].where, dump.faults[0].length, dump.faults_omitted) == ("byte 12", "5 bytes", 0)
+
+
+def test_amounts_are_told_in_their_own_unit() -> None:
+    assert [amount(value) for value in (0, 1, 1023, 2**20, 3 * 2**29, 2**36)] == [
+        "0 bytes", "1 byte", "1\N{NARROW NO-BREAK SPACE}023 bytes", "1.0 MiB", "1.50 GiB", "64.0 GiB",
+    ]  # fmt: skip
