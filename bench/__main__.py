@@ -91,6 +91,7 @@ def _print_stored(found: dict[str, stored.Stored], what: str, *, aim_s: float) -
         )
     print(f"{'aim':<14}{aim_s:>30.3f}")
 
+
 def _print_dumps(size_bytes: int, measured: Sequence[dumps.Measured]) -> None:
     print(
         f"\nA dump of {size_bytes / MEGA:.0f} MB, read from memory; the stages are without the start of Python"
