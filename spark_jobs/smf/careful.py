@@ -209,7 +209,10 @@ class Careful:
 
     def is_filling(self, position: int) -> bool:
         """Whether nothing but zeros, or nothing but blanks, fills the dump up."""
-        if not self.at_end or set(self.view[position : position + NEAR_BYTES]) not in ({NUL}, {LOWEST_CHARACTER}):
+        if not self.at_end or set(self.view[position : position + NEAR_BYTES]) not in (
+            {NUL},
+            {LOWEST_CHARACTER},
+        ):
             return False
         rest = self.data[position:]
         return bool((rest == rest[0]).all())
