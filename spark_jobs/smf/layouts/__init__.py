@@ -8,7 +8,7 @@ documentation or code), inferred (the order is published, offsets follow from th
 from __future__ import annotations
 
 import tomllib
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Literal
 
@@ -195,7 +195,7 @@ class Layout(_Strict):
                     raise ValueError(message)
         return self
 
-    @property
+    @cached_property
     def all_fields(self) -> list[FieldLayout]:
         """Fields with the matrix spelled out."""
         return self.fields + (self.matrix.fields() if self.matrix else [])
