@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
+import os
 import subprocess
 import sys
 import tempfile
@@ -22,6 +22,7 @@ from typing import Any
 SEED = 4
 POLL_S = 0.05
 CHUNK_BYTES = 2**22
+PAGE_BYTES, TICKS_PER_S = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
@@ -91,14 +92,15 @@ def _ingest(dump: Path, name: str, work: Path, *, spark: bool) -> Measured:
 
 def _watched(command: Sequence[str]) -> tuple[str, float, float, float]:
     """Run a command; returns its output, its seconds, its processor seconds, and its peak memory in MB."""
-    began, used = time.perf_counter(), _processor_seconds()
+    began = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     peak, done = 0, threading.Event()
+    processor_s: dict[int, float] = {}
 
     def watch() -> None:
         nonlocal peak
         while not done.is_set():
-            peak = max(peak, _resident_bytes(process.pid))
+            peak = max(peak, _look(process.pid, processor_s))
             done.wait(POLL_S)
 
     watcher = threading.Thread(target=watch)
@@ -112,31 +114,30 @@ def _watched(command: Sequence[str]) -> tuple[str, float, float, float]:
     if process.returncode != 0:
         message = f"{' '.join(command)} ended with {process.returncode}: {err[-2000:]}{out[-2000:]}"
         raise RuntimeError(message)
-    return out, seconds, _processor_seconds() - used, peak / 1e6
+    return out, seconds, sum(processor_s.values()), peak / 1e6
 
 
-def _processor_seconds() -> float:
-    """Processor time of all processes that were started here and have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+def _look(pid: int, processor_s: dict[int, float]) -> int:
+    """Add up the resident memory of a process and all that it started, and note the processor time of each so far.
 
-
-def _resident_bytes(pid: int) -> int:
-    """Add up the private and shared resident memory of a process and all it started; 0 where /proc is not there."""
+    0 where /proc is not there.
+    """
     parents: dict[int, list[int]] = {}
-    resident: dict[int, int] = {}
+    fields: dict[int, list[str]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            found = (folder / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        parents.setdefault(int(fields[1]), []).append(int(folder.name))
-        resident[int(folder.name)] = int(fields[21]) * 4096
+        parents.setdefault(int(found[1]), []).append(int(folder.name))
+        fields[int(folder.name)] = found
     total, waiting = 0, [pid]
     while waiting:
         one = waiting.pop()
-        total += resident.get(one, 0)
         waiting += parents.get(one, [])
+        if one in fields:
+            total += int(fields[one][21]) * PAGE_BYTES
+            processor_s[one] = (int(fields[one][11]) + int(fields[one][12])) / TICKS_PER_S
     return total
 
 

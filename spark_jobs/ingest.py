@@ -160,7 +160,8 @@ def _ingest(
     observed_at = None if index else options.observed_at
     identity = identity_of(sha256, observed_at=observed_at)
     ledger = history.snapshot().ledger
-    given = {"qsg": _group_texts(options.groups), "kind": options.kind, "zone": options.zone_name}
+    zone_name = None if index else options.zone_name  # a dump proves its zone itself
+    given = {"qsg": _group_texts(options.groups), "kind": options.kind, "zone": zone_name}
     stored = ledger.stored(identity, given=given, keep_from=options.keep_from)
     if stored is not None:
         _already_stored(report, stored, history)
@@ -208,7 +209,8 @@ def _commit(
         return
     teller.begin("committing")
     teller(0, 1)
-    answers = {"kind": kind, "qsg": _group_texts(taken.used), "zone": options.zone_name, **taken.answers}
+    zone_name = None if kind == "smf" else options.zone_name
+    answers = {"kind": kind, "qsg": _group_texts(taken.used), "zone": zone_name, **taken.answers}
     facts = FileFacts(
         file_bytes=report["size_bytes"],
         kind=kind,

@@ -9,8 +9,8 @@ from starlette.requests import ClientDisconnect, Request
 from app.db import Database, after_commit
 from app.jobs.watcher import Watcher
 from app.settings import Settings
+from app.uploads import files, service
 from app.uploads import receive as receiving
-from app.uploads import service
 from app.uploads.receive import Form
 from app.uploads.service import Outcome, Said
 
@@ -22,6 +22,9 @@ async def receive(request: Request, *, filename: str) -> Form:
     settings: Settings = request.app.state.settings
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     data_dir, largest_bytes = settings.data_dir, settings.max_upload_bytes
+    announced = request.headers.get("content-length", "")
+    if announced.isdigit():
+        files.check_room(data_dir, int(announced))
     try:
         if media_type == FORM:
             return await receiving.receive_form(request, data_dir=data_dir, largest_bytes=largest_bytes)

@@ -14,6 +14,7 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -103,6 +104,19 @@ class Incoming:
         except OSError as error:
             raise _refusal(error) from None
         return Received(sha256, self.size_bytes, bytes(self._first))
+
+
+def check_room(data_dir: Path, announced_bytes: int) -> None:
+    """Before many gigabytes arrive: see that there is room for them.
+
+    Raises:
+        NoRoom: There is not.
+    """
+    folder = data_dir.absolute()
+    while not folder.exists():  # it is made when the file arrives
+        folder = folder.parent
+    if announced_bytes > shutil.disk_usage(folder).free:
+        raise NoRoom
 
 
 def path_of(data_dir: Path, sha256: str) -> Path:

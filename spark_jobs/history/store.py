@@ -28,7 +28,9 @@ from spark_jobs.history import compare, resolve
 from spark_jobs.history.ledger import FORGET, INGEST, KEPT_FROM, RETENTION, Entry, Ledger
 from spark_jobs.history.places import place_of
 from spark_jobs.history.schema import (
+    ALLOCATION,
     FILES,
+    STRUCTURE_USAGE,
     TABLES,
     USAGE_TABLES,
     HistoryError,
@@ -156,8 +158,8 @@ class History:
         """Make the staged rows of a file visible, with its row in the table of files: all of it, in one step.
 
         What an earlier ingest of the same file brought ceases to count in the same step. `report` is called before, with
-        what comparing the rows to those there gave and the days that an earlier ingest had touched; what it returns is
-        kept in the table of files.
+        what comparing the rows to those there gave and the other days whose roll-ups change: those of an earlier ingest,
+        and those with rows of RMF that have a group now; what it returns is kept in the table of files.
         """
         before = self.snapshot()
         identity = facts.identity or source.file_sha256
@@ -168,6 +170,7 @@ class History:
         if facts.kept_from is not None:
             answers[KEPT_FROM] = facts.kept_from.isoformat()
         replaced = self.days_of(earlier) if earlier else set()
+        replaced |= self._days_named_by(before, set(facts.qsgs) - set(before.ledger.groups))
         now = dt.datetime.now(dt.UTC)
         row = {
             "day": now.date(),
@@ -429,6 +432,21 @@ class History:
         """Return the days that an ingest touched, by its partitions and by its own report."""
         report = self.stored_report(entry.commit_id) or {}
         return {*report.get("days", ()), *(day for of_table in entry.days.values() for day in of_table)}
+
+    def _days_named_by(self, snapshot: Snapshot, groups: set[str]) -> set[str]:
+        """Return the days with rows that named only XCF's structure until these groups were known."""
+        days: set[str] = set()
+        if not groups:
+            return days
+        columns = ["qsg", "structure", "xcf_structure"]
+        for table in (STRUCTURE_USAGE, ALLOCATION):
+            for day in snapshot.days(table):
+                rows = read_parts(self.place, snapshot.of(table, day), table=table, columns=columns)
+                unnamed = rows.filter(pc.is_null(rows["qsg"]))
+                if named(unnamed, sorted(groups))["qsg"].null_count < unnamed.num_rows:
+                    last = dt.date.fromisoformat(day)
+                    days |= {day, (last - _DAY).isoformat()}  # filed under the end of an interval
+        return days
 
     def _compact_crowded(self, touched: set[tuple[str, str]]) -> None:
         snapshot = self.snapshot()

@@ -1,4 +1,7 @@
-"""`python -m spark_jobs.smf decode FILE --section SECTION`: the rows of a dump on stdout, what was not read on stderr."""
+"""Rows of an SMF dump on stdout, what was not read on stderr; and dumps of made-up work.
+
+`python -m spark_jobs.smf decode FILE --section SECTION`, `python -m spark_jobs.smf generate FILE --bytes N`.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from planner_core.errors import PlannerError
 from spark_jobs.smf.decode import SECTIONS, decode_file
 from spark_jobs.smf.errors import LayoutError, NotAnSmfDump
 from spark_jobs.smf.framing import detect_file
+from spark_jobs.smf.generate import generate_dump
 from spark_jobs.smf.results import Accounting, LayoutCheck, RangeResult
 from spark_jobs.smf.structures import joined_schema, structures_joined
 from spark_jobs.smf.tables import schema
@@ -29,8 +33,9 @@ SHOWN_STRETCHES = 20
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     options = _parser().parse_args(arguments)
+    run: Callable[[argparse.Namespace], int] = options.run
     try:
-        return _decode(options.file, section=options.section, output=options.output)
+        return run(options)
     except NotAnSmfDump as error:
         _say(str(error))
         return EXIT_NOT_READABLE
@@ -52,10 +57,22 @@ def _parser() -> argparse.ArgumentParser:
     decode.add_argument("file", metavar="FILE", help="an SMF dump, transferred in binary with RDWs; gzip too")
     decode.add_argument("--section", choices=SECTIONS, required=True)
     decode.add_argument("--output", choices=OUTPUTS, default="csv")
+    decode.set_defaults(run=_decode)
+    generate = commands.add_parser("generate", help="write a dump of made-up work", allow_abbrev=False)
+    generate.add_argument("file", metavar="FILE")
+    generate.add_argument("--bytes", type=int, required=True, metavar="N", help="about how long it is to be")
+    generate.add_argument("--seed", type=int, default=1, metavar="S", help="the same seed, the same dump")
+    generate.set_defaults(run=_generate)
     return parser
 
 
-def _decode(file: str, *, section: str, output: str) -> int:
+def _generate(options: argparse.Namespace) -> int:
+    generate_dump(options.file, options.bytes, options.seed)
+    return EXIT_OK
+
+
+def _decode(options: argparse.Namespace) -> int:
+    file, section, output = options.file, options.section, options.output
     results = decode_file(file, sections=[section], framing=detect_file(file))
     account = Accounting()
     rows = _checked(results, account) if section == "r744" else _streamed(results, section, account)

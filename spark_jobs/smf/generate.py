@@ -32,6 +32,8 @@ STRUCTURES = ("APPLICATION1", "APPLICATION2", "PAYMENTS", "ORDERS", "EVENTS", "B
 QUEUES_A_STRUCTURE = 12
 QUEUES_A_RECORD = 47
 QUEUES_A_TASK = 10
+OPEN_US = 200_000_000
+"""Tasks open their queues this long before their records are written."""
 SHARE = {"115-2": 0.10, "115-216": 0.20, "116": 0.60, "other": 0.10}
 
 _U4, _U8 = Struct(">I"), Struct(">Q")
@@ -74,14 +76,16 @@ def _records(seed: int) -> Iterator[bytes]:
 class _Template:
     """A record with the places of what changes from one interval to the next."""
 
-    def __init__(self, kind: str, data: bytes, *, varied: Sequence[int], counts: Sequence[int] = ()) -> None:
+    def __init__(
+        self, kind: str, data: bytes, *, varied: Sequence[int], clocks: Sequence[tuple[int, int]] = ()
+    ) -> None:
         self.kind = kind
         self.data = bytearray(data)
         self._bytes = np.frombuffer(self.data, dtype=np.uint8)
         self._varied = np.array(varied, dtype=np.int64)
         """Low-order bytes of numbers."""
-        self._clocks = list(counts)
-        """Clock values besides the product section's."""
+        self._clocks = list(clocks)
+        """Clock values besides the product section's: where, and how many microseconds before it."""
         self._product = int.from_bytes(data[28:32], "big") if kind != "other" else 0
 
     def vary(self, random: np.random.Generator) -> None:
@@ -104,8 +108,8 @@ class _Template:
             length = INTERVAL // timedelta(microseconds=1)
             begin = unix_us(written) - length + UTC_OFFSET_MINUTES * 60_000_000
             self.data[at + 36 : at + 52] = _U8.pack(stck(begin)) + _U8.pack(length)
-        for place in self._clocks:
-            self.data[place : place + 8] = _U8.pack(clock + (number << 12))
+        for place, before_us in self._clocks:
+            self.data[place : place + 8] = _U8.pack(stck(unix_us(written) - before_us + number % 1000))
 
 
 class _Templates:
@@ -253,12 +257,12 @@ def _accounting(header: Header, random: np.random.Generator) -> list[_Template]:
         varied = ("correlation", "put_calls", "puts", "put_bytes", "gets", "get_bytes", "depth_max")
         section = layout("wq")
         first = int.from_bytes(record[28 + 8 * triplet : 32 + 8 * triplet], "big")
-        clocks = [first + section.row_bytes * number + 128 for number in range(len(rows))]
+        clocks = [(first + section.row_bytes * number + 128, OPEN_US) for number in range(len(rows))]
         if kind == "116-1":
             task_at = int.from_bytes(record[28 + 16 : 32 + 16], "big")
-            clocks.append(task_at + 672)
+            clocks += [(task_at + 664, INTERVAL // timedelta(microseconds=1)), (task_at + 672, 1000)]
         places = _places(record, section, len(rows), triplet, varied)
-        made.append(_Template(kind, record, varied=places, counts=clocks))
+        made.append(_Template(kind, record, varied=places, clocks=clocks))
     return made
 
 

@@ -18,7 +18,7 @@ from spark_jobs.history.places import Folder
 from spark_jobs.history.schema import TABLES, HistoryError
 from spark_jobs.history.store import History
 from spark_jobs.java import JavaNotFoundError
-from spark_jobs.smf.encode import Framing
+from spark_jobs.smf.encode import Framing, dump, plain_record
 from tests.history import dumps
 from tests.history.dumps import GROUPS
 from tests.history.support import contents
@@ -159,6 +159,26 @@ def test_another_answer_replaces_what_the_file_brought(run: Run, url: str, tmp_p
     assert groups == {"SQ03"}
 
 
+def test_a_zone_is_no_answer_to_a_dump(run: Run, tmp_path: Path) -> None:
+    dump = dumps.write(tmp_path / "a.smf", range(2))
+    run(dump, "--zone", "-06:00", *GROUPS)
+    assert run(dump, "--zone", "Europe/Berlin").file["status"] == "already_stored"
+
+
+def test_days_of_rmf_are_rolled_up_anew_when_their_group_is_known(run: Run, tmp_path: Path) -> None:
+    rmf = tmp_path / "rmf.smf"
+    head = dumps.header("SYSA", "", 0)
+    rmf.write_bytes(dump([plain_record(2, head), *dumps.rmf(0), plain_record(3, head)]))
+    first = run(rmf)
+    assert first.file["structures"][0]["qsg"] is None
+    later = dumps.write(tmp_path / "mq.smf", range(100, 102))
+    said = run(later, *GROUPS)
+    assert "2026-11-20" in said.file["days"]
+    assert "2026-11-22" in said.file["days"]
+    again = run(dumps.write(tmp_path / "more.smf", range(102, 104)), *GROUPS)
+    assert "2026-11-20" not in again.file["days"], "the group is no news"
+
+
 def test_a_queue_manager_in_no_group_is_passed_over(run: Run, url: str, tmp_path: Path) -> None:
     said = run(dumps.write(tmp_path / "a.smf", range(2)), "--qsg", "SYSA:CSQ1=SQ03", "--qsg", "SYSB:CSQ2=")
     assert said.code == 0
@@ -224,8 +244,6 @@ def test_one_bad_file_does_not_keep_the_others_out(run: Run, tmp_path: Path) -> 
 
 
 def test_nothing_of_use_is_said(run: Run, tmp_path: Path) -> None:
-    from spark_jobs.smf.encode import dump, plain_record
-
     head = dumps.header("SYSA", "", 0)
     path = tmp_path / "a.smf"
     path.write_bytes(dump([plain_record(2, head), plain_record(30, head, subtype=4), plain_record(3, head)]))

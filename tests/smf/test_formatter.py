@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from spark_jobs.smf.decode import SECTIONS, decode_file
+from spark_jobs.smf.layouts import layout
 from tests.smf.formatter import compared, printed_rows, samples
 
 PAIRS = (("TEST115", "qest"), ("TESTCHL", "qest"), ("TESTCHL", "qesd"), ("TESTCHL", "wq"), ("TEST116", "wq"))
@@ -42,3 +43,14 @@ def test_every_byte_of_a_real_dump_is_accounted_for(dump: str) -> None:
     results = list(decode_file(path, sections=SECTIONS))
     assert sum(result.accounting.total_bytes for result in results) == path.stat().st_size
     assert not any(result.accounting.quarantined or result.accounting.lost_bytes for result in results)
+
+
+@pytest.mark.parametrize("table", ["qest", "qesd", "wq"])
+def test_what_is_called_verified_was_seen_with_a_value(table: str) -> None:
+    folder = samples()
+    rows = [row for dump, of in PAIRS if of == table for row in decoded(folder / f"{dump}.dat", table)]
+    section = layout(table)
+    for field in section.all_fields:
+        has_value = any(row[field.column] not in (None, 0, False) for row in rows)
+        is_verified = (field.confidence or section.confidence) == "verified"
+        assert is_verified == (has_value and bool(field.formatter)), field.column

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import socket
 import threading
 from collections.abc import Iterator
@@ -175,6 +176,16 @@ def test_a_full_disk_is_a_problem_of_its_own(
     monkeypatch.setattr(files.Incoming, "write", full)
     assert_problem(post_file(app, READS), "insufficient-storage", 507)
     assert files_on_their_way(tmp_path / "data") == []
+
+
+def test_a_file_that_would_not_fit_is_refused_before_it_arrives(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(100, 95, 5))
+    answer = post_file(app, READS, content_length=str(len(READS)))
+    assert_problem(answer, "insufficient-storage", 507)
+    assert answer.chunks_read == 0
+    assert post_file(app, b"12345", content_length="5").status == 201
 
 
 def test_a_page_of_another_site_cannot_upload(app: FastAPI, tmp_path: Path) -> None:

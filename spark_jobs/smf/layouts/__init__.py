@@ -1,14 +1,14 @@
 """Sections of SMF records as data: one file a section, read strictly.
 
 A field has IBM's name, the column it becomes, its offset in the section, its wire type, the unit of the column, and what
-is known of it: verified (equal to IBM's formatter on real dumps), published (read in IBM's documentation or code),
-inferred (the order is published, offsets follow from the lengths), recalled (from memory of manuals).
+is known of it: verified (equal to IBM's formatter on real dumps, with values other than zero), published (read in IBM's
+documentation or code), inferred (the order is published, offsets follow from the lengths), recalled (from memory of manuals).
 """
 
 from __future__ import annotations
 
 import tomllib
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Literal
 
@@ -134,6 +134,7 @@ class Matrix(_Strict):
     verbs: dict[str, str]
     kinds: dict[str, str]
     measures: list[Measure]
+    confidence: Confidence
 
     def fields(self) -> list[FieldLayout]:
         """Spell it out."""
@@ -146,6 +147,7 @@ class Matrix(_Strict):
                 unit=measure.unit,
                 meaning=f"{self.verbs[verb]}, {self.kinds[kind]}: {measure.meaning}",
                 formatter=measure.formatter.format(verb=self.verbs[verb], kind=self.kinds[kind]),
+                confidence=self.confidence,
             )
             for v, verb in enumerate(self.verbs)
             for k, kind in enumerate(self.kinds)
@@ -193,7 +195,7 @@ class Layout(_Strict):
                     raise ValueError(message)
         return self
 
-    @property
+    @cached_property
     def all_fields(self) -> list[FieldLayout]:
         """Fields with the matrix spelled out."""
         return self.fields + (self.matrix.fields() if self.matrix else [])
