@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import httpx
 import pytest
@@ -26,8 +29,8 @@ def at(page: Page, pointer: str) -> Locator:
     return page.locator(f'[name="{pointer}"]')
 
 
-def test_the_sq03_plan_typed_into_the_editor_gives_the_policy_of_the_rest_interface(
-    page: Page, base: str
+def test_the_sq03_plan_typed_into_the_editor_gives_the_policy_of_rest_and_of_the_command_line(
+    page: Page, base: str, tmp_path: Path
 ) -> None:
     page.goto("/plans")
     page.get_by_role("link", name="New plan").click()
@@ -71,7 +74,15 @@ def test_the_sq03_plan_typed_into_the_editor_gives_the_policy_of_the_rest_interf
         f"{base}/api/v1/policy", content=document, headers={"content-type": "application/json"}
     )
     stored = httpx.get(f"{base}/api/v1/plans/SQ03/policy")
-    assert shown == asked.text == stored.text
+    file = tmp_path / "sq03.yaml"
+    file.write_text(example_text(), encoding="utf-8")
+    told = subprocess.run(
+        [sys.executable, "-m", "app.cli", "plan", str(file), "--output", "policy"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shown == asked.text == stored.text == told.stdout
 
 
 def test_the_result_follows_the_typing_and_errors_stand_at_their_field(page: Page) -> None:
