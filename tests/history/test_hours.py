@@ -31,10 +31,10 @@ def lines(history: History, event: str, *days: dt.date) -> list[dict[str, Any]]:
 
 
 def spread(start: dt.datetime, end: dt.datetime, puts: int) -> dict[int, int]:
-    """The puts of one interval by hour of 2026-11-19 to 2026-11-22, hours counted from midnight of the 20th."""
+    """The puts of one interval by hour of 2026-11-19 to 2026-11-23, hours counted from midnight of the 20th."""
     rows = queue_rows(wq(interval_start=start, interval_end=end, puts=puts))
     found = {}
-    for number in range(-1, 3):
+    for number in range(-1, 4):
         out = spread_over_hours(rows, day=DAY + dt.timedelta(days=number), counts=["puts"])
         for hour, share in zip(out["hour"].to_pylist(), out["puts"].to_pylist(), strict=True):
             found[hour // 3_600_000_000 - int(MIDNIGHT.timestamp()) // 3600] = share
