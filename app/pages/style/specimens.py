@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import cache
 
 from app.documents import example_text, read_text
+from app.pages.plans.changes import Change, document_changes
 from app.pages.plans.fill_chart import FillChart, fill_chart
 from app.pages.plans.findings import FindingShown, findings_shown
 from app.pages.plans.results import FacilityLine, StructureLine, facility_lines, structure_lines
@@ -17,8 +18,21 @@ from app.pages.plans.shown import Entry
 from app.pages.quick.answer import Figure, answer_of
 from app.pages.quick.chart import Chart
 from app.pages.quick.form import read_form
+from app.pages.uploads.report import (
+    Conflict,
+    Fault,
+    ManagerFound,
+    Records,
+    Report,
+    Rows,
+    StructureFound,
+)
+from app.pages.usage.chart import Chart as TimeChart
+from app.pages.usage.chart import time_chart
+from app.pages.usage.routes import ChartScript, Choice, PeriodShown
 from app.plans.stored import StoredVersion
-from planner_core.compare import Difference, differences
+from app.usage.periods import HOUR, Period
+from app.usage.service import Span
 from planner_core.findings import finding
 from planner_core.plan import evaluate
 from planner_core.provenance import Explanation
@@ -29,6 +43,17 @@ _SITES = (("SITE1", "SITE1"), ("SITE2", "SITE2"))
 
 
 @dataclass(frozen=True, slots=True)
+class UsageSpecimens:
+    """Something for every component of the pages of measured usage."""
+
+    period: PeriodShown
+    span: Span
+    charts: tuple[TimeChart, ...]
+    script: ChartScript
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Specimens:
     """Something for every component of the pages of plans and of the calculator."""
 
@@ -36,13 +61,15 @@ class Specimens:
     structures: tuple[StructureLine, ...]
     facilities: tuple[FacilityLine, ...]
     assumption: str
-    differences: tuple[Difference, ...]
+    differences: tuple[Change, ...]
     findings: tuple[FindingShown, ...]
     texts: tuple[TextShown, ...]
     fill: FillChart
     chart: Chart
     entries: Mapping[str, Entry]
     lines: Entry
+    usage: UsageSpecimens
+    report: Report
 
 
 @cache
@@ -87,6 +114,8 @@ def specimens() -> Specimens:
             "text",
             hint="Pasted.",
         ),
+        usage=_usage(),
+        report=_report(),
     )
 
 
@@ -101,12 +130,65 @@ def figures(why: Explanation) -> tuple[Figure, ...]:
     )
 
 
-def _differences() -> tuple[Difference, ...]:
+def _differences() -> tuple[Change, ...]:
     queue = {"name": "B.IN", "message_bytes": {"mean": 3500, "p95": 12_000, "max": 60_000}, "backlog": None}
-    before = {"backlog": 200_000, "size": "1G", "queues": [queue]}
-    return tuple(
-        differences(before, {"backlog": 250_000, "initsize": "512M", "size": "1G", "queues": [queue, queue]})
-        + differences({"persistent": True, "gone": [1, 2]}, {"persistent": False})
+    before = {"name": "APP1", "size": "1G", "queues": [{**queue, "name": "A.IN", "backlog": 200_000}, queue]}
+    after = {"name": "APP1", "initsize": "512M", "size": "1G", "queues": [queue, {**queue, "name": "C.IN"}]}
+    return document_changes({"structures": [before]}, {"structures": [after]})
+
+
+def _usage() -> UsageSpecimens:
+    first = datetime(2026, 11, 21, tzinfo=UTC)
+    hours = [first + hour * HOUR for hour in range(24)]
+    period = Period(first, first + 24 * HOUR, "hour", "1d")
+    used = [(at, 1000 * (1 + number % 7)) for number, at in enumerate(hours) if number not in (9, 10)]
+    entries = time_chart(
+        "specimen-entries",
+        "Entries",
+        unit="entries",
+        period=period,
+        series=[("in use", used)],
+        limit=("total", [(first, 9000)]),
+        marks=[hours[6]],
+    )
+    return UsageSpecimens(
+        period=PeriodShown(
+            chosen=period,
+            choices=(
+                Choice("24 hours", "/style", is_current=True),
+                Choice("7 days", "/style", is_current=False),
+            ),
+            earlier="/style",
+            later="/style",
+            first_day="2026-11-21",
+            last_day="2026-11-21",
+            hidden={},
+            action="/style",
+            error="",
+        ),
+        span=Span(first, hours[-1]),
+        charts=(entries,),
+        script=ChartScript("/style", ()),
+        at=first,
+    )
+
+
+def _report() -> Report:
+    return Report(
+        message="",
+        facts=(("Period", "2026-11-21 00:00 to 24:00 UTC"),),
+        structures=(StructureFound("SQ03", "APPLICATION1", "SQ03APPLICATION1", ""),),
+        managers=(ManagerFound("SYSA", "CSQ1", "SQ03"),),
+        records=(Records("115-2", "Statistics of a queue manager", 48, "214 KB", was_read=True),),
+        rows=(Rows("structure_usage", 96, 90, 5, 1),),
+        faults=(Fault("offset 4096, record 12", "120 bytes", "No plausible header."),),
+        faults_omitted=3,
+        faults_title="What could not be read",
+        passed_over=(("no shared queue", 512),),
+        conflicts=(
+            Conflict("structure_usage", "SQ03APPLICATION1", "a.smf, offset 8", "b.smf, offset 8", "entries"),
+        ),
+        notes=("A remark.",),
     )
 
 
