@@ -218,7 +218,7 @@ def _tell(asks: Mapping[str, Any]) -> None:
         hint = f"   (in other files: {each['suggested']})" if each.get("suggested") else ""
         _say(f"  --qsg {each.get('system_id')}:{each.get('queue_manager')}=QSG{hint}")
     if asks.get("observed_at"):
-        _say("  --observed-at 2026-11-21T09:30")
+        _say("  --observed-at 2026-11-21T09:30+01:00")
     if asks.get("zone"):
         _say("  --zone +01:00")
 

@@ -99,7 +99,7 @@ class Said:
             observed_at, of_time, fault = _read_time(observed_at)
             if fault:
                 problems.append(FieldProblem("observed_at", fault))
-            zone = zone or of_time
+            zone = of_time or zone  # what stands in the time itself is meant for it
         if zone:
             zone, fault = _read_zone(zone)
             if fault:

@@ -366,14 +366,14 @@ class _Reading:
         )
 
     def _refusal(self, block: Block) -> None:
-        name = re.search(
-            rf"(?<!FOR\s)STRUCTURE\s+(?!ALLOCATION\b)(?P<name>{_NAME})(?![A-Z0-9$#@_])", block.text
-        )
+        start = re.search(r"ALLOCATION\s+STATUS\s*/\s*FAILURE\s+REASON", block.text)
+        # Before the answers of the coupling facilities, which speak of structures too.
+        head = block.text[: start.start()] if start else block.text
+        name = re.search(rf"STRUCTURE\s+(?!ALLOCATION\b)(?P<name>{_NAME})(?![A-Z0-9$#@_])", head)
         if not name:
             self.problems.append(LineProblem(block.line, "IXL015I without the name of a structure."))
             return
         connector = re.search(r"CONNECTOR\s+NAME\s*:?\s+(?P<name>[A-Z$#@][A-Z0-9$#@_]{0,15})", block.text)
-        start = re.search(r"ALLOCATION\s+STATUS\s*/\s*FAILURE\s+REASON", block.text)
         base = Refusal(
             line=block.line,
             name=name["name"],

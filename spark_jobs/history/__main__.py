@@ -65,10 +65,10 @@ def instant(text: str) -> dt.datetime:
     """
     try:
         found = dt.datetime.fromisoformat(text)
-    except ValueError:
+        return found.astimezone(dt.UTC) if found.tzinfo else found.replace(tzinfo=dt.UTC)
+    except (ValueError, OverflowError):  # the latter from the first and the last day there is
         message = f"{text!r} is no day or time like 2026-11-20 or 2026-11-20T09:00:00Z"
         raise argparse.ArgumentTypeError(message) from None
-    return found if found.tzinfo else found.replace(tzinfo=dt.UTC)
 
 
 def _parser() -> argparse.ArgumentParser:

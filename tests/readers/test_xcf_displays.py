@@ -157,6 +157,15 @@ def test_the_published_full_event_is_read() -> None:
     assert found.problems == ()
 
 
+def test_a_refusal_copied_from_a_console_is_that_of_its_structure_and_not_of_an_answer() -> None:
+    found = read_xcf(
+        "IXL015I STRUCTURE ALLOCATION INFORMATION FOR\nSTRUCTURE QSG1APPLICATION1, CONNECTOR NAME CSQEQSG1CSQ101,\n"
+        "CONNECTIVITY=SYSPLEX\nCFNAME   ALLOCATION STATUS/FAILURE REASON\n-------- -----------------------\n"
+        "CF01     STRUCTURE ALLOCATED CC001800\n"
+    )
+    assert {refusal.name for refusal in found.refusals} == {"QSG1APPLICATION1"}
+
+
 def test_the_published_refusals_are_read() -> None:
     """The z16 performance report, and IBM's answer on ISTGENERIC, which has lost its indentation."""
     found = read_xcf(

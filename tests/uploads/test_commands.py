@@ -172,7 +172,11 @@ def test_an_interrupted_command_leaves_no_reader_behind(tmp_path: Path) -> None:
     path = dump(tmp_path, "say decoding 1 2\nhang\n")
     program = "import sys; from app.cli import main; sys.exit(main(sys.argv[1:]))"
     with subprocess.Popen(
-        [sys.executable, "-c", program, "ingest", path], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", program, "ingest", path],
+        stderr=subprocess.PIPE,
+        text=True,
+        # A run in the background hands on that interrupts are ignored; a terminal does not.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         assert process.stderr is not None
         assert "reading" in process.stderr.readline()

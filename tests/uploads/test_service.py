@@ -91,6 +91,11 @@ def test_a_file_that_could_not_be_read_is_read_when_it_comes_again(
     assert job_id_of(second) > job_id_of(first)
 
 
+def test_an_offset_that_stands_in_the_time_is_not_overruled_by_a_zone() -> None:
+    said = Said(observed_at="2026-11-20T09:30+05:45", zone="Asia/Tokyo").checked()
+    assert (said.observed_at, said.zone) == ("2026-11-20T09:30:00", "+05:45")
+
+
 @pytest.mark.parametrize("state", [JobState.DONE, JobState.ASKS])
 def test_a_file_that_was_read_or_waits_for_answers_is_left_as_it_is(
     database: Database, tmp_path: Path, state: JobState
