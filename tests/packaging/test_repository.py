@@ -90,7 +90,7 @@ def test_a_path_of_a_machine_is_noticed(folder: str, text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "static/work/x",
+        "static/home/x",
         "the work/rest ratio",
         "/workload",
         "~/root/x",
