@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date, time
 from typing import Final
 
-LARGEST_LINE: Final = 4_096
+LARGEST_LINE: Final = 4_000
 _MESSAGE_ID = r"[A-Z]{3,4}[0-9]{3,5}[IEWADST]\b"
 _STAMPED = re.compile(
     r"[ \t'\"-]*(?:[A-Z][A-Z ]? ?[0-9A-F]{7,32}[ \t]+|[0-9A-F]{16,32}[ \t]+)?"

@@ -79,7 +79,8 @@ _BINARY_SHARE: Final = 0.02
 _HEADER_LINES: Final = 30
 _LONGEST_HEADER: Final = 60_000
 _FLAG_SUBTYPES: Final = 0x40
-_SMF_RECORD_TYPES: Final = frozenset({2, 3, 74, 115, 116})
+_SMF_RECORD_TYPES: Final = frozenset(map(int, ("2", "3", "74", "115", "116")))
+"""Names of record types, not quantities."""
 
 
 class KindUnknown(PlannerError):

@@ -24,6 +24,8 @@ def test_the_benchmarks_run_and_print_both_figures_of_each_ratio() -> None:
         "service",
         "--only",
         "core",
+        "--only",
+        "stored",
         "--rounds",
         "1",
         "--requests",

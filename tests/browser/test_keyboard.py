@@ -23,8 +23,22 @@ from tests.pages.addresses import PAGES as SEEN_BY_AXE
 
 pytestmark = pytest.mark.browser
 
-FILES = {"/export-plans", "/quick/{kind}", "/plans/{name}/versions/{number}/files/{file}"}
+FILES = {
+    "/export-plans",
+    "/quick/{kind}",
+    "/plans/{name}/versions/{number}/files/{file}",
+    "/usage/{qsg}/{structure}/usage.csv",
+    "/usage/{qsg}/{structure}/queues.csv",
+    "/usage/{qsg}/{structure}/queue.csv",
+}
 """What is fetched and not looked at."""
+MEASURED = {
+    "/uploads/{upload_id}",
+    "/usage/{qsg}/plan",
+    "/usage/{qsg}/{structure}",
+    "/usage/{qsg}/{structure}/queue",
+}
+"""Pages of files that were read: tests/browser/uploads and tests/browser/usage have such files, keys and axe."""
 ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/": ("/", "/?messages=2OO&qsg=SQ033"),
     "/new-plan": ("/new-plan", "/new-plan?from=example"),
@@ -42,6 +56,10 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/deleted-plans": ("/deleted-plans",),
     "/import-plans": ("/import-plans",),
     "/sheet": ("/sheet", "/sheet?plan=KEYS&plan=OTHER"),
+    "/uploads": ("/uploads",),
+    "/new-upload": ("/new-upload",),
+    "/qsg-map": ("/qsg-map",),
+    "/usage": ("/usage",),
     "/reference": ("/reference",),
     "/reference/{table_id}": ("/reference/admin_structure_cfcc14",),
     "/docs": ("/docs",),
@@ -121,7 +139,7 @@ def routes_of_pages() -> set[str]:
     found = [route for router in (*pages.routers(), api_docs.router) for route in router.routes]
     assert all(isinstance(route, Route) for route in found)
     read = {route.path for route in found if isinstance(route, Route) and "GET" in (route.methods or ())}
-    return read - FILES
+    return read - FILES - MEASURED
 
 
 def test_every_page_of_the_application_is_among_the_addresses() -> None:
@@ -152,7 +170,7 @@ def test_tab_reaches_everything_in_order_shows_where_it_is_and_leaves_the_page_a
     assert len(expected) >= LEAST_TABS_ON_A_PAGE
     assert page.locator("[tabindex]:not([tabindex='0'], [tabindex='-1']):not(#api-docs *)").count() == 0
     reached: list[int] = []
-    strangers = 0
+    strangers = inside = 0
     while True:
         page.keyboard.press("Tab")
         found = page.evaluate(FOCUSED)
@@ -165,6 +183,10 @@ def test_tab_reaches_everything_in_order_shows_where_it_is_and_leaves_the_page_a
         assert found["at"] >= 0, f"{found['html']} has the focus and should not"
         assert found["isOutlined"], f"{found['html']} does not show that it has the focus"
         assert found["isSeen"], f"{found['html']} has the focus and is out of sight"
+        if reached and found["at"] == reached[-1]:  # a date has a stop each for day, month, year and calendar
+            inside += 1
+            assert inside < 50
+            continue
         reached.append(found["at"])
         assert len(reached) <= len(expected), "the focus goes round in circles"
     assert [expected[at] for at in reached] == expected
