@@ -386,9 +386,37 @@ def open_an_operation(page: Page) -> None:
 
 
 TABLE = all_tables()[0].title
+
+
+def go_to_the_upload(page: Page) -> None:
+    press(page, "link", "Upload")
+    heading(page, "Upload usage data")
+
+
+def send_nothing(page: Page) -> None:
+    press(page, "button", "Upload")
+    heading(page, "Upload usage data")
+    expect(page.get_by_role("alert").first).to_be_visible()
+
+
+def keep_nothing(page: Page) -> None:
+    press(page, "button", "Keep")
+    heading(page, "Queue managers and their groups")
+    expect(page.get_by_text("Name the group, or say that the queue manager is in none.")).to_be_visible()
+
+
+def go_to_the_uploads(page: Page) -> None:
+    press(page, "link", "Upload a dump")
+    heading(page, "Uploads")
+
+
 MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/": ("/", calculate),
     "/new-plan": ("/new-plan?from=example", make_a_plan),
+    "/uploads": ("/uploads", go_to_the_upload),
+    "/new-upload": ("/new-upload", send_nothing),
+    "/qsg-map": ("/qsg-map", keep_nothing),
+    "/usage": ("/usage", go_to_the_uploads),
     "/plans": ("/plans", use_the_list),
     "/plans/{name}": ("/plans/KEYS", use_the_result),
     "/plans/{name}/versions/{number}": ("/plans/KEYS/versions/1", use_an_old_version),
