@@ -196,12 +196,15 @@ def demand_of(
             pages[band] += count * ceil_div(queue.message_bytes + page_header_bytes, page_bytes)
         else:
             shares = scaled_shares(queue.message_bytes, edges, header_bytes, page_bytes, page_header_bytes)
-            mean_elements[place] = sum(each for _, each, _ in shares[:-1]) + shares[-1][0] * two
+            mean = shares[-1][0] * two - shares[-1][1]
             for band, (share, band_elements, band_pages) in enumerate(shares):
-                messages[band] += count * share
-                elements[band] += count * band_elements
-                pages[band] += count * band_pages
-            taken.append(count * mean_elements[place])
+                if share or band_elements:
+                    mean += band_elements
+                    messages[band] += count * share
+                    elements[band] += count * band_elements
+                    pages[band] += count * band_pages
+            mean_elements[place] = mean
+            taken.append(count * mean)
     elements[-1] = messages[-1] * two
     return Demand(
         messages=total,
@@ -228,8 +231,11 @@ def scaled_shares(
     step, unit, maximum = model_constant("element_bytes"), sizes.unit, sizes.maximum
     first, second = sizes.pieces()
     found: list[tuple[int, int, int]] = []
-    low, rest, most, most_share = -1, _SCALE, 0, 0
+    low, rest, most, most_share, longest = -1, _SCALE, 0, 0, maximum * unit
     for edge in (*edges, max(maximum, edges[-1]) + 1):
+        if low >= longest:
+            found.append((0, 0, 0))
+            continue
         high, share, moment = edge * unit, 0, 0
         for twentieths, start, end in (first, second):
             # Conditional expressions: calls of max and min would double the time of the largest plans.
@@ -301,9 +307,12 @@ def _suffice(
     found: list[tuple[int, int, int]], sizes: SizeDistribution, header_bytes: int
 ) -> list[tuple[int, int, int]]:
     """Add elements where the assumed shape has fewer than another shape with that mean could take."""
-    two = model_constant("offloaded_message_elements")
-    missing = most_elements(sizes, header_bytes=header_bytes) - two * found[-1][0]
-    missing -= sum(elements for _, elements, _ in found[:-1])
+    offloaded, its_elements, _ = found[-1]
+    missing = most_elements(sizes, header_bytes=header_bytes) + its_elements
+    if offloaded:
+        missing -= model_constant("offloaded_message_elements") * offloaded
+    for _, elements, _ in found:
+        missing -= elements
     if missing > 0:
         band = max(range(len(found) - 1), key=lambda index: (found[index][0], index))
         share, elements, pages = found[band]
