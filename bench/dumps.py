@@ -166,15 +166,18 @@ def _run(what: str, dump: Path, work: Path) -> dict[str, Any]:
     if what == "arrow":
         rows = timed("decoding", lambda: _to_arrow(dump))
         return {"rows": rows, "seconds": stages}
-    from spark_jobs.history.dumps import count_by_spark
+    from spark_jobs.history.by_spark import count_by_spark
+    from spark_jobs.history.dumps import Task
+    from spark_jobs.history.staging import Source
     from spark_jobs.session import build_session
     from spark_jobs.smf.decode import index_dump
 
     index = timed("indexing", lambda: index_dump(dump))
+    task = Task(str(dump), index.framing, str(work), Source("none", dump.name, index.sha256), groups=())
     session = timed("starting Spark", lambda: build_session("bench", work_dir=work))
     try:
-        timed("decoding, cold", lambda: count_by_spark(dump, index, session))
-        rows = timed("decoding", lambda: count_by_spark(dump, index, session))
+        timed("decoding, cold", lambda: count_by_spark(index, session, task=task))
+        rows = timed("decoding", lambda: count_by_spark(index, session, task=task))
     finally:
         session.stop()
     return {"rows": rows, "seconds": stages}

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from spark_jobs.history.dumps import RangeOutcome, Task, check_layouts, take_by_spark, take_in_process
+from spark_jobs.history.dumps import RangeOutcome, Task, check_layouts, take_in_process
 from spark_jobs.history.facts import RowFacts
 from spark_jobs.history.ledger import identity_of
 from spark_jobs.history.reporting import (
@@ -287,6 +287,8 @@ def _by_spark(
 ) -> tuple[RangeOutcome | None, str | None]:
     """Return what Spark made of a dump, or why it could not: one process can still do it."""
     from pyspark.errors import PySparkException
+
+    from spark_jobs.history.by_spark import take_by_spark
 
     try:
         return take_by_spark(task, index, spark.session, progress=teller), None

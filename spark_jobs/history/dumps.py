@@ -1,39 +1,26 @@
-"""A dump into the history's staging: range after range in this process, or ranges at once in Spark's tasks.
+"""A dump into the history's staging, range after range in this process; `by_spark` takes the ranges in Spark's tasks.
 
-Both do the same with a range, `take_range`: decode, make rows, write them as files that nobody sees before the commit.
+Both do the same with a range, `take_range`: make rows, write them as files that nobody sees before the commit.
 """
 
 from __future__ import annotations
 
 import base64
+import datetime as dt
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
-
-import pyarrow as pa
 
 from spark_jobs.history.facts import RowFacts
 from spark_jobs.history.places import place_of
 from spark_jobs.history.rows import COLUMNS, SECTIONS, GroupMap, rows_of
 from spark_jobs.history.staging import Part, Source, Stage
 from spark_jobs.smf.decode import decode_file, decode_range, finish
-from spark_jobs.smf.errors import BrokenChain, LayoutError
-from spark_jobs.smf.results import Accounting, DumpIndex, LayoutCheck, Piece, Quarantine, RangeResult
-
-if TYPE_CHECKING:
-    import datetime as dt
-    from pathlib import Path
-
-    from pyspark.sql import SparkSession
+from spark_jobs.smf.errors import LayoutError
+from spark_jobs.smf.results import Accounting, LayoutCheck, Piece, Quarantine, RangeResult
 
 Progress = Callable[[int, int], None]
-
-SPARK_COLUMNS = "start long, end long, first_record long"
-SPARK_JOBS_AT_ONCE = 64
-"""More than most clusters have cores for; each waits in a thread of the driver."""
 
 
 @dataclass
@@ -125,6 +112,23 @@ class Task:
     groups: tuple[tuple[str, str, str], ...]
     keep_from: dt.date | None = None
 
+    def to_json(self) -> str:
+        """Write it for the way to Spark's workers."""
+        return json.dumps({**asdict(self), "keep_from": self.keep_from and self.keep_from.isoformat()})
+
+    @classmethod
+    def from_json(cls, text: str) -> Task:
+        """Read what to_json wrote."""
+        found = json.loads(text)
+        return cls(
+            dump=found["dump"],
+            framing=found["framing"],
+            history=found["history"],
+            source=Source(**found["source"]),
+            groups=tuple((system, manager, group) for system, manager, group in found["groups"]),
+            keep_from=dt.date.fromisoformat(found["keep_from"]) if found["keep_from"] else None,
+        )
+
     @property
     def group_of(self) -> dict[tuple[str, str], str]:
         """The map of queue managers to groups."""
@@ -171,55 +175,20 @@ def take_in_process(task: Task, *, progress: Progress) -> RangeOutcome:
     )
     for found in results:
         total.add(take_range(found, stage, group_of))
-    return _finished(total, stage)
+    return finished(total, stage)
 
 
-def take_by_spark(task: Task, index: DumpIndex, session: SparkSession, *, progress: Progress) -> RangeOutcome:
-    """Read a dump's ranges in Spark's tasks.
-
-    Raises:
-        BrokenChain: the ranges do not meet.
-    """
-    ranges = [(split.offset, end, split.record_number) for split, end in index.ranges()]
-
-    def taken(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            answers = [_take_one(task, **row).to_json() for row in batch.to_pylist()]
-            yield pa.RecordBatch.from_arrays([pa.array(answers, pa.string())], names=["answer"])
-
-    total = RangeOutcome()
-    outcomes = []
-    done = 0
-    for answer in _by_range(session, ranges, taken, "answer string"):
-        outcome = RangeOutcome.from_json(answer)
-        outcomes.append(outcome)
-        done += outcome.accounting.total_bytes
-        progress(min(done, index.content_bytes), index.content_bytes)
-    outcomes.sort(key=lambda outcome: outcome.first_start)
-    expected = ranges[0][0] if ranges else 0
-    for outcome in outcomes:
-        if outcome.first_start != expected:
-            message = f"Byte ranges of the dump do not meet: one ends at {expected}, the next starts at {outcome.first_start}."
-            raise BrokenChain(message)
-        expected = outcome.end_offset
-        total.add(outcome)
-    if len(outcomes) != len(ranges) or expected != index.content_bytes:
-        message = f"Byte ranges of the dump end at {expected}, the dump at {index.content_bytes}."
-        raise BrokenChain(message)
-    return _finished(total, task.stage(), group_of=task.group_of)
+def take_one(task: Task, *, start: int, end: int, first_record: int) -> RangeOutcome:
+    """Read one range of a dump and stage its rows."""
+    found = _decoded(task.dump, task.framing, start=start, end=end, first_record=first_record)
+    stage = task.stage()
+    return _staged(take_range(found, stage, task.group_of), stage)
 
 
-def count_by_spark(dump: Path, index: DumpIndex, session: SparkSession) -> int:
-    """Decode a dump's ranges in Spark's tasks and count the rows: what decoding costs there, and nothing else."""
-    ranges = [(split.offset, end, split.record_number) for split, end in index.ranges()]
-    framing, path = index.framing, str(dump)
-
-    def counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            counts = [_rows_in(_decoded(path, framing, **row)) for row in batch.to_pylist()]
-            yield pa.RecordBatch.from_arrays([pa.array(counts, pa.int64())], names=["rows"])
-
-    return sum(_by_range(session, ranges, counted, "rows long"))
+def count_rows(dump: str, framing: str, *, start: int, end: int, first_record: int) -> int:
+    """Decode one range of a dump and count its rows."""
+    found = _decoded(dump, framing, start=start, end=end, first_record=first_record)
+    return sum(batch.num_rows for batches in found.batches.values() for batch in batches)
 
 
 def check_layouts(outcome: RangeOutcome) -> None:
@@ -237,44 +206,6 @@ def check_layouts(outcome: RangeOutcome) -> None:
             raise LayoutError(message)
 
 
-def _by_range(
-    session: SparkSession,
-    ranges: Sequence[tuple[int, int, int]],
-    function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
-    answer: str,
-) -> Iterator[Any]:
-    """Yield what a function answers to each range, as the answers come.
-
-    A range is a Spark job of one task: jobs that are submitted at once run at once, as far as there are cores, and each
-    tells when it is done, which the tasks of one job do not.
-    """
-
-    def run(one: tuple[int, int, int]) -> Any:  # noqa: ANN401 - what the function answers
-        frame = session.createDataFrame([one], SPARK_COLUMNS).coalesce(1)
-        (row,) = frame.mapInArrow(function, answer).collect()
-        return row[0]
-
-    with ThreadPoolExecutor(max_workers=min(SPARK_JOBS_AT_ONCE, len(ranges))) as pool:
-        waiting = [pool.submit(run, one) for one in ranges]
-        try:
-            for job in as_completed(waiting):
-                yield job.result()
-        finally:
-            for job in waiting:
-                job.cancel()
-
-
-def _rows_in(found: RangeResult) -> int:
-    return sum(batch.num_rows for batches in found.batches.values() for batch in batches)
-
-
-def _take_one(task: Task, *, start: int, end: int, first_record: int) -> RangeOutcome:
-    found = _decoded(task.dump, task.framing, start=start, end=end, first_record=first_record)
-    stage = task.stage()
-    outcome = take_range(found, stage, task.group_of)
-    return _staged(outcome, stage)
-
-
 def _decoded(dump: str, framing: str, *, start: int, end: int, first_record: int) -> RangeResult:
     return decode_range(
         dump,
@@ -288,7 +219,7 @@ def _decoded(dump: str, framing: str, *, start: int, end: int, first_record: int
     )
 
 
-def _finished(total: RangeOutcome, stage: Stage, *, group_of: GroupMap | None = None) -> RangeOutcome:
+def finished(total: RangeOutcome, stage: Stage, *, group_of: GroupMap | None = None) -> RangeOutcome:
     """Take what the ranges left over, and write what is waiting."""
     if total.pieces:
         pieces, total.pieces = total.pieces, []

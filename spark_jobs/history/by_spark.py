@@ -1,0 +1,173 @@
+"""A dump into the history's staging by Spark: a data source whose partitions are the ranges of the dump's index.
+
+What a task does with its range is what one process does with it: `dumps.take_one`. Its answer, one line of JSON, says what
+it staged; the rows themselves never come to the driver.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+from spark_jobs.history.dumps import RangeOutcome, Task, count_rows, finished, take_one
+from spark_jobs.smf.errors import BrokenChain
+from spark_jobs.smf.results import DumpIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pyspark.sql import SparkSession
+
+    from spark_jobs.history.dumps import Progress
+
+FORMAT = "cfplan_ranges"
+COUNT = "count"
+TAKE = "take"
+ANSWER = pa.schema([("answer", pa.string())])
+LOOK_S = 0.2
+"""How often the driver asks Spark how many tasks are done."""
+
+
+@dataclass
+class _Range(InputPartition):
+    """One split of the index."""
+
+    start: int
+    end: int
+    first_record: int
+
+
+class RangesSource(DataSource):
+    """Options: index (JSON) and task (JSON): what to read; work: take it in, or only count its rows."""
+
+    @classmethod
+    def name(cls) -> str:
+        """What Spark knows it by."""
+        return FORMAT
+
+    def schema(self) -> str:
+        """One answer for each range."""
+        return "answer string"
+
+    def reader(self, schema: object) -> DataSourceReader:
+        """What reads it."""
+        return _Reader(dict(self.options))
+
+
+class _Reader(DataSourceReader):
+    def __init__(self, options: dict[str, str]) -> None:
+        self._ranges = DumpIndex.from_json(options["index"]).ranges()
+        self._task = Task.from_json(options["task"])
+        self._work = options["work"]
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """Return a range for each task."""
+        return [_Range(split.offset, end, split.record_number) for split, end in self._ranges]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Do the work on one range, where the task runs."""
+        if not isinstance(partition, _Range):
+            return
+        where = {"start": partition.start, "end": partition.end, "first_record": partition.first_record}
+        if self._work == COUNT:
+            answer = str(count_rows(self._task.dump, self._task.framing, **where))
+        else:
+            answer = take_one(self._task, **where).to_json()
+        yield pa.RecordBatch.from_pylist([{"answer": answer}], schema=ANSWER)
+
+
+def take_by_spark(task: Task, index: DumpIndex, session: SparkSession, *, progress: Progress) -> RangeOutcome:
+    """Read a dump's ranges in Spark's tasks.
+
+    Args:
+        task: what the tasks have to know. Dump and history have to be reached from every worker by these names.
+        index: where the ranges begin.
+        session: Spark.
+        progress: is told of bytes done and of all bytes; by tasks that are done, so it goes in steps.
+
+    Raises:
+        BrokenChain: the ranges do not meet.
+    """
+    total = RangeOutcome()
+    size = index.content_bytes
+
+    def told(done: int, tasks: int) -> None:
+        progress(size * done // max(tasks, 1), size)
+
+    answers = _answers(session, task, index, work=TAKE, told=told)
+    outcomes = sorted(
+        (RangeOutcome.from_json(answer) for answer in answers), key=lambda found: found.first_start
+    )
+    splits = [split.offset for split, _ in index.ranges()]
+    expected = splits[0] if splits else 0
+    for outcome in outcomes:
+        if outcome.first_start != expected:
+            message = f"Byte ranges of the dump do not meet: one ends at {expected}, the next starts at {outcome.first_start}."
+            raise BrokenChain(message)
+        expected = outcome.end_offset
+        total.add(outcome)
+    if len(outcomes) != len(splits) or expected != size:
+        message = f"Byte ranges of the dump end at {expected}, the dump at {size}."
+        raise BrokenChain(message)
+    progress(size, size)
+    return finished(total, task.stage(), group_of=task.group_of)
+
+
+def count_by_spark(index: DumpIndex, session: SparkSession, *, task: Task) -> int:
+    """Decode a dump's ranges in Spark's tasks and count the rows: what decoding costs there, and nothing else."""
+    answers = _answers(session, task, index, work=COUNT, told=lambda _done, _tasks: None)
+    return sum(int(answer) for answer in answers)
+
+
+def _answers(
+    session: SparkSession,
+    task: Task,
+    index: DumpIndex,
+    *,
+    work: str,
+    told: Callable[[int, int], None],
+) -> list[str]:
+    """Run one Spark job over the ranges and tell how many of its tasks are done while it runs."""
+    session.dataSource.register(RangesSource)
+    options = {"index": index.to_json(), "task": task.to_json(), "work": work}
+    frame = session.read.format(FORMAT).options(**options).load()
+    group = f"cfplan-{secrets.token_hex(8)}"
+    context = session.sparkContext
+
+    def collect() -> list[str]:
+        context.setJobGroup(group, f"{work} {index.content_bytes} bytes")
+        return [row["answer"] for row in frame.collect()]
+
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        job = pool.submit(collect)
+        try:
+            while not job.done():
+                time.sleep(LOOK_S)
+                done, tasks = _tasks(session, group)
+                told(done, tasks)
+        except BaseException:
+            with contextlib.suppress(Exception):  # the first failure is the one to tell of
+                context.cancelJobGroup(group)
+            raise
+        return job.result()
+
+
+def _tasks(session: SparkSession, group: str) -> tuple[int, int]:
+    """Return how many tasks of a group's jobs are done, and how many there are."""
+    tracker = session.sparkContext.statusTracker()
+    done = tasks = 0
+    for job_id in tracker.getJobIdsForGroup(group):
+        job = tracker.getJobInfo(job_id)
+        for stage_id in job.stageIds if job else ():
+            stage = tracker.getStageInfo(stage_id)
+            if stage is not None:
+                done += stage.numCompletedTasks
+                tasks += stage.numTasks
+    return done, tasks
