@@ -1,0 +1,26 @@
+"""Curves fitted to a site's own allocations, and what its messages are like: numpy and scipy, no Spark.
+
+`fit_all` takes the daily allocation statistics of all structures and gives one `CurveFit` for each coupling facility
+and CFCC level; `fit_mix` takes daily statistics of queues and structures and gives one `MixFit` for each structure.
+"""
+
+from __future__ import annotations
+
+from spark_jobs.fit.curve import fit_all, fit_curve
+from spark_jobs.fit.mix import MixFit, QueueDay, StructureDay, fit_mix
+from spark_jobs.fit.points import AllocationPoint
+from spark_jobs.fit.result import Cut, CurveFit, Estimate, FitPoint
+
+__all__ = [
+    "AllocationPoint",
+    "CurveFit",
+    "Cut",
+    "Estimate",
+    "FitPoint",
+    "MixFit",
+    "QueueDay",
+    "StructureDay",
+    "fit_all",
+    "fit_curve",
+    "fit_mix",
+]
