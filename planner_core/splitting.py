@@ -67,13 +67,17 @@ class _Group:
     source: Source
 
 
-def advise(document: PlanDocument) -> Advice:
+def advise(document: PlanDocument, *, curve: Curve | None = None) -> Advice:
     """Propose a document whose structures hold what belongs together.
+
+    Args:
+        document: The plan.
+        curve: The fitted curve that the document names; None for published figures.
 
     Raises:
         PlanRefused: The plan cannot exist for a reason other than too many queues on a structure.
     """
-    curve = published_curve(cfcc_level=document.cfcc_level).curve
+    curve = curve or published_curve(cfcc_level=document.cfcc_level).curve
     room = limit("structures_per_group") - 1 - document.system.include - len(document.structures)
     taken = {structure.name for structure in document.structures}
     made: list[Structure] = []
@@ -198,13 +202,18 @@ def _free_name(name: str, taken: set[str]) -> str:
     return found
 
 
-def gains(document: PlanDocument, advice: Advice) -> tuple[int, int]:
+def gains(document: PlanDocument, advice: Advice, *, curve: Curve | None = None) -> tuple[int, int]:
     """Total INITSIZE before and after [bytes]: a structure more costs its base.
+
+    Args:
+        document: The plan.
+        advice: What was proposed for it.
+        curve: The fitted curve that both name; None for published figures.
 
     Raises:
         PlanRefused: One of the two cannot exist.
     """
-    before, after = evaluate(document), evaluate(advice.document)
+    before, after = (evaluate(each, curve=curve) for each in (document, advice.document))
     return (
         sum(structure.sizes.initsize_bytes for structure in before.structures),
         sum(structure.sizes.initsize_bytes for structure in after.structures),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.curves.kept import DatabaseCurves
 from app.db import Database
 from app.plans import service
 from app.plans.computed import compute
@@ -35,7 +36,7 @@ def acknowledge(
     if if_match is not None and not service.matches(if_match, version.etag):
         raise PlanConflict(version)
     document = acknowledged(version, code=code, reason=reason, structure=structure, message=message)
-    computed = compute(document)
+    computed = compute(document, DatabaseCurves(database))
     with database.session(writes=True) as session:
         return service.save_plan(
             session, name, computed, if_match=version.etag, comment=f"Acknowledged {code}"

@@ -103,15 +103,22 @@ def add(commands: Command, whole: Callable[[str], int], parser_class: type[argpa
 
 
 @contextmanager
-def opened(settings: Settings | None = None) -> Iterator[tuple[Database, Settings]]:
-    """The database that the settings name; without settings, those of the environment."""
+def opened(
+    settings: Settings | None = None, *, migrates: bool | None = None
+) -> Iterator[tuple[Database, Settings]]:
+    """The database that the settings name; without settings, those of the environment.
+
+    Args:
+        settings: The service's.
+        migrates: Whether its schema is brought up when it is first used; None: where it is SQLite.
+    """
     from sqlalchemy.exc import DBAPIError, OperationalError
 
     from app.db import Database, DatabaseUnusable, database_url, is_unusable
     from app.settings import read_settings
 
     settings = settings or read_settings()
-    database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
+    database = Database(database_url(settings.database_url, data_dir=settings.data_dir), migrates=migrates)
     try:
         yield database, settings
     except DBAPIError as error:
@@ -275,12 +282,14 @@ def _save(
 
 
 def _computed(name: str, document: PlanDocument) -> Computed:
-    """Everything a version stores, worked out before the database is opened: no lock is held meanwhile."""
+    """Everything a version stores, worked out before a transaction begins: no lock is held meanwhile."""
+    from app.curves.kept import DatabaseCurves
     from app.plans import service
     from app.plans.computed import compute
 
     service.check_name(name)
-    return compute(document)
+    with opened() as (database, _):
+        return compute(document, DatabaseCurves(database))
 
 
 def _delete(arguments: argparse.Namespace) -> int:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 from pydantic_core import to_json
 
+from app.curves.kept import Curves
+from app.curves.resolve import evaluate
 from planner_core.document import PlanDocument
 from planner_core.errors import OutputRefused
 from planner_core.explain import explain_result
 from planner_core.outputs import OUTPUT_KINDS, render_output
-from planner_core.plan import PlanResult, evaluate
+from planner_core.plan import PlanResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +53,13 @@ def canonical(document: PlanDocument) -> str:
     return document.model_dump_json()
 
 
-def compute(document: PlanDocument) -> Computed:
-    """Evaluate a plan and render its texts.
+def compute(document: PlanDocument, curves: Curves) -> Computed:
+    """Evaluate a plan with the curve that it names, and render its texts.
 
     Raises:
-        PlanRefused: No such plan can exist; it is not stored.
+        PlanRefused: No such plan can exist, or its curve cannot be used; it is not stored.
     """
-    result = evaluate(document)
+    result = evaluate(document, curves)
     shown = result.as_json()
     open_findings = Counter(f.severity for f in result.findings if f.acknowledged is None)
     totals = shown["totals"]

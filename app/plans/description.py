@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
+from app.curves.kept import NoCurves
 from app.openapi import COMPONENTS, JSON, text_response
 from app.plans.answers import version_json
 from app.plans.computed import compute
@@ -113,7 +114,7 @@ def add(whole: dict[str, Any]) -> None:
 
 
 def _example(name: str) -> StoredVersion:
-    computed = compute(read_object(examples()[name].document))
+    computed = compute(read_object(examples()[name].document), NoCurves())
     return StoredVersion(
         plan_id=1,
         name="SQ03",

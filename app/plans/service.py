@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
+from app.curves.kept import CurvesBeside
 from app.db import Database, DatabaseUnusable
 from app.plans import repository
 from app.plans.computed import Computed, canonical, compute
@@ -241,7 +242,7 @@ def save_plan(
     """
     check_name(name)
     # Before the first statement: no lock is held meanwhile.
-    computed = document if isinstance(document, Computed) else compute(document)
+    computed = document if isinstance(document, Computed) else compute(document, CurvesBeside(session))
     while (plan := repository.find_living(session, name, lock=True)) is None:
         if if_match is not None:
             raise PlanGone(name)

@@ -13,6 +13,7 @@ from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.responses import Response
 
+from app.curves.kept import DatabaseCurves
 from app.openapi import (
     EXPLAIN,
     OUTPUT_WORDS,
@@ -44,7 +45,9 @@ router = APIRouter(prefix="/api/v1", tags=["plans"])
 async def size(request: Request) -> Response:
     """Sizes of all structures, what binds, and findings; also for plans with findings of severity error."""
     explain = flag(request, "explain")
-    answer = await compute(partial(size_answer, explain=explain), await document_body(request))
+    answer = await compute(
+        partial(size_answer, curves=curves_of(request), explain=explain), await document_body(request)
+    )
     return Response(answer, media_type=JSON)
 
 
@@ -64,9 +67,16 @@ def _schema_text() -> bytes:
     return to_json({**json_schema(), "findings": []}, indent=2)
 
 
+def curves_of(request: Request) -> DatabaseCurves:
+    """The fitted curves of the service; nothing is asked before a document names one."""
+    return DatabaseCurves(request.app.state.database)
+
+
 def _text_handler(kind: str) -> Callable[[Request], Awaitable[Response]]:
     async def handler(request: Request) -> Response:
-        output, findings = await compute(partial(text_output, kind=kind), await document_body(request))
+        output, findings = await compute(
+            partial(text_output, curves=curves_of(request), kind=kind), await document_body(request)
+        )
         headers = {
             "content-disposition": f'attachment; filename="{output.filename}"',
             FINDINGS_HEADER: findings,

@@ -9,10 +9,11 @@ from typing import TypeVar
 from pydantic_core import to_json
 from starlette.concurrency import run_in_threadpool
 
+from app.curves.kept import Curves
+from app.curves.resolve import evaluate
 from planner_core.document import read_json
 from planner_core.findings import SEVERITIES, Finding
 from planner_core.outputs import Output, render_output
-from planner_core.plan import evaluate
 from planner_core.units import KIB
 
 T = TypeVar("T")
@@ -20,24 +21,27 @@ T = TypeVar("T")
 INLINE_BYTES = 8 * KIB
 """Documents up to this size are computed on the event loop, which takes about as long as the way to a thread and back;
 larger ones in a thread, so that other requests are answered meanwhile."""
+NAMES_A_CURVE = b'"fitted"'
+"""A document with this in it may ask the database, which nothing on the event loop should wait for."""
 
 
 async def compute(function: Callable[[bytes], T], body: bytes) -> T:
     """Call a function with a document, where it disturbs other requests least."""
-    return function(body) if len(body) <= INLINE_BYTES else await run_in_threadpool(function, body)
+    is_quick = len(body) <= INLINE_BYTES and NAMES_A_CURVE not in body
+    return function(body) if is_quick else await run_in_threadpool(function, body)
 
 
-def size_answer(body: bytes, *, explain: bool) -> bytes:
+def size_answer(body: bytes, *, curves: Curves, explain: bool) -> bytes:
     """The result of a plan document as JSON text.
 
     The result is made of plain numbers and text by the core, so it is written as it is, without a second validation.
     """
-    return to_json(evaluate(read_json(body)).as_json(explain=explain))
+    return to_json(evaluate(read_json(body), curves).as_json(explain=explain))
 
 
-def text_output(body: bytes, *, kind: str) -> tuple[Output, str]:
+def text_output(body: bytes, *, curves: Curves, kind: str) -> tuple[Output, str]:
     """One of the text outputs, and how many findings of each severity the plan has."""
-    result = evaluate(read_json(body))
+    result = evaluate(read_json(body), curves)
     return render_output(kind, result), count_findings(result.findings)
 
 

@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from sqlalchemy import URL
 
 from app.cli import main
+from app.curves.kept import Curves
 from app.db import Database
 from app.documents import example_text
 from app.plans.computed import Computed, compute
@@ -218,9 +219,9 @@ def test_findings_are_accepted_as_they_read_now(
 def test_files_are_computed_before_the_database_is_locked(
     app: FastAPI, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def others_save_meanwhile(document: PlanDocument) -> Computed:
+    def others_save_meanwhile(document: PlanDocument, curves: Curves) -> Computed:
         assert send_json(app, "PUT", "/api/v1/plans/OTHER", changed()).status in (200, 201)
-        return compute(document)
+        return compute(document, curves)
 
     monkeypatch.setattr("app.plans.computed.compute", others_save_meanwhile)
     assert main(["plans", "import", str(file), str(file)]) == 0

@@ -339,7 +339,7 @@ def test_a_version_says_which_core_computed_it(session: Session, monkeypatch: py
     service.save_plan(session, "SQ03", plan())
     really = core.evaluate
     monkeypatch.setattr(
-        "app.plans.computed.evaluate", lambda document: _with_version(really(document), "99.0")
+        "app.plans.computed.evaluate", lambda document, _: _with_version(really(document), "99.0")
     )
     outcome = service.save_plan(session, "SQ03", plan(headroom_percent=20), if_match="*")
     assert outcome.version.core_version == outcome.version.result["core_version"] == "99.0"

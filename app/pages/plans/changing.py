@@ -19,6 +19,7 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 from starlette.datastructures import UploadFile
 
+from app.curves.kept import DatabaseCurves
 from app.db import Database, SessionDep
 from app.documents import read_text
 from app.pages.plans.editor import BodyDep
@@ -111,7 +112,7 @@ def _import(database: Database, file: UploadFile) -> Imported:
     name = path.stem if path.suffix.lower() in ENDINGS else path.name
     try:
         service.check_name(name)
-        computed = compute(read_text(file.file.read()))
+        computed = compute(read_text(file.file.read()), DatabaseCurves(database))
         with database.session(writes=True) as session:
             service.save_plan(session, name, computed, create_only=True, comment=f"Imported from {filename}")
     except PlanConflict:

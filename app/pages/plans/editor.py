@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
+from app.curves.kept import DatabaseCurves
 from app.db import SessionDep
 from app.documents import example_text, read_text
 from app.pages.plans.form import Checked, Typed, change, check, read_typed, take_pastes, typed_of
@@ -208,7 +209,7 @@ def preview(request: Request, body: BodyDep) -> Response:
     """The result of a form that is not saved; asked for while somebody types."""
     asked = read_body(body)
     typed = asked.typed
-    panel, checked = panel_of(typed, check(typed))
+    panel, checked = panel_of(typed, check(typed), DatabaseCurves(request.app.state.database))
     page = PanelPage(
         title="Result",
         section="plans",
@@ -280,7 +281,8 @@ def _editor(
     request: Request, asked: Asked, name: str, *, is_asked: bool, focus: str = "", status_code: int = 200
 ) -> Response:
     checked = check(asked.typed)
-    panel, checked = panel_of(asked.typed, checked, is_asked=is_asked)
+    curves = DatabaseCurves(request.app.state.database)
+    panel, checked = panel_of(asked.typed, checked, curves, is_asked=is_asked)
     shown: Checked | None = checked if is_asked else None
     path = f"/plans/{name}/edit" if name else "/new-plan"
     name_field = Field("name", "Name", asked.name, asked.name_error)

@@ -6,13 +6,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from app.curves.kept import Curves
+from app.curves.resolve import evaluate
 from app.pages.plans.findings import FindingShown, findings_shown
 from app.pages.plans.form import Checked, Typed, sort_problems
 from app.pages.plans.shown import Wrong, label_of
 from app.templating import plain
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.findings import Finding
-from planner_core.plan import PlanResult, evaluate
+from planner_core.plan import PlanResult
 from planner_core.units import bytes_to_kib_ceil, kib_to_bytes
 
 MOST_ROWS = 70
@@ -52,12 +54,15 @@ class Panel:
 NOTHING = Panel("", 0, 0, (), 0, (), 0)
 
 
-def panel_of(typed: Typed, checked: Checked, *, is_asked: bool = True) -> tuple[Panel, Checked]:
+def panel_of(
+    typed: Typed, checked: Checked, curves: Curves, *, is_asked: bool = True
+) -> tuple[Panel, Checked]:
     """Evaluate a form; what the core refuses is added to what is wrong with the form.
 
     Args:
         typed: The form.
         checked: The same, read.
+        curves: Where a fitted curve is looked up.
         is_asked: Whether somebody asked for a result: what is missing is then said.
     """
     document = checked.document
@@ -67,7 +72,7 @@ def panel_of(typed: Typed, checked: Checked, *, is_asked: bool = True) -> tuple[
         wrong = tuple(Wrong(name, label_of(name, typed), error) for name, error in checked.errors.items())
         return replace(NOTHING, summary=missing(checked), wrong=wrong[:MOST_WRONG]), checked
     try:
-        result = evaluate(document)
+        result = evaluate(document, curves)
     except PlanRefused as refused:
         problems = [FieldProblem(finding.field or "", finding.message) for finding in refused.findings]
         errors, general = sort_problems(checked.reading, problems)

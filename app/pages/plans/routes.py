@@ -14,6 +14,8 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
+from app.curves.kept import CurvesBeside
+from app.curves.resolve import curve_of, evaluate
 from app.db import SessionDep
 from app.pages.plans.changes import Change, document_changes, result_changes
 from app.pages.plans.fill_chart import FillChart, fill_chart
@@ -351,17 +353,16 @@ def on_paper(request: Request, session: SessionDep, name: str, number: str) -> R
 @router.get("/plans/{name}/advice")
 def advice(request: Request, session: SessionDep, name: str) -> Response:
     """Which queues belong on a structure of their own."""
-    from planner_core.plan import evaluate
-
     stored = service.get_plan(session, name)
+    curves = CurvesBeside(session)
     refusal = ""
     moves: tuple[Move, ...] = ()
     proposed = stored.document
     after: Mapping[str, Any] = stored.result
     try:
-        found = advise(stored.document)
+        found = advise(stored.document, curve=curve_of(stored.document, curves))
         proposed, moves = found.document, found.moves
-        after = evaluate(proposed).as_json() if moves else stored.result
+        after = evaluate(proposed, curves).as_json() if moves else stored.result
     except PlanRefused as error:
         refusal, proposed, moves = str(error), stored.document, ()
     groups: dict[str, list[Move]] = {}

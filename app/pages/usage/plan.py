@@ -11,6 +11,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
+from app.curves.kept import CurvesBeside
+from app.curves.resolve import evaluate
 from app.db import SessionDep
 from app.pages.plans.editor import BodyDep
 from app.pages.usage import plan_form
@@ -24,7 +26,6 @@ from app.usage.periods import Chosen, Period
 from app.usage.planning import Grounds, Made, can_be_planned
 from planner_core.document import PlanDocument, read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
-from planner_core.plan import evaluate
 
 router = APIRouter(include_in_schema=False)
 
@@ -131,7 +132,7 @@ def make(request: Request, session: SessionDep, qsg: str, body: BodyDep) -> Resp
     if not form.has_errors:
         try:
             document = read_object(made.document)
-            preview = _preview(made, document)
+            preview = _preview(session, made, document)
         except DocumentInvalid as error:
             form = plan_form.with_document_problems(form, error.problems, made.document["structures"])
         except PlanRefused as error:
@@ -164,8 +165,9 @@ def _asking(session: Session, qsg: str, parameters: Mapping[str, str], structure
     return Asking(qsg, chosen, tuple(grounds), tuple(name for name in names if name not in listed))
 
 
-def _preview(made: Made, document: PlanDocument) -> Preview:
-    structures: list[dict[str, Any]] = evaluate(document).as_json()["structures"]  # type: ignore[assignment]
+def _preview(session: Session, made: Made, document: PlanDocument) -> Preview:
+    result = evaluate(document, CurvesBeside(session))
+    structures: list[dict[str, Any]] = result.as_json()["structures"]  # type: ignore[assignment]
     sizes = tuple(SizeLine(each["cfrm_name"], each["initsize_kib"], each["size_kib"]) for each in structures)
     return Preview(made, sizes)
 

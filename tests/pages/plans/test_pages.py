@@ -12,6 +12,7 @@ import pytest
 from fastapi import FastAPI
 from openpyxl import load_workbook
 
+from app.curves.kept import Curves
 from app.documents import example_text, read_text
 from app.main import create_app
 from app.pages.plans import changing
@@ -356,11 +357,11 @@ def test_files_are_read_and_computed_before_the_database_is_locked(
 ) -> None:
     computed: list[str] = []
 
-    def others_save_meanwhile(document: PlanDocument) -> Computed:
+    def others_save_meanwhile(document: PlanDocument, curves: Curves) -> Computed:
         with app.state.database.session(writes=True) as session:
             service.save_plan(session, f"OTHER-{len(computed)}", document)
         computed.append(document.qsg)
-        return compute(document)
+        return compute(document, curves)
 
     monkeypatch.setattr(changing, "compute", others_save_meanwhile)
     files = [("files", (f"{name}.yaml", example_text().encode())) for name in ("A", "B")]
