@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LOOPBACK = "127.0.0.1"
+DRIVER_HOST_VARIABLE = "CFPLAN_SPARK_DRIVER_HOST"
+"""The name under which a cluster's workers reach the machine of the job: they call the driver, not only it them."""
 
 SMALL_DATA_CONF: Mapping[str, str] = {
     # Small inputs are over before an optimising compiler or a parallel collector pays for itself: this halves the
@@ -34,7 +36,7 @@ def build_session(
     master: str = "local[*]",
     conf: Mapping[str, str] | None = None,
 ) -> SparkSession:
-    """Start Spark in this process, reachable from this machine only.
+    """Start Spark in this process, reachable from this machine only, unless a cluster's workers have to reach it.
 
     The process is the job's own: its environment is set so that the JVM and the Python workers are the ones meant here,
     whatever the machine's environment says of Java, Spark and Python.
@@ -47,31 +49,38 @@ def build_session(
     """
     work_dir = work_dir.absolute()
     java = find_java(os.environ, launcher_dir=work_dir / "java")
-    os.environ.update(environment(java_home=java.home))
+    host = driver_host(master, os.environ)
+    os.environ.update(environment(java_home=java.home, host=host))
     builder = SparkSession.builder.appName(app_name).master(master)
-    for key, value in {**base_conf(work_dir=work_dir), **(conf or {})}.items():
+    for key, value in {**base_conf(work_dir=work_dir, host=host), **(conf or {})}.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("WARN")
     return session
 
 
-def environment(*, java_home: Path) -> dict[str, str]:
+def driver_host(master: str, environ: Mapping[str, str]) -> str:
+    """Return the name by which this process is reached: what the environment says, and only where a cluster asks."""
+    is_local = master.startswith("local")  # local-cluster too: its workers are on this machine
+    return LOOPBACK if is_local else environ.get(DRIVER_HOST_VARIABLE) or LOOPBACK
+
+
+def environment(*, java_home: Path, host: str = LOOPBACK) -> dict[str, str]:
     """Return the variables that Spark's launcher and the Python workers read."""
     return {
         "JAVA_HOME": str(java_home),
         "PYSPARK_DRIVER_PYTHON": sys.executable,
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_HOME": str(_spark_home()),
-        "SPARK_LOCAL_IP": LOOPBACK,
+        "SPARK_LOCAL_IP": host,
     }
 
 
-def base_conf(*, work_dir: Path) -> dict[str, str]:
+def base_conf(*, work_dir: Path, host: str = LOOPBACK) -> dict[str, str]:
     """Return the settings of every session."""
     return {
-        "spark.driver.bindAddress": LOOPBACK,
-        "spark.driver.host": LOOPBACK,
+        "spark.driver.bindAddress": host,
+        "spark.driver.host": host,
         "spark.local.dir": str(work_dir / "local"),
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.session.timeZone": "UTC",

@@ -13,7 +13,7 @@ import pyspark
 import pytest
 
 from spark_jobs import selfcheck
-from spark_jobs.session import base_conf, environment
+from spark_jobs.session import DRIVER_HOST_VARIABLE, base_conf, driver_host, environment
 
 ROOT = Path(__file__).parents[2]
 
@@ -68,3 +68,15 @@ def test_everything_spark_writes_is_in_the_work_folder(tmp_path: Path) -> None:
     conf = base_conf(work_dir=tmp_path)
     for key in ("spark.local.dir", "spark.sql.warehouse.dir"):
         assert Path(conf[key]).parent == tmp_path
+
+
+@pytest.mark.parametrize("master", ["local", "local[*]", "local-cluster[2,1,1024]"])
+def test_a_job_of_this_machine_is_reached_from_this_machine_only(master: str) -> None:
+    assert driver_host(master, {DRIVER_HOST_VARIABLE: "jobs.example.com"}) == "127.0.0.1"
+
+
+def test_the_workers_of_a_cluster_reach_the_job_by_the_name_that_was_set(tmp_path: Path) -> None:
+    host = driver_host("spark://spark.example.com:7077", {DRIVER_HOST_VARIABLE: "jobs.example.com"})
+    assert host == "jobs.example.com"
+    assert base_conf(work_dir=tmp_path, host=host)["spark.driver.bindAddress"] == "jobs.example.com"
+    assert driver_host("spark://127.0.0.1:7077", {}) == "127.0.0.1"
