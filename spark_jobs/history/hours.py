@@ -164,7 +164,8 @@ class Days:
             columns = list(dict.fromkeys((*resolve.KEY_COLUMNS, *COLUMNS[table])))
             found = read_parts(self._history.place, parts, table=table, columns=columns)
             found = resolve.without(found, self._dead)
-            found = found.take(pa.array(resolve.winners(found)))
+            merged = [name for name in resolve.merged_columns(table) if name in COLUMNS[table]]
+            found = resolve.standing(found, columns=merged)
             found = named(found.select(COLUMNS[table]), self._groups)
             found = found.filter(pc.and_(pc.is_valid(found["qsg"]), pc.invert(pc.equal(found["qsg"], ""))))
             self._read[table, filed] = found

@@ -30,11 +30,14 @@ class Entry:
     first_day: str | None
     qsgs: tuple[str, ...]
     days: dict[str, list[str]]
+    unnamed_days: dict[str, list[str]]
+    """Days with rows that name only XCF's structure: of an older release's entry, all of its days."""
 
     @classmethod
     def from_row(cls, row: dict[str, Any]) -> Entry:
         """Read a row."""
         days: dict[str, list[str]] = json.loads(row["days"] or "{}")
+        unnamed = row.get("unnamed_days")
         return cls(
             commit_id=row["commit_id"],
             entry=row["entry"],
@@ -43,6 +46,7 @@ class Entry:
             first_day=min((day for of_table in days.values() for day in of_table), default=None),
             qsgs=tuple(json.loads(row["qsgs"] or "[]")),
             days=days,
+            unnamed_days=days if unnamed is None else json.loads(unnamed),
         )
 
 

@@ -1,7 +1,10 @@
 """Which of the rows that claim to be one observation is it.
 
 Rows of one natural key are the same observation. The most trusted origin has the word; within it, each piece is told
-once; of copies that differ, the one brought last is taken. The answer does not depend on the order of the rows.
+once; of copies that differ, the one brought last is taken, and what it leaves out is taken from the one before it: a value
+left out contradicts nothing. The answer does not depend on the order of the rows.
+
+`spark_jobs.history.days` says the same as SQL.
 """
 
 from __future__ import annotations
@@ -12,9 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spark_jobs.history.schema import ORIGINS
+from spark_jobs.history.schema import ORIGINS, PROVENANCE, row_schema
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.int64]
@@ -29,16 +34,53 @@ def winners(rows: pa.Table) -> Numbers:
     count = len(low)
     if count == 0 or len(np.unique(low)) == count:
         return np.arange(count)
-    order, starts = _by_key(rows)
-    ranks = _ranks(rows)[order]
-    # The last row of each key has the highest rank, for the order says so.
-    ends = np.append(starts[1:], count)
-    best = np.repeat(ranks[ends - 1], ends - starts)
-    standing = order[ranks == best]
-    high, low, piece = (_numbers(rows, name)[standing] for name in ("key_high", "key_low", "piece"))
-    is_last = np.ones(len(standing), dtype=bool)
-    is_last[:-1] = (high[1:] != high[:-1]) | (low[1:] != low[:-1]) | (piece[1:] != piece[:-1])
-    return np.sort(standing[is_last])
+    ordered, _, ends = _cells(rows)
+    return np.sort(ordered[ends])
+
+
+def merged_columns(table: str) -> list[str]:
+    """Return the columns in which a row takes from another of its cell what it leaves out itself."""
+    own = {column.name for column in PROVENANCE}
+    return [name for name in row_schema(table).names if name not in own]
+
+
+def standing(rows: pa.Table, *, columns: Sequence[str]) -> pa.Table:
+    """Return the rows that stand, with these columns filled from the other rows of their cell; in the order of `rows`."""
+    low = _numbers(rows, "key_low")
+    count = len(low)
+    if count == 0 or len(np.unique(low)) == count:
+        return rows
+    ordered, starts, ends = _cells(rows)
+    last = ordered[ends]
+    hashes = _numbers(rows, "content_hash")[ordered]
+    changes = np.append(0, np.cumsum(hashes[1:] != hashes[:-1]))
+    differs = changes[ends] != changes[starts]
+    order = np.argsort(last)
+    found = rows.take(pa.array(last[order]))
+    if not differs.any():
+        return found
+    # Of the cells whose rows differ, take every row, in the order in which they were brought.
+    lengths = (ends - starts + 1)[differs]
+    inside = np.repeat(starts[differs] - np.append(0, np.cumsum(lengths)[:-1]), lengths)
+    few = rows.take(pa.array(ordered[inside + np.arange(lengths.sum())]))
+    few_starts = np.repeat(np.append(0, np.cumsum(lengths)[:-1]), lengths)
+    few_ends = np.cumsum(lengths) - 1
+    target = np.argsort(order)[differs]
+    for name in columns:
+        column = few[name].combine_chunks()
+        told = np.asarray(column.is_valid())
+        if told[few_ends].all() or not told.any():
+            continue
+        seen = np.maximum.accumulate(np.where(told, np.arange(len(told)), -1))
+        source = np.where(seen >= few_starts, seen, -1)[few_ends]
+        values = column.take(pa.array(source, mask=source < 0))
+        spread = np.full(found.num_rows, -1)
+        spread[target] = np.arange(len(target))
+        places = pa.array(spread, mask=spread < 0)
+        place = found.schema.get_field_index(name)
+        filled = pc.coalesce(values.take(places), found[name].combine_chunks())
+        found = found.set_column(place, found.schema.field(name), filled)
+    return found
 
 
 def without(rows: pa.Table, commits: frozenset[str]) -> pa.Table:
@@ -47,6 +89,24 @@ def without(rows: pa.Table, commits: frozenset[str]) -> pa.Table:
         return rows
     dead = pc.is_in(rows["commit_id"], value_set=pa.array(sorted(commits), pa.string()))
     return rows.filter(pc.invert(dead))
+
+
+def _cells(rows: pa.Table) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the rows of the most trusted origins, piece by piece, and where each piece's rows start and end.
+
+    Within a piece they stand in the order in which they were brought.
+    """
+    order, starts = _by_key(rows)
+    ranks = _ranks(rows)[order]
+    # The last row of each key has the highest rank, for the order says so.
+    ends = np.append(starts[1:], len(order))
+    best = np.repeat(ranks[ends - 1], ends - starts)
+    trusted = order[ranks == best]
+    high, low, piece = (_numbers(rows, name)[trusted] for name in ("key_high", "key_low", "piece"))
+    is_last = np.ones(len(trusted), dtype=bool)
+    is_last[:-1] = (high[1:] != high[:-1]) | (low[1:] != low[:-1]) | (piece[1:] != piece[:-1])
+    lasts = np.flatnonzero(is_last)
+    return trusted, np.append(0, lasts[:-1] + 1), lasts
 
 
 def _by_key(rows: pa.Table) -> tuple[Numbers, Numbers]:

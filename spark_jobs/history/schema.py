@@ -421,6 +421,11 @@ FILE_COLUMNS = (
     Column("last_interval_end", INSTANT, "last one"),
     Column("days", STRING, "the UTC days that it touched, as a JSON list by table"),
     Column("qsgs", STRING, "the groups that its rows name, as a JSON list"),
+    Column(
+        "unnamed_days",
+        STRING,
+        "the days, as a JSON list by table, on which rows name only XCF's structure; null: not known",
+    ),
     Column("report", STRING, "the whole report as JSON"),
 )
 """The ledger: one row for each file that was committed, in the same commit as the file's rows."""

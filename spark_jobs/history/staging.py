@@ -56,6 +56,9 @@ class Part:
     file_sha256: str
     first_start: str = ""
     """When the first of its intervals starts; empty where nobody wrote it down, so that it may be any time."""
+    unnamed: bool = True
+    """Whether it may hold rows that name only XCF's structure, so that their group may become known later. Known where it is
+    written; the ledger keeps it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +186,7 @@ def write_part(place: Place, table: str, day: dt.date, rows: pa.Table) -> Part:
         commit_id=_only(commits),
         file_sha256=_only(hashes),
         first_start=_first_start(rows),
+        unnamed=_has_unnamed(rows),
     )
 
 
@@ -246,6 +250,12 @@ def _first_start(rows: pa.Table) -> str:
         return ""
     first = pc.min(interval_starts(rows)).as_py()
     return str(first.isoformat())
+
+
+def _has_unnamed(rows: pa.Table) -> bool:
+    if "xcf_structure" not in rows.schema.names:
+        return False
+    return bool(pc.any(pc.and_(pc.is_null(rows["qsg"]), pc.is_valid(rows["xcf_structure"]))).as_py())
 
 
 def interval_starts(rows: pa.Table) -> pa.ChunkedArray:

@@ -40,7 +40,7 @@ from spark_jobs.history.schema import (
 from spark_jobs.history.staging import Part, Source, Stage, ledger_rows, read_parts, write_part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from spark_jobs.history.compare import Comparison
 
@@ -83,6 +83,16 @@ class Snapshot:
     def days(self, table: str) -> list[str]:
         """Return the days of which a table has files, in order."""
         return sorted({part.day for part in self.parts if part.table == table})
+
+    def unnamed_days(self, table: str) -> set[str]:
+        """Return the days on which a table may have rows that only name XCF's structure."""
+        dead = self.ledger.dead_commits
+        return {
+            day
+            for entry in self.ledger.entries
+            if entry.commit_id not in dead
+            for day in entry.unnamed_days.get(table, ())
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +175,6 @@ class History:
         identity = facts.identity or source.file_sha256
         earlier = before.ledger.live(identity)
         comparisons = self._compare(before, earlier, parts)
-        days = {table: sorted({part.day for part in parts if part.table == table}) for table in USAGE_TABLES}
         answers = dict(facts.answers)
         if facts.kept_from is not None:
             answers[KEPT_FROM] = facts.kept_from.isoformat()
@@ -185,8 +194,9 @@ class History:
             "answers": json.dumps(answers, sort_keys=True),
             "first_interval_end": facts.first_interval_end,
             "last_interval_end": facts.last_interval_end,
-            "days": json.dumps({table: of_table for table, of_table in days.items() if of_table}),
+            "days": json.dumps(_days_of(parts)),
             "qsgs": json.dumps(sorted(set(facts.qsgs))),
+            "unnamed_days": json.dumps(_days_of(part for part in parts if part.unnamed)),
             "report": json.dumps(report(comparisons, replaced)) if report else None,
         }
 
@@ -277,7 +287,7 @@ class History:
         """Return the history as it is now."""
         delta = self._delta()
         parts = _parts(delta)
-        columns = ["commit_id", "entry", "identity", "answers", "days", "qsgs"]
+        columns = ["commit_id", "entry", "identity", "answers", "days", "qsgs", "unnamed_days"]
         rows = read_parts(
             self.place, [part for part in parts if part.table == FILES], table=FILES, columns=columns
         )
@@ -314,7 +324,7 @@ class History:
             if day < first or (end is not None and not snapshot.may_start_before(table, day, end)):
                 continue
             rows = resolve.without(read_parts(self.place, snapshot.of(table, day), table=table), dead)
-            rows = rows.take(pa.array(resolve.winners(rows)))
+            rows = resolve.standing(rows, columns=resolve.merged_columns(table))
             rows = named(rows, groups)
             rows = _within(rows, qsg=qsg, structure=structure, start=start, end=end)
             if rows.num_rows:
@@ -440,7 +450,7 @@ class History:
             return days
         columns = ["qsg", "structure", "xcf_structure"]
         for table in (STRUCTURE_USAGE, ALLOCATION):
-            for day in snapshot.days(table):
+            for day in sorted(snapshot.unnamed_days(table).intersection(snapshot.days(table))):
                 rows = read_parts(self.place, snapshot.of(table, day), table=table, columns=columns)
                 unnamed = rows.filter(pc.is_null(rows["qsg"]))
                 if named(unnamed, sorted(groups))["qsg"].null_count < unnamed.num_rows:
@@ -469,6 +479,14 @@ class History:
                 self.place, table, staged=staged, there=there, ignored=frozenset(ignored)
             )
         return comparisons
+
+
+def _days_of(parts: Iterable[Part]) -> dict[str, list[str]]:
+    """Return the days of files by table."""
+    days: dict[str, set[str]] = {}
+    for part in parts:
+        days.setdefault(part.table, set()).add(part.day)
+    return {table: sorted(days[table]) for table in USAGE_TABLES if table in days}
 
 
 def _to_be_joined(parts: Sequence[Part], dead: frozenset[str]) -> list[Part]:

@@ -8,6 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spark_jobs.history.resolve import standing as standing_rows
 from spark_jobs.history.resolve import winners
 from spark_jobs.history.schema import ORIGINS
 
@@ -81,3 +82,34 @@ def test_the_order_of_rows_does_not_matter(rows: list[dict[str, Any]], random: o
     plain = [{**row, "file_offset": row["file_offset"] or 0} for row in standing(rows)]
     again = [{**row, "file_offset": row["file_offset"] or 0} for row in standing(shuffled)]
     assert sorted(map(repr, plain)) == sorted(map(repr, again))
+
+
+FILLED = st.lists(st.tuples(ROW, st.one_of(st.none(), st.integers(0, 3))), max_size=20)
+
+
+@given(FILLED)
+def test_what_the_last_row_leaves_out_is_taken_from_the_one_before(
+    rows: list[tuple[dict[str, Any], int]],
+) -> None:
+    # One content, one value: the digest is of all values.
+    found = [{**row, "value": value, "content_hash": -1 if value is None else value} for row, value in rows]
+    table = pa.Table.from_pylist(found, schema=SCHEMA.append(pa.field("value", pa.int64())))
+    expected: dict[tuple[Any, ...], int | None] = {}
+    for cell in by_hand(found):
+        of_cell = [
+            row
+            for row in found
+            if (row["key_high"], row["key_low"], row["piece"]) == cell[:3]
+            and ORIGINS.index(row["origin"])
+            == max(
+                ORIGINS.index(other["origin"])
+                for other in found
+                if (other["key_high"], other["key_low"]) == cell[:2]
+            )
+        ]
+        of_cell.sort(key=lambda row: (row["commit_id"], row["content_hash"], row["file_offset"] or 0))
+        told = [row["value"] for row in of_cell if row["value"] is not None]
+        expected[cell[:3]] = told[-1] if told else None
+    stands = standing_rows(table, columns=["value"]).to_pylist()
+    assert {(row["key_high"], row["key_low"], row["piece"]): row["value"] for row in stands} == expected
+    assert len(stands) == len(expected)

@@ -1,0 +1,200 @@
+"""The days of the history for other engines: which files a day has, whether it changed, and which of its rows stand.
+
+Whoever reads the Parquet files with Spark or another engine takes one `Snapshot` and asks for everything by it: the files
+of a table's day (`day_files`), a fingerprint that changes whenever the day's rows may (`day_fingerprints`), and the SQL that
+leaves of them the rows that `History.read_days` gives (`standing_sql`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spark_jobs.history.ledger import INGEST, RETENTION
+from spark_jobs.history.resolve import merged_columns
+from spark_jobs.history.schema import (
+    ALLOCATION,
+    ORIGINS,
+    STRUCTURE_USAGE,
+    USAGE_TABLES,
+    stored_schema,
+    xcf_name,
+)
+from spark_jobs.history.staging import read_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spark_jobs.history.store import History, Snapshot
+
+FINGERPRINT_RULES = 1
+"""Counted up when rows stand by other rules, so that every day is reduced again."""
+
+NAMED_LATER = (STRUCTURE_USAGE, ALLOCATION)
+"""Tables with rows that only name XCF's structure, and are given their group when it is known."""
+
+_ORDER = ("key_high", "key_low", "piece", "content_hash", "origin", "commit_id", "file_offset")
+_TYPES = {
+    "string": "STRING",
+    "int64": "BIGINT",
+    "int32": "INT",
+    "double": "DOUBLE",
+    "bool": "BOOLEAN",
+    "date32[day]": "DATE",
+    "timestamp[us, tz=UTC]": "TIMESTAMP",
+}
+
+
+def day_fingerprints(
+    history: History, *, tables: Sequence[str] = USAGE_TABLES, snapshot: Snapshot | None = None
+) -> dict[tuple[str, str], str]:
+    """Return, by table and day, what changes whenever the rows that stand there may have changed.
+
+    It is made of the ingests that count and touched the day, of what retention took, and of the groups that rows of RMF may
+    be named after; not of the files, so that putting files together changes nothing. A day that is gone has no fingerprint.
+    """
+    snapshot = snapshot or history.snapshot()
+    ledger = snapshot.ledger
+    dead = ledger.dead_commits
+    groups = " ".join(ledger.groups)
+    commits: dict[tuple[str, str], set[str]] = {}
+    for entry in ledger.entries:
+        if entry.entry == INGEST and entry.commit_id not in dead:
+            for table, days in entry.days.items():
+                for day in days:
+                    commits.setdefault((table, day), set()).add(entry.commit_id)
+    cuts = [
+        (str(entry.answers["before"]), entry.commit_id)
+        for entry in ledger.entries
+        if entry.entry == RETENTION
+    ]
+    found = {}
+    for table in tables:
+        unnamed = snapshot.unnamed_days(table)
+        for day in snapshot.days(table):
+            of_day = commits.get((table, day), set())
+            if not of_day:
+                continue  # what is left there is an ingest's that was replaced or forgotten
+            words = [str(FINGERPRINT_RULES), *sorted(of_day)]
+            words += sorted(commit_id for before, commit_id in cuts if day < before)
+            if day in unnamed:
+                words.append(groups)
+            found[table, day] = hashlib.sha256("\n".join(words).encode()).hexdigest()
+    return found
+
+
+def day_files(history: History, table: str, day: str, *, snapshot: Snapshot | None = None) -> list[str]:
+    """Return the Parquet files that make up a table's day, as paths or URLs.
+
+    They lack the columns `table` and `day`, which are in their folders' names. They may hold rows of ingests that no longer
+    count and several rows of one natural key: `standing_sql` leaves both out.
+    """
+    snapshot = snapshot or history.snapshot()
+    return sorted(f"{history.url}/{part.path}" for part in snapshot.of(table, day))
+
+
+def has_twins(history: History, table: str, day: str, *, snapshot: Snapshot | None = None) -> bool:
+    """Whether any of a day's rows has to be left out or put together; otherwise `standing_sql(…, twins=False)` will do.
+
+    It reads one column of the day, about 20 million rows a second and core.
+    """
+    snapshot = snapshot or history.snapshot()
+    parts = snapshot.of(table, day)
+    dead = snapshot.ledger.dead_commits
+    if any(part.commit_id in dead or (dead and not part.commit_id) for part in parts):
+        return True
+    keys = read_parts(history.place, parts, table=table, columns=["key_low"])["key_low"].combine_chunks()
+    numbers = np.sort(np.asarray(keys))
+    return bool((numbers[1:] == numbers[:-1]).any())
+
+
+def spark_schema(table: str, columns: Sequence[str] | None = None) -> str:
+    """Return the columns as Spark's DDL, to read files of any release with: a column that a file lacks is null.
+
+    The columns that `standing_sql` needs are always among them.
+    """
+    schema = stored_schema(table)
+    names = _needed(table, columns)
+    return ", ".join(f"`{name}` {_TYPES[str(schema.field(name).type)]}" for name in names if name != "day")
+
+
+def standing_sql(
+    table: str,
+    view: str,
+    *,
+    snapshot: Snapshot,
+    columns: Sequence[str] | None = None,
+    twins: bool = True,
+) -> str:
+    """Return a query over `view`, the files of any days of a table, that gives the rows of `History.read_days`.
+
+    Args:
+        table: a table of the history.
+        view: the name under which the files' rows are known, with the columns of `spark_schema(table, columns)`.
+        snapshot: the version of the history that the files were taken from.
+        columns: what the query gives; all that the files hold otherwise.
+        twins: whether rows may have to be left out or put together; False only if `has_twins` is of none of the days.
+    """
+    wanted = [name for name in (columns or stored_schema(table).names) if name != "day"]
+    told = {name: f"`{name}`" for name in wanted}
+    groups = snapshot.ledger.groups
+    if table in NAMED_LATER and groups:
+        told |= {name: text for name, text in _named(groups).items() if name in told}
+    selected = ", ".join(f"{text} AS `{name}`" for name, text in told.items())
+    if not twins:
+        return f"SELECT {selected} FROM {view}"  # noqa: S608 - names of ours
+    dead = sorted(snapshot.ledger.dead_commits)
+    living = f" WHERE commit_id NOT IN ({', '.join(map(_text, dead))})" if dead else ""
+    ranks = " ".join(f"WHEN {_text(origin)} THEN {rank}" for rank, origin in enumerate(ORIGINS))
+    merged = set(merged_columns(table))
+    inner = [name for name in _needed(table, columns) if name != "day"]
+    put_together = ", ".join(
+        f"first_value(`{name}`, true) OVER cell AS `{name}`" if name in merged else f"`{name}`"
+        for name in inner
+        if name not in ("key_high", "key_low", "origin")
+    )
+    cell = (
+        "PARTITION BY key_high, key_low, coalesce(piece, 0) "
+        "ORDER BY commit_id DESC, content_hash DESC, coalesce(file_offset, 0) DESC"
+    )
+    return f"""\
+SELECT {selected} FROM (
+  SELECT key_high, key_low, origin, {put_together}, row_number() OVER latest_first AS place_in_cell FROM (
+    SELECT *, max(origin_rank) OVER (PARTITION BY key_high, key_low) AS best_rank FROM (
+      SELECT {", ".join(f"`{name}`" for name in inner)}, CASE origin {ranks} ELSE -1 END AS origin_rank FROM {view}{living}
+    )
+  ) WHERE origin_rank = best_rank
+  WINDOW latest_first AS ({cell}), cell AS ({cell} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+) WHERE place_in_cell = 1"""  # noqa: S608 - names of ours; texts are quoted
+
+
+def _needed(table: str, columns: Sequence[str] | None) -> list[str]:
+    """Return the columns to be read for these to be given, in the schema's order."""
+    names = stored_schema(table).names
+    wanted = set(columns) if columns is not None else set(names)
+    unknown = wanted - set(names)
+    if unknown:
+        message = f"{table} has no columns {', '.join(sorted(unknown))}"
+        raise ValueError(message)
+    wanted |= set(_ORDER)
+    if wanted & {"qsg", "structure"}:
+        wanted |= {"qsg", "structure", "xcf_structure"}
+    return [name for name in names if name in wanted]
+
+
+def _named(groups: Sequence[str]) -> dict[str, str]:
+    """Return how rows that name only XCF's structure get their group and MQ's name."""
+    prefix = "substr(`xcf_structure`, 1, 4)"
+    whens = " ".join(f"WHEN {_text(xcf_name(group, ''))} THEN {_text(group)}" for group in groups)
+    known = f"{prefix} IN ({', '.join(_text(xcf_name(group, '')) for group in groups)})"
+    return {
+        "qsg": f"CASE WHEN `qsg` IS NULL THEN CASE {prefix} {whens} END ELSE `qsg` END",
+        "structure": f"CASE WHEN `qsg` IS NULL AND {known} THEN substr(`xcf_structure`, 5) ELSE `structure` END",
+    }
+
+
+def _text(text: str) -> str:
+    """Return a text as SQL writes it."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
