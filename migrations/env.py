@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 
 from app.db import Base, Database, database_url
 from app.jobs import models as jobs
+from app.night import models as night
 from app.plans import models as plans
 from app.settings import Settings
 from app.uploads import models as uploads
@@ -17,7 +18,8 @@ config = context.config
 TABLES = (
     plans.Plan, plans.PlanVersion, plans.PlanOutput, uploads.Upload, uploads.QsgMapping, jobs.JobRun,
     usage.MeasuredStructure, usage.MeasuredQueue, usage.HourlyStructureUsage, usage.HourlySmdsUsage,
-    usage.HourlyQueueUsage,
+    usage.HourlyQueueUsage, night.NightlyRun, night.FittedCurve, night.Forecast, night.ForecastScore,
+    night.NightFinding, night.DailyStructureUsage, night.CfLevel,
 )  # fmt: skip
 
 

@@ -1,0 +1,227 @@
+"""The tables of the night: its runs, and what they brought.
+
+What a run brought is written in one transaction with the end of the run: all of it is there, or nothing. Fits and
+forecasts are never changed afterwards; what may change about them are the marks `is_current` and `is_latest`.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Date,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db import Base, CompressedText, Timestamp
+
+LONGEST_CODE = 64
+LONGEST_SCOPE = 20
+_KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only what it calls INTEGER
+
+
+class Trigger(StrEnum):
+    """What a run was begun by."""
+
+    SCHEDULE = "schedule"
+    REQUEST = "request"
+    COMMAND = "command"
+    SIMULATION = "simulation"
+
+
+class FitState(StrEnum):
+    """What became of a fit. Only an accepted one may be used in plans."""
+
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    TOO_LITTLE = "too_little"
+
+
+class NightlyRun(Base):
+    """One run. State, progress and log are those of its job; the rest is empty until it has ended well."""
+
+    __tablename__ = "nightly_runs"
+    __table_args__ = (
+        UniqueConstraint("job_id"),
+        UniqueConstraint("due_on"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    job_id: Mapped[int] = mapped_column(ForeignKey("job_runs.id", ondelete="CASCADE"))
+    trigger: Mapped[str] = mapped_column(String(12))
+    due_on: Mapped[date | None] = mapped_column(Date)
+    """The night that the schedule began it for, in the site's zone; so no night is begun twice."""
+    stored_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    first_day: Mapped[date | None] = mapped_column(Date)
+    last_day: Mapped[date | None] = mapped_column(Date)
+    days_total: Mapped[int | None] = mapped_column(Integer)
+    days_reduced: Mapped[int | None] = mapped_column(Integer)
+    rows_read: Mapped[int | None] = mapped_column(BigInteger)
+    seconds: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    """By stage, as the job measured it."""
+    counts: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    """How much of each kind it brought: curves, forecasts, scores, findings, days."""
+    mixes: Mapped[str | None] = mapped_column(CompressedText)
+    """JSON: an array, one member a structure: message sizes and header bytes as found in the usage of queues."""
+
+
+class FittedCurve(Base):
+    """A fit for one coupling facility at one CFCC level. Its number is the version that plans name; never used again."""
+
+    __tablename__ = "fitted_curves"
+    __table_args__ = (
+        Index(
+            "uq_fitted_curves_current",
+            "scope",
+            unique=True,
+            sqlite_where=text("is_current"),
+            postgresql_where=text("is_current"),
+        ),
+        Index("ix_fitted_curves_scope", "scope"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("nightly_runs.id"))
+    scope: Mapped[str] = mapped_column(String(LONGEST_SCOPE))
+    """Coupling facility and CFCC level in one word, such as CF01@25, or CF01@? where the level is not known."""
+    coupling_facility: Mapped[str] = mapped_column(String(8))
+    cfcc_level: Mapped[int | None] = mapped_column(Integer)
+    state: Mapped[str] = mapped_column(String(12))
+    is_current: Mapped[bool] = mapped_column(Boolean)
+    """The last accepted one of its scope."""
+    is_simulated: Mapped[bool] = mapped_column(Boolean)
+    reason: Mapped[str] = mapped_column(Text)
+    first_day: Mapped[date | None] = mapped_column(Date)
+    last_day: Mapped[date | None] = mapped_column(Date)
+    made_at: Mapped[datetime] = mapped_column(Timestamp)
+    digest: Mapped[str] = mapped_column(String(64))
+    """Of the fit: one that says what the last one of its scope said is not stored again."""
+    fit: Mapped[str] = mapped_column(CompressedText)
+    """JSON, as the job gave it: figures with their intervals, points used and left out, cuts."""
+
+
+class Forecast(Base):
+    """A forecast of the daily peaks of one measure of a structure."""
+
+    __tablename__ = "forecasts"
+    __table_args__ = (
+        Index("ix_forecasts_series", "qsg", "structure", "measure", "queue_manager"),
+        Index(
+            "uq_forecasts_latest",
+            "qsg", "structure", "measure", "queue_manager",
+            unique=True,
+            sqlite_where=text("is_latest"),
+            postgresql_where=text("is_latest"),
+        ),
+        Index("ix_forecasts_score_on", "score_on"),
+        {"sqlite_autoincrement": True},
+    )  # fmt: skip
+
+    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("nightly_runs.id"))
+    qsg: Mapped[str] = mapped_column(String(4))
+    structure: Mapped[str] = mapped_column(String(16))
+    measure: Mapped[str] = mapped_column(String(12))
+    """entries, elements or smds_blocks."""
+    queue_manager: Mapped[str] = mapped_column(String(4))
+    """The owner of a shared message data set; empty for the others."""
+    state: Mapped[str] = mapped_column(String(20))
+    is_latest: Mapped[bool] = mapped_column(Boolean)
+    is_simulated: Mapped[bool] = mapped_column(Boolean)
+    made_on: Mapped[date] = mapped_column(Date)
+    first_day: Mapped[date | None] = mapped_column(Date)
+    last_day: Mapped[date | None] = mapped_column(Date)
+    """The last day that it was made from."""
+    horizon_days: Mapped[int] = mapped_column(Integer)
+    earliest_crossing_day: Mapped[date | None] = mapped_column(Date)
+    """The earliest middle estimate of all its levels within the horizon: by this it is listed."""
+    score_on: Mapped[date | None] = mapped_column(Date)
+    """When it is held against the days that followed for the next time; empty: there is nothing more to learn."""
+    digest: Mapped[str] = mapped_column(String(64))
+    forecast: Mapped[str] = mapped_column(CompressedText)
+    """JSON, as the job gave it: quantiles by day, crossings by level, what resizing would buy."""
+
+
+class ForecastScore(Base):
+    """A forecast held against the days that followed it; of one forecast at several ages."""
+
+    __tablename__ = "forecast_scores"
+    __table_args__ = (UniqueConstraint("forecast_id", "run_id"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    forecast_id: Mapped[int] = mapped_column(ForeignKey("forecasts.id", ondelete="CASCADE"))
+    run_id: Mapped[int] = mapped_column(ForeignKey("nightly_runs.id"))
+    scored_at: Mapped[datetime] = mapped_column(Timestamp)
+    days_scored: Mapped[int] = mapped_column(Integer)
+    wape: Mapped[float | None] = mapped_column(Float)
+    pinball: Mapped[float | None] = mapped_column(Float)
+    coverage80: Mapped[float | None] = mapped_column(Float)
+    score: Mapped[str] = mapped_column(CompressedText)
+
+
+class NightFinding(Base):
+    """Something to know that a run found, in the order in which it said it."""
+
+    __tablename__ = "night_findings"
+    __table_args__ = (UniqueConstraint("run_id", "position"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(_KEY, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("nightly_runs.id"))
+    position: Mapped[int] = mapped_column(Integer)
+    code: Mapped[str] = mapped_column(String(LONGEST_CODE))
+    severity: Mapped[str] = mapped_column(String(10))
+    message: Mapped[str] = mapped_column(Text)
+    source: Mapped[str] = mapped_column(Text)
+    qsg: Mapped[str | None] = mapped_column(String(4))
+    structure: Mapped[str | None] = mapped_column(String(16))
+    coupling_facility: Mapped[str | None] = mapped_column(String(8))
+    day: Mapped[date | None] = mapped_column(Date)
+    figures: Mapped[dict[str, Any]] = mapped_column(JSON)
+    is_simulated: Mapped[bool] = mapped_column(Boolean)
+
+
+class DailyStructureUsage(Base):
+    """The peaks of one UTC day of a structure, as the job reduced them; a day is replaced as a whole."""
+
+    __tablename__ = "daily_structure_usage"
+    __table_args__ = (Index("ix_daily_structure_usage_day", "day"), {"sqlite_with_rowid": False})
+
+    qsg: Mapped[str] = mapped_column(String(4), primary_key=True)
+    structure: Mapped[str] = mapped_column(String(16), primary_key=True)
+    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    entries_peak: Mapped[int | None] = mapped_column(BigInteger)
+    elements_peak: Mapped[int | None] = mapped_column(BigInteger)
+    entries_total: Mapped[int | None] = mapped_column(BigInteger)
+    elements_total: Mapped[int | None] = mapped_column(BigInteger)
+    size_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    full_count: Mapped[int | None] = mapped_column(BigInteger)
+    smds: Mapped[list[Any] | None] = mapped_column(JSON(none_as_null=True))
+    """One object for each queue manager: queue_manager, blocks_peak, blocks_total."""
+    is_simulated: Mapped[bool] = mapped_column(Boolean)
+
+
+class CfLevel(Base):
+    """The CFCC level of a coupling facility: the records are not relied upon for it."""
+
+    __tablename__ = "cf_levels"
+
+    coupling_facility: Mapped[str] = mapped_column(String(8), primary_key=True)
+    cfcc_level: Mapped[int] = mapped_column(Integer)
+    source: Mapped[str] = mapped_column(String(100))
+    """Who says so: a plan by its name, or the site."""
+    updated_at: Mapped[datetime] = mapped_column(Timestamp)
