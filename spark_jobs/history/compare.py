@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spark_jobs.history import resolve
-from spark_jobs.history.schema import ORIGINS, PROVENANCE, natural_key, row_schema
+from spark_jobs.history.schema import ORIGINS, natural_key
 from spark_jobs.history.staging import Part, read_parts
 
 if TYPE_CHECKING:
@@ -60,8 +60,9 @@ def compare(
     """Compare the staged rows of one table and day with the rows of that day, those of `ignored` commits left out.
 
     new: observations that the history did not have, or had from a less trusted origin only. duplicates: the same again,
-    in the file or the history, or already there from a more trusted origin. conflicts: the same observation, told
-    differently by the same kind of origin; the one brought last is the one read.
+    in the file or the history, told more or less fully perhaps, or already there from a more trusted origin. conflicts: the
+    same observation, told differently by the same kind of origin; the one brought last is the one read. A value left out
+    contradicts none.
     """
     columns = list(resolve.KEY_COLUMNS)
     new_rows = read_parts(place, staged, table=table, columns=columns)
@@ -89,9 +90,16 @@ def compare(
     highest = np.full(cells.max() + 1, np.iinfo(np.int64).min)
     np.minimum.at(lowest, cells, numbers["content_hash"])
     np.maximum.at(highest, cells, numbers["content_hash"])
-    in_conflict = (lowest != highest)[cells]
+    differs = lowest != highest
 
     outranked = best_there[keys] > ranks
+    in_question = np.unique(cells[is_new & differs[cells] & ~outranked])
+    parts = [*there, *staged]
+    full = _rows_of_cells(place, table, parts, ignored, np.isin(cells, in_question))
+    contradicting = np.zeros(cells.max() + 1, dtype=bool)
+    if full is not None:
+        contradicting[in_question] = _contradict(table, full, cells[np.isin(cells, in_question)], in_question)
+    in_conflict = contradicting[cells]
     new_cells = np.unique(cells[is_new & ~outranked & ~cell_there[cells]])
     conflicts = np.unique(cells[is_new & in_conflict & ~outranked])
     told_otherwise = int((is_new & in_conflict & ~outranked).sum())
@@ -104,7 +112,7 @@ def compare(
         new=fresh,
         duplicates=read - fresh - in_conflict_beyond,
         conflicts=len(conflicts),
-        first_conflicts=_told(place, table, [*there, *staged], ignored, cells, conflicts, rows),
+        first_conflicts=_told(table, full, cells, np.isin(cells, in_question), conflicts, rows),
     )
 
 
@@ -120,29 +128,69 @@ def _groups(*columns: NDArray[Any]) -> NDArray[np.int64]:
     return groups
 
 
-def _told(
+def _rows_of_cells(
     place: Place,
     table: str,
     parts: Sequence[Part],
     ignored: frozenset[str],
+    chosen: NDArray[np.bool_],
+) -> pa.Table | None:
+    """Read all columns of some rows; none where there are none."""
+    if not chosen.any():
+        return None
+    rows = resolve.without(read_parts(place, parts, table=table), ignored)
+    return rows.take(pa.array(np.flatnonzero(chosen)))
+
+
+def _contradict(
+    table: str, rows: pa.Table, cells: NDArray[np.int64], wanted: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Tell for each cell whether its rows say different things of any one column."""
+    number = np.searchsorted(wanted, cells)
+    found = np.zeros(len(wanted), dtype=bool)
+    for name in resolve.merged_columns(table):
+        column = rows[name].combine_chunks()
+        told = np.asarray(column.is_valid())
+        if not told.any():
+            continue
+        codes = np.asarray(pc.fill_null(pc.dictionary_encode(column).indices, 0)).astype(np.int64)
+        lowest = np.full(len(wanted), np.iinfo(np.int64).max)
+        highest = np.full(len(wanted), -1)
+        np.minimum.at(lowest, number[told], codes[told])
+        np.maximum.at(highest, number[told], codes[told])
+        found |= (highest >= 0) & (lowest != highest)
+    return found
+
+
+def _told(
+    table: str,
+    full: pa.Table | None,
     cells: NDArray[np.int64],
+    chosen: NDArray[np.bool_],
     conflicts: NDArray[np.int64],
     keys: pa.Table,
 ) -> tuple[dict[str, Any], ...]:
     """Describe the first conflicts: which observation, where both are told, in which columns they differ."""
-    if len(conflicts) == 0:
+    if full is None or len(conflicts) == 0:
         return ()
     told = []
-    full = resolve.without(read_parts(place, parts, table=table), ignored)
-    provenance = {column.name for column in PROVENANCE}
+    columns = resolve.merged_columns(table)
+    of_full = cells[chosen]
     for cell in conflicts[:MOST_CONFLICTS]:
         members = keys.take(pa.array(np.flatnonzero(cells == cell)))
         winner = members.take(pa.array(resolve.winners(members)))["content_hash"][0].as_py()
-        rows = full.take(pa.array(np.flatnonzero(cells == cell))).to_pylist()
+        rows = full.take(pa.array(np.flatnonzero(of_full == cell))).to_pylist()
         kept = max(
             (row for row in rows if row["content_hash"] == winner), key=lambda row: str(row["commit_id"])
         )
-        other = next(row for row in rows if row["content_hash"] != winner)
+        differing = [(row, _differing(kept, row, columns)) for row in rows]
+        # Where the row that is used leaves something out, two others may be the ones that differ.
+        other, names = next(
+            ((row, names) for row, names in differing if names),
+            next((row, []) for row in rows if row["content_hash"] != winner),
+        )
+        if not names:
+            names = sorted({name for one in rows for two in rows for name in _differing(one, two, columns)})
         key = natural_key(kept["source"])
         told.append(
             {
@@ -150,14 +198,18 @@ def _told(
                 "key": {name: _plain(kept.get(name)) for name in key.columns if name in kept},
                 "kept": {"file": kept["file_name"], "offset": kept["file_offset"]},
                 "other": {"file": other["file_name"], "offset": other["file_offset"]},
-                "columns": [
-                    name
-                    for name in row_schema(table).names
-                    if name not in provenance and kept[name] != other[name]
-                ],
+                "columns": names,
             }
         )
     return tuple(told)
+
+
+def _differing(one: dict[str, Any], other: dict[str, Any], columns: Sequence[str]) -> list[str]:
+    return [
+        name
+        for name in columns
+        if one[name] is not None and other[name] is not None and one[name] != other[name]
+    ]
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - values of any column

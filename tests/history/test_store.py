@@ -164,6 +164,54 @@ def test_a_contradiction_within_one_file_is_reported(history: History) -> None:
     assert (found.read, found.new, found.duplicates, found.conflicts) == (2, 1, 0, 1)
 
 
+@pytest.mark.parametrize("names", ["ab", "ba"])
+def test_a_value_left_out_is_no_contradiction_and_replaces_nothing(history: History, names: str) -> None:
+    rows = {
+        "a": qest(3, entries_in_use=1000, elements_in_use=None),
+        "b": qest(3, entries_in_use=None, elements_in_use=6000),
+    }
+    for name in names:
+        found = commit(history, name, structures=structure_rows(rows[name])).comparisons[STRUCTURE_USAGE]
+    assert (found.new, found.duplicates, found.conflicts) == (0, 1, 0)
+    stands = history.read(STRUCTURE_USAGE)
+    assert stands["entries_in_use"].to_pylist() == [1000]
+    assert stands["elements_in_use"].to_pylist() == [6000]
+    history.forget(sha256("b"))
+    assert history.read(STRUCTURE_USAGE)["elements_in_use"].to_pylist() == [None]
+
+
+def test_of_contradicting_rows_only_the_columns_that_differ_are_named(history: History) -> None:
+    commit(history, "a", structures=structure_rows(qest(3, entries_in_use=1, elements_in_use=5)))
+    commit(history, "b", structures=structure_rows(qest(3, entries_in_use=2, elements_in_use=None)))
+    found = commit(history, "c", structures=structure_rows(qest(3, entries_in_use=None, elements_in_use=5)))
+    (conflict,) = found.comparisons[STRUCTURE_USAGE].first_conflicts
+    assert conflict["columns"] == ["entries_in_use"]
+    stands = history.read(STRUCTURE_USAGE)
+    assert (stands["entries_in_use"].to_pylist(), stands["elements_in_use"].to_pylist()) == ([2], [5])
+
+
+def test_the_counts_of_a_comparison_add_up_whatever_is_left_out(history: History) -> None:
+    commit(history, "a", structures=structure_rows(*(qest(n) for n in range(10))))
+    rows = [qest(n, entries_in_use=None) for n in range(5)]
+    rows += [qest(n, entries_in_use=7) for n in range(5, 8)] + [qest(n) for n in range(8, 12)]
+    found = commit(history, "b", structures=structure_rows(*rows)).comparisons[STRUCTURE_USAGE]
+    assert (found.read, found.new, found.duplicates, found.conflicts) == (12, 2, 7, 3)
+
+
+def test_an_interval_at_midnight_meets_its_twin_though_their_ends_lie_in_two_days(history: History) -> None:
+    """The output of mq-smf-csv takes the interval's end from the record's header, some hundredths after the clock's."""
+    written = MIDNIGHT + dt.timedelta(days=1)
+    binary = qest(47, written_at=written, interval_end=written - dt.timedelta(microseconds=900))
+    formatted = qest(47, written_at=written, interval_end=written, origin="formatter")
+    commit(history, "csv", structures=structure_rows(formatted))
+    found = commit(history, "dump", structures=structure_rows(binary)).comparisons[STRUCTURE_USAGE]
+    assert (found.new, found.conflicts) == (1, 0)  # in place of the less trusted row
+    again = commit(history, "csv 2", structures=structure_rows(formatted)).comparisons[STRUCTURE_USAGE]
+    assert (again.new, again.duplicates) == (0, 1)
+    assert history.read(STRUCTURE_USAGE)["origin"].to_pylist() == ["binary"]
+    assert history.read(STRUCTURE_USAGE, start=MIDNIGHT, end=written).num_rows == 1
+
+
 def test_two_ingests_at_once_of_overlapping_files_give_the_history_of_one(
     history: History, tmp_path: Path
 ) -> None:
