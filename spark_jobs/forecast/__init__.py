@@ -1,0 +1,16 @@
+"""Forecasts: daily peaks of entries, elements and blocks, and the day on which they pass a level.
+
+Pure: numpy and scipy, no Spark. docs/forecasts.md tells what comes out, docs/decisions/0011-*.md why it is made so.
+"""
+
+from __future__ import annotations
+
+from spark_jobs.forecast.forecasting import HORIZON_DAYS, LEAST_DAYS, forecast
+from spark_jobs.forecast.peaks import DailyPeaks, Level, Resize
+from spark_jobs.forecast.result import Crossing, Forecast, Resized
+from spark_jobs.forecast.scoring import Score, score
+
+__all__ = [
+    "HORIZON_DAYS", "LEAST_DAYS", "Crossing", "DailyPeaks", "Forecast", "Level", "Resize", "Resized", "Score", "forecast",
+    "score",
+]  # fmt: skip

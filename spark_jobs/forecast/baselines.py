@@ -1,0 +1,44 @@
+"""The simplest rules there are: what a forecast must be better than."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spark_jobs.forecast.calendar import WEEK, weekdays
+from spark_jobs.forecast.result import Baselines
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from spark_jobs.forecast.peaks import Days, Peaks
+
+
+def baselines_of(days: Days, peaks: Peaks, *, made_on: int) -> Baselines:
+    """Last value, last week, and the straight line through all points."""
+    last = float(peaks[-1])
+    week = [last] * WEEK
+    for day, peak in zip(weekdays(days).tolist(), peaks.tolist(), strict=True):
+        week[day] = peak
+    since = (days - made_on).astype(np.float64)
+    centred = since - since.mean()
+    spread = float(centred @ centred)
+    slope = float(centred @ peaks) / spread if spread else 0.0
+    return Baselines(last, tuple(week), float(peaks.mean() - slope * since.mean()), slope)
+
+
+def last_value(found: Baselines, days: Days) -> NDArray[np.float64]:
+    """The last measured peak, every day."""
+    return np.full(len(days), found.last_value)
+
+
+def seasonal_naive(found: Baselines, days: Days) -> NDArray[np.float64]:
+    """The last measured peak of the same weekday."""
+    return np.array(found.last_week)[weekdays(days)]
+
+
+def straight_line(found: Baselines, days: Days, *, made_on: int) -> NDArray[np.float64]:
+    """The straight line through all points of the history; never below nought."""
+    line: NDArray[np.float64] = np.maximum(found.line_at_made_on + found.line_per_day * (days - made_on), 0.0)
+    return line

@@ -1,0 +1,34 @@
+"""Days of the week and of the month, from date ordinals."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from spark_jobs.forecast.peaks import Days
+
+WEEK = 7
+EPOCH = dt.date(1970, 1, 1).toordinal()
+MONTH_DAYS = (-3, -2, -1, 1, 2)
+"""Days around the end of a month that may be busier: -1 is the last day of a month, 1 the first of the next."""
+
+
+def weekdays(days: Days) -> NDArray[np.int64]:
+    """0 for Monday to 6 for Sunday."""
+    return (days + WEEK - 1) % WEEK
+
+
+def month_days(days: Days) -> NDArray[np.int64]:
+    """Which of `MONTH_DAYS` a day is; 0 for the days in the middle of a month."""
+    dates = (days - EPOCH).astype("datetime64[D]")
+    months = dates.astype("datetime64[M]")
+    since_begin = (dates - months.astype("datetime64[D]")).astype(np.int64) + 1
+    until_next = (dates - (months + 1).astype("datetime64[D]")).astype(np.int64)
+    found = np.where(since_begin <= max(MONTH_DAYS), since_begin, 0)
+    near: NDArray[np.int64] = np.where(until_next >= min(MONTH_DAYS), until_next, found)
+    return near

@@ -1,0 +1,138 @@
+"""The ordinary told from the exceptional: what of a history a model may learn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spark_jobs.forecast.calendar import MONTH_DAYS, WEEK, month_days, weekdays
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from spark_jobs.forecast.peaks import Days, Peaks
+
+    Floats = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+NORMAL_MAD = 1.4826
+"""Standard deviation of a normal variable whose median absolute deviation is 1."""
+FAR = 4.5
+"""Standard deviations from the usual that are out of the ordinary."""
+LEAST_FAR = np.log(1.2)
+"""Nothing less than a fifth above or below the usual is out of the ordinary, however quiet the history is."""
+WINDOW_DAYS = 21
+"""Days around a day that say what is usual: three weeks."""
+LONGEST_EPISODE_DAYS = 7
+"""What lasts longer is a new usual."""
+ROUNDS = 2
+LEAST_FOR_USUAL = 21
+"""Measured days below which no day can be called exceptional."""
+LEAST_MONTH_DAYS = 3
+SMALL_SHARE = 0.02
+"""Peaks below this share of the median positive peak are nearly nothing: the logarithm is bent there."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scale:
+    """Peaks as logarithms and back: log(peak + offset). The offset is nought where all peaks are far from nought."""
+
+    offset: float
+
+    def of(self, peaks: Peaks) -> Floats:
+        """Logarithms of peaks."""
+        logs: Floats = np.log(peaks + self.offset)
+        return logs
+
+    def back(self, logs: Floats) -> Floats:
+        """Peaks of logarithms; never below nought."""
+        peaks: Floats = np.maximum(np.exp(np.minimum(logs, LARGEST_LOG)) - self.offset, 0.0)
+        return peaks
+
+
+LARGEST_LOG = 80.0
+"""What no path goes beyond: 5e34, far above any count."""
+
+
+def scale_of(peaks: Peaks) -> Scale:
+    """The scale for a history with at least one peak above nought."""
+    usual = float(np.median(peaks[peaks > 0]))
+    small = SMALL_SHARE * usual
+    return Scale(0.0 if float(peaks.min()) > small else small)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Usual:
+    """Which days are out of the ordinary, and by how much on the logarithmic scale."""
+
+    exceptional: Mask
+    excess: Floats
+    """Nought on ordinary days."""
+    deviation: float
+    """Standard deviation of ordinary days around the usual."""
+
+
+def usual_of(days: Days, logs: Floats) -> Usual:
+    """Days far from what is usual around them, the week and the end of the month considered.
+
+    The usual is the median of three weeks around a day, times a weekday's and a month day's factor. A day is exceptional
+    if it is off by more than 4.5 robust standard deviations and more than a fifth. Exceptional days that follow each
+    other for more than a week are a new usual, not an exception.
+    """
+    nothing = Usual(np.zeros(len(days), dtype=np.bool_), np.zeros(len(days)), 0.0)
+    if len(days) < LEAST_FOR_USUAL:
+        return nothing
+    weekday, month_day = weekdays(days), month_days(days)
+    rhythm = np.zeros(len(days))
+    for _ in range(ROUNDS):
+        trend = _around(days, logs - rhythm)
+        rhythm = _medians(logs - trend, weekday, range(WEEK), least=2)
+        rhythm += _medians(logs - trend - rhythm, month_day, MONTH_DAYS, least=LEAST_MONTH_DAYS)
+    off = logs - _around(days, logs - rhythm) - rhythm
+    off -= np.median(off)
+    deviation = NORMAL_MAD * float(np.median(np.abs(off)))
+    far = np.abs(off) > max(FAR * deviation, LEAST_FAR)
+    far &= ~_lasting(days, far)
+    return Usual(far, np.where(far, off, 0.0), deviation)
+
+
+def _around(days: Days, values: Floats) -> Floats:
+    """The median of the values of the days around each."""
+    half = WINDOW_DAYS // 2
+    begin = np.searchsorted(days, days - half, side="left")
+    end = np.searchsorted(days, days + half, side="right")
+    widest = int((end - begin).max())
+    at = begin[:, None] + np.arange(widest)[None, :]
+    inside = at < end[:, None]
+    windows = np.where(inside, values[np.minimum(at, len(values) - 1)], np.nan)
+    medians: Floats = np.nanmedian(windows, axis=1)
+    return medians
+
+
+def _medians(
+    values: Floats, groups: NDArray[np.int64], which: range | tuple[int, ...], *, least: int
+) -> Floats:
+    """For each value the median of its group; nought outside the groups and in those with fewer values."""
+    found = np.zeros(len(values))
+    for group in which:
+        members = groups == group
+        if int(members.sum()) >= least:
+            found[members] = np.median(values[members])
+    return found
+
+
+def _lasting(days: Days, far: Mask) -> Mask:
+    """Of days out of the ordinary those that follow each other for longer than an episode."""
+    found = np.zeros(len(far), dtype=np.bool_)
+    for first, last in episodes(far):
+        if days[last - 1] - days[first] >= LONGEST_EPISODE_DAYS:
+            found[first:last] = True
+    return found
+
+
+def episodes(mask: Mask) -> list[tuple[int, int]]:
+    """Where stretches of true values begin, and the place after their last."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8)))
+    return [(int(first), int(last)) for first, last in zip(edges[::2], edges[1::2], strict=True)]

@@ -1,0 +1,117 @@
+"""When paths of daily peaks pass levels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spark_jobs.forecast import sentences
+from spark_jobs.forecast.result import QUANTILES, Crossing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from spark_jobs.forecast.peaks import Days, Level, Peaks
+
+RECENT_DAYS = 7
+"""A level that was passed on one of the last so many days is passed already."""
+UNLIKELY = 0.1
+"""Below this probability within the horizon a level counts as not passed within it: p10 is beyond."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class History:
+    """The measured past as crossings see it."""
+
+    days: Days
+    peaks: Peaks
+    exceptional: NDArray[np.bool_]
+    """Days of a kind that the paths leave out."""
+    made_on: int
+
+
+def is_above(peaks: NDArray[np.float64], value: float, *, reached: bool) -> NDArray[np.bool_]:
+    """Which peaks pass a level."""
+    above: NDArray[np.bool_] = peaks >= value if reached else peaks > value
+    return above
+
+
+def first_days(paths: NDArray[np.float64], value: float, *, reached: bool) -> NDArray[np.int64]:
+    """For each path (row) the first day that passes the level, 1 being the first column; one past the last for never."""
+    above = is_above(paths, value, reached=reached)
+    first = np.argmax(above, axis=1) + 1
+    return np.where(above.any(axis=1), first, paths.shape[1] + 1)
+
+
+def crossing(
+    level: Level,
+    *,
+    history: History,
+    paths: NDArray[np.float64] | None,
+    spikes: NDArray[np.float64] | None,
+) -> Crossing:
+    """The distribution of the day on which the level is first passed.
+
+    Args:
+        level: The level.
+        history: What was measured.
+        paths: A path of ordinary peaks in each row, from the day after the forecast is made; None where there is no
+            forecast.
+        spikes: The same paths with exceptional days; None where the history has none.
+    """
+    if level.value is None:
+        sentence = sentences.no_limit(level.name)
+        return Crossing(level.name, None, level.reached, "no_limit", sentence)
+    passed = is_above(history.peaks, level.value, reached=level.reached)
+    days_passed = int(passed.sum())
+    last = int(history.days[passed][-1]) if days_passed else None
+    ordinary = passed & ~history.exceptional
+    recent = bool((history.days[ordinary] > history.made_on - RECENT_DAYS).any())
+    seen = {"last_crossed": last, "days_crossed": days_passed}
+    if paths is None:
+        state = "already_crossed" if recent else "no_forecast"
+        sentence = sentences.seen_only(level.name, last=last, recent=recent)
+        return Crossing(level.name, level.value, level.reached, state, sentence, **seen)
+    horizon = paths.shape[1]
+    first = first_days(paths, level.value, reached=level.reached)
+    probability = float((first <= horizon).mean())
+    with_spikes = probability
+    if spikes is not None:
+        with_spikes = float(is_above(spikes, level.value, reached=level.reached).any(axis=1).mean())
+    low, middle, high = (_beyond(day, horizon) for day in day_quantiles(first))
+    if recent:
+        state, sentence = "already_crossed", sentences.already(level.name, last=last)
+    elif low is None:
+        state, sentence = "beyond", sentences.beyond(level.name, horizon_days=horizon)
+    elif middle is None:
+        state = "possible"
+        sentence = sentences.possible(level.name, horizon_days=horizon, probability=probability, low=low)
+    else:
+        state = "within"
+        sentence = sentences.within(level.name, low=low, middle=middle, high=high, horizon_days=horizon)
+    return Crossing(
+        level.name,
+        level.value,
+        level.reached,
+        state,
+        sentence,
+        probability_within_horizon=probability,
+        probability_with_exceptional_days=with_spikes,
+        p10=low,
+        p50=middle,
+        p90=high,
+        **seen,
+    )
+
+
+def day_quantiles(first: NDArray[np.int64]) -> Sequence[int]:
+    """p10, p50 and p90 of days; days that were drawn, never something between two of them."""
+    return [int(day) for day in np.quantile(first, QUANTILES, method="inverted_cdf")]
+
+
+def _beyond(day: int, horizon: int) -> int | None:
+    return day if day <= horizon else None

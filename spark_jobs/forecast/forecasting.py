@@ -1,0 +1,233 @@
+"""Daily peaks in, a forecast out."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spark_jobs.forecast import sentences
+from spark_jobs.forecast.baselines import baselines_of
+from spark_jobs.forecast.cleaning import Scale, Usual, scale_of, usual_of
+from spark_jobs.forecast.crossings import History, crossing
+from spark_jobs.forecast.paths import Paths, resampled, with_episodes
+from spark_jobs.forecast.peaks import DailyPeaks, Level, Resize
+from spark_jobs.forecast.result import NAMES, QUANTILES, Crossing, Forecast, Resized, State
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from spark_jobs.forecast.peaks import Days, Peaks
+
+    Floats = NDArray[np.float64]
+
+HORIZON_DAYS = 180
+LEAST_DAYS = 42
+"""Measured days below which there is usage without forecast: six weeks."""
+MOST_AGE_DAYS = 45
+"""How long ago the last measured day may be."""
+MOST_DAYS = 400
+"""Days of history that are used; what was before says little about the next half year."""
+PATHS = 1000
+GROWTH_DAYS = 30
+MOSTLY_EMPTY = 0.5
+RESIZES = (
+    Resize("1.25 times the size", 1.25),
+    Resize("1.5 times the size", 1.5),
+    Resize("twice the size", 2.0),
+)
+
+
+def forecast(
+    peaks: DailyPeaks,
+    *,
+    levels: Sequence[Level],
+    horizon_days: int = HORIZON_DAYS,
+    seed: int = 0,
+    made_on: int | None = None,
+    resizes: Sequence[Resize] = RESIZES,
+    paths: int = PATHS,
+) -> Forecast:
+    """The distribution of the peaks of the days to come, and of the day on which each level is passed.
+
+    Args:
+        peaks: What was measured.
+        levels: What the peaks are held against, in the order in which they shall be told.
+        horizon_days: How many days to look ahead.
+        seed: The same seed and the same history give the same forecast; structures draw independently of each other.
+        made_on: The day (ordinal) that days are counted from; the last measured day unless told.
+        resizes: Totals to work the crossings out for.
+        paths: How many ways the days may go are drawn.
+    """
+    if horizon_days < 1 or paths < 1:
+        message = f"horizon of {horizon_days} days, {paths} paths: both must be at least 1"
+        raise ValueError(message)
+    days, values = peaks.measured()
+    if made_on is None:
+        named = peaks.days[np.isfinite(peaks.peaks)] if len(days) else peaks.days
+        made_on = int(named.max()) if len(named) else 1
+    known = days <= made_on
+    days, values = days[known], values[known]
+    maker = _Maker(peaks, days, values, levels, horizon_days, made_on, resizes)
+    if not len(days):
+        return maker.without("not_measured", sentences.not_measured())
+    recent = days > days[-1] - MOST_DAYS
+    maker.days, maker.values = days[recent], values[recent]
+    if len(maker.days) < LEAST_DAYS:
+        return maker.without("too_short", sentences.too_short(measured=len(maker.days), needed=LEAST_DAYS))
+    age = made_on - int(days[-1])
+    if age > MOST_AGE_DAYS:
+        sentence = sentences.out_of_date(last=int(days[-1]), age=age, most=MOST_AGE_DAYS)
+        return maker.without("out_of_date", sentence)
+    random = np.random.default_rng((seed, _number(peaks)))
+    return maker.with_paths(random, count=paths)
+
+
+def _number(peaks: DailyPeaks) -> int:
+    """A number for the structure's measure: the same in every process."""
+    key = "\n".join((peaks.qsg, peaks.structure, peaks.measure, peaks.queue_manager or ""))
+    return zlib.crc32(key.encode())
+
+
+class _Maker:
+    """Puts a forecast together."""
+
+    def __init__(
+        self,
+        peaks: DailyPeaks,
+        days: Days,
+        values: Peaks,
+        levels: Sequence[Level],
+        horizon_days: int,
+        made_on: int,
+        resizes: Sequence[Resize],
+    ) -> None:
+        self.peaks, self.days, self.values = peaks, days, values
+        self.levels, self.horizon_days, self.made_on, self.resizes = levels, horizon_days, made_on, resizes
+
+    def without(self, state: State, sentence: str) -> Forecast:
+        """Usage without forecast."""
+        none = np.zeros(len(self.days), dtype=np.bool_)
+        return self._made(state, sentence, self._crossings(self.levels, none, None, None))
+
+    def with_paths(self, random: np.random.Generator, *, count: int) -> Forecast:
+        """The forecast proper."""
+        skipped = self.made_on - int(self.days[-1])
+        ahead = skipped + self.horizon_days
+        if float(np.ptp(self.values)) == 0:
+            return self._flat(count)
+        scale = scale_of(self.values)
+        empty = float((self.values <= scale.offset).mean())
+        if empty > MOSTLY_EMPTY:
+            usual = Usual(np.zeros(len(self.days), dtype=np.bool_), np.zeros(len(self.days)), 0.0)
+            drawn = resampled(self.days, self.values, ahead=ahead, count=count, random=random)
+        else:
+            usual = usual_of(self.days, scale.of(self.values))
+            drawn = resampled(self.days, self.values, ahead=ahead, count=count, random=random)
+        return self._from(drawn, usual, scale, random, skipped)
+
+    def _from(
+        self, drawn: Paths, usual: Usual, scale: Scale, random: np.random.Generator, skipped: int
+    ) -> Forecast:
+        ordinary = drawn.ordinary[:, skipped:]
+        spikes = with_episodes(ordinary, usual, days=self.days, scale=scale, random=random)
+        low, middle, high = np.quantile(np.expm1(drawn.usual), QUANTILES).tolist()
+        growth = (low, middle, high)
+        crossings = self._crossings(self.levels, usual.exceptional, ordinary, spikes)
+        sentence = sentences.forecast(crossings, growth=growth, horizon_days=self.horizon_days)
+        return self._made(
+            "forecast",
+            sentence,
+            crossings,
+            model=drawn.model,
+            growth=growth,
+            ordinary=ordinary,
+            resizes=self._resizes(usual.exceptional, ordinary, spikes),
+            notes=drawn.notes,
+        )
+
+    def _flat(self, count: int) -> Forecast:
+        value = float(self.values[-1])
+        ordinary = np.full((count, self.horizon_days), value)
+        none = np.zeros(len(self.days), dtype=np.bool_)
+        return self._made(
+            "flat",
+            sentences.flat(value=value, unit=self.peaks.unit, measured=len(self.days)),
+            self._crossings(self.levels, none, ordinary, None),
+            model="constant",
+            growth=(0.0, 0.0, 0.0),
+            ordinary=ordinary,
+            resizes=self._resizes(none, ordinary, None),
+        )
+
+    def _resizes(
+        self, exceptional: NDArray[np.bool_], ordinary: Floats, spikes: Floats | None
+    ) -> tuple[Resized, ...]:
+        found = []
+        for resize in self.resizes:
+            higher = [
+                Level(level.name, level.value * resize.factor, reached=level.reached)
+                for level in self.levels
+                if level.value is not None
+            ]
+            if higher:
+                crossings = self._crossings(higher, exceptional, ordinary, spikes)
+                sentence = sentences.resized(resize.name, crossings)
+                found.append(Resized(resize.name, resize.factor, sentence, crossings))
+        return tuple(found)
+
+    def _crossings(
+        self,
+        levels: Sequence[Level],
+        exceptional: NDArray[np.bool_],
+        ordinary: Floats | None,
+        spikes: Floats | None,
+    ) -> tuple[Crossing, ...]:
+        history = History(self.days, self.values, exceptional, self.made_on)
+        return tuple(crossing(level, history=history, paths=ordinary, spikes=spikes) for level in levels)
+
+    def _made(
+        self,
+        state: State,
+        sentence: str,
+        crossings: tuple[Crossing, ...],
+        *,
+        model: str | None = None,
+        growth: tuple[float, float, float] | None = None,
+        ordinary: Floats | None = None,
+        resizes: tuple[Resized, ...] = (),
+        notes: tuple[str, ...] = (),
+    ) -> Forecast:
+        quantiles: dict[str, tuple[float, ...]] = {}
+        highest: tuple[float, float, float] | None = None
+        if ordinary is not None:
+            by_day = np.quantile(ordinary, QUANTILES, axis=0)
+            quantiles = {name: tuple(row.tolist()) for name, row in zip(NAMES, by_day, strict=True)}
+            low, middle, high = np.quantile(ordinary.max(axis=1), QUANTILES).tolist()
+            highest = (low, middle, high)
+        some = len(self.days) > 0
+        return Forecast(
+            qsg=self.peaks.qsg,
+            structure=self.peaks.structure,
+            measure=self.peaks.measure,
+            queue_manager=self.peaks.queue_manager,
+            unit=self.peaks.unit,
+            state=state,
+            sentence=sentence,
+            made_on=self.made_on,
+            horizon_days=self.horizon_days,
+            first_day=int(self.days[0]) if some else None,
+            last_day=int(self.days[-1]) if some else None,
+            days_measured=len(self.days),
+            model=model,
+            growth_per_30_days=growth,
+            quantiles=quantiles,
+            highest=highest,
+            crossings=crossings,
+            resizes=resizes,
+            baselines=baselines_of(self.days, self.values, made_on=self.made_on) if some else None,
+            notes=notes,
+        )

@@ -1,0 +1,83 @@
+"""Paths of daily peaks: many ways in which the days to come may go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spark_jobs.forecast.calendar import WEEK
+from spark_jobs.forecast.cleaning import Scale, Usual, episodes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from spark_jobs.forecast.peaks import Days, Peaks
+
+    Floats = NDArray[np.float64]
+
+RESAMPLED_DAYS = 180
+"""Days of the past that are drawn from where nothing but drawing from the past makes sense."""
+HALF = 0.5
+SIZE_SPREAD = 0.15
+"""How much a repeated exceptional day may differ from the one seen, on the logarithmic scale."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Paths:
+    """Paths in rows, days in columns, from the day after the last of the history."""
+
+    ordinary: Floats
+    usual: Floats
+    """The usual peak at the end of the history, after 30 days relative to it, in logarithms: one figure a path."""
+    model: str
+    notes: tuple[str, ...] = ()
+
+
+def resampled(days: Days, peaks: Peaks, *, ahead: int, count: int, random: np.random.Generator) -> Paths:
+    """Weeks drawn from the past, as they were: for what is mostly empty and shows neither level nor growth."""
+    recent = days > days[-1] - RESAMPLED_DAYS
+    seen = dict(zip(days[recent].tolist(), peaks[recent].tolist(), strict=True))
+    first = int(days[-1]) + 1
+    mondays = sorted({day - (day - first) % WEEK for day in seen})
+    table = np.array([[seen.get(monday + day, np.nan) for day in range(WEEK)] for monday in mondays])
+    columns = [column[~np.isnan(column)] for column in table.T]
+    for number, column in enumerate(columns):
+        gaps = np.isnan(table[:, number])
+        table[gaps, number] = random.choice(column, int(gaps.sum())) if len(column) else 0.0
+    weeks = -(-ahead // WEEK)
+    drawn = random.integers(0, len(table), (count, weeks))
+    ordinary = table[drawn].reshape(count, weeks * WEEK)[:, :ahead]
+    return Paths(ordinary, np.zeros(count), "weeks drawn from the past")
+
+
+def with_episodes(
+    paths: Floats, usual: Usual, *, days: Days, scale: Scale, random: np.random.Generator
+) -> Floats | None:
+    """The paths with exceptional days as frequent and as high as in the history; None where it has none above the usual.
+
+    How often they come is drawn for each path: what was seen k times in n days comes at the rate of a gamma variable
+    with shape k + 1/2, divided by n.
+    """
+    seen = [usual.excess[first:last] for first, last in episodes(usual.exceptional & (usual.excess > 0))]
+    if not seen:
+        return None
+    count, ahead = paths.shape
+    span = int(days[-1] - days[0]) + 1
+    rates = random.gamma(len(seen) + HALF, 1.0, count) * ahead / span
+    happens = random.poisson(rates)
+    path = np.repeat(np.arange(count), happens)
+    begins = random.integers(0, ahead, len(path))
+    which = random.integers(0, len(seen), len(path))
+    factors = random.normal(0.0, SIZE_SPREAD, len(path))
+    excess = np.zeros_like(paths)
+    for number, episode in enumerate(seen):
+        chosen = which == number
+        for day, size in enumerate(episode.tolist()):
+            at = begins[chosen] + day
+            inside = at < ahead
+            rows = path[chosen][inside]
+            higher = np.maximum(size + factors[chosen][inside], 0.0)
+            np.maximum.at(excess, (rows, at[inside]), higher)
+    return scale.back(np.log(np.maximum(paths + scale.offset, np.finfo(np.float64).tiny)) + excess)
