@@ -59,7 +59,7 @@ class Cluster:
             "--cores", "1", "--memory", "1500m", "--work-dir", str(work), self.url,
         )  # fmt: skip
         self.workers.append(worker)
-        self._wait(lambda: {found["id"] for found in self.alive()} > before, f"worker {number}")
+        self._wait(lambda: {found["id"] for found in self.alive()} - before != set(), f"worker {number}")
         return worker
 
     def state(self) -> dict[str, Any]:
