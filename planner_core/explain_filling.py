@@ -26,6 +26,13 @@ def model_source() -> Source:
     return tables.source("project", "Two pools")
 
 
+def split_source(curve: Curve) -> Source:
+    """Where the costs of entries and elements apart come from: the fit, or an assumption."""
+    if curve.split_basis is Basis.ASSUMED:
+        return tables.source("project", "Entry and element cost apart")
+    return curve.factor_source
+
+
 @dataclass(frozen=True, slots=True)
 class Phases:
     """The steps of one bundle filling, the inputs they use, and the names of the shares phase by phase."""
@@ -61,22 +68,22 @@ def bundle_steps(
         Input("size_bytes", size_bytes, "bytes", Basis.GIVEN if given else Basis.DERIVED),
     ]
     if bundle == curve.bundle:
-        step = Step("bundle_bytes", "factor * ratio_elements * element_bytes", bundle)
+        step = Step("bundle_bytes", curve.bundle_formula, bundle)
     else:
         inputs.append(
             Input(
                 "bundle_at_ratio_bytes",
                 bundle,
                 "bytes",
-                Basis.ASSUMED,
-                tables.source("project", "Entry and element cost apart"),
+                curve.split_basis,
+                split_source(curve),
             )
         )
         step = Step("bundle_bytes", "bundle_at_ratio_bytes", bundle)
     bundles = bundles_in(size_bytes, curve=curve, ratio=ratio)
     return tuple(inputs), (
         step,
-        Step("bundles", "max(0, (size_bytes - base_mib * bytes_per_mib) / bundle_bytes)", bundles),
+        Step("bundles", f"max(0, (size_bytes - {curve.base_formula}) / bundle_bytes)", bundles),
     )
 
 

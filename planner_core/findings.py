@@ -91,6 +91,13 @@ _KINDS: tuple[FindingKind, ...] = (
         "project",
         "Fitted curves",
     ),
+    FindingKind(
+        "CURVE_NOT_ACCEPTED",
+        "error",
+        "The plan names a fit that was not accepted",
+        "project",
+        "Fitted curves",
+    ),
     # Levels, curves and assumptions.
     FindingKind("CFCC_LEVEL_TOO_LOW", "error", "CFCC level below 9", "mq_planning", _USING),
     FindingKind(
@@ -116,6 +123,20 @@ _KINDS: tuple[FindingKind, ...] = (
     ),
     FindingKind(
         "CURVE_BASE_ASSUMED", "info", "The base of the curve is inferred", "project", "The element model"
+    ),
+    FindingKind(
+        "FITTED_CURVE_IN_USE",
+        "info",
+        "The sizes rest on a curve fitted to a site's own allocations",
+        "project",
+        "Fitted curves",
+    ),
+    FindingKind(
+        "FITTED_CURVE_OF_OTHER_LEVEL",
+        "warning",
+        "The fitted curve is of another CFCC level than the plan",
+        "project",
+        "Fitted curves",
     ),
     FindingKind(
         "ENTRY_ELEMENT_COST_ASSUMED",

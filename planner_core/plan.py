@@ -316,7 +316,7 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
         ),
         *((_system(document, used),) if document.system.include else ()),
     )
-    found: list[Finding] = list(choice.findings if curve is None else ())
+    found: list[Finding] = list(choice.findings if curve is None else checks.check_fitted(document, curve))
     found.extend(checks.check_plan(document, structures))
     for structure in structures:
         found.extend(checks.check_structure(document, structure))

@@ -9,6 +9,9 @@ structure is full when either pool is, so a size is always set by one of them:
 where a bundle is one entry with its six elements. Base and bundle depend on the CFCC
 level; `tables/element_profiles.toml` has them with their sources. The model gives all 28
 cells of IBM's Table 2 and all rows of the 4 GB table in the z16 report.
+
+A curve fitted to a site's own allocations (`fitted.py`) takes the published one's place
+everywhere: formulas differ in the names of their inputs only.
 """
 
 from __future__ import annotations
@@ -27,12 +30,61 @@ from planner_core.units import KIB, MIB, ceil_div, ceil_fraction, floor_fraction
 ENTRIES, ELEMENTS = "entries", "elements"
 
 
+Interval = tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class FittedFigures:
+    """What is known of a curve that was fitted to a site's own allocations [bytes].
+
+    `element` is None where the data held one ratio of entries to elements: then only the bundle is known.
+    """
+
+    version: int
+    coupling_facility: str
+    cfcc_level: int | None
+    first_day: str
+    last_day: str
+    is_simulated: bool
+    confidence_percent: Fraction
+    bundle: Fraction
+    entry: Fraction | None
+    element: Fraction | None
+    base_interval: Interval
+    bundle_interval: Interval
+    entry_interval: Interval | None
+    element_interval: Interval | None
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+
+        def pair(interval: Interval | None) -> list[float] | None:
+            return None if interval is None else [float(interval[0]), float(interval[1])]
+
+        return {
+            "version": self.version,
+            "kind": "bundle" if self.element is None else "two_costs",
+            "coupling_facility": self.coupling_facility,
+            "cfcc_level": self.cfcc_level,
+            "first_day": self.first_day,
+            "last_day": self.last_day,
+            "is_simulated": self.is_simulated,
+            "confidence_percent": float(self.confidence_percent),
+            "entry_bytes": None if self.entry is None else float(self.entry),
+            "element_bytes": None if self.element is None else float(self.element),
+            "base_interval_bytes": pair(self.base_interval),
+            "bundle_interval_bytes": pair(self.bundle_interval),
+            "entry_interval_bytes": pair(self.entry_interval),
+            "element_interval_bytes": pair(self.element_interval),
+        }
+
+
 @dataclass(frozen=True, slots=True)
 class Curve:
     """What a structure costs on one kind of coupling facility.
 
-    Published curves know the bundle only (one entry and six elements); `entry_bytes` and
-    `element_bytes` are then a split that is assumed, and used only where the ratio differs.
+    Published curves, and those fitted to one ratio, know the bundle only (one entry with its elements);
+    `entry_bytes` and `element_bytes` are then a split that is assumed, and used only where the ratio differs.
     """
 
     id: str
@@ -50,20 +102,45 @@ class Curve:
     ratio_entries: int
     ratio_elements: int
     split_basis: Basis = Basis.ASSUMED
+    fit: FittedFigures | None = None
     bundle: Fraction = field(init=False)
     elements_per_entry: Fraction = field(init=False)
     element_bytes: Fraction = field(init=False)
     entry_bytes: Fraction = field(init=False)
 
     def __post_init__(self) -> None:
-        """Derive the bundle and its split from the factor."""
+        """Derive the bundle and its split from the factor, or take those of the fit."""
         model = tables.constants("element_model")
+        per_entry = Fraction(self.ratio_elements, self.ratio_entries)
         bundle = self.factor * self.ratio_elements * model["element_bytes"].value
         element = Fraction(model["assumed_element_cost_bytes"].value)
+        if self.fit is not None:
+            bundle, element = self.fit.bundle, self.fit.element or element
         object.__setattr__(self, "bundle", bundle)
-        object.__setattr__(self, "elements_per_entry", Fraction(self.ratio_elements, self.ratio_entries))
+        object.__setattr__(self, "elements_per_entry", per_entry)
         object.__setattr__(self, "element_bytes", element)
-        object.__setattr__(self, "entry_bytes", bundle - self.ratio_elements * element)
+        object.__setattr__(self, "entry_bytes", bundle - per_entry * element)
+
+    @property
+    def base_formula(self) -> str:
+        """The base over names of `curve_inputs`."""
+        return "base_mib * bytes_per_mib" if self.fit is None else "fitted_base_bytes"
+
+    @property
+    def bundle_formula(self) -> str:
+        """The bundle over names of `curve_inputs`."""
+        if self.fit is None:
+            return "factor * ratio_elements * element_bytes"
+        if self.fit.element is None:
+            return "fitted_bundle_bytes"
+        return "fitted_entry_bytes + ratio_elements * fitted_element_bytes"
+
+    @property
+    def entry_formula(self) -> str:
+        """What an entry takes apart from its elements, over names of `curve_inputs` and element_cost_bytes."""
+        if self.fit is not None and self.fit.element is not None:
+            return "fitted_entry_bytes"
+        return f"{self.bundle_formula} - ratio_elements * element_cost_bytes"
 
     def bundle_at(self, ratio: tuple[int, int] | None) -> tuple[Fraction, Fraction]:
         """Bytes and elements for one entry, at a ratio of entries to elements.
@@ -81,8 +158,8 @@ class Curve:
         return self.entry_bytes + per_entry * self.element_bytes, per_entry
 
     def as_json(self) -> dict[str, object]:
-        """JSON-ready summary."""
-        return {
+        """JSON-ready summary; `fitted` is there for a fitted curve alone."""
+        found: dict[str, object] = {
             "id": self.id,
             "origin": self.origin,
             "cfcc_from": self.cfcc_from,
@@ -93,6 +170,10 @@ class Curve:
             "increment_kib": self.increment_bytes // KIB,
             "entry_to_element_ratio": [self.ratio_entries, self.ratio_elements],
         }
+        if self.fit is not None:
+            found["fitted"] = self.fit.as_json()
+            found["cfcc_from"] = found["cfcc_to"] = self.fit.cfcc_level
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,15 +352,37 @@ def allocated_bytes(need_bytes: int, *, curve: Curve) -> int:
 
 
 def curve_inputs(curve: Curve) -> tuple[Input, ...]:
-    """Base and factor of a curve as inputs of an explanation."""
+    """Base and costs of a curve as inputs of an explanation.
+
+    `ratio_elements` is how many elements come with one entry.
+    """
     constants = tables.constants("element_model")
+    mib = Input("bytes_per_mib", MIB, "bytes", Basis.PUBLISHED)
+    if curve.fit is not None:
+        fit, basis, source = curve.fit, curve.factor_basis, curve.factor_source
+        costs = {"bundle": fit.bundle, "entry": fit.entry, "element": fit.element}
+        chosen = ("bundle",) if fit.element is None else ("entry", "element")
+        return (
+            Input("fitted_base_bytes", curve.base, "bytes", curve.base_basis, curve.base_source),
+            *(Input(f"fitted_{name}_bytes", costs[name] or 0, "bytes", basis, source) for name in chosen),
+            constants["element_bytes"].as_input(),
+            Input("ratio_elements", curve.elements_per_entry, "elements", basis, source),
+            mib,
+        )
     return (
         Input("base_mib", curve.base / MIB, "MiB", curve.base_basis, curve.base_source),
         Input("factor", curve.factor, "", curve.factor_basis, curve.factor_source),
         constants["element_bytes"].as_input(),
         constants["ratio_elements"].as_input(),
-        Input("bytes_per_mib", MIB, "bytes", Basis.PUBLISHED),
+        mib,
     )
+
+
+def element_cost_input(curve: Curve) -> Input:
+    """What an element costs, as an input of an explanation: fitted, or assumed."""
+    if curve.split_basis is Basis.ASSUMED:
+        return tables.constants("element_model")["assumed_element_cost_bytes"].as_input("element_cost_bytes")
+    return Input("element_cost_bytes", curve.element_bytes, "bytes", curve.split_basis, curve.factor_source)
 
 
 def explain_size(
@@ -300,26 +403,19 @@ def explain_size(
     )
     steps: tuple[Step, ...]
     if bundle == curve.bundle:
-        steps = (Step("bundle_bytes", "factor * ratio_elements * element_bytes", bundle),)
+        steps = (Step("bundle_bytes", curve.bundle_formula, bundle),)
         inputs = (*curve_inputs(curve), *counts)
-        formula = "ceil(base_mib * bytes_per_mib + bundle_bytes * max(entries, elements / ratio_elements))"
+        formula = f"ceil({curve.base_formula} + bundle_bytes * max(entries, elements / ratio_elements))"
         basis = Basis.ASSUMED if curve.base_basis is Basis.ASSUMED else Basis.DERIVED
     else:
-        cost = tables.constants("element_model")["assumed_element_cost_bytes"]
         steps = (
-            Step(
-                "entry_cost_bytes",
-                "factor * ratio_elements * element_bytes - ratio_elements * element_cost_bytes",
-                curve.entry_bytes,
-            ),
+            Step("entry_cost_bytes", curve.entry_formula, curve.entry_bytes),
             Step("bundle_bytes", "entry_cost_bytes + elements_per_entry * element_cost_bytes", bundle),
         )
         given = Input("elements_per_entry", per_entry, "elements", Basis.GIVEN)
-        inputs = (*curve_inputs(curve), cost.as_input("element_cost_bytes"), given, *counts)
-        formula = (
-            "ceil(base_mib * bytes_per_mib + bundle_bytes * max(entries, elements / elements_per_entry))"
-        )
-        basis = Basis.ASSUMED
+        inputs = (*curve_inputs(curve), element_cost_input(curve), given, *counts)
+        formula = f"ceil({curve.base_formula} + bundle_bytes * max(entries, elements / elements_per_entry))"
+        basis = curve.split_basis
     return Explanation(
         figure=figure,
         value=need,
@@ -419,10 +515,10 @@ def explain_messages(
             ),
         ),
         steps=(
-            Step("bundle_bytes", "factor * ratio_elements * element_bytes", curve.bundle),
+            Step("bundle_bytes", curve.bundle_formula, curve.bundle),
             Step(
                 "bundles",
-                "max(0, (size_bytes - base_mib * bytes_per_mib) / bundle_bytes)",
+                f"max(0, (size_bytes - {curve.base_formula}) / bundle_bytes)",
                 bundles_in(size_bytes, curve=curve),
             ),
         ),

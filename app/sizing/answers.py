@@ -11,13 +11,48 @@ from app.answers import Absent, Answer, FindingAnswer
 Number = Annotated[int | str, Field(description="A whole number, or an exact one as text: 2018.688, 1/3.")]
 
 
+Interval = Annotated[
+    list[float],
+    Field(min_length=2, max_length=2, description="From and to, in bytes, at the confidence given."),
+]
+
+
+class FittedAnswer(Answer):
+    """What a fitted curve was fitted to, and how sure its figures are."""
+
+    version: int
+    kind: Annotated[
+        Literal["bundle", "two_costs"],
+        Field(
+            description="Whether the data held several ratios, so that entries and elements are known apart."
+        ),
+    ]
+    coupling_facility: str
+    cfcc_level: int | None
+    first_day: str
+    last_day: str
+    is_simulated: bool
+    confidence_percent: float
+    entry_bytes: float | None
+    element_bytes: float | None
+    base_interval_bytes: Interval
+    bundle_interval_bytes: Interval
+    entry_interval_bytes: Interval | None
+    element_interval_bytes: Interval | None
+
+
 class CurveAnswer(Answer):
     """The curve that the sizes come from."""
 
     id: str
     origin: Annotated[str, Field(description="Where the curve comes from.")]
-    cfcc_from: Annotated[int, Field(description="Lowest CFCC level that it holds for.")]
-    cfcc_to: Annotated[int, Field(description="Highest CFCC level that it holds for.")]
+    cfcc_from: Annotated[
+        int | None,
+        Field(
+            description="Lowest CFCC level that it holds for; null where that is not known of a fitted curve."
+        ),
+    ]
+    cfcc_to: Annotated[int | None, Field(description="Highest CFCC level that it holds for; null likewise.")]
     base_bytes: Annotated[int, Field(description="What an empty structure takes.")]
     bundle_bytes: Annotated[
         float, Field(description="What one entry with its elements takes, at the curve's ratio.")
@@ -27,6 +62,9 @@ class CurveAnswer(Answer):
     ]
     increment_kib: Annotated[int, Field(description="Storage increment of the coupling facility.")]
     entry_to_element_ratio: Annotated[list[int], Field(min_length=2, max_length=2)]
+    fitted: Annotated[
+        FittedAnswer | Absent, Field(description="Of a fitted curve: what it was fitted to.")
+    ] = None
 
 
 class OffloadStep(Answer):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from planner_core.checks.acknowledged import acknowledge
 from planner_core.checks.application import check_application
 from planner_core.checks.facilities import check_facilities
+from planner_core.checks.fitted import check_fitted
 from planner_core.checks.group import check_plan, refuse_impossible
 from planner_core.checks.sizes import check_sizes, check_thresholds
 from planner_core.document import PlanDocument, Structure
@@ -20,7 +21,7 @@ from planner_core.findings import Finding, finding
 if TYPE_CHECKING:
     from planner_core.plan import StructureResult
 
-__all__ = ["acknowledge", "check_plan", "check_structure", "refuse_impossible"]
+__all__ = ["acknowledge", "check_fitted", "check_plan", "check_structure", "refuse_impossible"]
 
 
 def check_structure(document: PlanDocument, structure: StructureResult) -> Iterator[Finding]:

@@ -14,7 +14,8 @@ from planner_core.document import (
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.messages import always_offloaded
-from planner_core.structure_size import model_constant
+from planner_core.provenance import Basis
+from planner_core.structure_size import Curve, model_constant
 
 if TYPE_CHECKING:
     from planner_core.plan import Load, StructureResult
@@ -29,12 +30,13 @@ def check_application(structure: StructureResult, definition: Structure, load: L
     yield from _check_queues(structure, definition)
     if (
         definition.entry_to_element_ratio
+        and structure.curve.split_basis is Basis.ASSUMED
         and structure.curve.bundle_at(load.ratio)[0] != structure.curve.bundle
     ):
         yield finding(
             "ENTRY_ELEMENT_COST_ASSUMED",
             f"{definition.name} is sized for an entry-to-element ratio of {definition.entry_to_element_ratio[0]}:"
-            f"{definition.entry_to_element_ratio[1]}. Published figures know 1:6 only; away from it an element is assumed to cost "
+            f"{definition.entry_to_element_ratio[1]}. {_known_ratio(structure.curve)}; away from it an element is assumed to cost "
             f"{float(structure.curve.element_bytes):g} bytes and an entry {float(structure.curve.entry_bytes):.0f}.",
             field=f"{structure.pointer}/entry_to_element_ratio",
             structure=definition.name,
@@ -43,6 +45,12 @@ def check_application(structure: StructureResult, definition: Structure, load: L
 
 def _largest(message_bytes: int | MessageSizes) -> int:
     return message_bytes if isinstance(message_bytes, int) else message_bytes.max
+
+
+def _known_ratio(curve: Curve) -> str:
+    if curve.fit is None:
+        return "Published figures know 1:6 only"
+    return f"The data of curve {curve.fit.version} hold {curve.ratio_entries}:{curve.ratio_elements} only"
 
 
 def _check_cflevel(structure: StructureResult, definition: Structure) -> Iterator[Finding]:

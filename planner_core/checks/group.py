@@ -70,7 +70,7 @@ def _impossible(document: PlanDocument, *, has_curve: bool) -> Iterator[Finding]
 
 def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) -> Iterator[Finding]:
     """Findings on the group as a whole."""
-    yield from _check_levels(document)
+    yield from _check_levels(document, is_fitted=any(structure.curve.fit for structure in structures))
     if document.qsg.endswith("@"):
         yield finding(
             "QSG_NAME_ENDS_IN_AT",
@@ -163,7 +163,8 @@ def _check_hardware(document: PlanDocument) -> Iterator[Finding]:
         seen.setdefault(key, cf.name)
 
 
-def _check_levels(document: PlanDocument) -> Iterator[Finding]:
+def _check_levels(document: PlanDocument, *, is_fitted: bool) -> Iterator[Finding]:
+    """Levels against what MQ needs, and against what is published; the latter says nothing of a fitted curve."""
     yield from cfcc_level_too_low(document.cfcc_level)
     for index, cf in enumerate(document.coupling_facilities):
         if cf.cfcc_level is None:
@@ -175,7 +176,7 @@ def _check_levels(document: PlanDocument) -> Iterator[Finding]:
             == published_curve(cfcc_level=document.cfcc_level).curve.id
         )
         highest = published_curves()[-1].cfcc_to
-        if cf.cfcc_level > highest >= document.cfcc_level:
+        if cf.cfcc_level > highest >= document.cfcc_level and not is_fitted:
             yield finding(
                 "CFCC_LEVEL_ABOVE_FIGURES",
                 f"{cf.name} has CFCC level {cf.cfcc_level}, for which no figures are published. Structures grew with earlier "

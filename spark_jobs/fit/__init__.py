@@ -9,7 +9,7 @@ from __future__ import annotations
 from spark_jobs.fit.curve import fit_all, fit_curve
 from spark_jobs.fit.mix import MixFit, QueueDay, StructureDay, fit_mix
 from spark_jobs.fit.points import AllocationPoint
-from spark_jobs.fit.result import Cut, CurveFit, Estimate, FitPoint
+from spark_jobs.fit.result import CurveFit, Cut, Estimate, FitPoint
 
 __all__ = [
     "AllocationPoint",

@@ -602,8 +602,14 @@ CASES: dict[str, Case] = {
         near={"policy": {"name": "POLICY1", "job": False}, "coupling_facilities": FACILITIES},
     ),
 }
-ASKED_APART = {"SIZE_BELOW_BASE", "RESERVE_DOES_NOT_FIT"}
-"""Raised by single questions only: a plan says INITSIZE_BELOW_BASE, and asks for no reserve."""
+ASKED_APART = {
+    "SIZE_BELOW_BASE",
+    "RESERVE_DOES_NOT_FIT",
+    "CURVE_NOT_ACCEPTED",
+    "FITTED_CURVE_IN_USE",
+    "FITTED_CURVE_OF_OTHER_LEVEL",
+}
+"""Raised by single questions only: a plan says INITSIZE_BELOW_BASE, and asks for no reserve. Curves: test_fitted.py."""
 
 
 def found(changes: Mapping[str, Any]) -> tuple[Finding, ...]:

@@ -1,0 +1,55 @@
+"""What there is to say about the use of a fitted curve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from planner_core.document import FittedCurve, PlanDocument
+from planner_core.findings import Finding, finding
+from planner_core.structure_size import Curve, Interval
+from planner_core.units import format_mib
+
+
+def check_fitted(document: PlanDocument, curve: Curve) -> Iterator[Finding]:
+    """Findings on a curve that was fitted to a site's own allocations; it stands in for the published one."""
+    fit = curve.fit
+    if fit is None:
+        return
+    at = "/curve/fitted" if isinstance(document.curve, FittedCurve) else "/curve"
+    percent = f"{float(fit.confidence_percent):g} %"
+    costs = _cost(curve.bundle, fit.bundle_interval)
+    apart = ""
+    if fit.entry is not None and fit.element is not None and fit.entry_interval and fit.element_interval:
+        entry, element = _cost(fit.entry, fit.entry_interval), _cost(fit.element, fit.element_interval)
+        apart = f", apart {entry} for an entry and {element} for an element"
+    level = "not known" if fit.cfcc_level is None else str(fit.cfcc_level)
+    to = "simulated data, not to a site" if fit.is_simulated else "this site's own allocations"
+    yield finding(
+        "FITTED_CURVE_IN_USE",
+        f"The sizes rest on curve {fit.version}, fitted to {to}: {fit.coupling_facility}, CFCC level {level}, from "
+        f"{fit.first_day} to {fit.last_day}. Base {format_mib(curve.base)} ({_from_to(fit.base_interval)} MiB), "
+        f"{costs} bytes for an entry with {_plain(curve.elements_per_entry)} elements{apart}; in brackets the {percent} intervals. "
+        "CSQ_ADMIN keeps its published size.",
+        field=at,
+    )
+    if fit.cfcc_level is not None and fit.cfcc_level != document.cfcc_level:
+        yield finding(
+            "FITTED_CURVE_OF_OTHER_LEVEL",
+            f"Curve {fit.version} was fitted at CFCC level {fit.cfcc_level}, but the plan is for level {document.cfcc_level}. "
+            "What structures cost changes with the level: use a curve of the plan's level, or the published one.",
+            field=at,
+        )
+
+
+def _cost(value: Fraction, interval: Interval) -> str:
+    return f"{float(value):.1f} ({float(interval[0]):.1f} to {float(interval[1]):.1f})"
+
+
+def _from_to(interval: Interval) -> str:
+    low, high = (format_mib(each, digits=2).removesuffix(" MiB") for each in interval)
+    return f"{low} to {high}"
+
+
+def _plain(number: Fraction) -> str:
+    return f"{float(number):.4g}"

@@ -1,0 +1,233 @@
+"""Curves fitted to a site's own allocations, and what they change against the published one.
+
+A fit comes as the JSON that the nightly job stores (`spark_jobs.fit`, `CurveFit.as_json`), so
+that nothing here knows how it was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from planner_core.document import PlanDocument
+from planner_core.errors import PlanRefused
+from planner_core.findings import Finding, finding
+from planner_core.plan import Role, StructureResult, evaluate
+from planner_core.provenance import Basis, Source
+from planner_core.structure_size import (
+    Curve,
+    FittedFigures,
+    Interval,
+    model_constant,
+    published_curve,
+    published_curves,
+    storage_increment_bytes,
+)
+from planner_core.units import bytes_to_kib_ceil
+
+_FITTED = "fitted"
+
+
+def fitted_curve(
+    *, version: int, fit: Mapping[str, Any], is_simulated: bool = False, header_bytes: int | None = None
+) -> Curve:
+    """The curve of a fit.
+
+    Args:
+        version: The number by which plans name it.
+        fit: The fit as JSON, of state `fitted`.
+        is_simulated: It was fitted to simulated data; every source then says so.
+        header_bytes: What MQ adds to each message; None for the published figure [bytes].
+
+    Raises:
+        PlanRefused: The fit is of another state: there is no curve to use.
+    """
+    if fit["state"] != _FITTED:
+        raise PlanRefused((not_accepted(version=version, reason=str(fit.get("reason") or "")),))
+    level = fit["cfcc_level"]
+    known = level if level is not None else published_curves()[-1].cfcc_to
+    ratio_entries, ratio_elements = fit["ratio"]
+    per_entry = Fraction(ratio_elements, ratio_entries)
+    entry, element = _value(fit["entry_bytes"]), _value(fit["element_bytes"])
+    bundle = _value(fit["bundle_bytes"]) or Fraction(0)
+    if entry is not None and element is not None:
+        bundle = entry + per_entry * element
+    figures = FittedFigures(
+        version=version,
+        coupling_facility=str(fit["coupling_facility"] or ""),
+        cfcc_level=level,
+        first_day=str(fit["first_day"]),
+        last_day=str(fit["last_day"]),
+        is_simulated=is_simulated,
+        confidence_percent=100 * Fraction(str(fit["confidence"])),
+        bundle=bundle,
+        entry=entry,
+        element=element,
+        base_interval=_interval(fit["base_bytes"]) or (Fraction(0), Fraction(0)),
+        bundle_interval=_interval(fit["bundle_bytes"]) or (Fraction(0), Fraction(0)),
+        entry_interval=_interval(fit["entry_bytes"]),
+        element_interval=_interval(fit["element_bytes"]),
+    )
+    source = fit_source(figures)
+    return Curve(
+        id=f"fitted-{version}",
+        origin=_FITTED,
+        cfcc_from=known,
+        cfcc_to=known,
+        base=_value(fit["base_bytes"]) or Fraction(0),
+        base_basis=Basis.DERIVED,
+        base_source=source,
+        factor=bundle / (per_entry * model_constant("element_bytes")),
+        factor_basis=Basis.DERIVED,
+        factor_source=source,
+        header_bytes=model_constant("header_bytes") if header_bytes is None else header_bytes,
+        increment_bytes=storage_increment_bytes(cfcc_level=known),
+        ratio_entries=ratio_entries,
+        ratio_elements=ratio_elements,
+        split_basis=Basis.ASSUMED if element is None else Basis.DERIVED,
+        fit=figures,
+    )
+
+
+def not_accepted(*, version: int, reason: str) -> Finding:
+    """What is said of a plan that names a fit without a curve, or one that was rejected."""
+    why = f": {reason[0].lower()}{reason[1:].rstrip('.')}" if reason else ""
+    return finding(
+        "CURVE_NOT_ACCEPTED",
+        f"The plan names the fit {version}, which was not accepted{why}. Use 'published', or a fitted curve that was accepted.",
+        field="/curve/fitted",
+    )
+
+
+def fit_source(figures: FittedFigures) -> Source:
+    """Where the figures of a fit come from, as every explanation says it."""
+    to = "simulated data" if figures.is_simulated else "this site"
+    level = f"CFCC level {figures.cfcc_level}" if figures.cfcc_level is not None else "CFCC level not known"
+    where = f"{figures.coupling_facility}, {level}, from {figures.first_day} to {figures.last_day}"
+    return Source(f"fitted to {to}, version {figures.version}", where, "")
+
+
+def _value(estimate: Mapping[str, Any] | None) -> Fraction | None:
+    return None if estimate is None else Fraction(str(estimate["value"]))
+
+
+def _interval(estimate: Mapping[str, Any] | None) -> Interval | None:
+    return None if estimate is None else (Fraction(str(estimate["low"])), Fraction(str(estimate["high"])))
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """What one curve gives for one structure [bytes]."""
+
+    need_bytes: int
+    initsize_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class StructureComparison:
+    """One structure under both curves. A size that the plan gives is the same under both."""
+
+    name: str
+    role: Role
+    published: Sized
+    fitted: Sized
+
+    @property
+    def difference(self) -> Sized:
+        """Fitted less published."""
+        return _less(self.fitted, self.published)
+
+
+@dataclass(frozen=True, slots=True)
+class CurveComparison:
+    """A plan under the published curve and under a fitted one."""
+
+    published: Curve
+    fitted: Curve
+    structures: tuple[StructureComparison, ...]
+
+    @property
+    def total(self) -> StructureComparison:
+        """The sums over all structures; its name is empty."""
+        return StructureComparison(
+            "",
+            "application",
+            _sum([item.published for item in self.structures]),
+            _sum([item.fitted for item in self.structures]),
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready; sizes in KiB as a policy states them, needs and differences in bytes."""
+        total = _comparison_json(self.total)
+        return {
+            "published": self.published.as_json(),
+            "fitted": self.fitted.as_json(),
+            "structures": [
+                {"name": item.name, "role": item.role, **_comparison_json(item)} for item in self.structures
+            ],
+            "totals": total,
+        }
+
+
+def compare_curves(document: PlanDocument, fitted: Curve) -> CurveComparison:
+    """Need, INITSIZE and SIZE of each structure under the published and under a fitted curve.
+
+    Args:
+        document: The plan; which curve it names makes no difference.
+        fitted: The fitted curve.
+
+    Raises:
+        PlanRefused: No such plan can exist.
+    """
+    plain = evaluate(document.model_copy(update={"curve": "published"}))
+    other = evaluate(document, curve=fitted)
+    pairs = zip(plain.structures, other.structures, strict=True)
+    return CurveComparison(
+        published_curve(cfcc_level=document.cfcc_level).curve,
+        fitted,
+        tuple(StructureComparison(a.name, a.role, _sized(a), _sized(b)) for a, b in pairs),
+    )
+
+
+def _sized(structure: StructureResult) -> Sized:
+    sizes = structure.sizes
+    return Sized(sizes.need_bytes, sizes.initsize_bytes, sizes.size_bytes)
+
+
+def _less(one: Sized, other: Sized) -> Sized:
+    return Sized(
+        one.need_bytes - other.need_bytes,
+        one.initsize_bytes - other.initsize_bytes,
+        one.size_bytes - other.size_bytes,
+    )
+
+
+def _sum(items: list[Sized]) -> Sized:
+    return Sized(
+        sum(item.need_bytes for item in items),
+        sum(item.initsize_bytes for item in items),
+        sum(item.size_bytes for item in items),
+    )
+
+
+def _comparison_json(item: StructureComparison) -> dict[str, object]:
+    def sized(sizes: Sized) -> dict[str, object]:
+        return {
+            "need_bytes": sizes.need_bytes,
+            "initsize_kib": bytes_to_kib_ceil(sizes.initsize_bytes),
+            "size_kib": bytes_to_kib_ceil(sizes.size_bytes),
+        }
+
+    difference = item.difference
+    return {
+        "published": sized(item.published),
+        "fitted": sized(item.fitted),
+        "difference": {
+            "need_bytes": difference.need_bytes,
+            "initsize_bytes": difference.initsize_bytes,
+            "size_bytes": difference.size_bytes,
+        },
+    }
