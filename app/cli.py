@@ -372,15 +372,16 @@ def _offload(arguments: argparse.Namespace) -> int:
 
 
 def _plan(arguments: argparse.Namespace) -> int:
+    from app.curves.from_settings import CurvesOfSettings
+    from app.curves.resolve import evaluate
     from app.documents import read_file, read_text
     from planner_core.outputs import render_output
-    from planner_core.plan import evaluate
 
     document = (
         read_text(sys.stdin.buffer.read()) if arguments.file == "-" else read_file(Path(arguments.file))
     )
     try:
-        result = evaluate(document)
+        result = evaluate(document, CurvesOfSettings(), compares=arguments.output == "json")
         if arguments.output == "json":
             _out(json.dumps(result.as_json(explain=arguments.explain), indent=2) + "\n")
         else:

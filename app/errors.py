@@ -23,6 +23,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.curves.errors import CurveNotFound, ForecastNotFound, LevelInvalid, LevelNotFound
 from app.db import DatabaseUnusable, is_unusable
 from app.jobs.errors import JobBusy, JobNotFound
 from app.plans.errors import (
@@ -141,6 +142,10 @@ TYPE_OF_ERROR: dict[type[PlannerError], ProblemType] = {
     DatabaseUnusable: DATABASE_UNAVAILABLE,
     UsageNotFound: NOT_FOUND,
     UsageRequestInvalid: REQUEST_INVALID,
+    CurveNotFound: NOT_FOUND,
+    ForecastNotFound: NOT_FOUND,
+    LevelNotFound: NOT_FOUND,
+    LevelInvalid: REQUEST_INVALID,
     PlannerError: INPUT_REFUSED,
 }
 TYPE_OF_STATUS = {

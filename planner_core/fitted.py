@@ -14,7 +14,7 @@ from typing import Any
 from planner_core.document import PlanDocument
 from planner_core.errors import PlanRefused
 from planner_core.findings import Finding, finding
-from planner_core.plan import Role, StructureResult, evaluate
+from planner_core.plan import PlanResult, Role, StructureResult, evaluate
 from planner_core.provenance import Basis, Source
 from planner_core.structure_size import (
     Curve,
@@ -172,18 +172,21 @@ class CurveComparison:
         }
 
 
-def compare_curves(document: PlanDocument, fitted: Curve) -> CurveComparison:
+def compare_curves(
+    document: PlanDocument, fitted: Curve, *, result: PlanResult | None = None
+) -> CurveComparison:
     """Need, INITSIZE and SIZE of each structure under the published and under a fitted curve.
 
     Args:
         document: The plan; which curve it names makes no difference.
         fitted: The fitted curve.
+        result: The plan under the fitted curve, where that has been worked out already.
 
     Raises:
         PlanRefused: No such plan can exist.
     """
     plain = evaluate(document.model_copy(update={"curve": "published"}))
-    other = evaluate(document, curve=fitted)
+    other = result or evaluate(document, curve=fitted)
     pairs = zip(plain.structures, other.structures, strict=True)
     return CurveComparison(
         published_curve(cfcc_level=document.cfcc_level).curve,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from planner_core import CORE_VERSION, checks, names
 from planner_core.admin_structure import AdminNeed, admin_need
@@ -43,6 +43,9 @@ from planner_core.structure_size import (
 )
 from planner_core.system_structure import SystemSizes, system_queues, system_sizes
 from planner_core.units import bytes_to_kib_ceil, ceil_div, ceil_fraction, round_up
+
+if TYPE_CHECKING:
+    from planner_core.fitted import CurveComparison
 
 Role = Literal["admin", "application", "system"]
 _PERCENT = 100
@@ -267,11 +270,14 @@ class PlanResult:
     structures: tuple[StructureResult, ...]
     findings: tuple[Finding, ...]
     core_version: str = field(default=CORE_VERSION)
+    comparison: CurveComparison | None = None
+    """The same plan under the published curve beside the fitted one; only where it was asked for."""
 
     def as_json(self, *, explain: bool = False) -> dict[str, object]:
         """JSON-ready; with `explain`, every figure's formula, inputs, steps, source and basis.
 
-        The explanations stand under the JSON pointer of the figure that they explain.
+        The explanations stand under the JSON pointer of the figure that they explain. `comparison` is there for a
+        plan that was compared.
         """
         found: dict[str, object] = {
             "core_version": self.core_version,
@@ -287,6 +293,8 @@ class PlanResult:
             },
             "findings": [finding.as_json() for finding in self.findings],
         }
+        if self.comparison is not None:
+            found["comparison"] = self.comparison.as_json()
         if explain:
             from planner_core.explain import explain_result
 

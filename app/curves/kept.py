@@ -20,6 +20,7 @@ class KeptCurve:
     version: int
     state: str
     reason: str
+    is_simulated: bool
     fit: Mapping[str, Any]
 
 
@@ -78,4 +79,6 @@ def _kept(session: Session, version: int) -> KeptCurve | None:
     from app.night import repository
 
     row = repository.find_curve(session, version)
-    return None if row is None else KeptCurve(row.id, row.state, row.reason, json.loads(row.fit))
+    if row is None:
+        return None
+    return KeptCurve(row.id, row.state, row.reason, row.is_simulated, json.loads(row.fit))

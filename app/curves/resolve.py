@@ -1,27 +1,40 @@
 """A plan evaluated with the curve that it names. Whatever evaluates a plan that somebody wrote does it here.
 
-A fitted curve is pinned by its version. One that is not known, or that was rejected, is refused at /curve/fitted: no other
-curve ever takes its place.
+A fitted curve is pinned by its version. One that is not known, or that was not accepted, is refused at /curve/fitted: no
+other curve ever takes its place.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.curves.kept import Curves
 from planner_core import plan
 from planner_core.document import FittedCurve, PlanDocument
+from planner_core.errors import PlanRefused
+from planner_core.fitted import compare_curves, fitted_curve, not_accepted
 from planner_core.plan import PlanResult
 from planner_core.structure_size import Curve
 
 ACCEPTED = "accepted"
 
 
-def evaluate(document: PlanDocument, curves: Curves) -> PlanResult:
+def evaluate(document: PlanDocument, curves: Curves, *, compares: bool = True) -> PlanResult:
     """Work out a plan with the curve that it names.
 
+    Args:
+        document: The plan.
+        curves: Where a fitted curve is looked up.
+        compares: With a fitted curve, work out the plan under the published one as well.
+
     Raises:
-        PlanRefused: No such plan can exist, or its curve is not known or cannot be used.
+        PlanRefused: No such plan can exist, or its curve is not known or was not accepted.
     """
-    return plan.evaluate(document, curve=curve_of(document, curves))
+    curve = curve_of(document, curves)
+    result = plan.evaluate(document, curve=curve)
+    if curve is None or not compares:
+        return result
+    return replace(result, comparison=compare_curves(document, curve, result=result))
 
 
 def curve_of(document: PlanDocument, curves: Curves) -> Curve | None:
@@ -30,11 +43,13 @@ def curve_of(document: PlanDocument, curves: Curves) -> Curve | None:
     The core refuses a document that names a curve and is given none.
 
     Raises:
-        PlanRefused: The curve was rejected.
+        PlanRefused: The fit was not accepted.
     """
     if not isinstance(document.curve, FittedCurve):
         return None
     kept = curves.find(document.curve.fitted)
     if kept is None:
         return None
-    raise NotImplementedError
+    if kept.state != ACCEPTED:
+        raise PlanRefused((not_accepted(version=kept.version, reason=kept.reason),))
+    return fitted_curve(version=kept.version, fit=kept.fit, is_simulated=kept.is_simulated)

@@ -94,6 +94,14 @@ def page_of_plans(session: Session, *, search: str | None, offset: int, limit: i
     return PageOfRows(session.execute(ordered).all(), total)
 
 
+def latest_documents(session: Session) -> Sequence[AnyRow]:
+    """Name, version and document of every living plan, by name."""
+    query = select(Plan.name, PlanVersion.number, PlanVersion.qsg, PlanVersion.document).join(
+        PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest)
+    )
+    return session.execute(query.where(Plan.deleted_at.is_(None)).order_by(Plan.name)).all()
+
+
 def list_versions(session: Session, plan: Plan) -> Sequence[AnyRow]:
     """All versions of a plan, the newest first, without their contents."""
     query = select(

@@ -180,6 +180,46 @@ class ExplanationAnswer(Answer):
     source: str | None
 
 
+class SizedAnswer(Answer):
+    """What one curve gives."""
+
+    need_bytes: int
+    initsize_kib: int
+    size_kib: int
+
+
+class DifferenceBytes(Answer):
+    """Fitted less published."""
+
+    need_bytes: int
+    initsize_bytes: int
+    size_bytes: int
+
+
+class BothAnswer(Answer):
+    """Sizes under both curves. A size that the document gives is the same under both."""
+
+    published: SizedAnswer
+    fitted: SizedAnswer
+    difference: DifferenceBytes
+
+
+class StructureBothAnswer(BothAnswer):
+    """One structure under both curves."""
+
+    name: str
+    role: Literal["admin", "application", "system"]
+
+
+class ComparisonAnswer(Answer):
+    """The plan under the published curve beside the fitted one that it names."""
+
+    published: CurveAnswer
+    fitted: CurveAnswer
+    structures: list[StructureBothAnswer]
+    totals: BothAnswer
+
+
 class PlanResultAnswer(Answer):
     """The result of a plan document."""
 
@@ -191,6 +231,10 @@ class PlanResultAnswer(Answer):
     structures: list[StructureAnswer]
     totals: TotalsAnswer
     findings: list[FindingAnswer]
+    comparison: Annotated[
+        ComparisonAnswer | Absent,
+        Field(description="With a fitted curve only: the same plan under the published one."),
+    ] = None
     explanations: Annotated[
         dict[str, ExplanationAnswer] | Absent,
         Field(description="With explain=true: by the JSON pointer of the figure that each explains."),

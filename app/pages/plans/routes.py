@@ -362,7 +362,7 @@ def advice(request: Request, session: SessionDep, name: str) -> Response:
     try:
         found = advise(stored.document, curve=curve_of(stored.document, curves))
         proposed, moves = found.document, found.moves
-        after = evaluate(proposed, curves).as_json() if moves else stored.result
+        after = evaluate(proposed, curves, compares=False).as_json() if moves else stored.result
     except PlanRefused as error:
         refusal, proposed, moves = str(error), stored.document, ()
     groups: dict[str, list[Move]] = {}

@@ -156,7 +156,7 @@ def time_chart(
             right=frame.right,
             bottom=frame.bottom,
             x_ticks=tuple(frame.x_ticks(_MOST_TICKS_WIDE if kind == "wide" else _MOST_TICKS_NARROW)),
-            y_ticks=tuple(Tick(frame.y(value), _short(value)) for value in frame.y_values),
+            y_ticks=tuple(Tick(frame.y(value), short(value)) for value in frame.y_values),
             curves=tuple(_curve(frame, period, nth, *each) for nth, each in enumerate(series, start=1)),
             limit=_limit(frame, period, *limit) if limit and limit[1] else None,
             marks=tuple(frame.x(at + _half(period)) for at in marks),
@@ -286,7 +286,7 @@ def _exact(value: float) -> str:
     )
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
     """A value on an axis."""
     return grouped(int(value)) if float(value).is_integer() else f"{value:g}"
 
@@ -305,8 +305,8 @@ class _Frame:
 
     def __init__(self, period: Period, highest: float, width: int, height: int, *, is_whole: bool) -> None:
         self.period = period
-        self.y_values = _round_values(highest, is_whole=is_whole)
-        widest = max(len(_short(value)) for value in self.y_values)
+        self.y_values = round_values(highest, is_whole=is_whole)
+        widest = max(len(short(value)) for value in self.y_values)
         self.left, self.top, self.right, self.bottom = 14 + round(widest * 6.2), 18, width - 12, height - 30
         self.highest = self.y_values[-1]
 
@@ -327,7 +327,7 @@ class _Frame:
             at += step
 
 
-def _round_values(highest: float, *, is_whole: bool) -> tuple[float, ...]:
+def round_values(highest: float, *, is_whole: bool) -> tuple[float, ...]:
     """Nought and three to six round values above it; the last is not below the highest."""
     if highest <= 0:
         return (0.0, 1.0)

@@ -166,7 +166,7 @@ def _asking(session: Session, qsg: str, parameters: Mapping[str, str], structure
 
 
 def _preview(session: Session, made: Made, document: PlanDocument) -> Preview:
-    result = evaluate(document, CurvesBeside(session))
+    result = evaluate(document, CurvesBeside(session), compares=False)
     structures: list[dict[str, Any]] = result.as_json()["structures"]  # type: ignore[assignment]
     sizes = tuple(SizeLine(each["cfrm_name"], each["initsize_kib"], each["size_kib"]) for each in structures)
     return Preview(made, sizes)

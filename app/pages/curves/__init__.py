@@ -1,0 +1,1 @@
+"""Pages about fitted curves, and the CFCC levels of coupling facilities."""

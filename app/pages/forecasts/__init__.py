@@ -1,0 +1,1 @@
+"""Pages about forecasts: which structure runs out first, and one structure's outlook."""
