@@ -1,0 +1,38 @@
+"""How simulated data is told from measured data, in one place.
+
+The simulator names its queue-sharing group SIM and a digit, and its files `simulated-...`. The history keeps both with
+every row. A group alone proves nothing: a site may have one of such a name.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+FILE_PREFIX: Final = "simulated-"
+SYSPLEX: Final = "SIMPLEX"
+QSG: Final = "SIM1"
+WORD: Final = "simulated"
+"""What every page and report says beside such data."""
+_QSG = re.compile(r"SIM[0-9]")
+
+
+def has_simulated_name(qsg: str | None) -> bool:
+    """Whether a group is named as the simulator names its own; where only the group is known.
+
+    >>> has_simulated_name("SIM1"), has_simulated_name("SIMS"), has_simulated_name(None)
+    (True, False, False)
+    """
+    return qsg is not None and _QSG.fullmatch(qsg) is not None
+
+
+def is_simulated(qsg: str | None, file_name: str | None) -> bool:
+    """Whether a row of this group from this file is simulated: both names must say so.
+
+    A row that names no group (RMF's, until the group is known) is told by its file.
+
+    >>> is_simulated("SIM1", "simulated-2026-01-05.smf"), is_simulated("SIM1", "night.smf")
+    (True, False)
+    """
+    of_simulator = file_name is not None and file_name.startswith(FILE_PREFIX)
+    return of_simulator and (qsg is None or has_simulated_name(qsg))

@@ -1,0 +1,113 @@
+"""Simulate a site: `python -m spark_jobs.simulate --days D --structures S --queue-managers Q --interval-minutes M --seed K --out DIR`.
+
+Prints JSON lines: progress where it is asked for, and as the last line what was written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import sys
+import time
+from pathlib import Path
+
+from planner_core.errors import PlannerError
+from planner_core.simulated import QSG
+from spark_jobs.simulate.files import MAP, TRUTH, write_simulation
+from spark_jobs.simulate.site import Options
+from spark_jobs.simulate.statistics import FIRST_DAY
+
+PROGRESS_PAUSE_S = 0.2
+EXIT_OK, EXIT_REFUSED = 0, 2
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Write the files."""
+    arguments = _parser().parse_args(argv)
+    teller = _Teller(wanted=arguments.progress)
+    try:
+        written = write_simulation(
+            Options(
+                days=arguments.days,
+                structures=arguments.structures,
+                queue_managers=arguments.queue_managers,
+                interval_minutes=arguments.interval_minutes,
+                seed=arguments.seed,
+                first_day=_first_day(arguments),
+            ),
+            arguments.out,
+            force=arguments.force,
+            days_per_file=arguments.days_per_file,
+            progress=teller,
+        )
+    except PlannerError as refusal:
+        sys.stderr.write(f"{refusal}\n")
+        return EXIT_REFUSED
+    _say(
+        event="result",
+        folder=str(written.folder),
+        dumps=written.dumps,
+        map=MAP,
+        truth=TRUTH,
+        qsg=QSG,
+        size_bytes=written.size_bytes,
+        seconds=round(written.seconds, 3),
+    )
+    return EXIT_OK
+
+
+class _Teller:
+    """Prints progress, not more often than somebody wants to see it."""
+
+    def __init__(self, *, wanted: bool) -> None:
+        self._wanted = wanted
+        self._said = 0.0
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if self._wanted and (done == total or now - self._said >= PROGRESS_PAUSE_S):
+            self._said = now
+            _say(event="progress", stage="simulating", done=done, total=total)
+
+
+def _say(**values: object) -> None:
+    sys.stdout.write(json.dumps(values) + "\n")
+    sys.stdout.flush()
+
+
+def _first_day(arguments: argparse.Namespace) -> dt.date:
+    if arguments.last_day is None:
+        return FIRST_DAY
+    try:
+        last: dt.date = arguments.last_day
+        return last - dt.timedelta(days=arguments.days - 1)
+    except OverflowError:
+        return dt.date.min  # refused like any other day that is out of range
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m spark_jobs.simulate", description=__doc__, allow_abbrev=False
+    )
+    add = parser.add_argument
+    add("--days", type=int, required=True, metavar="D", help="how many days")
+    add("--structures", type=int, required=True, metavar="S", help="application structures")
+    add("--queue-managers", type=int, required=True, metavar="Q", help="queue managers of the group")
+    add("--interval-minutes", type=int, required=True, metavar="M", help="length of an interval")
+    add("--seed", type=int, required=True, metavar="K", help="equal options and seed, equal files")
+    add("--out", type=Path, required=True, metavar="DIR", help="folder to write")
+    add(
+        "--last-day",
+        type=dt.date.fromisoformat,
+        metavar="DAY",
+        help=f"last day, such as 2026-11-20 (otherwise the first is {FIRST_DAY})",
+    )
+    add("--days-per-file", type=int, default=1, metavar="N", help="days of each dump (default 1)")
+    add("--force", action="store_true", help="replace an earlier simulation")
+    add("--progress", action="store_true", help="print progress")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""How much is in a structure: the backlog by day and hour, and how it fills the two pools with offload rules at work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spark_jobs.simulate.site import ALWAYS_OFFLOADED_ABOVE, OFFLOADED_ELEMENTS, RULES
+from spark_jobs.simulate.statistics import growth_path, rhythm
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from spark_jobs.simulate.site import StructureModel
+
+    Floats = NDArray[np.float64]
+    Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What a backlog does to a structure, by moment. Classes are the structure's `classes()`."""
+
+    taken: Floats
+    """Share of the backlog that found room."""
+    entries: Floats
+    elements: Floats
+    offloaded: Floats
+    """Messages by class and moment."""
+    rejected: Floats
+    """Messages that found no room."""
+
+
+def fill(model: StructureModel, messages: Floats, *, entries_total: Whole, elements_total: Whole) -> Filled:
+    """Fill the structure with backlogs, all classes at an even rate, from empty.
+
+    Above each rule's usage (of the pool that is fuller), messages that are larger than the rule says take one entry and
+    two elements; those of more than 63 KB always do. Where a pool is full, nothing more is taken.
+    """
+    shares, sizes, in_structure = model.classes()
+    by_class = shares[:, None] * messages
+    count = np.maximum(by_class.sum(axis=0), 1e-9)
+    thresholds = [usage for usage, _ in RULES] if model.offload else []
+    smallest = [np.inf, *(size for _, size in RULES)] if model.offload else [np.inf]
+    taken = np.zeros_like(count)
+    elements = np.zeros_like(count)
+    offloaded = np.zeros_like(by_class)
+    for above, until in zip(smallest, [*thresholds, 1.0], strict=True):
+        is_offloaded = model.offload & ((sizes > above) | (sizes > ALWAYS_OFFLOADED_ABOVE))
+        rate = (by_class * np.where(is_offloaded, OFFLOADED_ELEMENTS, in_structure)[:, None]).sum(axis=0)
+        by_entries = until * entries_total / count
+        by_elements = taken + (until * elements_total - elements) / np.maximum(rate, 1e-9)
+        end = np.clip(np.minimum(by_entries, by_elements), taken, 1.0)
+        elements = elements + (end - taken) * rate
+        offloaded += np.where(is_offloaded[:, None], (end - taken) * by_class, 0.0)
+        taken = end
+    return Filled(taken, taken * count, elements, offloaded, (1 - taken) * count)
+
+
+def messages_for_usage(
+    model: StructureModel, usage: float, *, entries_total: int, elements_total: int
+) -> float:
+    """The backlog that takes a structure to a usage of its fuller pool, nothing offloaded but what always is."""
+    shares, sizes, in_structure = model.classes()
+    always = model.offload & (sizes > ALWAYS_OFFLOADED_ABOVE)
+    per_message = float((shares * np.where(always, OFFLOADED_ELEMENTS, in_structure)).sum())
+    return usage * min(entries_total, elements_total / per_message)
+
+
+def trend(model: StructureModel, moment: Floats) -> Floats:
+    """Growth relative to the first day, at days from its start."""
+    return np.maximum(
+        growth_path(moment, kind=model.growth_kind, growth_per_year=model.growth_per_year), 0.01
+    )
+
+
+def daily(model: StructureModel, calendar: NDArray[np.int64]) -> Floats:
+    """Factors of the week and the end of the month, for days given as ordinals."""
+    return rhythm(calendar, week=np.array(model.week), month_end=model.month_end)

@@ -1,0 +1,225 @@
+"""What happens to the site while it is simulated: allocations, alters, a rebuild, outages, a storm, rows that are wrong.
+
+Moments are numbers of intervals from the first one; interval k ends k x the interval's length after the first midnight.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from bisect import bisect_right
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from planner_core.units import KIB, MIB, round_up
+from spark_jobs.simulate.site import HOURS, Facility, Options, Site, StructureModel
+
+NOISE_BYTES: Final = 64 * KIB
+"""Standard deviation of what an allocation gets more or less than its costs say: one figure for each allocation."""
+OUTLIER_SHARE: Final = 0.05
+"""Of a structure's days, those with one interval of an alter in progress: the size of what comes, the totals of what is."""
+GROWN, MOST_GROWN = 1.25, 2.0
+STORM_HOURS, STORM_USAGE = 4, 1.4
+BACKLOG_HOURS, BACKLOG_FACTOR = 6, 3.0
+OUTAGE_DAYS: Final = 2
+REBUILT_DAYS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """A structure's allocation from one interval on, until the next."""
+
+    first: int
+    facility: int
+    size_bytes: int
+    size_max_bytes: int
+    ratio: tuple[int, int]
+    entries_total: int
+    elements_total: int
+    allocated_at: dt.datetime
+    why: str
+    """initial, altered, ratio_altered, reallocated, rebuilt, rebuilt_back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rise:
+    """Intervals in which a structure's backlog is a multiple of the ordinary one."""
+
+    structure: int
+    first: int
+    end: int
+    kind: str
+    """offload_storm: to a usage that offloads all; backlog: to a multiple."""
+    value: float
+
+
+@dataclass
+class Timeline:
+    """Everything that happens."""
+
+    site: Site
+    allocations: list[list[Allocation]]
+    rises: list[Rise] = field(default_factory=list)
+    outage_days: range = range(0)
+    """Days without any data."""
+    manager_down: tuple[int, int] | None = None
+    """Number of a queue manager and the day on which it writes nothing."""
+
+    def at(self, structure: int, interval: int) -> Allocation:
+        """The allocation at an interval's end."""
+        made = self.allocations[structure]
+        return made[bisect_right([one.first for one in made], interval) - 1]
+
+    def of_day(self, structure: int, day: int) -> list[Allocation]:
+        """The allocations at the ends of a day's intervals."""
+        count = self.site.options.intervals
+        return [self.at(structure, interval) for interval in range(day * count, (day + 1) * count)]
+
+    def in_rebuild(self, structure: int, interval: int) -> Allocation | None:
+        """The old instance that is still there in this interval, beside the new one."""
+        now = self.at(structure, interval)
+        if now.first == interval and now.why.startswith("rebuilt"):
+            return self.at(structure, interval - 1)
+        return None
+
+    def outliers(self, day: int) -> dict[int, int]:
+        """Structure -> interval of the day with an alter in progress."""
+        options = self.site.options
+        random = np.random.default_rng((options.seed, 40, day))
+        hit = random.random(len(self.site.structures)) < OUTLIER_SHARE
+        when = random.integers(0, options.intervals, len(self.site.structures))
+        return {number: int(when[number]) for number in np.flatnonzero(hit).tolist()}
+
+
+def totals(
+    site: Site, facility: Facility, size_bytes: int, ratio: tuple[int, int], noise_bytes: float
+) -> tuple[int, int]:
+    """Entries and elements of an allocation."""
+    per_entry = facility.entry_bytes + facility.element_bytes * ratio[1] / ratio[0]
+    entries = max(int((size_bytes - facility.base_bytes + noise_bytes) / per_entry), 1)
+    return entries, entries * ratio[1] // ratio[0]
+
+
+def make_timeline(site: Site) -> Timeline:
+    """Draw everything from the site's seed. What a short simulation has no day for does not happen."""
+    planner = _Planner(site)
+    days, applications = site.options.days, [one for one in site.structures if one.is_application]
+    first = [one for one in applications if one.facility == 0]
+
+    def structure(place: int, of: list[StructureModel]) -> int:
+        return of[place % len(of)].number
+
+    planner.ratio_altered(structure(1, first), _day(days, 0.30))
+    planner.reallocated(structure(1, applications), _day(days, 0.45))
+    planner.altered(structure(3, applications), _day(days, 0.60))
+    planner.rebuilt(first[3 if len(first) > 3 else 0].number, _day(days, 0.70))  # noqa: PLR2004
+    made = Timeline(site, [sorted(found, key=lambda one: one.first) for found in planner.allocations])
+    offloading = [one.number for one in applications if one.offload]
+    if offloading:
+        made.rises += planner.rise("offload_storm", offloading[0], _day(days, 0.80), STORM_HOURS, STORM_USAGE)
+    made.rises += planner.rise(
+        "backlog", structure(2, applications), _day(days, 0.50), BACKLOG_HOURS, BACKLOG_FACTOR
+    )
+    outage = _day(days, 0.55)
+    if days >= 14:  # noqa: PLR2004 - shorter ones have no days to lose
+        made.outage_days = range(outage, outage + OUTAGE_DAYS)
+    down = _day(days, 0.25)
+    if len(site.managers) > 1 and down:
+        made.manager_down = (len(site.managers) - 1, down)
+    return made
+
+
+def _day(days: int, share: float) -> int:
+    """A day after the first and before the last; 0 where there is none."""
+    found = int(days * share)
+    return found if 0 < found < days else 0
+
+
+class _Planner:
+    """Draws the allocations one after the other in time."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._options: Options = site.options
+        self._random = np.random.default_rng((site.options.seed, 50))
+        self.allocations: list[list[Allocation]] = []
+        for model in site.structures:
+            before = int(self._random.integers(5, 300))
+            allocated = self._instant(-before * self._options.intervals)
+            most = round_up(int(model.size_bytes * MOST_GROWN), multiple=MIB)
+            blank = Allocation(
+                0, model.facility, model.size_bytes, most, model.ratio, 0, 0, allocated, "initial"
+            )
+            self.allocations.append([self._with_totals(blank)])
+
+    def _with_totals(self, one: Allocation) -> Allocation:
+        noise = float(self._random.normal(0, NOISE_BYTES))
+        facility = self._site.facilities[one.facility]
+        entries, elements = totals(self._site, facility, one.size_bytes, one.ratio, noise)
+        return replace(one, entries_total=entries, elements_total=elements)
+
+    def _instant(self, interval: int) -> dt.datetime:
+        """Within the interval, to the microsecond."""
+        minutes = self._options.interval_minutes
+        begin = dt.datetime.combine(self._options.first_day, dt.time(), dt.UTC)
+        begin += dt.timedelta(minutes=minutes * (interval - 1))
+        return begin + dt.timedelta(microseconds=int(self._random.integers(1, minutes * 60_000_000)))
+
+    def _moment(self, day: int) -> int:
+        """An interval in the small hours of a day."""
+        per_hour = self._options.intervals / HOURS
+        return day * self._options.intervals + max(int(per_hour * self._random.uniform(2, 6)), 1) * (
+            self._options.intervals > 1
+        )
+
+    def _change(self, structure: int, first: int, why: str, *, is_new: bool, **values: object) -> None:
+        before = max(
+            (one for one in self.allocations[structure] if one.first <= first), key=lambda one: one.first
+        )
+        allocated = self._instant(first) if is_new else before.allocated_at
+        changed = replace(before, first=first, why=why, allocated_at=allocated, **values)  # type: ignore[arg-type]
+        self.allocations[structure].append(self._with_totals(changed))
+
+    def altered(self, structure: int, day: int) -> None:
+        """SETXCF ALTER: larger, in place."""
+        if day:
+            self._change(
+                structure, self._moment(day), "altered", is_new=False, size_bytes=self._grown(structure)
+            )
+
+    def ratio_altered(self, structure: int, day: int) -> None:
+        """What ALLOWAUTOALT does: another ratio, in place and in the same storage."""
+        if day:
+            halved = 3 if self.allocations[structure][-1].ratio != (1, 3) else 6
+            self._change(structure, self._moment(day), "ratio_altered", is_new=False, ratio=(1, halved))
+
+    def reallocated(self, structure: int, day: int) -> None:
+        """Deallocated and allocated anew, larger."""
+        if day:
+            self._change(
+                structure, self._moment(day), "reallocated", is_new=True, size_bytes=self._grown(structure)
+            )
+
+    def rebuilt(self, structure: int, day: int) -> None:
+        """Rebuilt to the other coupling facility and, some days later, back."""
+        if not day:
+            return
+        home = self.allocations[structure][-1].facility
+        other = (home + 1) % len(self._site.facilities)
+        self._change(structure, self._moment(day), "rebuilt", is_new=True, facility=other)
+        back = day + REBUILT_DAYS
+        if back < self._options.days:
+            self._change(structure, self._moment(back), "rebuilt_back", is_new=True, facility=home)
+
+    def rise(self, kind: str, structure: int, day: int, hours: int, value: float) -> list[Rise]:
+        """Some hours of a far larger backlog, at the structure's peak hour."""
+        if not day:
+            return []
+        per_hour = self._options.intervals / HOURS
+        peak = self._site.structures[structure].peak_hour
+        first = day * self._options.intervals + int(per_hour * min(peak, HOURS - hours))
+        return [Rise(structure, first, first + max(int(per_hour * hours), 1), kind, value)]
+
+    def _grown(self, structure: int) -> int:
+        return round_up(int(self.allocations[structure][-1].size_bytes * GROWN), multiple=MIB)
