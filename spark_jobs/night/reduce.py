@@ -1,0 +1,353 @@
+"""Days of the history to daily statistics, in Spark SQL.
+
+Every day is reduced from its own files alone, so days may be reduced in any order, together or one by one, on one machine
+or many: the statistics are the same, for they are counts, whole sums, maxima and minima.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from spark_jobs.history.days import has_twins, spark_schema, standing_sql
+from spark_jobs.history.hours import SIZE_BUCKETS
+from spark_jobs.history.schema import (
+    ALLOCATION,
+    IN_HOURS_AT_MOST,
+    QUEUE_USAGE,
+    SMDS_USAGE,
+    STRUCTURE_USAGE,
+    stored_schema,
+)
+from spark_jobs.history.staging import WRITTEN_AT_FAMILIES
+from spark_jobs.night.statistics import (
+    ENTRIES_SHIFT,
+    FAMILIES,
+    KINDS,
+    OTHER_FAMILIES,
+    POLICY,
+    QUEUE,
+    SIMULATED_PREFIX,
+    SMDS,
+    STEP_BYTES,
+    STRUCTURE,
+    kept_schema,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from spark_jobs.history.staging import Part
+    from spark_jobs.history.store import History, Snapshot
+
+HOUR_US = 3_600_000_000
+DAY_US = 24 * HOUR_US
+LOOKERS = 4
+"""Threads that look for rows told twice; they read one column and sort it."""
+
+_ALWAYS = ("file_name", "source", "qsg", "structure", "written_at", "interval_start", "interval_end")
+COLUMNS: dict[str, tuple[str, ...]] = {
+    STRUCTURE_USAGE: (
+        *_ALWAYS,
+        "coupling_facility",
+        "allocated_at",
+        "structure_full_count",
+        "entries_in_use",
+        "entries_total",
+        "elements_in_use",
+        "elements_total",
+        "entries_in_use_pct",
+        "elements_in_use_pct",
+        "size_bytes",
+        "size_max_bytes",
+    ),
+    ALLOCATION: (
+        *_ALWAYS,
+        "coupling_facility",
+        "allocated_at",
+        "entries_in_use",
+        "entries_total",
+        "elements_in_use",
+        "elements_total",
+        "size_bytes",
+        "size_max_bytes",
+        "policy_size_bytes",
+        "policy_initsize_bytes",
+        "full_threshold_pct",
+        "mq_offload_rules",
+    ),
+    SMDS_USAGE: (
+        *_ALWAYS,
+        "queue_manager",
+        "blocks_data",
+        "blocks_in_use",
+        "blocks_in_use_max",
+        "messages",
+        "messages_max",
+        "failed_allocates",
+    ),
+    QUEUE_USAGE: (
+        *_ALWAYS,
+        "queue_manager",
+        "queue",
+        "puts",
+        "put_bytes",
+        "put_size_min_bytes",
+        "put_size_max_bytes",
+        "persistent_puts",
+        "puts_to_waiting_getter",
+        "depth_max",
+    ),
+}
+"""What is read of each table, besides what tells which of its rows stand."""
+
+TABLES_OF: dict[str, tuple[str, ...]] = {
+    STRUCTURE: (STRUCTURE_USAGE, ALLOCATION),
+    POLICY: (ALLOCATION,),
+    SMDS: (SMDS_USAGE,),
+    QUEUE: (QUEUE_USAGE,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """The statistics of some filed days, by kind, with how many rows were read of each."""
+
+    statistics: dict[str, pa.Table]
+    rows_read: dict[str, int]
+
+
+def files_of_days(snapshot: Snapshot, days: Iterable[str]) -> dict[tuple[str, str], list[Part]]:
+    """Return the files of filed days, by table and day."""
+    wanted = set(days)
+    found: dict[tuple[str, str], list[Part]] = {}
+    for part in snapshot.parts:
+        if part.day in wanted and part.table in COLUMNS:
+            found.setdefault((part.table, part.day), []).append(part)
+    return found
+
+
+def reduce_days(
+    spark: SparkSession,
+    history: History,
+    snapshot: Snapshot,
+    days: Sequence[str],
+    *,
+    work_dir: Path,
+    began: Callable[[str], None] = lambda kind: None,
+) -> Reduced:
+    """Reduce filed days.
+
+    Args:
+        spark: the session.
+        history: the history.
+        snapshot: the version of it that is reduced.
+        days: filed days as `2026-11-20`.
+        work_dir: where copies of a history in an object store may lie meanwhile.
+        began: told of each kind before it is made.
+    """
+    files = files_of_days(snapshot, days)
+    with ThreadPoolExecutor(LOOKERS) as pool:
+        twins = dict(
+            zip(files, pool.map(lambda one: has_twins(history, *one, snapshot=snapshot), files), strict=True)
+        )
+    paths = _readable(history, files, work_dir)
+    standing = {
+        table: _standing(spark, table, snapshot, {one: paths[one] for one in files if one[0] == table}, twins)
+        for table in COLUMNS
+    }
+    statistics: dict[str, pa.Table] = {}
+    for kind in KINDS:
+        began(kind)
+        views = [view for table in TABLES_OF[kind] for view in standing[table]]
+        if not views:
+            statistics[kind] = _reduction_schema(kind).empty_table()
+            continue
+        found = spark.sql(query(kind, views)).toArrow()
+        schema = _reduction_schema(kind)
+        statistics[kind] = found.select(schema.names).cast(schema)
+    rows = dict.fromkeys(days, 0)
+    for (_, day), parts in files.items():
+        rows[day] += sum(part.rows for part in parts)
+    return Reduced(statistics, rows)
+
+
+def query(kind: str, views: Sequence[tuple[str, str]]) -> str:
+    """Return the SQL that reduces rows that stand: pairs of a table of the history and a query over its rows."""
+    return _QUERIES[kind](views)
+
+
+def _readable(
+    history: History, files: Mapping[tuple[str, str], Sequence[Part]], work_dir: Path
+) -> dict[tuple[str, str], list[str]]:
+    """Return paths that Spark can read: of an object store, copies of the columns that are needed."""
+    if history.is_local:
+        return {one: [f"{history.url}/{part.path}" for part in parts] for one, parts in files.items()}
+    found: dict[tuple[str, str], list[str]] = {}
+    for (table, day), parts in files.items():
+        names = [word.split("`")[1] for word in spark_schema(table, COLUMNS[table]).split(", ")]
+        for number, part in enumerate(parts):
+            copy = work_dir / "copies" / table / f"{day}-{number}.parquet"
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            pq.write_table(history.place.read(part.path, columns=names), copy)
+            found.setdefault((table, day), []).append(str(copy))
+    return found
+
+
+def _standing(
+    spark: SparkSession,
+    table: str,
+    snapshot: Snapshot,
+    paths: Mapping[tuple[str, str], Sequence[str]],
+    twins: Mapping[tuple[str, str], bool],
+) -> list[tuple[str, str]]:
+    """Return queries for the rows that stand: one for the days on which some do not, one for the others."""
+    found = []
+    for has in (False, True):
+        chosen = [path for one, of_day in paths.items() if twins[one] == has for path in of_day]
+        if not chosen:
+            continue
+        view = f"{table}_{'twins' if has else 'plain'}"
+        reader = spark.read.schema(spark_schema(table, COLUMNS[table])).option("__globPaths__", "false")
+        reader.parquet(*chosen).createOrReplaceTempView(view)
+        found.append((table, standing_sql(table, view, snapshot=snapshot, columns=COLUMNS[table], twins=has)))
+    return found
+
+
+def _reduction_schema(kind: str) -> pa.Schema:
+    """Return what a query gives: the kept columns without the batch."""
+    return pa.schema([one for one in kept_schema(kind) if one.name != "batch"])
+
+
+# ---- the queries -----------------------------------------------------------------------------------------------------
+
+_SQL_TYPES = {"string": "STRING", "int64": "BIGINT", "double": "DOUBLE", "timestamp[us, tz=UTC]": "TIMESTAMP"}
+_TYPE_OF = {one.name: _SQL_TYPES.get(str(one.type)) for table in COLUMNS for one in stored_schema(table)}
+
+_END = "unix_micros(interval_end)"
+_START = (
+    f"CASE WHEN interval_start > interval_end OR {_END} - unix_micros(interval_start) > {IN_HOURS_AT_MOST * HOUR_US} "
+    f"THEN {_END} ELSE coalesce(unix_micros(interval_start), {_END}) END"
+)
+_IS_WRITTEN = " OR ".join(f"source LIKE '{family}%'" for family in WRITTEN_AT_FAMILIES)
+_FAMILY = " ".join(f"WHEN source LIKE '{family}%' THEN {number}" for number, family in enumerate(FAMILIES))
+_BUCKET = " ".join(f"WHEN average <= {size} THEN {size.bit_length() - 1}" for size in SIZE_BUCKETS)
+_SEEN = """\
+  count(*) AS observations, timestamp_micros(min(start_us)) AS first_at, timestamp_micros(max(end_us)) AS last_at,
+  CAST(max(simulated) AS INT) AS is_simulated"""
+_HOURS = f"bit_or(shiftleft(1, CAST(middle_us DIV {HOUR_US} % 24 AS INT))) AS hours"
+_DAYS = "date_from_unix_date(filed_on) AS filed, date_from_unix_date(told_of) AS day"
+
+
+def _rows(views: Sequence[tuple[str, str]], *names: str) -> str:
+    """Return the rows of structures in a group, and when: the days that they are filed under and belong to."""
+    selects = []
+    for table, standing in views:
+        told = ", ".join(
+            name if name in COLUMNS[table] else f"CAST(NULL AS {_TYPE_OF[name]}) AS {name}" for name in names
+        )
+        selects.append(f"""\
+  SELECT CASE WHEN {_IS_WRITTEN} THEN unix_micros(written_at) ELSE {_END} END AS filed_us,
+    CASE {_FAMILY} ELSE {OTHER_FAMILIES} END AS family, {_START} AS start_us, {_END} AS end_us,
+    file_name LIKE '{SIMULATED_PREFIX}%' AS simulated, qsg, structure, {told}
+  FROM ({standing})
+  WHERE qsg <> '' AND structure <> ''""")  # noqa: S608 - names and numbers of ours, as everywhere below
+    together = "\n  UNION ALL\n".join(selects)
+    return f"""(
+  SELECT *, CAST(filed_us DIV {DAY_US} AS INT) AS filed_on, CAST(middle_us DIV {DAY_US} AS INT) AS told_of FROM (
+  SELECT *, (start_us + end_us) DIV 2 AS middle_us FROM (
+{together}
+)))"""  # noqa: S608
+
+
+def _structures(views: Sequence[tuple[str, str]]) -> str:
+    state = "coupling_facility, allocated_at, size_bytes, entries_total, elements_total"
+    rows = _rows(
+        views, *state.split(", "), "entries_in_use", "elements_in_use", "entries_in_use_pct", "elements_in_use_pct",
+        "structure_full_count", "size_max_bytes",
+    )  # fmt: skip
+    return f"""\
+SELECT {_DAYS}, qsg, structure, family, {state}, {_SEEN}, {_HOURS},
+  max(entries_in_use) AS entries_peak, max(elements_in_use) AS elements_peak,
+  max(entries_in_use_pct) AS entries_pct_peak, max(elements_in_use_pct) AS elements_pct_peak,
+  max(CASE WHEN entries_in_use < {ENTRIES_SHIFT // 2} AND elements_in_use < {ENTRIES_SHIFT}
+    THEN entries_in_use * {ENTRIES_SHIFT} + elements_in_use END) AS fullest,
+  try_sum(structure_full_count) AS full_count, max(size_max_bytes) AS size_max_bytes
+FROM {rows}
+GROUP BY filed_on, told_of, qsg, structure, family, {state}"""  # noqa: S608
+
+
+def _policies(views: Sequence[tuple[str, str]]) -> str:
+    policy = "policy_size_bytes, policy_initsize_bytes, full_threshold_pct, mq_offload_rules"
+    return f"""\
+SELECT {_DAYS}, qsg, structure, {policy}, {_SEEN}
+FROM {_rows(views, *policy.split(", "))}
+WHERE coalesce(policy_size_bytes, policy_initsize_bytes, full_threshold_pct) IS NOT NULL OR mq_offload_rules IS NOT NULL
+GROUP BY filed_on, told_of, qsg, structure, {policy}"""  # noqa: S608
+
+
+def _data_sets(views: Sequence[tuple[str, str]]) -> str:
+    rows = _rows(
+        views, "queue_manager", "blocks_data", "blocks_in_use", "blocks_in_use_max", "messages", "messages_max",
+        "failed_allocates",
+    )  # fmt: skip
+    return f"""\
+SELECT {_DAYS}, qsg, structure, queue_manager, family, {_SEEN}, {_HOURS},
+  greatest(max(blocks_in_use_max), max(blocks_in_use)) AS blocks_peak, max(blocks_data) AS blocks_total,
+  greatest(max(messages_max), max(messages)) AS messages_peak, try_sum(failed_allocates) AS failed_allocates
+FROM {rows}
+WHERE queue_manager IS NOT NULL
+GROUP BY filed_on, told_of, qsg, structure, queue_manager, family"""  # noqa: S608
+
+
+def _queues(views: Sequence[tuple[str, str]]) -> str:
+    """115-216 and 116 count the same messages: of a queue manager and queue, a filed day is taken from one of them."""
+    rows = _rows(
+        views, "queue_manager", "queue", "puts", "put_bytes", "put_size_min_bytes", "put_size_max_bytes",
+        "persistent_puts", "puts_to_waiting_getter", "depth_max",
+    )  # fmt: skip
+    summed = (
+        "observations",
+        "puts",
+        "put_bytes",
+        "put_size_squares",
+        "persistent_puts",
+        "puts_to_waiting_getter",
+    )
+    sums = ", ".join(f"try_sum({name}) AS {name}" for name in summed)
+    queue = "filed_on, told_of, qsg, structure, queue"
+    return f"""\
+SELECT {_DAYS}, qsg, structure, queue, size_bucket,
+  timestamp_micros(min(start_us)) AS first_at, timestamp_micros(max(end_us)) AS last_at,
+  CAST(max(simulated) AS INT) AS is_simulated, {sums},
+  min(put_size_min_bytes) AS put_size_min_bytes, max(put_size_max_bytes) AS put_size_max_bytes,
+  max(depth_peak) AS depth_peak
+FROM (SELECT *, min(family) OVER (PARTITION BY filed_on, qsg, structure, queue, queue_manager) AS first_family FROM (
+  SELECT {queue}, queue_manager, family, size_bucket, count(*) AS observations, min(start_us) AS start_us,
+    max(end_us) AS end_us, max(simulated) AS simulated, try_sum(puts) AS puts, try_sum(put_bytes) AS put_bytes,
+    try_sum(try_multiply(puts, try_multiply(steps, steps))) AS put_size_squares,
+    try_sum(persistent_puts) AS persistent_puts, try_sum(puts_to_waiting_getter) AS puts_to_waiting_getter, min(put_size_min_bytes) AS put_size_min_bytes,
+    max(put_size_max_bytes) AS put_size_max_bytes, max(depth_max) AS depth_peak
+  FROM (SELECT *, ceil(average / {STEP_BYTES}) AS steps,
+      CASE WHEN average IS NULL THEN NULL {_BUCKET} ELSE {SIZE_BUCKETS[-1].bit_length() - 1} END AS size_bucket
+    FROM (SELECT *, CASE WHEN puts > 0 THEN try_add(put_bytes, puts - 1) DIV puts END AS average FROM {rows})
+    WHERE queue IS NOT NULL)
+  GROUP BY {queue}, queue_manager, family, size_bucket
+)) WHERE family = first_family
+GROUP BY {queue}, size_bucket"""  # noqa: S608
+
+
+_QUERIES: dict[str, Callable[[Sequence[tuple[str, str]]], str]] = {
+    STRUCTURE: _structures,
+    POLICY: _policies,
+    SMDS: _data_sets,
+    QUEUE: _queues,
+}

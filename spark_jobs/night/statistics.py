@@ -1,0 +1,145 @@
+"""The daily statistics as data: what is kept of a day of the history, and how figures of several days' files merge.
+
+The unit of reduction is a day of the history's partitions (`filed`): the rows of one natural key are always in one of
+them. What a row tells belongs to the UTC day in which the middle of its interval lies (`day`): usually the same, sometimes
+the day before. So figures of one `day` may come from several `filed` days, and every column says how they merge.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+
+REDUCTION = 1
+"""Counted up when days are reduced by other rules or to other columns, so that every day is reduced again."""
+
+STRUCTURE, POLICY, SMDS, QUEUE, LEDGER = "structure", "policy", "smds", "queue", "ledger"
+KINDS = (STRUCTURE, POLICY, SMDS, QUEUE)
+
+INSTANT = pa.timestamp("us", tz="UTC")
+LONG, INT, DOUBLE, STRING, DATE = pa.int64(), pa.int32(), pa.float64(), pa.string(), pa.date32()
+
+Merge = Literal["key", "max", "min", "sum", "or", "fullest"]
+
+SIMULATED_PREFIX = "simulated-"
+"""The names of files with simulated data begin with it."""
+
+ENTRIES_SHIFT = 2**32
+"""`fullest` is entries x this + elements: a structure has fewer elements than this, 1 TiB being its largest size."""
+
+
+STEP_BYTES = 256
+"""Squares are of sizes in such steps, so that sums stay whole and do not depend on their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """One column of the daily statistics."""
+
+    name: str
+    type: pa.DataType
+    merge: Merge
+    meaning: str
+
+
+def _key(name: str, kind: pa.DataType, meaning: str) -> Statistic:
+    return Statistic(name, kind, "key", meaning)
+
+
+_SEEN = (
+    Statistic("observations", LONG, "sum", "rows"),
+    Statistic("first_at", INSTANT, "min", "start of the first interval"),
+    Statistic("last_at", INSTANT, "max", "end of the last interval"),
+    Statistic("is_simulated", INT, "max", "1 where a file of simulated data told it"),
+)
+_HOURS = Statistic("hours", INT, "or", "bit n: something was observed in hour n of the day")
+
+STATISTICS: dict[str, tuple[Statistic, ...]] = {
+    STRUCTURE: (
+        _key("day", DATE, "UTC day"),
+        _key("qsg", STRING, "queue-sharing group"),
+        _key("structure", STRING, "structure as MQ names it"),
+        _key("family", INT, "which kind of source told it, see FAMILIES"),
+        _key("coupling_facility", STRING, "coupling facility"),
+        _key("allocated_at", INSTANT, "when this instance was allocated"),
+        _key("size_bytes", LONG, "storage allocated"),
+        _key("entries_total", LONG, "entries that it has"),
+        _key("elements_total", LONG, "elements that it has"),
+        *_SEEN,
+        _HOURS,
+        Statistic("entries_peak", LONG, "max", "most entries in use"),
+        Statistic("elements_peak", LONG, "max", "most elements in use"),
+        Statistic("entries_pct_peak", DOUBLE, "max", "the same in percent, where only that was told"),
+        Statistic("elements_pct_peak", DOUBLE, "max", "the same"),
+        Statistic("fullest", LONG, "fullest", "entries x 2^32 + elements in use at the observation with the most entries"),
+        Statistic("full_count", LONG, "sum", "how often it was found full"),
+        Statistic("size_max_bytes", LONG, "max", "largest size that it may grow to"),
+    ),
+    POLICY: (
+        _key("day", DATE, "UTC day"),
+        _key("qsg", STRING, "queue-sharing group"),
+        _key("structure", STRING, "structure as MQ names it"),
+        _key("policy_size_bytes", LONG, "SIZE"),
+        _key("policy_initsize_bytes", LONG, "INITSIZE"),
+        _key("full_threshold_pct", LONG, "FULLTHRESHOLD"),
+        _key("mq_offload_rules", STRING, "offload rules as percent:bytes"),
+        *_SEEN,
+    ),
+    SMDS: (
+        _key("day", DATE, "UTC day"),
+        _key("qsg", STRING, "queue-sharing group"),
+        _key("structure", STRING, "structure as MQ names it"),
+        _key("queue_manager", STRING, "owner of the data set"),
+        _key("family", INT, "which kind of source told it"),
+        *_SEEN,
+        _HOURS,
+        Statistic("blocks_peak", LONG, "max", "most blocks in use"),
+        Statistic("blocks_total", LONG, "max", "blocks for messages"),
+        Statistic("messages_peak", LONG, "max", "most messages"),
+        Statistic("failed_allocates", LONG, "sum", "requests that found the data set full"),
+    ),
+    QUEUE: (
+        _key("day", DATE, "UTC day"),
+        _key("qsg", STRING, "queue-sharing group"),
+        _key("structure", STRING, "structure as MQ names it"),
+        _key("queue", STRING, "queue"),
+        _key("size_bucket", INT, "the average message of the rows is up to 2^this bytes; null: nothing was put"),
+        *_SEEN,
+        Statistic("puts", LONG, "sum", "messages put"),
+        Statistic("put_bytes", LONG, "sum", "bytes of them"),
+        Statistic("put_size_squares", LONG, "sum", "puts x the square of the row's average message in steps of 256 bytes"),
+        Statistic("put_size_min_bytes", LONG, "min", "smallest message"),
+        Statistic("put_size_max_bytes", LONG, "max", "largest message"),
+        Statistic("persistent_puts", LONG, "sum", "of the puts, persistent ones"),
+        Statistic("puts_to_waiting_getter", LONG, "sum", "of the puts, those that used no storage"),
+        Statistic("depth_peak", LONG, "max", "highest depth"),
+    ),
+}  # fmt: skip
+
+FAMILIES = ("115-2", "115-216", "116", "74-4", "CFACT", "overview", "display", "message", "template")
+"""Kinds of sources; of those that count the same things the first that did is taken, never their sum."""
+OTHER_FAMILIES = len(FAMILIES)
+AT_INSTANTS = tuple(FAMILIES.index(name) for name in ("74-4", "CFACT", "display", "message"))
+"""Families whose entries and elements in use are those of one instant; MQ's are two maxima of an interval."""
+
+LEDGER_COLUMNS = (
+    ("fingerprint", STRING),
+    ("rows_read", LONG),
+    ("days", STRING),
+)
+"""Besides `filed` and `batch`: what a filed day was reduced from, how many rows it had, and of which UTC days they told."""
+
+
+def kept_schema(kind: str) -> pa.Schema:
+    """Return the columns of a kind as they are kept: those of the reduction, and where they come from."""
+    own = [pa.field("filed", DATE), pa.field("batch", STRING)]
+    if kind == LEDGER:
+        return pa.schema(own + [pa.field(name, kind_) for name, kind_ in LEDGER_COLUMNS])
+    return pa.schema(own + [pa.field(one.name, one.type) for one in STATISTICS[kind]])
+
+
+def keys(kind: str) -> list[str]:
+    """Return the columns that tell the rows of a filed day apart."""
+    return [one.name for one in STATISTICS[kind] if one.merge == "key"]
