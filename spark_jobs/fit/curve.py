@@ -1,18 +1,390 @@
-"""Base and costs of one coupling facility out of what its structures were allocated."""
+"""Base and costs of one coupling facility out of what its structures were allocated.
+
+    size = base + entry x entries + element x elements
+
+XES is given a size and makes as many entries and elements of it as fit, at a ratio. Where all structures have one ratio,
+entries and elements rise together: then only one entry with its elements, the bundle, has a cost that can be told.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import datetime as dt
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from spark_jobs.fit.points import AllocationPoint
-from spark_jobs.fit.result import CurveFit
+import numpy as np
+
+from planner_core.structure_size import model_constant
+from planner_core.units import MIB
+from spark_jobs.fit.points import AllocationPoint, Gathered, Stretch, gather
+from spark_jobs.fit.result import CurveFit, Estimate, FitPoint, Kind, Ratio, Residuals, State
+from spark_jobs.fit.robust import Regression, regress
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+FEWEST_POINTS = 4
+"""Of a line; of a plane (two costs) one more."""
+FEWEST_AT_A_RATIO = 2
+LEAST_SPREAD = 1.5
+"""The largest size used must be so many times the smallest."""
+SAME_RATIO = 0.05
+"""Ratios that differ by less are one."""
+NEAR_INITIAL = 0.02
+"""A ratio this near to the published one is the published one."""
+WIDEST = 0.1
+"""Half the interval of the bundle, as a share of it; a wider one is no figure to plan with."""
+WIDEST_APART = 0.25
+"""Half the interval of the cost of an entry or of an element; where it is wider, only the bundle is given."""
+CLUSTERS = 5
+"""So many structures, and points of one structure may deviate together; of fewer, points count one by one."""
+
+OUTLIER = "off the line of the others by more than chance"
+OTHER_RATIO = "at another ratio than most, and too few there to tell entries and elements apart"
+
+
+def fit_all(points: Iterable[AllocationPoint], *, confidence: float = 0.9) -> list[CurveFit]:
+    """Fit each coupling facility and CFCC level on its own, in their order; rows without a facility are passed over."""
+    groups: dict[tuple[str, int], list[AllocationPoint]] = defaultdict(list)
+    for point in points:
+        if point.coupling_facility:
+            groups[point.coupling_facility, point.cfcc_level or 0].append(point)
+    return [fit_curve(group, confidence=confidence) for _, group in sorted(groups.items())]
 
 
 def fit_curve(points: Iterable[AllocationPoint], *, confidence: float = 0.9) -> CurveFit:
     """Fit one coupling facility; all points are taken to be of one facility at one CFCC level."""
-    raise NotImplementedError
+    rows = list(points)
+    gathered = gather(rows)
+    frame = _Frame(
+        coupling_facility=next((row.coupling_facility for row in rows if row.coupling_facility), None),
+        cfcc_level=next((row.cfcc_level for row in rows if row.cfcc_level is not None), None),
+        qsgs=tuple(sorted({row.qsg for row in rows if row.qsg})),
+        days=(min((row.day for row in rows), default=None), max((row.day for row in rows), default=None)),
+        confidence=confidence,
+        gathered=gathered,
+    )
+    stretches = gathered.stretches
+    ratios = _ratios(stretches)
+    main = max(ratios, key=lambda ratio: ratio.points, default=None)
+    if main is None:
+        return frame.without(
+            "No allocation of an application structure was seen here with size, entries and elements."
+        )
+    several = sum(ratio.points >= FEWEST_AT_A_RATIO for ratio in ratios) > 1
+    if several and len(stretches) > FEWEST_POINTS:
+        found = _two_costs(frame, stretches)
+        if found is not None:
+            return found
+    for stretch in stretches:
+        if not _same_ratio(stretch.elements_per_entry, main.elements_per_entry):
+            stretch.left_out = OTHER_RATIO
+    return _bundle(frame, stretches, main.elements_per_entry)
 
 
-def fit_all(points: Iterable[AllocationPoint], *, confidence: float = 0.9) -> list[CurveFit]:
-    """Fit each coupling facility and CFCC level on its own, in their order."""
-    raise NotImplementedError
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What every fit of these points says, whatever comes out."""
+
+    coupling_facility: str | None
+    cfcc_level: int | None
+    qsgs: tuple[str, ...]
+    days: tuple[dt.date | None, dt.date | None]
+    confidence: float
+    gathered: Gathered
+
+    def without(self, reason: str) -> CurveFit:
+        """A fit without figures."""
+        return self.made("too_little", reason, kind=None, note=None, fitted=None)
+
+    def made(
+        self,
+        state: State,
+        reason: str | None,
+        *,
+        kind: Kind | None,
+        note: str | None,
+        fitted: Sequence[float] | None,
+        base: Estimate | None = None,
+        entry: Estimate | None = None,
+        element: Estimate | None = None,
+        bundle: Estimate | None = None,
+        ratio: tuple[int, int] = (1, 6),
+        residuals: Residuals | None = None,
+    ) -> CurveFit:
+        """A fit of this state and with these figures."""
+        stretches = self.gathered.stretches
+        used = [stretch for stretch in stretches if stretch.left_out is None]
+        left_out = Counter(self.gathered.left_out)
+        for stretch in stretches:
+            if stretch.left_out is not None:
+                left_out[stretch.left_out] += stretch.rows
+        return CurveFit(
+            state=state,
+            reason=reason,
+            coupling_facility=self.coupling_facility,
+            cfcc_level=self.cfcc_level,
+            qsgs=self.qsgs,
+            confidence=self.confidence,
+            kind=kind,
+            note=note,
+            base_bytes=base,
+            entry_bytes=entry,
+            element_bytes=element,
+            bundle_bytes=bundle,
+            ratio=ratio,
+            ratios=tuple(_ratios(used)),
+            structures=len({(stretch.qsg, stretch.structure) for stretch in used}),
+            points_used=len(used),
+            points_left_out=tuple(sorted(left_out.items())),
+            cuts=tuple(self.gathered.cuts),
+            first_day=self.days[0],
+            last_day=self.days[1],
+            residuals=residuals,
+            points=tuple(
+                FitPoint(
+                    qsg=stretch.qsg,
+                    structure=stretch.structure,
+                    allocated_at=stretch.allocated_at,
+                    first_day=stretch.first_day,
+                    last_day=stretch.last_day,
+                    days=len(stretch.days),
+                    observations=stretch.observations,
+                    size_bytes=stretch.size_bytes,
+                    entries=stretch.entries,
+                    elements=stretch.elements,
+                    fitted_bytes=None if fitted is None else float(fitted[number]),
+                    left_out=stretch.left_out,
+                )
+                for number, stretch in enumerate(stretches)
+            ),
+        )
+
+
+def _same_ratio(one: float, other: float) -> bool:
+    return abs(one - other) <= SAME_RATIO * max(one, other)
+
+
+def _ratios(stretches: Iterable[Stretch]) -> list[Ratio]:
+    """The ratios that occur, rising; neighbours that differ by little are one."""
+    groups: list[list[float]] = []
+    for value in sorted(stretch.elements_per_entry for stretch in stretches):
+        if groups and _same_ratio(groups[-1][0], value):
+            groups[-1].append(value)
+        else:
+            groups.append([value])
+    return [Ratio(round(float(np.median(group)), 4), len(group)) for group in groups]
+
+
+def _two_costs(frame: _Frame, stretches: list[Stretch]) -> CurveFit | None:
+    """Base, entry and element; None where these are too uncertain to be told apart."""
+    per_entry = model_constant("ratio_elements")
+    arrays = _arrays(stretches)
+    # Bundles at the published ratio, and what elements there are beyond it: that parts the two costs best.
+    beyond = arrays.elements - per_entry * arrays.entries
+    unit = _unit(arrays.sizes, arrays.entries)
+    design = np.column_stack([np.ones(len(stretches)), arrays.entries * unit, beyond * unit / per_entry])
+    fit = _regress(design, arrays, stretches)
+    apart = [stretch for number, stretch in enumerate(stretches) if fit.used[number]]
+    counts = [ratio.points for ratio in _ratios(apart)]
+    if sum(count >= FEWEST_AT_A_RATIO for count in counts) <= 1 or len(apart) <= FEWEST_POINTS:
+        return None
+    base = _estimate(fit, [MIB, 0, 0], frame.confidence)
+    bundle = _estimate(fit, [0, MIB * unit, 0], frame.confidence)
+    element = _estimate(fit, [0, 0, MIB * unit / per_entry], frame.confidence)
+    entry = _estimate(fit, [0, MIB * unit, -MIB * unit], frame.confidence)
+    if any(_half(each) > WIDEST_APART * abs(each.value) for each in (entry, element)):
+        return None
+    _mark(stretches, fit)
+    refusal = _too_alike(arrays.sizes[fit.used]) or _too_wide(bundle, frame.confidence)
+    if refusal:
+        return frame.without(refusal)
+    contradiction = _contradiction(base, bundle, per_entry, frame.confidence, entry=entry, element=element)
+    return frame.made(
+        "rejected" if contradiction else "fitted",
+        contradiction,
+        kind="two_costs",
+        note="The data hold several ratios of entries to elements, so that the costs of both are known.",
+        fitted=(design @ fit.coefficients * MIB).tolist(),
+        base=base,
+        entry=entry,
+        element=element,
+        bundle=bundle,
+        ratio=(1, per_entry),
+        residuals=_residuals(design, fit, arrays.sizes),
+    )
+
+
+def _bundle(frame: _Frame, stretches: list[Stretch], measured: float) -> CurveFit:
+    """Base and bundle of the stretches that are not left out."""
+    chosen = [stretch for stretch in stretches if stretch.left_out is None]
+    if len(chosen) < FEWEST_POINTS:
+        return frame.without(
+            f"Only {_number(len(chosen), 'different allocation')} of application structures "
+            f"{'was' if len(chosen) == 1 else 'were'} seen; {FEWEST_POINTS} are the fewest."
+        )
+    every, arrays = _arrays(stretches), _arrays(chosen)
+    refusal = _too_alike(arrays.sizes)
+    if refusal:
+        return frame.without(refusal)
+    ratio = _whole_ratio(measured)
+    per_entry = ratio[1] / ratio[0]
+    # The elements' share of a bundle, for ratios that are not quite the same: first the published one, then the fit's.
+    share = 0.7
+    fit, design = None, np.empty((0, 0))
+    for _ in range(2):
+        bundles = (1 - share) * arrays.entries + share * arrays.elements / per_entry
+        unit = _unit(arrays.sizes, bundles)
+        design = np.column_stack([np.ones(len(chosen)), bundles * unit])
+        fit = _regress(design, arrays, chosen)
+        bundle = _estimate(fit, [0, MIB * unit], frame.confidence)
+        share = min(1.0, model_constant("element_bytes") * per_entry / max(bundle.value, 1.0))
+    assert fit is not None  # noqa: S101 - the loop ran
+    base = _estimate(fit, [MIB, 0], frame.confidence)
+    _mark(chosen, fit)
+    if int(fit.used.sum()) < FEWEST_POINTS:
+        return frame.without(
+            f"Of {_number(len(chosen), 'different allocation')} only {int(fit.used.sum())} lie on one line; {FEWEST_POINTS} are the fewest."
+        )
+    refusal = _too_alike(arrays.sizes[fit.used]) or _too_wide(bundle, frame.confidence)
+    if refusal:
+        return frame.without(refusal)
+    contradiction = _contradiction(base, bundle, per_entry, frame.confidence)
+    ratio_text = f"{ratio[0]}:{ratio[1]}"
+    all_bundles = (1 - share) * every.entries + share * every.elements / per_entry
+    return frame.made(
+        "rejected" if contradiction else "fitted",
+        contradiction,
+        kind="bundle",
+        note=f"The data hold one ratio of entries to elements, {ratio_text}: entries and elements rise together, so that only "
+        "the cost of an entry with its elements is known, not what each costs.",
+        fitted=(base.value + bundle.value * all_bundles).tolist(),
+        base=base,
+        bundle=bundle,
+        ratio=ratio,
+        residuals=_residuals(design, fit, arrays.sizes),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrays:
+    sizes: Floats
+    entries: Floats
+    elements: Floats
+
+
+def _arrays(stretches: Sequence[Stretch]) -> _Arrays:
+    found = np.array([(s.size_bytes, s.entries, s.elements) for s in stretches], dtype=np.float64)
+    return _Arrays(found[:, 0], found[:, 1], found[:, 2])
+
+
+def _unit(sizes: Floats, counts: Floats) -> float:
+    """MiB for each of the counts, about: so that coefficients are near 1."""
+    return float(np.median(sizes / counts)) / MIB
+
+
+def _regress(design: Floats, arrays: _Arrays, stretches: Sequence[Stretch]) -> Regression:
+    names = sorted({(stretch.qsg or "", stretch.structure) for stretch in stretches})
+    if len(names) >= CLUSTERS:
+        numbers = {name: number for number, name in enumerate(names)}
+        clusters = np.array([numbers[stretch.qsg or "", stretch.structure] for stretch in stretches])
+    else:
+        clusters = np.arange(len(stretches))
+    return regress(design, arrays.sizes / MIB, sizes=arrays.sizes, clusters=clusters)
+
+
+def _estimate(fit: Regression, contrast: Sequence[float], confidence: float) -> Estimate:
+    return Estimate(*fit.interval(np.array(contrast, dtype=np.float64), confidence=confidence))
+
+
+def _half(estimate: Estimate) -> float:
+    return (estimate.high - estimate.low) / 2
+
+
+def _mark(stretches: Sequence[Stretch], fit: Regression) -> None:
+    for number, stretch in enumerate(stretches):
+        if not fit.used[number]:
+            stretch.left_out = OUTLIER
+
+
+def _residuals(design: Floats, fit: Regression, sizes: Floats) -> Residuals:
+    off = np.abs(sizes - design @ fit.coefficients * MIB)[fit.used]
+    used = sizes[fit.used]
+    return Residuals(
+        deviation_bytes=round(float(np.sqrt(np.mean(off**2))), 1),
+        largest_bytes=round(float(off.max()), 1),
+        largest_share=float(f"{float((off / used).max()):.3g}"),
+    )
+
+
+def _whole_ratio(measured: float) -> tuple[int, int]:
+    """Entries to elements as whole numbers: the published ratio if it is near, else within a twentieth of an element."""
+    published = (model_constant("ratio_entries"), model_constant("ratio_elements"))
+    if abs(measured * published[0] / published[1] - 1) <= NEAR_INITIAL:
+        return published
+    near = Fraction(measured).limit_denominator(10)
+    return near.denominator, near.numerator
+
+
+def _too_alike(sizes: Floats) -> str | None:
+    smallest, largest = float(sizes.min()), float(sizes.max())
+    if largest >= LEAST_SPREAD * smallest:
+        return None
+    return (
+        f"All {len(sizes)} allocations have between {_mib(smallest)} and {_mib(largest)}: too much alike to tell a base from what "
+        f"entries cost. The largest should have at least {LEAST_SPREAD:g} times the smallest."
+    )
+
+
+def _too_wide(bundle: Estimate, confidence: float) -> str | None:
+    if _half(bundle) <= WIDEST * abs(bundle.value):
+        return None
+    return (
+        f"The allocations lie too far off one line: an entry with its elements would cost {bundle.value:.0f} bytes, "
+        f"{bundle.low:.0f} to {bundle.high:.0f} with a confidence of {100 * confidence:g} %."
+    )
+
+
+def _contradiction(
+    base: Estimate,
+    bundle: Estimate,
+    per_entry: float,
+    confidence: float,
+    *,
+    entry: Estimate | None = None,
+    element: Estimate | None = None,
+) -> str | None:
+    """Why the figures cannot be what structures cost; None: they can."""
+    holds = model_constant("element_bytes")
+    sure = f"with a confidence of {100 * confidence:g} %"
+    if base.value < 0:
+        return (
+            f"The base comes to {_mib(base.value)}, below zero ({_mib(base.low)} to {_mib(base.high)} {sure}): "
+            "no structure is small enough to tell it, or the sizes are not of one coupling facility and level."
+        )
+    if element is not None and element.value < holds:
+        return (
+            f"An element comes to {element.value:.1f} bytes ({element.low:.1f} to {element.high:.1f} {sure}), less than the "
+            f"{holds} bytes of data that it holds."
+        )
+    if entry is not None and entry.value < 0:
+        return f"An entry comes to {entry.value:.1f} bytes ({entry.low:.1f} to {entry.high:.1f} {sure}), below zero."
+    if bundle.value < per_entry * holds:
+        return (
+            f"An entry with its {per_entry:g} elements comes to {bundle.value:.1f} bytes ({bundle.low:.1f} to {bundle.high:.1f} {sure}), "
+            f"less than the {per_entry * holds:g} bytes of data that these hold."
+        )
+    return None
+
+
+def _mib(size_bytes: float) -> str:
+    return f"{size_bytes / MIB:,.1f} MiB"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
