@@ -28,6 +28,8 @@ Kind = Literal[
     "xcf_str",
     "messages",
     "template",
+    "qsg_map",
+    "simulation_truth",
 ]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 LOOKED_AT_BYTES: Final = 65_536
@@ -45,7 +47,13 @@ KIND_TITLES: Final[dict[Kind, str]] = {
     "xcf_str": "D XCF,STR,STRNAME=",
     "messages": "Messages IXC585E, IXC582I, IXC588I, IXL015I",
     "template": "cfplan's own CSV template",
+    "qsg_map": "cfplan's QSG map",
+    "simulation_truth": "What is true of a simulation",
 }
+COMPANION_KINDS: Final[frozenset[Kind]] = frozenset({"qsg_map", "simulation_truth"})
+"""Kinds that hold no usage but come with it: the map is taken over, the truth passed over."""
+QSG_MAP, SIMULATION_TRUTH = "cfplan qsg map", "cfplan simulation truth"
+"""What such a file says of itself, in its first key."""
 TIMELESS_KINDS: Final[frozenset[Kind]] = frozenset({"cfstatus", "cfstruct", "xcf_str", "messages"})
 """Kinds that mostly carry no date or zone: the time of observation is asked for."""
 
@@ -201,8 +209,14 @@ def _text(text: str, name: str) -> Detection:
     raise KindUnknown(msg)
 
 
+_OWN_KIND = re.compile(rf'\{{\s*"kind"\s*:\s*"({QSG_MAP}|{SIMULATION_TRUTH})"')
+
+
 def _json(text: str) -> Detection:
     head = text[:LOOKED_AT_BYTES]
+    own = _OWN_KIND.match(head)
+    if own:
+        return Detection("qsg_map" if own[1] == QSG_MAP else "simulation_truth", f'"kind": "{own[1]}"')
     if re.search(r'"recordType"\s*:\s*"?\d', head) and '"structure"' in head:
         return Detection("mqsmf_json", "JSON objects with recordType and structure")
     if '"columnHeaders"' in head:

@@ -12,7 +12,7 @@ import hashlib
 import logging
 import sys
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -37,7 +37,8 @@ from spark_jobs.history.schema import HistoryError
 from spark_jobs.history.staging import TOO_OLD, Part, Source, Stage
 from spark_jobs.history.store import FileFacts, History, new_commit_id, shown
 from spark_jobs.java import JavaNotFoundError
-from spark_jobs.readers import KINDS, KindUnknown, NotReadable, ReadResult, detect, read
+from spark_jobs.readers import COMPANION_KINDS, KINDS, KindUnknown, NotReadable, ReadResult, detect, read
+from spark_jobs.readers.companions import read_qsg_map
 from spark_jobs.smf.decode import SPLIT_BYTES, index_dump
 from spark_jobs.smf.errors import BrokenChain, LayoutError, NotAnSmfDump
 
@@ -153,6 +154,9 @@ def _ingest(
         first = file.read(LOOKED_AT_BYTES)
     kind = options.kind or detect(first, report["file"]).kind
     report |= {"kind": kind, "size_bytes": path.stat().st_size}
+    if kind in COMPANION_KINDS:
+        _take_companion(path, kind, report)
+        return
     teller.begin("indexing")
     index = index_dump(path, split_bytes=options.split_bytes, progress=teller) if kind == "smf" else None
     sha256 = index.sha256 if index else _sha256(path, teller)
@@ -344,6 +348,35 @@ def _take_other(
             },
         },
     )
+
+
+def _take_companion(path: Path, kind: Kind, report: dict[str, Any]) -> None:
+    """Tell what is in a file that comes with usage; whoever has the site's map takes the entries from the report."""
+    report["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    if kind != "qsg_map":
+        message = "This is what is true of a simulation, and no usage: nothing of it was read."
+        report |= {"status": "not_usage", "message": message}
+        return
+    found = read_qsg_map(path)
+    report["qsg_map"] = [
+        {"system_id": system, "queue_manager": manager, "qsg": group}
+        for (system, manager), group in sorted(found.items())
+    ]
+    groups = ", ".join(sorted({group for group in found.values() if group})) or "no group"
+    entries = f"{len(found)} queue manager{'' if len(found) == 1 else 's'}"
+    report |= {"status": "map_read", "message": f"A map of {entries} to {groups} was read."}
+
+
+def _groups_of_maps(files: Sequence[Path], options: Options) -> dict[tuple[str, str], str]:
+    """The entries of all maps among the files, wherever they stand: the others may need them."""
+    found: dict[tuple[str, str], str] = {}
+    for path in files:
+        with suppress(OSError, KindUnknown, NotReadable):  # the file's own turn tells
+            with path.open("rb") as file:
+                first = file.read(LOOKED_AT_BYTES)
+            if (options.kind or detect(first, path.name).kind) == "qsg_map":
+                found |= read_qsg_map(path)
+    return found
 
 
 def _already_stored(report: dict[str, Any], entry: Entry, history: History) -> None:
@@ -594,6 +627,7 @@ def main(argv: list[str] | None = None) -> int:
         try:
             history = History.open(options.history, create=True)
             spark = Spark(options, stack)
+            options.groups |= _groups_of_maps(arguments.files, options)
             for number, path in enumerate(arguments.files, start=1):
                 name = arguments.name[number - 1] if number <= len(arguments.name) else path.name
                 reports.append(

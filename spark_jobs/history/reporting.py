@@ -22,9 +22,25 @@ MOST_QUARANTINED = 100
 MOST_PROBLEMS = 100
 PROGRESS_PAUSE_S = 0.1
 
-STATUSES = ("stored", "already_stored", "nothing", "needs_answers", "not_readable")
-"""The best first."""
-EXIT_CODES = {"stored": 0, "already_stored": 0, "nothing": 1, "not_readable": 3, "needs_answers": 4}
+STATUSES = (
+    "not_usage",
+    "map_read",
+    "stored",
+    "already_stored",
+    "nothing",
+    "needs_answers",
+    "not_readable",
+)
+"""That of the worst file is that of all: the first two, of files that come with usage, are nobody's fault."""
+EXIT_CODES = {
+    "not_usage": 0,
+    "map_read": 0,
+    "stored": 0,
+    "already_stored": 0,
+    "nothing": 1,
+    "not_readable": 3,
+    "needs_answers": 4,
+}
 
 
 def say(event: str, /, **values: Any) -> None:  # noqa: ANN401 - whatever JSON has
@@ -102,6 +118,7 @@ def empty_report(file: str) -> dict[str, Any]:
         "rows": {},
         "conflicts": [],
         "notes": [],
+        "qsg_map": [],
         "seconds": {},
     }
 

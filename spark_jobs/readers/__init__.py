@@ -6,6 +6,7 @@ reason. What the data does not say (the group's name, when a display was taken) 
 """
 
 from planner_core.inputs import (
+    COMPANION_KINDS,
     KIND_TITLES,
     KINDS,
     LOOKED_AT_BYTES,
@@ -18,6 +19,7 @@ from spark_jobs.readers.reading import read
 from spark_jobs.readers.result import Ask, NotReadable, Problem, ReadResult
 
 __all__ = [
+    "COMPANION_KINDS",
     "KINDS",
     "KIND_TITLES",
     "LOOKED_AT_BYTES",

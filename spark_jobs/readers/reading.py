@@ -7,7 +7,7 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Final
 
-from planner_core.inputs import KIND_TITLES, Kind
+from planner_core.inputs import COMPANION_KINDS, KIND_TITLES, Kind
 from spark_jobs.readers import cfact, mqsmf, overview, template
 from spark_jobs.readers.displays import DisplayReader, Observed
 from spark_jobs.readers.result import Collector, NotReadable, ReadResult
@@ -44,6 +44,9 @@ def read(
     """
     if kind == "smf" or kind not in KIND_TITLES:
         msg = f"{kind!r} is no kind that is read here."
+        raise NotReadable(msg)
+    if kind in COMPANION_KINDS:
+        msg = f"{KIND_TITLES[kind]}: holds no usage."
         raise NotReadable(msg)
     if observed_at is not None and observed_at.year not in _YEARS:
         msg = f"{observed_at.isoformat()} is no time at which anything was observed."
