@@ -6,6 +6,8 @@ PYTHON ?=
 VENV := .venv
 BIN := $(VENV)/bin
 DONE := $(VENV)/.done
+# A file's tests stay together: they share a server, a database, a browser. More than four at once start too many of those.
+AT_ONCE := --numprocesses=auto --maxprocesses=4 --dist=loadfile
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation
 
 # Looks at the interpreters of this machine, newest habit first, and takes the first that is new enough.
@@ -23,7 +25,7 @@ run: $(DONE)/web $(DONE)/project ## set up what the web service needs and serve 
 setup: $(DONE)/web $(DONE)/project $(DONE)/dev $(DONE)/spark ## install everything: service, development, Spark
 
 test: setup browser ## set up everything and run all tests
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(AT_ONCE) $(ARGS)
 
 soak: setup browser ## run the tests that are too long for `make test`
 	$(BIN)/python -m pytest -m soak $(ARGS)
