@@ -1,0 +1,111 @@
+"""What the job says while it works: one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+BETWEEN_S = 0.25
+"""A line of the same stage follows the one before not sooner."""
+LOOK_EVERY_S = 0.3
+
+
+@dataclass
+class Progress:
+    """Writes progress, if it is wanted, and keeps what each stage took."""
+
+    wanted: bool = False
+    out: TextIO = field(default_factory=lambda: sys.stdout)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last: tuple[str, float] = ("", 0.0)
+
+    def say(self, event: str, **values: Any) -> None:  # noqa: ANN401 - whatever JSON has
+        """Write a line."""
+        with self._lock:
+            self.out.write(json.dumps({"event": event, **values}) + "\n")
+            self.out.flush()
+
+    def tell(self, stage: str, done: int, total: int, sentence: str) -> None:
+        """Write a line of progress, unless one was written just now; the last one of a stage always is."""
+        if not self.wanted:
+            return
+        now = time.monotonic()
+        before, at = self._last
+        if before == stage and done < total and now - at < BETWEEN_S:
+            return
+        self._last = (stage, now)
+        self.say("progress", stage=stage, done=done, total=total, sentence=sentence)
+
+    @contextmanager
+    def stage(self, name: str, sentence: str) -> Iterator[None]:
+        """Time a stage; it may come in several parts."""
+        began = time.perf_counter()
+        self.tell(name, 0, 1, sentence)
+        try:
+            yield
+        finally:
+            self.seconds[name] = round(self.seconds.get(name, 0.0) + time.perf_counter() - began, 3)
+
+
+class Watch:
+    """Counts the tasks of a session's jobs while they run, as Spark's status tracker tells them."""
+
+    def __init__(self, session: SparkSession, progress: Progress, sentence: str) -> None:
+        self._tracker = session.sparkContext.statusTracker()
+        self._progress = progress
+        self._sentence = sentence
+        self._what = ""
+        self._stages: dict[int, tuple[int, int]] = {}
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True, name="spark progress")
+
+    def begin(self, what: str) -> None:
+        """Say what is being made."""
+        self._what = what
+
+    def __enter__(self) -> Watch:
+        if self._progress.wanted:
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress.wanted:
+            self._over.set()
+            self._thread.join()
+            done, total = self.tasks()
+            self._progress.tell("reducing", max(done, total), total, f"{self._sentence}: done")
+
+    def tasks(self) -> tuple[int, int]:
+        """Return how many tasks have ended, and of how many."""
+        return sum(done for done, _ in self._stages.values()), sum(
+            total for _, total in self._stages.values()
+        )
+
+    def _look(self) -> None:
+        while not self._over.wait(LOOK_EVERY_S):
+            running = self._tracker.getActiveStageIds()
+            for number in running:
+                info = self._tracker.getStageInfo(number)
+                if info is not None:
+                    self._stages[number] = (info.numCompletedTasks, info.numTasks)
+            for number, (_, total) in list(self._stages.items()):
+                if number not in running:
+                    self._stages[number] = (total, total)
+            done, total = self.tasks()
+            if total:
+                self._progress.tell(
+                    "reducing", done, total, f"{self._sentence}: {self._what}, {done} of {total} tasks"
+                )
