@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from app.jobs.commands import add as add_jobs
 from app.plans.commands import add as add_plans
+from app.simulate_commands import add as add_simulate
 from app.smf_commands import add as add_smf
 from planner_core.errors import SHOWN_PROBLEMS, DocumentInvalid, OutputRefused, PlannerError, PlanRefused
 from planner_core.findings import Finding, in_order
@@ -212,6 +213,7 @@ def _parser() -> argparse.ArgumentParser:
     add_plans(command, _whole(1, _MOST_VERSIONS), _Parser)
     add_jobs(command, _Parser)
     add_smf(command, _Parser)
+    add_simulate(command)
 
     serve = command("serve", "Serve the web application.", _serve)
     serve.add_argument("--host", help="address to listen on (default: the settings', 127.0.0.1)")

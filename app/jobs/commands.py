@@ -94,7 +94,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
                 qsg_map.put(session, *mapping)
             known = qsg_map.as_arguments(session)
         command = processes.ingest_command(
-            settings, paths, qsg=known, kind=said.kind or "", observed_at=said.observed_at or "", zone=said.zone or ""
+            settings, paths, qsg=known, kind=said.kind or "", observed_at=said.observed_utc, zone=said.zone or ""
         )  # fmt: skip
         asks: list[Mapping[str, Any]] = []
         report: dict[str, Any] | None = None
@@ -115,6 +115,10 @@ def _ingest(arguments: argparse.Namespace) -> int:
         _out(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
         for each in asks:
             _tell(each)
+        brought = qsg_map.of_report(report)
+        if brought:
+            with database.session(writes=True) as session:
+                qsg_map.put_all(session, brought)
         days = days_of(report)
         if days:
             _store_rollups(database, settings, days)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -89,6 +90,15 @@ def checked(system_id: str, queue_manager: str, qsg: str, *, at: str = "") -> tu
     if problems:
         raise UploadInvalid(*problems)
     return found[0], found[1], found[2]
+
+
+def of_report(report: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+    """The entries of the maps among the files that a report of the reader tells of."""
+    found: dict[tuple[str, str], str] = {}
+    for file in report.get("files") or ():
+        for each in file.get("qsg_map") or ():
+            found[each["system_id"], each["queue_manager"]] = each["qsg"]
+    return found
 
 
 def put_all(session: Session, answers: Mapping[tuple[str, str], str]) -> None:

@@ -1,0 +1,128 @@
+"""The command `cfplan simulate`: the files of a fictitious site, written by a process of its own."""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from planner_core.errors import PlannerError
+
+SIMULATOR = "spark_jobs.simulate"
+EXIT_OK, EXIT_REFUSED = 0, 2
+MEGABYTE = 1e6
+WIDTH = 30
+Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
+
+
+def add(commands: Command) -> None:
+    """Add the command to the command line."""
+    made = commands(
+        "simulate",
+        "Write SMF dumps and allocation data of a fictitious site, labelled as simulated.",
+        _simulate,
+    )
+    for option, letter, about in (
+        ("days", "D", "how many days"),
+        ("structures", "S", "application structures, 1 to 62"),
+        ("queue-managers", "Q", "queue managers of the group, 1 to 32"),
+        ("interval-minutes", "M", "length of an interval; divides a day"),
+        ("seed", "K", "equal options and seed, equal files"),
+    ):
+        made.add_argument(f"--{option}", type=int, required=True, metavar=letter, help=about)
+    made.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write; new or empty")
+    made.add_argument(
+        "--last-day",
+        type=_day,
+        metavar="DAY",
+        help="last day, such as 2026-11-20 (otherwise days from 2026-01-05 on)",
+    )
+    made.add_argument(
+        "--days-per-file", type=int, default=1, metavar="N", help="days of each dump (default: 1)"
+    )
+    made.add_argument("--force", action="store_true", help="replace an earlier simulation in DIR")
+
+
+def simulate_command(
+    folder: Path,
+    *,
+    days: int,
+    structures: int,
+    queue_managers: int,
+    interval_minutes: int,
+    seed: int,
+    last_day: dt.date | None = None,
+    days_per_file: int = 1,
+    force: bool = False,
+) -> list[str]:
+    """The process that writes a simulation; its lines are described in docs/simulating.md."""
+    from app.jobs.processes import PYTHON
+
+    command = [
+        *PYTHON, SIMULATOR, f"--days={days}", f"--structures={structures}", f"--queue-managers={queue_managers}",
+        f"--interval-minutes={interval_minutes}", f"--seed={seed}", f"--out={folder}",
+        f"--days-per-file={days_per_file}", "--progress",
+    ]  # fmt: skip
+    if last_day is not None:
+        command.append(f"--last-day={last_day.isoformat()}")
+    return [*command, "--force"] if force else command
+
+
+def _simulate(arguments: argparse.Namespace) -> int:
+    from app.jobs.child import Child
+    from app.jobs.processes import WHAT_TO_DO_AT_THE_TERMINAL, missing_packages
+
+    if missing_packages():
+        raise PlannerError(WHAT_TO_DO_AT_THE_TERMINAL)
+    command = simulate_command(
+        arguments.out,
+        days=arguments.days,
+        structures=arguments.structures,
+        queue_managers=arguments.queue_managers,
+        interval_minutes=arguments.interval_minutes,
+        seed=arguments.seed,
+        last_day=arguments.last_day,
+        days_per_file=arguments.days_per_file,
+        force=arguments.force,
+    )
+    result: Mapping[str, Any] | None = None
+    with Child(command, on_stderr=_say) as child:
+        for event in child.events(every_s=1.0):
+            kind = None if event is None else event.get("event")
+            if event is not None and kind == "progress":
+                _show(event["done"], event["total"])
+            elif event is not None and kind == "result":
+                result = event
+        code = child.wait()
+    if result is None:
+        return code if code > 0 else EXIT_REFUSED
+    sys.stdout.write(
+        f"{result['dumps']} dumps of {result['size_bytes'] / MEGABYTE:.1f} MB of simulated data were written to "
+        f"{result['folder']} in {result['seconds']:.1f} s, with {result['map']} and {result['truth']}.\n"
+        f"`cfplan ingest {arguments.out}/*` reads them.\n"
+    )
+    return EXIT_OK
+
+
+def _show(done: int, total: int) -> None:
+    """How far it is, in one line of a terminal; nothing where there is none."""
+    if sys.stderr.isatty():
+        bar = "#" * (WIDTH * done // max(total, 1))
+        end = "\n" if done == total else ""
+        sys.stderr.write(f"\rsimulating [{bar:<{WIDTH}}] day {done} of {total}{end}")
+        sys.stderr.flush()
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line.rstrip()}\n")
+
+
+def _day(text: str) -> dt.date:
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError:
+        msg = f"{text!r} is no day like 2026-11-20"
+        raise argparse.ArgumentTypeError(msg) from None
