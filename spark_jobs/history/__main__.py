@@ -128,6 +128,8 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         history = History.open(arguments.history)
+        if arguments.command == "maintain":
+            history.renew_keys()
         if arguments.command == "export":
             export_csv(
                 history,

@@ -329,6 +329,15 @@ TABLES: dict[str, Table] = {
 }
 USAGE_TABLES = tuple(TABLES)
 
+KEY_RULES = 2
+"""Counted up when natural keys are made otherwise; a history of older rules gets its keys anew when it is opened for writing.
+
+2: rows of texts are known by XCF's name alone, not by group and MQ's name too, which one of two files may not tell;
+rows of tasks are known without the time at which the queue was opened, which mq-smf-csv does not always tell."""
+
+REKEYED_FAMILIES = ("116", "CFACT", "overview", "display", "message")
+"""Families whose keys other rules made differently."""
+
 NATURAL_KEYS: tuple[NaturalKey, ...] = (
     NaturalKey(
         "115-2",
@@ -342,10 +351,11 @@ NATURAL_KEYS: tuple[NaturalKey, ...] = (
     ),
     NaturalKey(
         "116",
-        ("system_id", "queue_manager", "written_at", "correlation", "queue", "open_queue", "opened_at"),
+        ("system_id", "queue_manager", "written_at", "correlation", "queue", "open_queue"),
         "One section for each queue that a task used. written_at tells the accounting intervals of a long task apart and, "
         "unlike the interval's start, is in the output of mq-smf-csv too. piece is 10000 x subtype + the number of the "
-        "section among its record's shared queues, so a 116-1 and its 116-2 never collide.",
+        "section among its record's shared queues, so a 116-1 and its 116-2 never collide, and 65536 x a digest of "
+        "opened_at, which mq-smf-csv does not always tell.",
     ),
     NaturalKey(
         "74-4",
@@ -355,32 +365,24 @@ NATURAL_KEYS: tuple[NaturalKey, ...] = (
     ),
     NaturalKey(
         "CFACT",
-        ("sysplex", "coupling_facility", "system_id", "interval_end", "xcf_structure", "structure", "qsg"),
-        "One row a structure, system and interval.",
+        ("sysplex", "coupling_facility", "system_id", "interval_end", "xcf_structure"),
+        "One row a structure, system and interval. XCF's name is always told; whether it was taken apart is not asked.",
     ),
     NaturalKey(
         "overview",
-        ("sysplex", "coupling_facility", "system_id", "interval_end", "xcf_structure", "structure", "qsg"),
+        ("sysplex", "coupling_facility", "system_id", "interval_end", "xcf_structure"),
         "One row a structure and interval.",
     ),
     NaturalKey(
         "display",
-        (
-            "system_id",
-            "queue_manager",
-            "qsg",
-            "structure",
-            "xcf_structure",
-            "coupling_facility",
-            "interval_end",
-        ),
-        "One display of a structure at the time given by who uploads it. source is `display CFSTATUS`, `display "
-        "CFSTRUCT` or `display XCF`, and part of the key.",
+        ("source", "queue_manager", "xcf_structure", "coupling_facility", "interval_end"),
+        "One display of a structure at the time given by who uploads it; source is `display CFSTATUS`, `display "
+        "CFSTRUCT` or `display XCF`. piece counts what differs of one structure in one text.",
     ),
     NaturalKey(
         "message",
-        ("source", "system_id", "xcf_structure", "structure", "qsg", "coupling_facility", "interval_end"),
-        "One message of a structure at a time; source names it: `message IXC585E`.",
+        ("source", "xcf_structure", "coupling_facility", "interval_end"),
+        "One message of a structure at a time; source names it: `message IXC585E`. piece as for displays.",
     ),
     NaturalKey(
         "template",

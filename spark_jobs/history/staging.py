@@ -27,6 +27,8 @@ from spark_jobs.history.schema import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from numpy.typing import NDArray
+
     from spark_jobs.history.places import Place
 
 FLUSH_ROWS = 200_000
@@ -39,6 +41,9 @@ their interval. So rows of one key are always in one partition."""
 TOO_OLD = "older than the retention"
 
 _PARTITIONS = ("table", "day")
+_PIECE_BITS = 16
+_PIECES = (1 << _PIECE_BITS) - 1
+_OPENINGS = (1 << 15) - 1
 _PROVENANCE_ONLY = {column.name for column in PROVENANCE} - {"source"}
 
 
@@ -128,12 +133,9 @@ def prepared_rows(table: str, rows: pa.Table, *, source: Source) -> pa.Table:
         raise HistoryError(message)
     rows = rows.cast(expected).combine_chunks()
     count = rows.num_rows
-    high, low = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    high, low = row_keys(table, rows)
     day = np.full(count, np.datetime64("NaT"), dtype="datetime64[D]")
     for name in pc.unique(rows["source"]).to_pylist():
-        if name is None:
-            message = f"A row for {table} does not name its source."
-            raise HistoryError(message)
         key = natural_key(name)
         chosen = np.flatnonzero(np.asarray(pc.equal(rows["source"], name)))
         of_source = rows.take(pa.array(chosen)) if len(chosen) < count else rows
@@ -142,10 +144,6 @@ def prepared_rows(table: str, rows: pa.Table, *, source: Source) -> pa.Table:
             message = f"A row for {table} from {name} has no {instant}."
             raise HistoryError(message)
         day[chosen] = np.asarray(of_source[instant].cast(pa.timestamp("us"))).astype("datetime64[D]")
-        columns = [("family", pa.array([key.family] * len(chosen)))]
-        columns += [(column, of_source[column]) for column in key.columns if column in expected.names]
-        high[chosen] = row_digest(columns, rows=len(chosen), lane=0)
-        low[chosen] = row_digest(columns, rows=len(chosen), lane=1)
     content = row_digest(
         ((name, rows[name]) for name in expected.names if name not in _PROVENANCE_ONLY), rows=count, lane=0
     )
@@ -158,13 +156,59 @@ def prepared_rows(table: str, rows: pa.Table, *, source: Source) -> pa.Table:
         "file_name": _repeated(source.file_name, count),
         "file_sha256": _repeated(source.file_sha256, count),
     }
-    if expected.names:
-        rows = rows.set_column(
-            rows.schema.get_field_index("piece"), "piece", _pieces(rows, high, low, content)
-        )
+    pieces = with_opening(_pieces(rows, high, low, content), rows)
+    rows = rows.set_column(rows.schema.get_field_index("piece"), "piece", pieces)
     schema = stored_schema(table)
     arrays = [added[name] if name in added else rows[name] for name in schema.names]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def row_keys(table: str, rows: pa.Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the natural keys of rows as digests, upper and lower halves."""
+    count = rows.num_rows
+    high, low = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    for name in pc.unique(rows["source"]).to_pylist():
+        if name is None:
+            message = f"A row for {table} does not name its source."
+            raise HistoryError(message)
+        key = natural_key(name)
+        chosen = np.flatnonzero(np.asarray(pc.equal(rows["source"], name).combine_chunks()))
+        of_source = rows.take(pa.array(chosen)) if len(chosen) < count else rows
+        columns = [("family", pa.array([key.family] * len(chosen)))]
+        columns += [
+            (column, _told(of_source, column)) for column in key.columns if column in rows.schema.names
+        ]
+        high[chosen] = row_digest(columns, rows=len(chosen), lane=0)
+        low[chosen] = row_digest(columns, rows=len(chosen), lane=1)
+    return high, low
+
+
+def with_keys(table: str, rows: pa.Table) -> pa.Table:
+    """Return stored rows with their natural keys, and what tells rows of one key apart, made anew."""
+    high, low = row_keys(table, rows)
+    renewed = {
+        "key_high": pa.array(high),
+        "key_low": pa.array(low),
+        "piece": with_opening(rows["piece"].combine_chunks(), rows),
+    }
+    for name, column in renewed.items():
+        rows = rows.set_column(rows.schema.get_field_index(name), rows.schema.field(name), column)
+    return rows
+
+
+def with_opening(pieces: pa.Array, rows: pa.Table) -> pa.Array:
+    """Return pieces that also tell apart at what time a task opened its queue, above their lower 16 bits."""
+    if "opened_at" not in rows.schema.names or rows["opened_at"].null_count == rows.num_rows:
+        return pieces
+    opened = row_digest([("opened_at", rows["opened_at"])], rows=rows.num_rows, lane=0) & _OPENINGS
+    opened = np.where(np.asarray(rows["opened_at"].is_valid().combine_chunks()), opened, 0)
+    below = np.asarray(pc.fill_null(pieces, 0)).astype(np.int64) & _PIECES
+    return pa.array((opened << _PIECE_BITS | below).astype(np.int32), pa.int32())
+
+
+def _told(rows: pa.Table, column: str) -> pa.ChunkedArray:
+    """Return a column of the key; of a structure that XCF's name is not told of, the name that is."""
+    return pc.coalesce(rows[column], rows["structure"]) if column == "xcf_structure" else rows[column]
 
 
 def write_part(place: Place, table: str, day: dt.date, rows: pa.Table) -> Part:
@@ -234,8 +278,10 @@ def _pieces(rows: pa.Table, high: Any, low: Any, content: Any) -> pa.ChunkedArra
     )
     chosen = np.flatnonzero(formatted & (pieces == 0))
     if len(chosen):
-        order = chosen[np.lexsort((content[chosen], low[chosen], high[chosen]))]
+        opened = row_digest([("opened_at", rows["opened_at"])], rows=rows.num_rows, lane=0)
+        order = chosen[np.lexsort((content[chosen], opened[chosen], low[chosen], high[chosen]))]
         same_key = (high[order][1:] == high[order][:-1]) & (low[order][1:] == low[order][:-1])
+        same_key &= opened[order][1:] == opened[order][:-1]
         is_next = same_key & (content[order][1:] != content[order][:-1])
         running = np.concatenate(([0], np.cumsum(is_next)))
         first_of_key = np.concatenate(([0], np.where(~same_key, np.arange(1, len(order)), 0)))

@@ -30,14 +30,25 @@ from spark_jobs.history.places import place_of
 from spark_jobs.history.schema import (
     ALLOCATION,
     FILES,
+    KEY_RULES,
+    REKEYED_FAMILIES,
     STRUCTURE_USAGE,
     TABLES,
     USAGE_TABLES,
     HistoryError,
+    natural_key,
     stored_schema,
     xcf_name,
 )
-from spark_jobs.history.staging import Part, Source, Stage, ledger_rows, read_parts, write_part
+from spark_jobs.history.staging import (
+    Part,
+    Source,
+    Stage,
+    ledger_rows,
+    read_parts,
+    with_keys,
+    write_part,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -45,6 +56,8 @@ if TYPE_CHECKING:
     from spark_jobs.history.compare import Comparison
 
 PARTITIONS = ("table", "day")
+KEY_RULES_NAME = "cfplan.keyRules"
+"""The table's property that says by which rules its rows' natural keys were made."""
 TEXT_STATISTICS = ("commit_id", "file_sha256")
 STATISTICS = (*TEXT_STATISTICS, "interval_start")
 
@@ -378,7 +391,11 @@ class History:
                 mode="ignore",
                 partition_by=list(PARTITIONS),
                 name="cfplan usage history",
-                configuration={"delta.dataSkippingStatsColumns": ",".join(STATISTICS)},
+                configuration={
+                    "delta.dataSkippingStatsColumns": ",".join(STATISTICS),
+                    KEY_RULES_NAME: str(KEY_RULES),
+                },
+                raise_if_key_not_exists=False,
             )
         for _ in range(ATTEMPTS):
             delta = self._delta()
@@ -388,11 +405,51 @@ class History:
             known = {column.name for column in delta.schema().fields}
             missing = [DeltaField.from_arrow(one) for one in schema if one.name not in known]
             if not missing:
+                self.renew_keys()
                 return
             with contextlib.suppress(CommitFailedError):
                 delta.alter.add_columns(missing)
         message = f"The usage history at {shown(self.url)} could not be given its new columns; others are writing to it."
         raise HistoryError(message)
+
+    def renew_keys(self) -> None:
+        """Give rows of older releases the natural keys of this one, if this was not done yet.
+
+        It may be interrupted and run again, or run twice at once: keys follow from the rows.
+        """
+        for _ in range(ATTEMPTS):
+            snapshot = self.snapshot()
+            configuration = snapshot.delta.metadata().configuration
+            if int(configuration.get(KEY_RULES_NAME, 1)) >= KEY_RULES:
+                return
+            with contextlib.suppress(CommitFailedError):
+                for part in snapshot.parts:
+                    renewed = self._renewed(part) if part.table != FILES else None
+                    if renewed is not None:
+                        # What was rewritten by another process in the meantime makes this fail; then all is looked at again.
+                        self._write(self._delta(), [_added(renewed), _removed(part)])
+                snapshot.delta.update_incremental()
+                snapshot.delta.alter.set_table_properties(
+                    {KEY_RULES_NAME: str(KEY_RULES)}, raise_if_not_exists=False
+                )
+                return
+        message = (
+            f"The rows at {shown(self.url)} could not be given this release's keys; others are writing to it."
+        )
+        raise HistoryError(message)
+
+    def _renewed(self, part: Part) -> Part | None:
+        """Return a file with its rows' keys made anew; nothing where they are as they were."""
+        sources = read_parts(self.place, [part], table=part.table, columns=["source"])["source"]
+        if not any(
+            natural_key(source).family in REKEYED_FAMILIES for source in pc.unique(sources).to_pylist()
+        ):
+            return None
+        rows = read_parts(self.place, [part], table=part.table)
+        renewed = with_keys(part.table, rows)
+        if renewed.equals(rows):
+            return None
+        return write_part(self.place, part.table, dt.date.fromisoformat(part.day), renewed)
 
     def _transact(
         self,

@@ -53,7 +53,7 @@ class DisplayReader:
         self._zone = Zone(observed.zone, on_doubt=collector.note)
         if observed.at and not observed.at.tzinfo and observed.zone:
             self._observed_at = self._zone.utc(observed.at)
-        self._said: dict[tuple[Value, ...], int] = {}
+        self._said: dict[tuple[Value, ...], list[dict[str, Value]]] = {}
 
     def read(self, text: str) -> bool:
         """Read everything of use in a text; False where there is nothing."""
@@ -122,7 +122,7 @@ class DisplayReader:
         }
 
     def _add(self, table: str, row: dict[str, Value]) -> None:
-        """Add a row; what was said twice of one structure at one time is told apart."""
+        """Add a row; what differs of one structure at one time is told apart, what was pasted twice is not."""
         key = tuple(
             row.get(name)
             for name in (
@@ -134,9 +134,11 @@ class DisplayReader:
                 "interval_end",
             )
         )
-        row["piece"] = self._said.get(key, 0)
-        self._said[key] = self._said.get(key, 0) + 1
-        self._to.add(table, row)
+        said = self._said.setdefault(key, [])
+        content = {name: value for name, value in row.items() if name != "file_record" and value is not None}
+        if content not in said:
+            said.append(content)
+        self._to.add(table, {**row, "piece": said.index(content)})
 
     def _mq(self, found: MqText) -> None:
         for status in found.statuses:

@@ -533,8 +533,7 @@ class _Reader:
         if self._opening.quarters is None:
             self._to.note(
                 "WQ: no queue was closed within a minute before its record was written, so the zone of the machine that "
-                "ran mqsmfcsv cannot be told: the times at which queues were opened are left out, and these rows are not "
-                "recognised as the same as those of a binary dump."
+                "ran mqsmfcsv cannot be told: the times at which queues were opened are left out."
             )
             return None
         moved = timedelta(microseconds=self._opening.quarters)
