@@ -3,14 +3,16 @@
 An answer is a run of KEYWORD(value), in any line breaking, that begins with CFSTATUS(name) or
 CFSTRUCT(name). The framing (CSQM201I ... DETAILS, END ... DETAILS, CSQ9022I) was checked on a real
 DISPLAY CHSTATUS; the keywords and their units (SIZEMAX in KB, SIZEUSED in percent) are from memory
-of IBM's manual. A value that is absent or not understood is None and, if it is there, reported.
+of IBM's manual. A value that is absent or not understood is None and, if it is there, reported with
+its text; so is an answer that was cut off.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from planner_core.console import LineProblem, Stamp, lines
@@ -83,6 +85,21 @@ _LARGEST_VALUE: Final = 2_000
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _YES_NO: Final = {"YES": True, "NO": False}
 _ALL_PERCENT: Final = 100
+_BEGIN = re.compile(r"\bCSQM201I\b")
+_KEY = re.compile(r"(?<![A-Z0-9])(?P<key>[A-Z][A-Z0-9]{1,11})\((?P<value>[^()\n]*)")
+_NOT_THERE: Final = "NOTFOUND"
+"""The status of a structure that no coupling facility holds: MQ displays sizes and entries of 0, which are none."""
+_WANTED: Final = ("SIZEMAX", "SIZEUSED", "ENTSMAX", "ENTSUSED")
+_READ: Final = frozenset(
+    {
+        *_OBJECTS,
+        *_WANTED,
+        *(f"OFFLD{number}{what}" for number in _RULES for what in ("TH", "SZ")),
+        *("TYPE", "CFTYPE", "STATUS", "OFFLDUSE"),
+        *("CFLEVEL", "RECOVER", "OFFLOAD", "DSGROUP", "DSBLOCK", "DSBUFS", "DSEXPAND"),
+    }
+)
+_SHOWN: Final = 40
 
 
 @dataclass(slots=True)
@@ -93,6 +110,10 @@ class _Object:
     queue_manager: str | None
     stamp: Stamp | None
     values: dict[str, tuple[str, int]] = field(default_factory=dict)
+    last_line: int = 0
+    is_cut: bool = False
+    """Whether its answer has no end."""
+    unclosed: set[str] = field(default_factory=set)
 
 
 def read_mq(text: str) -> MqText:
@@ -102,7 +123,7 @@ def read_mq(text: str) -> MqText:
     structures: list[CfStruct] = []
     for found in _objects(text, problems):
         if not _NAME.fullmatch(found.name):
-            message = f"{found.kind}({found.name[:40]}) is no name of a structure: passed over."
+            message = f"{found.kind}({found.name[:_SHOWN]}) is no name of a structure: passed over."
             problems.append(LineProblem(found.line, message))
             continue
         if found.kind == "CFSTRUCT":
@@ -122,6 +143,9 @@ def _objects(text: str, problems: list[LineProblem]) -> list[_Object]:
     current: _Object | None = None
     manager: str | None = None
     kept: list[tuple[int, Stamp | None, str]] = []
+    begun: tuple[int, int] | None = (
+        None  # the line of an answer that has not ended, and how many objects were before it
+    )
     for line in lines(text):
         end = _END.search(line.text)
         said = _FROM.search(line.text)
@@ -129,13 +153,28 @@ def _objects(text: str, problems: list[LineProblem]) -> list[_Object]:
             current = _take(kept, current, manager, made, problems)
             current = None if "DETAILS" in line.text else current
             kept, manager = [], said["name"]
+        if _BEGIN.search(line.text):
+            _cut_off(begun, made, problems)
+            begun = line.number, len(made)
         if not _COMMAND.search(line.text):
             kept.append((line.number, line.stamp, line.text[: end.start()] if end else line.text))
         if end:
             _take(kept, current, manager, made, problems)
-            kept, current = [(line.number, line.stamp, line.text[end.end() :])], None
+            kept, current, begun = [(line.number, line.stamp, line.text[end.end() :])], None, None
     _take(kept, current, manager, made, problems)
+    _cut_off(begun, made, problems)
     return made
+
+
+def _cut_off(begun: tuple[int, int] | None, made: list[_Object], problems: list[LineProblem]) -> None:
+    """Note that an answer has no end."""
+    if begun is None:
+        return
+    line, before = begun
+    if len(made) > before:
+        made[-1].is_cut = True
+    else:
+        problems.append(LineProblem(line, "The answer that begins here was cut off before it said anything."))
 
 
 def _take(
@@ -151,14 +190,16 @@ def _take(
     for _, _, text in kept:
         starts.append(at)
         at += len(text) + 1
-    row = 0
-    for match in _ATTRIBUTE.finditer("\n".join(text for _, _, text in kept)):
-        while row + 1 < len(starts) and starts[row + 1] <= match.start():
-            row += 1
-        number, stamp, _ = kept[row]
+    whole = "\n".join(text for _, _, text in kept)
+    read_to = 0
+    for match in _ATTRIBUTE.finditer(whole):
+        number, stamp, _ = kept[bisect_right(starts, match.start()) - 1]
+        said = _unclosed(whole, read_to, match.start(), current)
+        problems += [LineProblem(kept[bisect_right(starts, at) - 1][0], message) for at, message in said]
+        read_to = match.end()
         key, value = match["key"], _plain(match["value"])
         if key in _OBJECTS:
-            current = _Object(key, value, number, manager, stamp)
+            current = _Object(key, value, number, manager, stamp, last_line=number)
             made.append(current)
         elif current is None:
             continue
@@ -167,7 +208,19 @@ def _take(
             problems.append(LineProblem(number, message))
         else:
             current.values[key] = (value, number)
+            current.last_line = number
+    said = _unclosed(whole, read_to, len(whole), current)
+    problems += [LineProblem(kept[bisect_right(starts, at) - 1][0], message) for at, message in said]
     return current
+
+
+def _unclosed(whole: str, start: int, end: int, current: _Object | None) -> Iterator[tuple[int, str]]:
+    """The keywords whose value has no end, in what stands between values: where, and what to say of it."""
+    for match in _KEY.finditer(whole, start, end):
+        if match["key"] in _OBJECTS or (current is not None and match["key"] in _READ):
+            if current is not None:
+                current.unclosed.add(match["key"])
+            yield match.start(), f"{match[0][:_SHOWN]} is cut off before its closing parenthesis: left out."
 
 
 def _plain(value: str) -> str:
@@ -183,7 +236,7 @@ def _status(found: _Object, problems: list[LineProblem]) -> CfStatus:
         message = f"SIZEUSED({used}) is no percentage: left out."
         problems.append(LineProblem(found.values["SIZEUSED"][1], message))
         used = None
-    return CfStatus(
+    made = CfStatus(
         line=found.line,
         name=found.name,
         queue_manager=found.queue_manager,
@@ -197,9 +250,28 @@ def _status(found: _Object, problems: list[LineProblem]) -> CfStatus:
         offload_use=_word(found, "OFFLDUSE"),
         attributes={key: value for key, (value, _) in found.values.items()},
     )
+    missing = [key for key in _WANTED if key not in found.values and key not in found.unclosed]
+    if missing:
+        message = f"CFSTATUS({found.name}) ends without {', '.join(missing)}: it was cut off here, or not all was asked for."
+        problems.append(LineProblem(found.last_line, message))
+    elif found.is_cut:
+        problems.append(_without_end(found))
+    # Of no entries at all, and of no storage at all, none are in use: nothing was measured.
+    if made.status == _NOT_THERE or made.size_max_bytes == 0:
+        made = replace(made, size_max_bytes=None, size_used_percent=None)
+    if made.status == _NOT_THERE or made.entries_max == 0:
+        made = replace(made, entries_max=None, entries_used=None)
+    return made
+
+
+def _without_end(found: _Object) -> LineProblem:
+    message = f"The answer on {found.kind}({found.name}) has no END {found.kind} DETAILS: it may have been cut off here."
+    return LineProblem(found.last_line, message)
 
 
 def _struct(found: _Object, problems: list[LineProblem]) -> CfStruct:
+    if found.is_cut:
+        problems.append(_without_end(found))
     rules = []
     for number in _RULES:
         percent = _number(found, f"OFFLD{number}TH", problems)
@@ -212,13 +284,13 @@ def _struct(found: _Object, problems: list[LineProblem]) -> CfStruct:
         queue_manager=found.queue_manager,
         stamp=found.stamp,
         cflevel=_number(found, "CFLEVEL", problems),
-        recover=_YES_NO.get(_word(found, "RECOVER") or ""),
+        recover=_yes_no(found, "RECOVER", problems),
         offload=_word(found, "OFFLOAD"),
         rules=tuple(rules),
         dsblock_bytes=_size(found, "DSBLOCK", "K", problems),
         dsbufs=_number(found, "DSBUFS", problems),
         dsgroup=_word(found, "DSGROUP"),
-        dsexpand=_YES_NO.get(_word(found, "DSEXPAND") or ""),
+        dsexpand=_yes_no(found, "DSEXPAND", problems),
         attributes={key: value for key, (value, _) in found.values.items()},
     )
 
@@ -227,13 +299,20 @@ def _word(found: _Object, key: str) -> str | None:
     return found.values.get(key, ("", 0))[0] or None
 
 
+def _yes_no(found: _Object, key: str, problems: list[LineProblem]) -> bool | None:
+    value, line = found.values.get(key, ("", 0))
+    if value and value not in _YES_NO:
+        problems.append(LineProblem(line, f"{key}({value[:_SHOWN]}) is neither YES nor NO: left out."))
+    return _YES_NO.get(value)
+
+
 def _number(found: _Object, key: str, problems: list[LineProblem]) -> int | None:
     value, line = found.values.get(key, ("", 0))
     if not value:
         return None
     if _WHOLE.fullmatch(value):
         return int(value)
-    problems.append(LineProblem(line, f"{key}({value[:40]}) is no whole number: left out."))
+    problems.append(LineProblem(line, f"{key}({value[:_SHOWN]}) is no whole number: left out."))
     return None
 
 
@@ -244,5 +323,5 @@ def _size(found: _Object, key: str, unit: str, problems: list[LineProblem]) -> i
     try:
         return parse_size(value, default_unit=unit)
     except SizeSyntax:
-        problems.append(LineProblem(line, f"{key}({value[:40]}) is no size: left out."))
+        problems.append(LineProblem(line, f"{key}({value[:_SHOWN]}) is no size: left out."))
         return None

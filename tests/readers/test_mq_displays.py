@@ -66,6 +66,96 @@ def test_values_that_are_none_are_left_out_and_reported() -> None:
     assert sorted(problem.line for problem in found.problems) == [2, 3, 4]
 
 
+def test_a_structure_that_is_in_no_coupling_facility_has_no_zeros() -> None:
+    text = support.CFSTATUS.replace("STATUS(ACTIVE)", "STATUS(NOTFOUND)")
+    for keyword, value in (
+        ("SIZEMAX", "524288"),
+        ("SIZEUSED", "12"),
+        ("ENTSMAX", "229134"),
+        ("ENTSUSED", "1200"),
+    ):
+        text = text.replace(f"{keyword}({value})", f"{keyword}(0)")
+    found = read_mq(text)
+    (status,) = found.statuses
+    assert status.status == "NOTFOUND"
+    assert (status.size_max_bytes, status.size_used_percent, status.entries_max, status.entries_used) == (
+        None,
+    ) * 4
+    assert found.problems == ()
+
+
+def test_an_empty_structure_has_zeros_in_use() -> None:
+    text = support.CFSTATUS.replace("ENTSUSED(1200)", "ENTSUSED(0)").replace("SIZEUSED(12)", "SIZEUSED(0)")
+    (status,) = read_mq(text).statuses
+    assert (status.size_used_percent, status.entries_used) == (0, 0)
+
+
+def test_an_answer_that_was_cut_off_anywhere_is_reported_with_its_line() -> None:
+    whole = read_mq(support.CFSTATUS).statuses[0]
+    for length in range(
+        support.CFSTATUS.index("+QM01 CSQMDRTC  D"), support.CFSTATUS.index(" DETAILS\nCSQ9")
+    ):
+        text = support.CFSTATUS[:length]
+        found = read_mq(text)
+        assert found.problems, text
+        last = max(problem.line for problem in found.problems)
+        assert last in {text.count("\n"), text.count("\n") + 1}, text
+        for status in found.statuses:  # what is said is right
+            for name in ("size_max_bytes", "size_used_percent", "entries_max", "entries_used"):
+                assert getattr(status, name) in {None, getattr(whole, name)}, text
+
+
+def test_the_keywords_that_a_cut_off_answer_lacks_are_named() -> None:
+    text = support.CFSTATUS[: support.CFSTATUS.index("ENTSMAX")] + "ENTSMAX(2291"
+    messages = [(problem.line, problem.message) for problem in read_mq(text).problems]
+    assert messages[0][0] == 10
+    assert "ENTSMAX(2291 is cut off" in messages[0][1]
+    assert messages[1] == (
+        9,
+        "CFSTATUS(APPLICATION1) ends without ENTSUSED: it was cut off here, or not all was asked for.",
+    )
+
+
+def test_a_definition_without_an_end_is_reported() -> None:
+    text = support.CFSTRUCT[: support.CFSTRUCT.index("DSGROUP")]
+    (problem,) = read_mq(text).problems
+    assert (problem.line, "no END CFSTRUCT DETAILS" in problem.message) == (8, True)
+
+
+def test_a_first_answer_that_was_cut_off_is_reported_though_another_follows() -> None:
+    cut = support.CFSTATUS[: support.CFSTATUS.index("ENTSUSED")]
+    found = read_mq(cut + support.CFSTATUS.replace("APPLICATION1", "APP2"))
+    assert [status.name for status in found.statuses] == ["APPLICATION1", "APP2"]
+    assert [status.entries_used for status in found.statuses] == [None, 1200]
+    (problem,) = found.problems
+    assert (problem.line, "ENTSUSED" in problem.message) == (10, True)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value", "text"),
+    [
+        ("ENTSUSED", "1200", "12 00"),
+        ("ENTSUSED", "1200", "1.200"),
+        ("ENTSMAX", "229134", "229K"),
+        ("SIZEMAX", "524288", "5242BB"),
+        ("SIZEUSED", "12", "-1"),
+    ],
+)
+def test_a_number_that_cannot_be_read_is_named_with_its_line_and_text(
+    keyword: str, value: str, text: str
+) -> None:
+    found = read_mq(support.CFSTATUS.replace(f"{keyword}({value})", f"{keyword}({text})"))
+    (problem,) = found.problems
+    lines = support.CFSTATUS.split("\n")
+    assert problem.line == lines.index(f"{keyword}({value})") + 1
+    assert f"{keyword}({text})" in problem.message
+
+
+def test_a_word_that_is_neither_yes_nor_no_is_named() -> None:
+    (problem,) = read_mq(support.CFSTRUCT.replace("RECOVER(YES)", "RECOVER(JA)")).problems
+    assert (problem.line, "RECOVER(JA)" in problem.message) == (5, True)
+
+
 def test_a_definition_is_read_with_parentheses_in_its_description() -> None:
     found = read_mq(support.CFSTRUCT)
     assert found.problems == ()
@@ -99,7 +189,7 @@ def test_no_text_makes_the_reading_fail(parts: list[str], between: str) -> None:
     assert isinstance(read_mq(between.join(parts)), MqText)
 
 
-@given(st.integers(0, 10**15), st.integers(0, 100), st.integers(0, 10**12))
+@given(st.integers(1, 10**15), st.integers(0, 100), st.integers(1, 10**12))
 def test_any_numbers_come_back(size_kb: int, percent: int, entries: int) -> None:
     text = f"CFSTATUS(APP1) SIZEMAX({min(size_kb, 10**14)}) SIZEUSED({percent}) ENTSMAX({entries})"
     (status,) = read_mq(text).statuses
