@@ -64,6 +64,10 @@ class UploadMembers(Answer):
     ]
     observed_at: str
     zone: str
+    observed_utc: Annotated[
+        str,
+        Field(description="The instant that `observed_at` and `zone` mean; empty where no time was said."),
+    ]
     created_at: datetime
     removed_at: Annotated[
         datetime | None, Field(description="When the file itself was removed; its report stays.")
@@ -166,6 +170,7 @@ def upload_members(upload: StoredUpload) -> dict[str, Any]:
         "detected_kind": upload.detected_kind,
         "observed_at": upload.observed_at,
         "zone": upload.zone,
+        "observed_utc": upload.observed_utc,
         "created_at": upload.created_at,
         "removed_at": upload.removed_at,
         "job": None if upload.job is None else job_members(upload.job),

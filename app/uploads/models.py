@@ -14,11 +14,11 @@ _KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only wha
 
 
 class Upload(Base):
-    """A file that was received in whole. The same bytes, observed at the same time, are one upload."""
+    """A file that was received in whole. The same bytes, observed at the same instant, are one upload."""
 
     __tablename__ = "uploads"
     __table_args__ = (
-        UniqueConstraint("sha256", "observed_at"),
+        UniqueConstraint("sha256", "observed_utc"),
         Index("ix_uploads_created_at", "created_at"),
         {"sqlite_autoincrement": True},
     )
@@ -35,6 +35,9 @@ class Upload(Base):
     """Local time of a display, ISO 8601 without zone; empty: the input carries its times."""
     zone: Mapped[str] = mapped_column(String(64))
     """The zone of `observed_at`: an IANA name or an offset such as +01:00."""
+    observed_utc: Mapped[str] = mapped_column(String(40))
+    """The instant that both mean, such as 2026-11-21T08:30:00Z; empty where there is no time. A text, because in a unique
+    constraint no null is the same as another."""
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     removed_at: Mapped[datetime | None] = mapped_column(Timestamp)
     """When the file itself was removed; its report stays."""

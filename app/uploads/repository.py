@@ -18,9 +18,9 @@ def find(session: Session, upload_id: int, *, lock: bool = False) -> Upload | No
     return session.scalars(query.with_for_update() if lock else query).one_or_none()
 
 
-def find_same(session: Session, sha256: str, observed_at: str) -> Upload | None:
-    """The upload with these bytes, observed at that time."""
-    query = select(Upload).where(Upload.sha256 == sha256, Upload.observed_at == observed_at)
+def find_same(session: Session, sha256: str, observed_utc: str) -> Upload | None:
+    """The upload with these bytes, observed at that instant; empty: at none that was said."""
+    query = select(Upload).where(Upload.sha256 == sha256, Upload.observed_utc == observed_utc)
     return session.scalars(query).one_or_none()
 
 

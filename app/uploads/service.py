@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import Any, cast
 from zoneinfo import ZoneInfo
@@ -28,6 +28,7 @@ from app.uploads.files import Received
 from app.uploads.models import LONGEST_FILENAME, Upload
 from planner_core.errors import FieldProblem
 from planner_core.inputs import KINDS, Kind, KindUnknown, detect
+from planner_core.local_time import TimeNotMeant, check_observed, instant_of
 
 MOST_PER_PAGE = 200
 UNNAMED = "unnamed"
@@ -49,6 +50,8 @@ class StoredUpload:
     """As its first bytes say; empty: they look like nothing that is known."""
     observed_at: str
     zone: str
+    observed_utc: str
+    """The instant that both mean; empty where no time is said."""
     created_at: datetime
     removed_at: datetime | None
     job: Job | None
@@ -81,11 +84,11 @@ class Said:
     observed_at: str | None = None
     zone: str | None = None
 
-    def checked(self, *, kept_zone: str = "") -> Said:
-        """The same in one spelling. `kept_zone` is what was said before, where nothing is said now.
+    def checked(self, *, kept_observed_at: str = "", kept_zone: str = "") -> Said:
+        """The same in one spelling. What is kept is what was said before, where nothing is said now.
 
         Raises:
-            UploadInvalid: A kind, time or zone that is none, or a time without a zone.
+            UploadInvalid: A kind, time or zone that is none, a time without a zone, or one that cannot be meant.
         """
         problems: list[FieldProblem] = []
         kind, observed_at, zone = (
@@ -104,14 +107,28 @@ class Said:
             zone, fault = _read_zone(zone)
             if fault:
                 problems.append(FieldProblem("zone", fault))
+        time_of_it = kept_observed_at if observed_at is None else observed_at
         is_zone_known = bool(zone or self.zone or (kept_zone and zone is None))
-        if observed_at and not is_zone_known:
+        if time_of_it and not is_zone_known:
             problems.append(
                 FieldProblem("zone", "Say in which time zone that time is: +01:00, or Europe/Berlin.")
             )
+        elif time_of_it and not problems:
+            try:
+                observed = instant_of(
+                    datetime.fromisoformat(time_of_it), _zone(zone or kept_zone), zone_name=zone or kept_zone
+                )
+                check_observed(observed, now=datetime.now(UTC))
+            except TimeNotMeant as error:
+                problems.append(FieldProblem("observed_at", str(error)))
         if problems:
             raise UploadInvalid(*problems)
         return Said(kind, observed_at, zone)
+
+    @property
+    def observed_utc(self) -> str:
+        """The instant that a checked time and its zone mean; empty where no time is said."""
+        return observed_utc(self.observed_at or "", self.zone or "")
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
@@ -158,7 +175,7 @@ def keep(session: Session, received: Received, *, filename: str, said: Said) -> 
     A file that is there already and could not be read is read again.
     """
     said = said.checked()
-    found = repository.find_same(session, received.sha256, said.observed_at or "")
+    found = repository.find_same(session, received.sha256, said.observed_utc)
     if found is None:
         try:
             with session.begin_nested():
@@ -168,7 +185,7 @@ def keep(session: Session, received: Received, *, filename: str, said: Said) -> 
             jobs.queue_ingest(session, found.id)
             return Outcome(get(session, found.id), is_new=True)
         except IntegrityError:  # another request brought the same file at the same time
-            found = repository.find_same(session, received.sha256, said.observed_at or "")
+            found = repository.find_same(session, received.sha256, said.observed_utc)
             if found is None:
                 raise
     for row in repository.find_with_bytes(session, received.sha256):
@@ -195,7 +212,7 @@ def read_again(
     if row.removed_at is not None:
         raise FileGone(upload_id)
     qsg_map.put_all(session, qsg or {})
-    _change(session, row, said.checked(kept_zone=row.zone))
+    _change(session, row, said.checked(kept_observed_at=row.observed_at, kept_zone=row.zone))
     jobs.queue_ingest(session, row.id)
     return get(session, upload_id)
 
@@ -248,6 +265,7 @@ def _new(received: Received, *, filename: str, said: Said) -> Upload:
         detected_kind=_detected(received.first, name),
         observed_at=said.observed_at or "",
         zone=said.zone or "",
+        observed_utc=said.observed_utc,
         created_at=datetime.now(UTC),
     )
 
@@ -255,16 +273,17 @@ def _new(received: Received, *, filename: str, said: Said) -> Upload:
 def _change(session: Session, row: Upload, said: Said) -> None:
     if said.kind is not None:
         row.kind = said.kind
-    if said.zone is not None:
-        row.zone = said.zone
-    if said.observed_at is not None and said.observed_at != row.observed_at:
-        same = repository.find_same(session, row.sha256, said.observed_at)
+    observed_at = row.observed_at if said.observed_at is None else said.observed_at
+    zone = row.zone if said.zone is None else said.zone
+    instant = observed_utc(observed_at, zone)
+    if instant != row.observed_utc:
+        same = repository.find_same(session, row.sha256, instant)
         if same is not None:
             message = (
                 f"Upload {same.id} is the same text, observed at the same time: nothing is to be read again."
             )
             raise UploadInvalid(FieldProblem("observed_at", message))
-        row.observed_at = said.observed_at
+    row.observed_at, row.zone, row.observed_utc = observed_at, zone, instant
     session.flush()
 
 
@@ -294,6 +313,27 @@ def _read_time(text: str) -> tuple[str, str | None, str | None]:
         own = time.strftime("%z")
         own = f"{own[:3]}:{own[3:5]}"
     return time.replace(tzinfo=None).isoformat(timespec="seconds"), own, None
+
+
+def observed_utc(observed_at: str, zone: str) -> str:
+    """The instant that a time and its zone mean, as it is stored: 2026-11-21T08:30:00Z. Empty where there is no time.
+
+    Both have been checked: no clock left the time out or showed it twice.
+    """
+    if not observed_at:
+        return ""
+    instant = datetime.fromisoformat(observed_at).replace(tzinfo=_zone(zone)).astimezone(UTC)
+    return instant.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _zone(text: str) -> tzinfo:
+    """A zone in the spelling that it is stored in."""
+    if text == "UTC":
+        return UTC
+    if _OFFSET.fullmatch(text):
+        hours, minutes = int(text[1:3]), int(text[4:])
+        return timezone((timedelta(hours=hours, minutes=minutes)) * (-1 if text[0] == "-" else 1))
+    return ZoneInfo(text)
 
 
 def _read_zone(text: str) -> tuple[str, str | None]:
@@ -328,6 +368,7 @@ def _shown(row: Upload, job: Job | None) -> StoredUpload:
         detected_kind=row.detected_kind,
         observed_at=row.observed_at,
         zone=row.zone,
+        observed_utc=row.observed_utc,
         created_at=row.created_at,
         removed_at=row.removed_at,
         job=job,

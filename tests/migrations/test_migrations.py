@@ -9,6 +9,7 @@ import pytest
 from alembic import command
 from alembic.script import ScriptDirectory
 from sqlalchemy import URL, Connection, inspect, text
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 import app.db as db
@@ -180,3 +181,44 @@ def test_every_revision_is_named_by_its_date_and_says_what_it_does() -> None:
         assert script.doc
         assert Path(script.path).name[:10].replace("_", "").isdigit()
         assert script.revision in Path(script.path).name
+
+
+def test_uploads_that_are_one_instant_become_one_and_keep_what_was_read_of_them(url: URL) -> None:
+    database = Database(url)
+    database.upgrade("d4f3c9e6a0b8")
+    told = [
+        (1, "aa", "2026-03-21T09:30:00", "Europe/Berlin"),
+        (2, "aa", "2026-03-21T08:30:00", "UTC"),
+        (3, "aa", "2026-03-21T09:31:00", "-05:00"),
+        (4, "bb", "2026-03-21T08:30:00", "UTC"),
+        (5, "cc", "", ""),
+    ]
+    insert = text(
+        "INSERT INTO uploads (id, filename, size_bytes, sha256, kind, detected_kind, observed_at, zone, created_at)"
+        " VALUES (:id, 'f', 1, :sha256, '', '', :at, :zone, '2026-03-22 00:00:00')"
+    )
+    run = text(
+        "INSERT INTO job_runs (upload_id, kind, state, stage, done, total, sentence, attempts, owner, created_at, log)"
+        " VALUES (:id, 'ingest', 'done', '', 0, 0, :said, 1, '', '2026-03-22 00:00:00', :log)"
+    )
+    with database.engine.begin() as connection:
+        for number, sha256, at, zone in told:
+            connection.execute(insert, {"id": number, "sha256": sha256, "at": at, "zone": zone})
+            connection.execute(run, {"id": number, "said": f"run of {number}", "log": b""})
+    database.upgrade()
+    with database.engine.connect() as connection:
+        instants = text("SELECT id, observed_utc FROM uploads ORDER BY id")
+        assert [tuple(row) for row in connection.execute(instants)] == [
+            (1, "2026-03-21T08:30:00Z"),
+            (3, "2026-03-21T14:31:00Z"),
+            (4, "2026-03-21T08:30:00Z"),
+            (5, ""),
+        ]
+        runs = text("SELECT sentence FROM job_runs WHERE upload_id = 1 ORDER BY id")
+        assert list(connection.scalars(runs)) == ["run of 1", "run of 2"]
+    database.downgrade("d4f3c9e6a0b8")
+    with database.engine.connect() as connection:
+        assert connection.scalar(text("SELECT count(*) FROM uploads")) == 4
+    with database.engine.begin() as connection, pytest.raises(IntegrityError):
+        connection.execute(insert, {"id": 9, "sha256": "bb", "at": "2026-03-21T08:30:00", "zone": "+01:00"})
+    database.close()

@@ -70,13 +70,13 @@ def test_questions_are_told_with_the_options_that_answer_them(
 
 
 def test_what_is_said_of_a_display_reaches_the_reader(url: URL, tmp_path: Path) -> None:
-    said = ["--kind", "cfstatus", "--observed-at", "2026-11-21T09:30", "--zone=-05:00"]
+    said = ["--kind", "cfstatus", "--observed-at", "2024-11-21T09:30", "--zone=-05:00"]
     assert main(["ingest", *said, dump(tmp_path, "days\n")]) == 0
     called = history(settings_for(url, tmp_path), "days\n")
     assert called is not None
     assert (called["kind"], called["observed_at"], called["zone"]) == (
         "cfstatus",
-        "2026-11-21T09:30:00",
+        "2024-11-21T14:30:00Z",
         "-05:00",
     )
 
@@ -95,7 +95,7 @@ def test_the_exit_code_is_the_reader_s(
         (["ingest", "nowhere.smf"], "There is no file 'nowhere.smf'."),
         (["ingest", "--qsg", "SYSA=SQ03", "x"], "not of the form SID:QMGR=QSG"),
         (["ingest", "--qsg", "SYSA:CSQ1=SQ033", "x"], "1 to 4 characters"),
-        (["ingest", "--observed-at", "2026-11-21T09:30", "x"], "in which time zone"),
+        (["ingest", "--observed-at", "2024-11-21T09:30", "x"], "in which time zone"),
         (["ingest", "--kind", "vsam", "x"], "invalid choice"),
         (["history", "export", "--table", "usage"], "invalid choice"),
     ],

@@ -74,13 +74,13 @@ def test_the_reader_is_told_what_people_said_and_what_the_map_says(
     with database.session(writes=True) as session:
         qsg_map.put(session, "SYSA", "CSQ1", "SQ03")
         qsg_map.put(session, "SYSB", "CSQ2", "")
-    said = Said(kind="cfstatus", observed_at="2026-11-21T09:30", zone="-05:00")
+    said = Said(kind="cfstatus", observed_at="2024-11-21T09:30", zone="-05:00")
     assert (
         read(database, settings.model_copy(update={"history_days": 400}), "days\n", said).state
         == JobState.DONE
     )
     assert history(settings, "days\n") == {
-        "kind": "cfstatus", "observed_at": "2026-11-21T09:30:00", "zone": "-05:00", "names": ["night.smf"],
+        "kind": "cfstatus", "observed_at": "2024-11-21T14:30:00Z", "zone": "-05:00", "names": ["night.smf"],
         "qsg": ["SYSA:CSQ1=SQ03", "SYSB:CSQ2="], "retention_days": "400", "master": "spark://127.0.0.1:7077",
     }  # fmt: skip
 

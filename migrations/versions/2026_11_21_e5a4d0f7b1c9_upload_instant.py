@@ -1,0 +1,83 @@
+"""Uploads are told apart by the instant of their observation, not by what a clock in some zone showed.
+
+Before: d4f3c9e6a0b8.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "e5a4d0f7b1c9"
+down_revision = "d4f3c9e6a0b8"
+branch_labels = None
+depends_on = None
+
+KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+UPLOADS = sa.table(
+    "uploads",
+    sa.column("id", KEY),
+    sa.column("sha256", sa.String(64)),
+    sa.column("observed_at", sa.String(40)),
+    sa.column("zone", sa.String(64)),
+    sa.column("observed_utc", sa.String(40)),
+)
+RUNS = sa.table("job_runs", sa.column("upload_id", KEY))
+AUTOINCREMENT = {"sqlite_autoincrement": True}
+"""What SQLite's own description of a table does not tell, and making it anew would lose."""
+
+
+def upgrade() -> None:
+    """Up: the same text at the same instant, given in two zones, becomes one upload, the first; its runs come along."""
+    op.add_column("uploads", sa.Column("observed_utc", sa.String(40), nullable=True))
+    connection = op.get_bind()
+    for row in connection.execute(sa.select(UPLOADS)).all():
+        chosen = sa.update(UPLOADS).where(UPLOADS.c.id == row.id)
+        connection.execute(chosen.values(observed_utc=_instant(row.observed_at, row.zone)))
+    _put_together(connection, "observed_utc")
+    with op.batch_alter_table("uploads", table_kwargs=AUTOINCREMENT) as table:
+        table.alter_column("observed_utc", existing_type=sa.String(40), nullable=False)
+        table.drop_constraint("uq_uploads_sha256_observed_at", type_="unique")
+        table.create_unique_constraint("uq_uploads_sha256_observed_utc", ["sha256", "observed_utc"])
+
+
+def downgrade() -> None:
+    """Down: the same text at the same time of two zones becomes one upload, the first; its runs come along."""
+    _put_together(op.get_bind(), "observed_at")
+    with op.batch_alter_table("uploads", table_kwargs=AUTOINCREMENT) as table:
+        table.drop_constraint("uq_uploads_sha256_observed_utc", type_="unique")
+        table.create_unique_constraint("uq_uploads_sha256_observed_at", ["sha256", "observed_at"])
+        table.drop_column("observed_utc")
+
+
+def _put_together(connection: sa.Connection, told_apart_by: str) -> None:
+    """Leave one upload of each text and time."""
+    first: dict[tuple[str, str], int] = {}
+    for row in connection.execute(sa.select(UPLOADS).order_by(UPLOADS.c.id)).all():
+        kept = first.setdefault((row.sha256, getattr(row, told_apart_by)), row.id)
+        if kept != row.id:
+            connection.execute(sa.update(RUNS).where(RUNS.c.upload_id == row.id).values(upload_id=kept))
+            connection.execute(sa.delete(UPLOADS).where(UPLOADS.c.id == row.id))
+
+
+def _instant(observed_at: str, zone: str) -> str:
+    """As the reader took it: in an hour that a clock ran through twice, the first passage."""
+    if not observed_at:
+        return ""
+    try:
+        instant = datetime.fromisoformat(observed_at).replace(tzinfo=_zone(zone)).astimezone(UTC)
+    except (ValueError, KeyError, OSError, OverflowError):  # a zone that this machine no longer knows
+        return f"{observed_at}@{zone}"[:40]
+    return instant.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _zone(text: str) -> tzinfo:
+    if text in ("", "UTC"):
+        return UTC
+    if text[0] in "+-":
+        offset = timedelta(hours=int(text[1:3]), minutes=int(text[4:6]))
+        return timezone(-offset if text[0] == "-" else offset)
+    return ZoneInfo(text)

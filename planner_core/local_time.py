@@ -1,0 +1,94 @@
+"""When something was observed: a local time and its zone to the one instant that is meant.
+
+A clock that is put forward leaves out an hour, and one that is put back runs through an hour twice. A local time in the
+former was never shown by any clock, and one in the latter is two instants. Both are refused: which of the two it was,
+only the person who read the clock can say. The zone and the time of today are handed in: this module has neither.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final
+
+from planner_core.errors import PlannerError
+
+AHEAD_AT_MOST: Final = timedelta(days=1)
+"""Clocks of two machines differ, and so do the days of two zones; nothing was observed farther ahead than this."""
+FIRST_YEAR: Final = 1990
+
+
+class TimeNotMeant(PlannerError):
+    """A time at which nothing can have been observed; the sentence says what to write."""
+
+
+def instant_of(time: datetime, zone: tzinfo | None = None, *, zone_name: str = "") -> datetime:
+    """The instant in UTC; a time that carries its own offset needs no zone.
+
+    >>> from datetime import timezone
+    >>> instant_of(datetime(2026, 11, 21, 9, 30), timezone(timedelta(hours=1))).isoformat()
+    '2026-11-21T08:30:00+00:00'
+
+    Raises:
+        TimeNotMeant: No clock in the zone showed that time, or one showed it twice.
+    """
+    if time.tzinfo is not None:
+        return _in_utc(time)
+    first = time.replace(tzinfo=zone or UTC, fold=0)
+    second = first.replace(fold=1)
+    before, after = (each.utcoffset() or timedelta(0) for each in (first, second))
+    if before == after:
+        return _in_utc(first)
+    where = f"{time.isoformat(sep=' ', timespec='minutes')} in {zone_name or zone}"
+    if before < after:
+        left_out = "the clock was put forward and left that hour out"
+        message = f"There was no {where}: {left_out}. Give the time that the clock showed, or the time with its offset."
+        raise TimeNotMeant(message)
+    either = " or ".join(
+        f"{time.isoformat(timespec='minutes')}{offset_text(each)}" for each in (before, after)
+    )
+    message = f"The clock showed {where} twice, because it was put back. Say which is meant, by its offset: {either}."
+    raise TimeNotMeant(message)
+
+
+def check_observed(instant: datetime, *, now: datetime) -> None:
+    """Refuse an instant at which nothing can have been observed.
+
+    Raises:
+        TimeNotMeant: It is more than a day ahead of `now`, or from before the records that are read here.
+    """
+    if instant.year < FIRST_YEAR:
+        message = f"{_shown(instant)} is before {FIRST_YEAR}: nothing that is read here is so old. Correct the year."
+        raise TimeNotMeant(message)
+    if is_ahead(instant, now=now):
+        message = (
+            f"{_shown(instant)} has not come yet: the clock here says {_shown(now)}. Give the time at which the display was "
+            "taken; if that is right, the clock of this machine is wrong."
+        )
+        raise TimeNotMeant(message)
+
+
+def is_ahead(instant: datetime, *, now: datetime) -> bool:
+    """Whether a time is so far ahead that a clock was wrong when it was written."""
+    return instant - now > AHEAD_AT_MOST
+
+
+def offset_text(offset: timedelta) -> str:
+    """An offset as ISO 8601 has it.
+
+    >>> offset_text(timedelta(hours=-3, minutes=-30))
+    '-03:30'
+    """
+    minutes = offset // timedelta(minutes=1)
+    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02d}:{abs(minutes) % 60:02d}"
+
+
+def _in_utc(time: datetime) -> datetime:
+    try:
+        return time.astimezone(UTC)
+    except OverflowError:  # the first and the last day there is
+        message = f"{time.isoformat()} is no time at which anything was observed."
+        raise TimeNotMeant(message) from None
+
+
+def _shown(instant: datetime) -> str:
+    return f"{instant.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
