@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from pathlib import Path
 from typing import Annotated, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -109,6 +110,35 @@ class Settings(BaseSettings):
         ge=1,
         description="Seconds without a sign of life after which the reading of an upload is begun again.",
     )
+    night_hour: Annotated[int | None, NoDecode] = Field(
+        default=2,
+        ge=0,
+        le=23,
+        description="Hour of the day, local time, at which the service starts the nightly run by itself; off: it never does.",
+    )
+    night_zone: str = Field(
+        default="",
+        description="Time zone of that hour, such as Europe/Berlin. Empty: that of the machine.",
+    )
+    forecast_days: int = Field(default=180, ge=7, le=730, description="Days that forecasts look ahead.")
+    lead_time_days: int = Field(
+        default=30,
+        ge=1,
+        le=730,
+        description="Days that a larger structure takes from the request to its activation: what fills sooner is a finding.",
+    )
+    oversize_percent: float = Field(
+        default=50.0,
+        ge=0,
+        description="How far INITSIZE may be above the need before the night says so, in percent of the need.",
+    )
+    ratio_percent: float = Field(
+        default=50.0,
+        gt=0,
+        description=(
+            "How far elements per entry may be from what the messages take before the night says so, in percent."
+        ),
+    )
     compress_over_bytes: int = Field(
         default=1400,
         ge=0,
@@ -122,6 +152,22 @@ class Settings(BaseSettings):
             return tuple(name.strip().lower() for name in value.split(",") if name.strip())
         return value
 
+    @field_validator("night_hour", mode="before")
+    @classmethod
+    def _off_is_none(cls, value: object) -> object:
+        return None if isinstance(value, str) and value.strip().lower() in ("off", "") else value
+
+    @field_validator("night_zone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        try:
+            if value:
+                ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            message = f"{value!r} is no time zone, such as Europe/Berlin"
+            raise ValueError(message) from None
+        return value
+
     @property
     def history(self) -> str:
         """Where the usage history is, as the jobs take it."""
@@ -131,6 +177,7 @@ class Settings(BaseSettings):
         """The same settings for a process that is started: a folder means the same wherever it runs."""
         values = {name: getattr(self, name) for name in type(self).model_fields}
         values["data_dir"] = self.data_dir.absolute()
+        values["night_hour"] = "off" if self.night_hour is None else self.night_hour
         values["allowed_hosts"] = ",".join(self.allowed_hosts)
         return {f"CFPLAN_{name.upper()}": str(value) for name, value in values.items()}
 

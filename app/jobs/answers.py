@@ -9,7 +9,7 @@ from pydantic import Field
 
 from app.answers import Answer, FindingAnswer
 from app.jobs import processes
-from app.jobs.models import JobState
+from app.jobs.models import ALONE, JobState
 from app.jobs.service import Job
 
 STAGES = {
@@ -17,10 +17,19 @@ STAGES = {
     "decoding": "Decoding",
     "committing": "Storing in the usage history",
     "summing": "Summing up the hours",
+    "simulating": "Simulating",
+    "forgetting": "Removing what was simulated",
+    "ingesting": "Reading what was simulated",
+    "reducing": "Reducing the days",
+    "fitting": "Fitting curves",
+    "forecasting": "Forecasting",
+    "scoring": "Holding forecasts against what happened",
+    "storing": "Storing the results",
 }
 """What a job does one after the other; a text has nothing to index."""
 WAITS = "Waits until it is its turn."
 BEGINS = "The reader starts."
+NIGHT_BEGINS = "The job starts; Spark takes some seconds."
 
 
 class AskedQueueManager(Answer):
@@ -47,13 +56,19 @@ class JobMembers(Answer):
     """One run of a job."""
 
     id: int
-    kind: Annotated[str, Field(description="What it does: `ingest` reads an upload into the usage history.")]
+    kind: Annotated[
+        str,
+        Field(
+            description="What it does: `ingest` reads an upload into the usage history, `night` is a nightly run, "
+            "`look_around` simulates data and makes a nightly run over it, `forget_simulated` takes it away again."
+        ),
+    ]
     upload_id: int | None
     state: Annotated[
         Literal["queued", "running", "asks", "done", "failed"],
         Field(description="`asks` waits for answers; `done` and `failed` are ends."),
     ]
-    stage: Annotated[str, Field(description="`indexing`, `decoding`, `committing`, `summing`; empty before.")]
+    stage: Annotated[str, Field(description="Such as `decoding` or `fitting`; empty before the first.")]
     done: Annotated[int, Field(description="How much of the stage is done; bytes, where it has bytes.")]
     total: Annotated[int, Field(description="How much there is in the stage; 0 when that is not known.")]
     sentence: Annotated[str, Field(description="Where it is, or how it ended, in words.")]
@@ -88,7 +103,8 @@ def sentence_of(job: Job) -> str:
     if job.state == JobState.QUEUED:
         return processes.WHAT_TO_DO if processes.missing_packages() else WAITS
     if job.state == JobState.RUNNING:
-        return f"{STAGES[job.stage]}." if job.stage in STAGES else BEGINS
+        begins = NIGHT_BEGINS if job.kind in ALONE else BEGINS
+        return f"{STAGES[job.stage]}." if job.stage in STAGES else begins
     return ""
 
 

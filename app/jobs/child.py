@@ -22,8 +22,10 @@ LINES_AHEAD = 1_000
 class Child:
     """Used as a context; whatever it started is ended with it."""
 
-    def __init__(self, command: Sequence[str], *, on_stderr: Callable[[str], None]) -> None:
-        """Start it, in a group of its own, with nothing to read."""
+    def __init__(
+        self, command: Sequence[str], *, on_stderr: Callable[[str], None], kept_open: Sequence[int] = ()
+    ) -> None:
+        """Start it, in a group of its own, with nothing to read; `kept_open` are open files that it holds as well."""
         self._on_stderr = on_stderr
         self._lines: queue.Queue[str | None] = queue.Queue(LINES_AHEAD)
         self._process = subprocess.Popen(
@@ -32,6 +34,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            pass_fds=kept_open,
             encoding="utf-8",
             errors="replace",
         )
@@ -49,6 +52,11 @@ class Child:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+    @property
+    def pid(self) -> int:
+        """Of the process, and of the group that it leads."""
+        return self._process.pid
 
     def events(self, *, every_s: float) -> Iterator[Mapping[str, Any] | None]:
         """What it prints, line by line, to its end; None whenever it was silent for so long."""

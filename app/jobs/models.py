@@ -25,6 +25,10 @@ class JobState(StrEnum):
 
 INGEST = "ingest"
 """The kind of job that reads an upload into the usage history."""
+NIGHT, LOOK_AROUND, FORGET_SIMULATED = "night", "look_around", "forget_simulated"
+"""The nightly run; simulated data with a nightly run over it; such data taken away again."""
+ALONE = (NIGHT, LOOK_AROUND, FORGET_SIMULATED)
+"""Kinds of which one run at a time is worked on, wherever it was begun."""
 
 
 class JobRun(Base):

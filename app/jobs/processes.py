@@ -10,6 +10,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -26,6 +27,7 @@ WHAT_TO_DO = (
     f"{WHAT_TO_DO_AT_THE_TERMINAL} Uploads are kept meanwhile, and read as soon as the packages are there."
 )
 INGEST, ROLLUP, HISTORY = "spark_jobs.ingest", "spark_jobs.rollup", "spark_jobs.history"
+NIGHT, SIMULATE = "spark_jobs.night", "spark_jobs.simulate"
 WORK = "jobs"
 MASTER_VARIABLE = "SPARK_MASTER"
 """Spark's own name for where it runs: this machine's cores, or a cluster."""
@@ -74,6 +76,35 @@ def rollup_command(settings: Settings, days: Sequence[str]) -> list[str]:
     """Sum up these days of the history; without days, all of it."""
     command = [*PYTHON, ROLLUP, "--history", settings.history]
     return [*command, f"--days={','.join(days)}"] if days else command
+
+
+def night_command(settings: Settings, *, facts: Path, out: Path, is_whole: bool) -> list[str]:
+    """Reduce what is new of the history, fit, forecast and write the result; `is_whole`: with all days, not only new ones."""
+    command = [
+        *PYTHON, NIGHT, "--history", settings.history, "--facts", str(facts), "--out", str(out), "--progress",
+        "--horizon", str(settings.forecast_days), "--work-dir", str(work_dir(settings)),
+    ]  # fmt: skip
+    master = os.environ.get(MASTER_VARIABLE)
+    if master:
+        command.append(f"--master={master}")
+    return [*command, "--republish"] if is_whole else command
+
+
+def simulate_command(
+    folder: Path, *, days: int, structures: int, queue_managers: int, interval_minutes: int, seed: int, last_day: date,
+    days_per_file: int,
+) -> list[str]:  # fmt: skip
+    """Write the files of a simulated site into a folder, which need not be empty if an earlier simulation is in it."""
+    return [
+        *PYTHON, SIMULATE, "--days", str(days), "--structures", str(structures), "--queue-managers", str(queue_managers),
+        "--interval-minutes", str(interval_minutes), "--seed", str(seed), "--last-day", last_day.isoformat(),
+        "--days-per-file", str(days_per_file), "--out", str(folder), "--force", "--progress",
+    ]  # fmt: skip
+
+
+def history_command(settings: Settings, verb: str, *rest: str) -> list[str]:
+    """Look after the usage history."""
+    return [*PYTHON, HISTORY, verb, "--history", settings.history, *rest]
 
 
 def supervisor_command(job_id: int) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, func, or_, select, text, update
 from sqlalchemy.orm import Session, defer
 
-from app.jobs.models import JobRun, JobState
+from app.jobs.models import ALONE, JobRun, JobState
 
 CLAIM_LOCK = 0x6366706A6F62  # "cfpjob"
 """PostgreSQL's advisory lock under which runs are claimed: so their number at one time holds."""
@@ -55,18 +55,42 @@ def alive(stale_before: datetime) -> ColumnElement[bool]:
 
 
 def waiting(session: Session, *, stale_before: datetime) -> Sequence[int]:
-    """Numbers of the runs that nobody works on, the oldest first."""
+    """Numbers of the runs that could be worked on and that nobody works on, the oldest first.
+
+    While a run of the kinds that stand alone is worked on, no other of them is among these.
+    """
     is_stale = and_(
         JobRun.state == JobState.RUNNING,
         or_(JobRun.heartbeat_at.is_(None), JobRun.heartbeat_at < stale_before),
     )
-    query = select(JobRun.id).where(or_(JobRun.state == JobState.QUEUED, is_stale)).order_by(JobRun.id)
-    return session.scalars(query).all()
+    query = select(JobRun.id, JobRun.kind).where(or_(JobRun.state == JobState.QUEUED, is_stale))
+    is_taken = count_alive(session, stale_before=stale_before, kinds=ALONE) > 0
+    found = []
+    for job_id, kind in session.execute(query.order_by(JobRun.id)):
+        if kind in ALONE and is_taken:
+            continue
+        is_taken = is_taken or kind in ALONE
+        found.append(job_id)
+    return found
 
 
-def count_alive(session: Session, *, stale_before: datetime) -> int:
-    """How many runs are being worked on."""
-    return session.scalars(select(func.count(JobRun.id)).where(alive(stale_before))).one()
+def count_alive(session: Session, *, stale_before: datetime, kinds: Sequence[str] = ()) -> int:
+    """How many runs are being worked on; `kinds`: of these kinds only."""
+    query = select(func.count(JobRun.id)).where(alive(stale_before))
+    return session.scalars(query.where(JobRun.kind.in_(kinds)) if kinds else query).one()
+
+
+def unfinished(session: Session, kind: str) -> Sequence[int]:
+    """Numbers of the runs of a kind that wait or work, the oldest first."""
+    under_way = JobRun.state.in_((JobState.QUEUED, JobState.RUNNING))
+    return session.scalars(select(JobRun.id).where(JobRun.kind == kind, under_way).order_by(JobRun.id)).all()
+
+
+def last_of_kind(session: Session, kind: str) -> JobRun | None:
+    """The last run of a kind, without report and log."""
+    query = select(JobRun).where(JobRun.kind == kind).order_by(JobRun.id.desc()).limit(1)
+    query = query.options(defer(JobRun.report, raiseload=True), defer(JobRun.log, raiseload=True))
+    return session.scalars(query).one_or_none()
 
 
 def running_owners(session: Session) -> Sequence[tuple[int, str]]:

@@ -10,8 +10,11 @@ import sys
 from sqlalchemy.exc import OperationalError
 
 from app.db import Database, database_url
+from app.jobs import repository
+from app.jobs.keeper import Keeper
+from app.jobs.models import FORGET_SIMULATED, LOOK_AROUND, NIGHT
 from app.jobs.supervisor import Supervisor
-from app.settings import read_settings
+from app.settings import Settings, read_settings
 from planner_core.errors import PlannerError
 
 
@@ -25,13 +28,28 @@ def main(argv: list[str] | None = None) -> int:
         settings = read_settings()
         database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
         try:
-            Supervisor(database, settings, int(arguments[0])).run()
+            keeper_of(database, settings, int(arguments[0])).run()
         finally:
             database.close()
     except (PlannerError, OperationalError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
     return 0
+
+
+def keeper_of(database: Database, settings: Settings, job_id: int) -> Keeper:
+    """The one that knows what a run of this kind does; of a run that is not there, one that will find it gone."""
+    from app.night.keeper import NightKeeper
+    from app.night.looking_around import Forgetting, LookAround
+
+    with database.session(writes=False) as session:
+        run = repository.find(session, job_id, light=True)
+    kinds: dict[str, type[Keeper]] = {
+        NIGHT: NightKeeper,
+        LOOK_AROUND: LookAround,
+        FORGET_SIMULATED: Forgetting,
+    }
+    return kinds.get(run.kind if run else "", Supervisor)(database, settings, job_id)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from app.jobs import repository
 from app.jobs.errors import JobBusy, JobNotFound
-from app.jobs.models import INGEST, JobRun, JobState
+from app.jobs.models import ALONE, INGEST, JobRun, JobState
 
 MOST_ATTEMPTS = 5
 """A run that was cut off this often is not resumed by itself again: it may be what kills the machine."""
@@ -124,8 +124,13 @@ def queue_ingest(session: Session, upload_id: int) -> Job:
         if last.state == JobState.ASKS:  # its questions are answered, or asked anew by the next one
             last.state, last.ended_at = JobState.FAILED, now()
             last.sentence = "Read again with more answers."
+    return queue(session, INGEST, upload_id=upload_id)
+
+
+def queue(session: Session, kind: str, *, upload_id: int | None = None) -> Job:
+    """A new run. It is flushed for its number."""
     run = JobRun(
-        kind=INGEST, upload_id=upload_id, state=JobState.QUEUED, stage="", done=0, total=0, sentence="",
+        kind=kind, upload_id=upload_id, state=JobState.QUEUED, stage="", done=0, total=0, sentence="",
         attempts=0, owner="", created_at=now(), log="",
     )  # fmt: skip
     session.add(run)
@@ -139,7 +144,10 @@ def waiting(session: Session, *, stale: timedelta) -> Sequence[int]:
 
 
 def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_once: int) -> Job | None:
-    """Take a run over; None when another works on it, it has ended, or as many as may run do so already."""
+    """Take a run over; None when another works on it, it has ended, or as many as may run do so already.
+
+    Of the kinds that stand alone one run at a time can be taken, however many others may run.
+    """
     repository.hold_claims(session)
     run = repository.find(session, job_id, lock=True)
     stale_before = now() - stale
@@ -151,11 +159,14 @@ def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_onc
     if was_running and run.attempts >= MOST_ATTEMPTS:
         run.state, run.ended_at = JobState.FAILED, now()
         run.sentence = (
-            f"Reading was cut off {run.attempts} times before it had ended, so it is not begun again by itself. "
+            f"{'Reading' if run.kind == INGEST else 'The run'} was cut off {run.attempts} times before it had ended, "
+            "so it is not begun again by itself. "
             "The log may say why; a machine with too little memory ends processes without a word."
         )
         return None
     if repository.count_alive(session, stale_before=stale_before) >= at_once:
+        return None
+    if run.kind in ALONE and repository.count_alive(session, stale_before=stale_before, kinds=ALONE):
         return None
     run.state, run.owner, run.heartbeat_at, run.attempts = JobState.RUNNING, owner, now(), run.attempts + 1
     run.started_at = run.started_at or run.heartbeat_at
@@ -181,10 +192,14 @@ def refuse(session: Session, job_id: int, sentence: str) -> None:
 # ---- during a run, by its owner --------------------------------------------------------------------------------------
 
 
-def beat(session: Session, job_id: int, owner: str, *, stage: str, done: int, total: int, log: str) -> bool:
+def beat(
+    session: Session, job_id: int, owner: str, *, stage: str, done: int, total: int, log: str,
+    sentence: str | None = None,
+) -> bool:  # fmt: skip
     """The owner is alive and this far; False when the run is no longer its own."""
+    told = {} if sentence is None else {"sentence": sentence}
     return repository.change_own(
-        session, job_id, owner, heartbeat_at=now(), stage=stage, done=done, total=total, log=log
+        session, job_id, owner, heartbeat_at=now(), stage=stage, done=done, total=total, log=log, **told
     )
 
 

@@ -11,106 +11,39 @@ The steps, each of which may be cut off at any instant and done again:
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import secrets
-import signal
-import socket
-import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-from sqlalchemy.exc import OperationalError
-
-from app.db import Database
 from app.jobs import processes, service
-from app.jobs.child import Child
-from app.jobs.log import Log
+from app.jobs.keeper import BEAT_S, Failed, Keeper, Lost, amount_of, how_it_ended
 from app.jobs.models import JobState
-from app.settings import Settings
+from app.jobs.service import Job
 from app.uploads import files, qsg_map
 from app.uploads import service as uploads
 from app.usage.rollups import store_rollups
-from planner_core.errors import PlannerError
 
-BEAT_S = 1.0
-"""The row is written at most this often, and at least this often while the process lives."""
 READ, NOTHING, NOT_READABLE, ASKS = 0, 1, 3, 4
 """Exit codes of the reader: docs/contributing/ingest-protocol.md."""
 EXIT_CODES = {
     "stored": READ, "already_stored": READ, "nothing": NOTHING, "not_readable": NOT_READABLE, "needs_answers": ASKS,
 }  # fmt: skip
 SUMMING = "summing"
-LONGEST_LAST_WORDS = 500
 ROLLUPS_CUT_SHORT = "The roll-ups ended in the middle of their output."
 
 
-class Lost(Exception):
-    """The run is another's: this process was taken for dead."""
+class Supervisor(Keeper):
+    """A run that reads an upload into the usage history."""
 
-
-class Stopped(Exception):
-    """This process was told to stop."""
-
-
-class Failed(PlannerError):
-    """A step did not end well; the sentence is for the row."""
-
-
-def owner_name() -> str:
-    """Where and what this process is, and something that nobody else ever was."""
-    return f"{socket.gethostname()[:60]}:{os.getpid()}:{secrets.token_hex(8)}"
-
-
-class Supervisor:
-    """One run of a job, from its claim to its end."""
-
-    def __init__(self, database: Database, settings: Settings, job_id: int) -> None:
-        self._database = database
-        self._settings = settings
-        self._id = job_id
-        self._owner = owner_name()
-        self._log = Log()
-        self._lock = threading.Lock()
-        self._stage, self._done, self._total = "", 0, 0
-        self._beaten_at = 0.0
-        self._is_stopped = threading.Event()
-        self._last_words = ""
-
-    def run(self) -> bool:
-        """Work on the run to its end; say whether it was this process's to work on."""
-        with self._database.session(writes=True) as session:
-            claimed = service.claim(
-                session, self._id, owner=self._owner, stale=timedelta(seconds=self._settings.job_stale_s),
-                at_once=self._settings.jobs_at_once,
-            )  # fmt: skip
-            if claimed is None:
-                return False
-            self._log = Log(service.log_of(session, self._id))
+    def _work(self, claimed: Job) -> None:
+        with self._database.session(writes=False) as session:
             report: Mapping[str, Any] | None = service.report_of(session, self._id)
-        self._say(f"attempt {claimed.attempts}, process {os.getpid()} on {socket.gethostname()}")
-        try:
-            with self._told_to_stop():
-                if report is None:
-                    report = self._ingest(claimed.upload_id)
-                if report is not None:
-                    self._sum_up(report)
-        except Lost:
-            return False
-        except Stopped:
-            self._say("told to stop: the run waits until the service is started again")
-            with self._database.session(writes=True) as session:
-                service.give_back(session, self._id, self._owner)
-        except PlannerError as error:
-            self._end(JobState.FAILED, sentence=str(error))
-        return True
-
-    # ---- the steps ---------------------------------------------------------------------------------------------------
+        if report is None:
+            report = self._ingest(claimed.upload_id)
+        if report is not None:
+            self._sum_up(report)
 
     def _ingest(self, upload_id: int | None) -> Mapping[str, Any] | None:
         """Read the file; the report where the run goes on, None where it has come to rest."""
@@ -121,8 +54,8 @@ class Supervisor:
             for event in child.events(every_s=BEAT_S):
                 kind = None if event is None else event.get("event")
                 if event is not None and kind == "progress":
-                    self._stage = str(event.get("stage", ""))[:20]
-                    self._done, self._total = (_number(event.get(key)) for key in ("done", "total"))
+                    done, total = (amount_of(event.get(key)) for key in ("done", "total"))
+                    self._at(str(event.get("stage", "")), done=done, total=total)
                 elif kind == "asks":
                     asks = event
                 elif kind == "report":
@@ -138,7 +71,7 @@ class Supervisor:
             )
             return None
         if code not in (READ, NOTHING) or report is None:
-            raise Failed(_how_it_ended("Reading", code, self._last_words))
+            raise Failed(how_it_ended("Reading", code, self._last_words))
         with self._database.session(writes=True) as session:
             if not service.keep_report(session, self._id, self._owner, report):
                 raise Lost
@@ -164,7 +97,7 @@ class Supervisor:
             raise Failed(message)
         return processes.ingest_command(
             self._settings, [path], names=[upload.filename], qsg=known,
-            kind=upload.kind or upload.detected_kind, observed_at=upload.observed_at, zone=upload.zone,
+            kind=upload.kind or upload.detected_kind, observed_at=upload.observed_utc, zone=upload.zone,
         )  # fmt: skip
 
     def _sum_up(self, report: Mapping[str, Any]) -> None:
@@ -173,7 +106,7 @@ class Supervisor:
         if not days:
             self._end(JobState.DONE, sentence=_sentence(report), report=report)
             return
-        self._stage, self._done, self._total = SUMMING, 0, 0
+        self._at(SUMMING)
         path = processes.work_dir(self._settings) / f"{self._id}-{secrets.token_hex(4)}.rollup.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -196,7 +129,7 @@ class Supervisor:
                 self._beat()
             code = child.wait()
         if code != 0 and not (code < 0 and is_whole):  # with its last line, all is said
-            raise Failed(_how_it_ended("Summing up", code, self._last_words))
+            raise Failed(how_it_ended("Summing up", code, self._last_words))
         if not is_whole:
             raise Failed(ROLLUPS_CUT_SHORT)
 
@@ -211,66 +144,6 @@ class Supervisor:
             if not is_own:
                 raise Lost
             store_rollups(session, read_lines(path))
-
-    # ---- the row -----------------------------------------------------------------------------------------------------
-
-    def _beat(self) -> None:
-        if self._is_stopped.is_set():
-            raise Stopped
-        if time.monotonic() - self._beaten_at < BEAT_S:
-            return
-        try:
-            with self._database.session(writes=True) as session:
-                is_own = service.beat(
-                    session, self._id, self._owner, stage=self._stage, done=self._done, total=self._total,
-                    log=self._log_text(),
-                )  # fmt: skip
-        except OperationalError as error:  # busy, or away for a moment: the next beat may do
-            self._say(f"the row could not be written: {error.orig}")
-        else:
-            if not is_own:
-                raise Lost
-        self._beaten_at = time.monotonic()
-
-    def _end(self, state: JobState, **values: Any) -> None:  # noqa: ANN401 - those of service.end
-        self._say(f"{state}: {values.get('sentence', '')}")
-        with self._database.session(writes=True) as session:
-            service.end(session, self._id, self._owner, state, log=self._log_text(), **values)
-
-    def _say(self, line: str) -> None:
-        with self._lock:
-            self._log.add(line)
-
-    def _log_text(self) -> str:
-        with self._lock:
-            return self._log.text()
-
-    def _child(self, command: list[str]) -> Child:
-        self._say(f"started: {command[len(processes.PYTHON)]}")
-        processes.work_dir(self._settings).mkdir(parents=True, exist_ok=True)
-        self._last_words = ""
-        return Child(command, on_stderr=self._hear)
-
-    def _hear(self, line: str) -> None:
-        self._last_words = line.strip()[:LONGEST_LAST_WORDS]
-        self._say(line)
-
-    @contextlib.contextmanager
-    def _told_to_stop(self) -> Iterator[None]:
-        """Heed SIGTERM, as a machine sends it before it stops. In a thread nobody sends signals."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-
-        def stop(_number: int, _frame: FrameType | None) -> None:
-            self._is_stopped.set()
-
-        before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -298,17 +171,3 @@ def _sentence(report: Mapping[str, Any] | None) -> str:
 def _files(report: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     found = (report or {}).get("files")
     return [part for part in found if isinstance(part, dict)] if isinstance(found, list) else []
-
-
-def _number(value: object) -> int:
-    return int(value) if isinstance(value, (int, float)) and 0 <= value < 2**62 else 0
-
-
-def _how_it_ended(what: str, code: int, last_words: str) -> str:
-    if code < 0:
-        return (
-            f"{what} was ended from outside, by signal {-code}. Signal 9 often means that the machine had too little "
-            "memory. Nothing was stored in part; it can be tried again."
-        )
-    said = f" It said: {last_words}" if last_words else ""
-    return f"{what} failed with exit code {code}; nothing was stored in part. The log has more.{said}"

@@ -30,7 +30,7 @@ EVERY_S = 2.0
 TIDY_EVERY_S = 3_600.0
 MOST_FALSE_STARTS = 3
 NEVER_BEGAN = (
-    "The process that was to read this upload ended before it began, several times. What it said stands in the file "
+    "The process that was to work on this ended before it began, several times. What it said stands in the file "
     "supervisors.log in the folder jobs of the data folder."
 )
 

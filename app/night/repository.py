@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from itertools import islice
+from typing import Any, TypeAlias, TypeVar
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import Row, delete, func, select, update
 from sqlalchemy.orm import Session, defer
 
 from app.jobs.models import JobRun, JobState
@@ -18,7 +20,16 @@ from app.night.models import (
     ForecastScore,
     NightFinding,
     NightlyRun,
+    Trigger,
 )
+from app.plans.models import Plan, PlanVersion
+from app.usage.models import MeasuredStructure
+from planner_core.simulated import has_simulated_name
+
+AnyRow: TypeAlias = Row[*tuple[Any, ...]]
+Key = TypeVar("Key")
+KEYS_AT_ONCE = 500
+"""Databases bind some thousands of values in one statement at most."""
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
 
@@ -74,6 +85,33 @@ def has_run_due(session: Session, night: date) -> bool:
     return session.scalars(select(NightlyRun.id).where(NightlyRun.due_on == night)).first() is not None
 
 
+def has_unpublished_days(session: Session, run_id: int) -> bool:
+    """Whether an earlier run may have reduced days whose peaks never came here: it began and was not stored."""
+    last = last_stored_run(session)
+    query = select(NightlyRun.id).where(NightlyRun.stored_at.is_(None), NightlyRun.id < run_id)
+    return last is None or session.scalars(query.where(NightlyRun.id > last.id)).first() is not None
+
+
+def runs_triggered_by(session: Session, trigger: Trigger) -> Sequence[NightlyRun]:
+    """Runs that were begun so, the oldest first."""
+    return session.scalars(
+        select(NightlyRun).where(NightlyRun.trigger == trigger).order_by(NightlyRun.id)
+    ).all()
+
+
+# ---- what a night is told --------------------------------------------------------------------------------------------
+
+
+def latest_plans(session: Session) -> Sequence[AnyRow]:
+    """Name, number, group, document and result of the latest version of every living plan, by name."""
+    query = (
+        select(Plan.name, PlanVersion.number, PlanVersion.qsg, PlanVersion.document, PlanVersion.result)
+        .join(PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest))
+        .where(Plan.deleted_at.is_(None))
+    )
+    return session.execute(query.order_by(Plan.name)).all()
+
+
 # ---- fitted curves ---------------------------------------------------------------------------------------------------
 
 
@@ -111,6 +149,13 @@ def curves_of_scope(session: Session, scope: str, *, limit: int = 100) -> Sequen
     """All fits of one coupling facility and CFCC level, the newest first."""
     query = select(FittedCurve).where(FittedCurve.scope == scope).order_by(FittedCurve.id.desc()).limit(limit)
     return session.scalars(query).all()
+
+
+def curves_of_run(session: Session, run_id: int) -> Sequence[FittedCurve]:
+    """The fits that a run brought, in their order."""
+    return session.scalars(
+        select(FittedCurve).where(FittedCurve.run_id == run_id).order_by(FittedCurve.id)
+    ).all()
 
 
 def lay_down_current(session: Session, scope: str) -> None:
@@ -170,6 +215,21 @@ def forecasts_to_score(session: Session, today: date) -> Sequence[Forecast]:
     return session.scalars(query).all()
 
 
+def lay_down_latest(session: Session, forecast_ids: Iterable[int]) -> None:
+    """These forecasts are not the latest of their series any more."""
+    for ids in _portions(forecast_ids):
+        session.execute(update(Forecast).where(Forecast.id.in_(ids)).values(is_latest=False))
+
+
+def forecasts_by_id(session: Session, forecast_ids: Iterable[int]) -> Mapping[int, Forecast]:
+    """Those of these forecasts that are there."""
+    return {
+        each.id: each
+        for ids in _portions(forecast_ids)
+        for each in session.scalars(select(Forecast).where(Forecast.id.in_(ids)))
+    }
+
+
 def last_scores(session: Session, forecast_ids: Iterable[int]) -> Mapping[int, ForecastScore]:
     """The last score of each of these forecasts, by the forecast's number."""
     last = (
@@ -196,11 +256,17 @@ def findings_of(session: Session, run_id: int, *, limit: int | None = None) -> S
     return session.scalars(query.limit(limit)).all()
 
 
-def finding_counts(session: Session, run_id: int) -> Mapping[str, int]:
-    """How many findings of each severity a run has."""
-    query = select(NightFinding.severity, func.count()).where(NightFinding.run_id == run_id)
-    counted = session.execute(query.group_by(NightFinding.severity))
-    return {row[0]: row[1] for row in counted}
+def finding_counts(session: Session, run_ids: Sequence[int]) -> Mapping[int, Mapping[str, int]]:
+    """How many findings of each severity each of these runs has."""
+    query = select(NightFinding.run_id, NightFinding.severity, func.count()).where(
+        NightFinding.run_id.in_(run_ids)
+    )
+    found: dict[int, dict[str, int]] = {}
+    for run_id, severity, count in session.execute(
+        query.group_by(NightFinding.run_id, NightFinding.severity)
+    ):
+        found.setdefault(run_id, {})[severity] = count
+    return found
 
 
 # ---- daily peaks -----------------------------------------------------------------------------------------------------
@@ -222,7 +288,22 @@ def daily_usage(
 
 def remove_days(session: Session, days: Iterable[date]) -> None:
     """Remove all rows of these days."""
-    session.execute(delete(DailyStructureUsage).where(DailyStructureUsage.day.in_(list(days))))
+    for some in _portions(days):
+        session.execute(delete(DailyStructureUsage).where(DailyStructureUsage.day.in_(some)))
+
+
+def remove_days_outside(session: Session, first: date | None, last: date | None) -> None:
+    """Remove what lies before the first day of the history, or after its last; of an empty history all."""
+    if first is None or last is None:
+        remove_all_days(session)
+        return
+    is_outside = (DailyStructureUsage.day < first) | (DailyStructureUsage.day > last)
+    session.execute(delete(DailyStructureUsage).where(is_outside))
+
+
+def remove_all_days(session: Session) -> None:
+    """Remove every day."""
+    session.execute(delete(DailyStructureUsage))
 
 
 # ---- CFCC levels -----------------------------------------------------------------------------------------------------
@@ -242,3 +323,55 @@ def remove_cf_level(session: Session, coupling_facility: str) -> bool:
     """Forget the level of a coupling facility; say whether it was known."""
     query = delete(CfLevel).where(CfLevel.coupling_facility == coupling_facility)
     return bool(session.execute(query).rowcount)  # type: ignore[attr-defined]
+
+
+def _portions(keys: Iterable[Key]) -> Iterator[list[Key]]:
+    rest = iter(keys)
+    while portion := list(islice(rest, KEYS_AT_ONCE)):
+        yield portion
+
+
+def keep_simulated_levels(session: Session, levels: Mapping[str, int], *, at: datetime) -> None:
+    """Keep the levels of simulated coupling facilities; what the site says of such a name stays."""
+    known = {each.coupling_facility for each in cf_levels(session)}
+    for name, level in levels.items():
+        if name not in known:
+            session.add(
+                CfLevel(coupling_facility=name, cfcc_level=level, source=SIMULATED_DATA, updated_at=at)
+            )
+
+
+# ---- simulated data --------------------------------------------------------------------------------------------------
+
+SIMULATED_DATA = "simulated data"
+SIMULATED = (FittedCurve, Forecast, NightFinding, DailyStructureUsage)
+
+
+def has_simulated(session: Session) -> bool:
+    """Whether anything simulated is stored."""
+    groups = session.scalars(select(MeasuredStructure.qsg).distinct())
+    return any(map(has_simulated_name, groups)) or any(
+        session.execute(select(table.is_simulated).where(table.is_simulated).limit(1)).first() is not None
+        for table in SIMULATED
+    )
+
+
+def remove_simulated(session: Session) -> dict[str, int]:
+    """Remove what is marked as simulated, and runs made for it that nothing else rests on; how many rows of each."""
+    removed = {}
+    for table in SIMULATED:
+        gone = session.execute(delete(table).where(table.is_simulated))
+        removed[table.__tablename__] = int(gone.rowcount)  # type: ignore[attr-defined]
+    of_simulation = select(NightlyRun.job_id).where(
+        NightlyRun.trigger == Trigger.SIMULATION,
+        *(
+            ~select(1).where(table.run_id == NightlyRun.id).exists()
+            for table in (FittedCurve, Forecast, ForecastScore, NightFinding)
+        ),
+    )
+    job_ids = session.scalars(of_simulation).all()
+    session.execute(delete(NightlyRun).where(NightlyRun.job_id.in_(job_ids)))
+    gone = session.execute(delete(JobRun).where(JobRun.id.in_(job_ids)))
+    session.execute(delete(CfLevel).where(CfLevel.source == SIMULATED_DATA))
+    removed[NightlyRun.__tablename__] = int(gone.rowcount)  # type: ignore[attr-defined]
+    return removed

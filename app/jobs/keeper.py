@@ -1,0 +1,211 @@
+"""Keeps one run of a job: claims it, lets it work, writes its progress to the row, ends it.
+
+What a job does is in the classes below this one. Each step of theirs may be cut off at any instant and done again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import signal
+import socket
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from types import FrameType
+from typing import Any
+
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+
+from app.db import Database
+from app.jobs import processes, service
+from app.jobs.child import Child
+from app.jobs.log import Log
+from app.jobs.models import JobState
+from app.jobs.service import Job
+from app.settings import Settings
+from planner_core.errors import PlannerError
+
+BEAT_S = 1.0
+"""The row is written at most this often, and at least this often while the process lives."""
+LONGEST_LAST_WORDS = 500
+
+
+class Lost(Exception):
+    """The run is another's: this process was taken for dead."""
+
+
+class Stopped(Exception):
+    """This process was told to stop."""
+
+
+class Failed(PlannerError):
+    """A step did not end well; the sentence is for the row."""
+
+
+def owner_name() -> str:
+    """Where and what this process is, and something that nobody else ever was."""
+    return f"{socket.gethostname()[:60]}:{os.getpid()}:{secrets.token_hex(8)}"
+
+
+class Keeper(ABC):
+    """One run of a job, from its claim to its end."""
+
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        job_id: int,
+        *,
+        at_once: int | None = None,
+        on_progress: Callable[[str, int, int, str], None] | None = None,
+        on_line: Callable[[str], None] | None = None,
+    ) -> None:
+        """Keep what is needed; nothing is claimed yet.
+
+        Args:
+            database: Where the row is.
+            settings: The service's.
+            job_id: Number of the run.
+            at_once: How many runs may be worked on at one time; None: as many as the settings say.
+            on_progress: Told the stage, how much of it is done, how much there is, and a sentence.
+            on_line: Told every line that goes to the log.
+        """
+        self._database = database
+        self._settings = settings
+        self._id = job_id
+        self._at_once = settings.jobs_at_once if at_once is None else at_once
+        self._on_progress = on_progress
+        self._on_line = on_line
+        self._owner = owner_name()
+        self._log = Log()
+        self._lock = threading.Lock()
+        self._stage, self._done, self._total = "", 0, 0
+        self._sentence: str | None = None
+        self._beaten_at = 0.0
+        self._is_stopped = threading.Event()
+        self._last_words = ""
+
+    def run(self) -> bool:
+        """Work on the run to its end; say whether it was this process's to work on."""
+        with self._database.session(writes=True) as session:
+            claimed = self.claim(session)
+        return claimed is not None and self.work(claimed)
+
+    def claim(self, session: Session) -> Job | None:
+        """Take the run over, within a transaction that its caller commits."""
+        claimed = service.claim(
+            session, self._id, owner=self._owner, stale=timedelta(seconds=self._settings.job_stale_s),
+            at_once=self._at_once,
+        )  # fmt: skip
+        if claimed is not None:
+            self._log = Log(service.log_of(session, self._id))
+        return claimed
+
+    def work(self, claimed: Job) -> bool:
+        """Work on a run that was claimed; say whether it was this process's to the end."""
+        self._say(f"attempt {claimed.attempts}, process {os.getpid()} on {socket.gethostname()}")
+        try:
+            with self._told_to_stop():
+                self._work(claimed)
+        except Lost:
+            return False
+        except Stopped:
+            self._say("told to stop: the run waits until the service is started again")
+            with self._database.session(writes=True) as session:
+                service.give_back(session, self._id, self._owner)
+        except PlannerError as error:
+            self._end(JobState.FAILED, sentence=str(error))
+        return True
+
+    @abstractmethod
+    def _work(self, claimed: Job) -> None:
+        """Do what is to be done, and end the run."""
+
+    # ---- the row -----------------------------------------------------------------------------------------------------
+
+    def _at(self, stage: str, *, done: int = 0, total: int = 0, sentence: str | None = None) -> None:
+        """The run is this far; written with the next beat."""
+        self._stage, self._done, self._total, self._sentence = stage[:20], done, total, sentence
+        if self._on_progress is not None:
+            self._on_progress(self._stage, done, total, sentence or "")
+
+    def _beat(self) -> None:
+        if self._is_stopped.is_set():
+            raise Stopped
+        if time.monotonic() - self._beaten_at < BEAT_S:
+            return
+        try:
+            with self._database.session(writes=True) as session:
+                is_own = service.beat(
+                    session, self._id, self._owner, stage=self._stage, done=self._done, total=self._total,
+                    sentence=self._sentence, log=self._log_text(),
+                )  # fmt: skip
+        except OperationalError as error:  # busy, or away for a moment: the next beat may do
+            self._say(f"the row could not be written: {error.orig}")
+        else:
+            if not is_own:
+                raise Lost
+        self._beaten_at = time.monotonic()
+
+    def _end(self, state: JobState, **values: Any) -> None:  # noqa: ANN401 - those of service.end
+        self._say(f"{state}: {values.get('sentence', '')}")
+        with self._database.session(writes=True) as session:
+            service.end(session, self._id, self._owner, state, log=self._log_text(), **values)
+
+    def _say(self, line: str) -> None:
+        with self._lock:
+            self._log.add(line)
+        if self._on_line is not None:
+            self._on_line(line)
+
+    def _log_text(self) -> str:
+        with self._lock:
+            return self._log.text()
+
+    def _child(self, command: list[str], *, kept_open: tuple[int, ...] = ()) -> Child:
+        self._say(f"started: {command[len(processes.PYTHON)]}")
+        processes.work_dir(self._settings).mkdir(parents=True, exist_ok=True)
+        self._last_words = ""
+        return Child(command, on_stderr=self._hear, kept_open=kept_open)
+
+    def _hear(self, line: str) -> None:
+        self._last_words = line.strip()[:LONGEST_LAST_WORDS]
+        self._say(line)
+
+    @contextlib.contextmanager
+    def _told_to_stop(self) -> Iterator[None]:
+        """Heed SIGTERM, as a machine sends it before it stops. In a thread nobody sends signals."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def stop(_number: int, _frame: FrameType | None) -> None:
+            self._is_stopped.set()
+
+        before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def amount_of(value: object) -> int:
+    """A number out of an event, where it is one that fits the row."""
+    return int(value) if isinstance(value, (int, float)) and 0 <= value < 2**62 else 0
+
+
+def how_it_ended(what: str, code: int, last_words: str) -> str:
+    """A process that did not end well, as a sentence."""
+    if code < 0:
+        return (
+            f"{what} was ended from outside, by signal {-code}. Signal 9 often means that the machine had too little "
+            "memory. Nothing was stored in part; it can be tried again."
+        )
+    said = f" It said: {last_words}" if last_words else ""
+    return f"{what} failed with exit code {code}; nothing was stored in part. The log has more.{said}"
