@@ -1,0 +1,116 @@
+"""Make one night's results: `python -m spark_jobs.night --history URL --facts FACTS.json --out RESULT.json`.
+
+docs/contributing/night-protocol.md describes what it is told, what it prints, and the file that it writes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import sys
+import tempfile
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from planner_core.errors import PlannerError
+from spark_jobs.night.facts import read_facts
+from spark_jobs.night.progress import Progress
+from spark_jobs.night.run import BATCH_ROWS, night
+from spark_jobs.session import build_session
+
+MASTER = "local[*]"
+SPARK_CONF = {
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.adaptive.coalescePartitions.initialPartitionNum": "16",
+    "spark.sql.shuffle.partitions": "16",
+    # Days are many small files: one task takes several.
+    "spark.sql.files.openCostInBytes": "524288",
+    "spark.sql.files.maxPartitionBytes": "33554432",
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
+    "spark.driver.maxResultSize": "0",
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Make the results; 0 when the file is written, 1 with an error's sentence."""
+    arguments = _parser().parse_args(argv)
+    progress = Progress(wanted=arguments.progress)
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
+    try:
+        facts = read_facts(arguments.facts)
+        if arguments.horizon is not None:
+            facts = replace(facts, horizon_days=arguments.horizon)
+        with ExitStack() as stack:
+            work_dir = arguments.work_dir
+            if work_dir is None:
+                work_dir = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cfplan-night-")))
+            result = night(
+                arguments.history,
+                facts,
+                make_session=lambda: build_session(
+                    "cfplan night", work_dir=work_dir, master=arguments.master, conf=SPARK_CONF
+                ),
+                work_dir=work_dir,
+                progress=progress,
+                republish=arguments.republish,
+                batch_rows=arguments.batch_rows,
+            )
+        with progress.stage("writing", "Writing the results"):
+            write_whole(arguments.out, result)
+    except PlannerError as error:
+        progress.say("error", sentence=str(error))
+        return 1
+    except Exception as error:
+        logging.exception("the night ended with an error")
+        progress.say("error", sentence=f"The night failed: {type(error).__name__}: {_first_line(error)}")
+        return 1
+    progress.say("result", path=str(arguments.out))
+    return 0
+
+
+def write_whole(path: Path, result: dict[str, Any]) -> None:
+    """Write a file so that it is there whole or as it was before, also after a loss of power."""
+    text = json.dumps(result, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), "")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m spark_jobs.night", description=__doc__)
+    parser.add_argument("--history", required=True, metavar="URL", help="path or URL of the usage history")
+    parser.add_argument(
+        "--facts", required=True, type=Path, metavar="FILE", help="what the job has to know, as JSON"
+    )
+    parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="where to write the results")
+    parser.add_argument("--master", default=MASTER, help="Spark's master")
+    parser.add_argument("--work-dir", type=Path, metavar="DIR", help="a folder for what is needed meanwhile")
+    parser.add_argument("--horizon", type=int, metavar="DAYS", help="days that forecasts look ahead")
+    parser.add_argument("--republish", action="store_true", help="give the daily figures of all days")
+    parser.add_argument("--progress", action="store_true", help="print progress")
+    parser.add_argument("--batch-rows", type=int, default=BATCH_ROWS, help=argparse.SUPPRESS)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

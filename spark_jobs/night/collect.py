@@ -1,0 +1,509 @@
+"""Daily statistics to what fits, forecasts and findings take: some hundred rows a structure, in this process.
+
+What several filed days tell of one UTC day is merged here.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from spark_jobs.fit import AllocationPoint, QueueDay, StructureDay
+from spark_jobs.history.schema import xcf_name
+from spark_jobs.night.groups import NONE, Groups, Rows
+from spark_jobs.night.statistics import AT_INSTANTS, ENTRIES_SHIFT, POLICY, QUEUE, SMDS, STRUCTURE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from numpy.typing import NDArray
+
+    from spark_jobs.night.daily import Kept
+    from spark_jobs.night.groups import Numbers
+
+    Floats = NDArray[np.float64]
+
+EPOCH = dt.date(1970, 1, 1).toordinal()
+DAY_US = 24 * 3_600_000_000
+HOUR_US = 3_600_000_000
+
+SERIES_DAYS = 430
+"""So many days are looked at: what forecasts use, and what those that are to be scored were made from."""
+FIT_DAYS = 400
+"""Allocations of so many days are fitted: a coupling facility of two years ago is not that of today."""
+MIX_DAYS = 91
+"""So many days make the mix of messages."""
+LEAST_COVERED = 0.5
+"""A day that was observed for less than this share of a usual day's hours has no peak."""
+USUAL_DAYS = 28
+"""The last day of a group is held against so many before it."""
+LATE_US = HOUR_US
+"""So much earlier than usual it may end."""
+HOURS = 24
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """The days of one structure, in order."""
+
+    qsg: str
+    structure: str
+    days: Numbers
+    """Days since 1970-01-01."""
+    entries_peak: Numbers
+    """NONE where nothing was measured, here and below."""
+    elements_peak: Numbers
+    entries_total: Numbers
+    """Those of the end of the day, here and below."""
+    elements_total: Numbers
+    size_bytes: Numbers
+    size_max_bytes: Numbers
+    full_count: Numbers
+    is_whole: NDArray[np.bool_]
+    """Whether so much of the day was observed that its peak is one."""
+    is_simulated: NDArray[np.bool_]
+    coupling_facility: str | None
+    """The last one known."""
+
+    def peaks(self, measure: str) -> Floats:
+        """Return the peaks of entries or elements as forecasts take them: nan where a day has none."""
+        return floats(self.entries_peak if measure == "entries" else self.elements_peak, self.is_whole)
+
+    def last(self, values: Numbers) -> int | None:
+        """Return the last known of a column."""
+        known = np.flatnonzero(values != NONE)
+        return int(values[known[-1]]) if len(known) else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DataSet:
+    """The days of one shared message data set, in order."""
+
+    qsg: str
+    structure: str
+    queue_manager: str
+    days: Numbers
+    blocks_peak: Numbers
+    blocks_total: Numbers
+    messages_peak: Numbers
+    failed_allocates: Numbers
+    is_whole: NDArray[np.bool_]
+    is_simulated: NDArray[np.bool_]
+
+    def peaks(self) -> Floats:
+        """Return the peaks as forecasts take them."""
+        return floats(self.blocks_peak, self.is_whole)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the site's policy and its CFSTRUCT say of a structure: of each, the last that was told."""
+
+    size_bytes: int | None = None
+    initsize_bytes: int | None = None
+    full_threshold_pct: int | None = None
+    offload_rules: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """All of it."""
+
+    structures: dict[Key, Series] = field(default_factory=dict)
+    data_sets: dict[tuple[str, str, str], DataSet] = field(default_factory=dict)
+    policies: dict[Key, Policy] = field(default_factory=dict)
+    points: list[AllocationPoint] = field(default_factory=list)
+    queue_days: list[QueueDay] = field(default_factory=list)
+    structure_days: list[StructureDay] = field(default_factory=list)
+
+    def simulated(self) -> list[str]:
+        """Return the groups with simulated usage."""
+        return sorted({one.qsg for one in self.series() if one.is_simulated.any()})
+
+    def series(self) -> list[Series | DataSet]:
+        """Return the days of everything."""
+        return [*self.structures.values(), *self.data_sets.values()]
+
+
+def collect(kept: Kept, *, cfcc_levels: Mapping[str, int]) -> Collected:
+    """Return what the daily statistics hold of the last `SERIES_DAYS` days, and policies whenever they were told."""
+    last = max((day for one in kept.filed().values() for day in one.days), default=None)
+    if last is None:
+        return Collected()
+    last_day = dt.date.fromisoformat(last).toordinal() - EPOCH
+    usage = _recent(kept, STRUCTURE, last_day - SERIES_DAYS + 1)
+    return Collected(
+        structures=_structures(usage),
+        data_sets=_data_sets(_recent(kept, SMDS, last_day - SERIES_DAYS + 1)),
+        policies=_policies(kept.rows(POLICY)),
+        points=_points(_since(usage, last_day - FIT_DAYS + 1), cfcc_levels),
+        queue_days=_queue_days(_recent(kept, QUEUE, last_day - MIX_DAYS + 1)),
+        structure_days=_structure_days(_since(usage, last_day - MIX_DAYS + 1)),
+    )
+
+
+def daily_of(kept: Kept, days: Collection[str]) -> list[dict[str, Any]]:
+    """Return the daily figures of these UTC days as RESULT.json has them."""
+    if not days:
+        return []
+    wanted = pa.array(sorted(dt.date.fromisoformat(day) for day in days), pa.date32())
+    # What is told of a day is filed under it or one of the few after it.
+    filed = [one.filed for one in kept.filed().values() if not set(one.days).isdisjoint(days)]
+    months = sorted({day[:7] for day in filed})
+    usage, blocks = (kept.rows(kind, months=months) for kind in (STRUCTURE, SMDS))
+    collected = Collected(
+        structures=_structures(usage.filter(pc.is_in(usage["day"], value_set=wanted))),
+        data_sets=_data_sets(blocks.filter(pc.is_in(blocks["day"], value_set=wanted))),
+    )
+    return daily_figures(collected)
+
+
+def daily_figures(collected: Collected) -> list[dict[str, Any]]:
+    """Return the daily figures as RESULT.json has them."""
+    data_sets: dict[Key, list[DataSet]] = {}
+    for one in collected.data_sets.values():
+        data_sets.setdefault((one.qsg, one.structure), []).append(one)
+    lines: list[dict[str, Any]] = []
+    for key in sorted(collected.structures.keys() | data_sets.keys()):
+        lines += _lines(key, collected.structures.get(key), data_sets.get(key, ()))
+    return lines
+
+
+def date_of(day: int) -> dt.date:
+    """Return the date of a day since 1970-01-01."""
+    return dt.date.fromordinal(EPOCH + day)
+
+
+def floats(values: Numbers, whole: NDArray[np.bool_]) -> Floats:
+    """Return numbers with nan for what is not known, or not of a whole day."""
+    return np.where(whole & (values != NONE), values, np.nan).astype(np.float64)
+
+
+def number(value: int | np.int64) -> int | None:
+    """Return a number, or None for NONE."""
+    return None if value == NONE else int(value)
+
+
+# ---- structures ------------------------------------------------------------------------------------------------------
+
+_OF_DAY = ("qsg", "structure", "day")
+_OF_STRUCTURE = ("qsg", "structure")
+
+
+def _structures(usage: pa.Table) -> dict[Key, Series]:
+    usage = _with_peaks_of_percentages(usage)
+    rows = Rows(usage)
+    by_day = Groups(rows, _OF_DAY)
+    full = _full_counts(rows, by_day)
+    last = {
+        name: _last_known(rows, _OF_DAY, name)
+        for name in ("entries_total", "elements_total", "size_bytes", "size_max_bytes")
+    }
+    facilities = _last_texts(rows, "coupling_facility")
+    columns = {
+        "entries_peak": by_day.most("entries_peak"),
+        "elements_peak": by_day.most("elements_peak"),
+        "full_count": full,
+        **last,
+    }
+    days, ends, hours = by_day.first("day"), by_day.most("last_at"), by_day.bits("hours")
+    simulated = by_day.most("is_simulated") > 0
+    group, names = by_day.first("qsg"), by_day.first("structure")
+    last_days = {int(code): int(days[group == code].max()) for code in np.unique(group)}
+    found: dict[Key, Series] = {}
+    for number_, (begin, end) in enumerate(_slices(group, names)):
+        key = rows.text("qsg", int(group[begin])) or "", rows.text("structure", int(names[begin])) or ""
+        whole = whole_days(
+            days[begin:end], hours[begin:end], ends[begin:end], last_day=last_days[int(group[begin])]
+        )
+        found[key] = Series(
+            qsg=key[0],
+            structure=key[1],
+            days=days[begin:end],
+            is_whole=whole,
+            is_simulated=simulated[begin:end],
+            coupling_facility=facilities[number_],
+            **{name: values[begin:end] for name, values in columns.items()},
+        )
+    return found
+
+
+def whole_days(days: Numbers, hours: Numbers, ends: Numbers, *, last_day: int) -> NDArray[np.bool_]:
+    """Return which days were observed for long enough that their peaks are peaks.
+
+    A day needs half of the hours that days of this series usually have. The last day of all is whole when it ends as late as
+    days usually do; with little to hold it against, when it ends in its last hour.
+
+    Args:
+        days: days since 1970, in order.
+        hours: bits of the hours in which something was observed.
+        ends: when the last interval ended [microseconds].
+        last_day: the last day of the group.
+    """
+    covered = np.array([int(bits).bit_count() for bits in hours.tolist()])
+    whole: NDArray[np.bool_] = covered >= LEAST_COVERED * np.median(covered)
+    if days[-1] == last_day:
+        told = ends - days * DAY_US
+        before = told[:-1][-USUAL_DAYS:]
+        usual = float(np.median(before)) if len(before) >= 3 else float(HOURS * HOUR_US)  # noqa: PLR2004 - too few to tell
+        whole[-1] &= bool(min(told[-1], HOURS * HOUR_US) >= min(usual, HOURS * HOUR_US) - LATE_US)
+    return whole
+
+
+def _with_peaks_of_percentages(usage: pa.Table) -> pa.Table:
+    """Where only a percentage of a known total was told, say how many that are."""
+    for pool in ("entries", "elements"):
+        share, total = usage[f"{pool}_pct_peak"], usage[f"{pool}_total"]
+        if share.null_count == usage.num_rows:
+            continue
+        told = pc.round(pc.divide(pc.multiply(share, total.cast(pa.float64())), 100.0)).cast(pa.int64())
+        name = f"{pool}_peak"
+        place = usage.schema.get_field_index(name)
+        usage = usage.set_column(place, name, pc.coalesce(usage[name], told))
+    return usage
+
+
+def _full_counts(rows: Rows, by_day: Groups) -> Numbers:
+    """Return the sums of the first kind of source that counted, for each day of each structure."""
+    by_family = Groups(rows, (*_OF_DAY, "family"))
+    sums = by_family.total("full_count")
+    # Both have the days in the same order: a day's families stand together, the first one first.
+    day_of_family = np.searchsorted(by_day.starts, by_family.starts, side="right") - 1
+    found = np.full(len(by_day), NONE, dtype=np.int64)
+    known = np.flatnonzero(sums != NONE)[::-1]
+    found[day_of_family[known]] = sums[known]
+    return found
+
+
+def _last_known(rows: Rows, keys: tuple[str, ...], name: str) -> Numbers:
+    """Return of each group the value of a column at the end; of two at once, that of the newer instance."""
+    values = rows[name]
+    newer = (rows["allocated_at"],) if "allocated_at" in rows else ()
+    groups = Groups(rows, keys, then=(values != NONE, rows["last_at"], *newer, values))
+    return groups.last(name)
+
+
+def _last_texts(rows: Rows, name: str) -> list[str | None]:
+    """Return of each structure the value of a column of texts at the end."""
+    codes = rows[name]
+    groups = Groups(rows, _OF_STRUCTURE, then=(codes != rows.unknown(name), rows["last_at"], codes))
+    return [rows.text(name, int(code)) for code in groups.last(name)]
+
+
+def _slices(*codes: Numbers) -> list[tuple[int, int]]:
+    """Return where runs of the same combination begin and end."""
+    if not len(codes[0]):
+        return []
+    changed = np.zeros(len(codes[0]), dtype=bool)
+    changed[0] = True
+    for one in codes:
+        changed[1:] |= one[1:] != one[:-1]
+    starts = np.flatnonzero(changed).tolist()
+    return list(zip(starts, [*starts[1:], len(codes[0])], strict=True))
+
+
+# ---- data sets and policies ------------------------------------------------------------------------------------------
+
+
+def _data_sets(usage: pa.Table) -> dict[tuple[str, str, str], DataSet]:
+    rows = Rows(usage)
+    by_day = Groups(rows, ("qsg", "structure", "queue_manager", "day"))
+    days, ends, hours = by_day.first("day"), by_day.most("last_at"), by_day.bits("hours")
+    group, managers = by_day.first("qsg"), by_day.first("queue_manager")
+    peaks, totals, messages = (by_day.most(name) for name in ("blocks_peak", "blocks_total", "messages_peak"))
+    failed = by_day.total("failed_allocates")
+    simulated = by_day.most("is_simulated") > 0
+    structures = by_day.first("structure")
+    last_days = {int(code): int(days[group == code].max()) for code in np.unique(group)}
+    found = {}
+    for begin, end in _slices(group, structures, managers):
+        qsg, structure = (
+            rows.text("qsg", int(group[begin])) or "",
+            rows.text("structure", int(structures[begin])) or "",
+        )
+        manager = rows.text("queue_manager", int(managers[begin])) or ""
+        one = slice(begin, end)
+        found[qsg, structure, manager] = DataSet(
+            qsg=qsg,
+            structure=structure,
+            queue_manager=manager,
+            days=days[one],
+            blocks_peak=peaks[one],
+            blocks_total=totals[one],
+            messages_peak=messages[one],
+            failed_allocates=failed[one],
+            is_whole=whole_days(days[one], hours[one], ends[one], last_day=last_days[int(group[begin])]),
+            is_simulated=simulated[one],
+        )
+    return found
+
+
+def _policies(told: pa.Table) -> dict[Key, Policy]:
+    rows = Rows(told)
+    by_structure = Groups(rows, _OF_STRUCTURE)
+    numbers = [
+        _last_known(rows, _OF_STRUCTURE, name)
+        for name in ("policy_size_bytes", "policy_initsize_bytes", "full_threshold_pct")
+    ]
+    rules = _last_texts(rows, "mq_offload_rules")
+    names = zip(by_structure.first("qsg"), by_structure.first("structure"), strict=True)
+    return {
+        (rows.text("qsg", int(qsg)) or "", rows.text("structure", int(structure)) or ""): Policy(
+            number(size), number(initsize), number(threshold), of_structure
+        )
+        for (qsg, structure), size, initsize, threshold, of_structure in zip(
+            names, *numbers, rules, strict=True
+        )
+    }
+
+
+# ---- what fits take --------------------------------------------------------------------------------------------------
+
+
+def _since(rows: pa.Table, day: int) -> pa.Table:
+    return rows.filter(pc.greater_equal(rows["day"], pa.scalar(date_of(max(day, 0)), pa.date32())))
+
+
+def _points(usage: pa.Table, cfcc_levels: Mapping[str, int]) -> list[AllocationPoint]:
+    """Return how often each instance was seen on each day with the same totals."""
+    told = pc.and_(
+        pc.and_(pc.greater(usage["size_bytes"], 0), pc.greater(usage["entries_total"], 0)),
+        pc.and_(pc.greater(usage["elements_total"], 0), pc.is_valid(usage["coupling_facility"])),
+    )
+    rows = usage.filter(pc.fill_null(told, False))
+    keys = [
+        "coupling_facility", "qsg", "structure", "day", "allocated_at", "size_bytes", "entries_total", "elements_total",
+    ]  # fmt: skip
+    found = rows.group_by(keys).aggregate([("observations", "sum")])
+    found = found.sort_by([(name, "ascending") for name in keys])
+    columns = [found[name].to_pylist() for name in (*keys, "observations_sum")]
+    return [
+        AllocationPoint(
+            qsg=qsg,
+            structure=structure,
+            xcf_structure=xcf_name(qsg, structure),
+            coupling_facility=facility,
+            cfcc_level=cfcc_levels.get(facility),
+            day=day,
+            allocated_at=allocated_at,
+            size_bytes=size,
+            entries_total=entries,
+            elements_total=elements,
+            observations=observations,
+        )
+        for facility, qsg, structure, day, allocated_at, size, entries, elements, observations in zip(
+            *columns, strict=True
+        )
+    ]
+
+
+def _recent(kept: Kept, kind: str, first: int) -> pa.Table:
+    """Return the rows of days from one on; what is told of a day is never filed under an earlier one."""
+    month = date_of(max(first, 0)).isoformat()[:7]
+    months = [file.month for file in kept.files(kind) if file.month >= month]
+    return _since(kept.rows(kind, months=months), first)
+
+
+def _queue_days(usage: pa.Table) -> list[QueueDay]:
+    keys = ["qsg", "structure", "queue", "day"]
+    found = usage.filter(pc.is_valid(usage["puts"])).group_by(keys).aggregate(
+        [
+            ("puts", "sum"), ("put_bytes", "sum"), ("put_size_min_bytes", "min"), ("put_size_max_bytes", "max"),
+            ("persistent_puts", "sum"),
+        ]
+    )  # fmt: skip
+    found = found.filter(pc.greater(found["puts_sum"], 0)).sort_by([(name, "ascending") for name in keys])
+    names = (
+        *keys, "puts_sum", "put_bytes_sum", "put_size_min_bytes_min", "put_size_max_bytes_max", "persistent_puts_sum",
+    )  # fmt: skip
+    columns = [found[name].to_pylist() for name in names]
+    return [
+        QueueDay(qsg, structure, queue, day, puts, size, smallest, largest, persistent)
+        for qsg, structure, queue, day, puts, size, smallest, largest, persistent in zip(
+            *columns, strict=True
+        )
+        if size is not None
+    ]
+
+
+def _structure_days(usage: pa.Table) -> list[StructureDay]:
+    """Return entries and elements in use at the fullest observation of each day.
+
+    Where an instant was observed, it is taken: MQ's two maxima of an interval need not have been at one time.
+    """
+    instant = pc.is_in(usage["family"], value_set=pa.array(AT_INSTANTS, pa.int32()))
+    usage = usage.append_column("instant", instant.cast(pa.int32()))
+    usage = usage.filter(pc.is_valid(usage["fullest"]))
+    keys = ["qsg", "structure", "day"]
+    found = usage.group_by([*keys, "instant"]).aggregate([("fullest", "max")])
+    found = found.sort_by([(name, "ascending") for name in (*keys, "instant")])
+    last: dict[tuple[str, str, dt.date], int] = {}
+    for qsg, structure, day, fullest in zip(
+        *(found[name].to_pylist() for name in (*keys, "fullest_max")), strict=True
+    ):
+        last[qsg, structure, day] = fullest
+    return [
+        StructureDay(qsg, structure, day, fullest // ENTRIES_SHIFT, fullest % ENTRIES_SHIFT)
+        for (qsg, structure, day), fullest in last.items()
+    ]
+
+
+# ---- daily figures ---------------------------------------------------------------------------------------------------
+
+
+def _lines(key: Key, series: Series | None, data_sets: Collection[DataSet]) -> list[dict[str, Any]]:
+    lines: dict[int, dict[str, Any]] = {}
+    if series is not None:
+        for place in range(len(series.days)):
+            names = (
+                "entries_peak",
+                "elements_peak",
+                "entries_total",
+                "elements_total",
+                "size_bytes",
+                "full_count",
+            )
+            figures = {name: number(getattr(series, name)[place]) for name in names}
+            lines[int(series.days[place])] = _line(
+                key, int(series.days[place]), figures, bool(series.is_simulated[place])
+            )
+    for one in sorted(data_sets, key=lambda one: one.queue_manager):
+        for place in range(len(one.days)):
+            day = int(one.days[place])
+            nothing = dict.fromkeys(
+                (
+                    "entries_peak",
+                    "elements_peak",
+                    "entries_total",
+                    "elements_total",
+                    "size_bytes",
+                    "full_count",
+                )
+            )
+            line = lines.setdefault(day, _line(key, day, nothing, bool(one.is_simulated[place])))
+            line["smds"].append(
+                {
+                    "queue_manager": one.queue_manager,
+                    "blocks_peak": number(one.blocks_peak[place]),
+                    "blocks_total": number(one.blocks_total[place]),
+                }
+            )
+    return [lines[day] for day in sorted(lines)]
+
+
+def _line(key: Key, day: int, figures: Mapping[str, int | None], is_simulated: bool) -> dict[str, Any]:
+    return {
+        "qsg": key[0],
+        "structure": key[1],
+        "day": date_of(day).isoformat(),
+        **figures,
+        "smds": [],
+        "is_simulated": is_simulated,
+    }

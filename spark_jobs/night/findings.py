@@ -1,0 +1,353 @@
+"""What a planner should know in the morning: a function of what the night found, and nothing else."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from planner_core import tables
+from planner_core.findings import SEVERITIES, Severity
+from planner_core.units import format_mib
+from spark_jobs.night.facts import Facts, Plan
+
+FULL_DAYS = 7
+"""Structure-full conditions and offload of so many days are told."""
+DEMAND_DAYS = 91
+"""What is needed is taken from the peaks of so many days; fewer than `LEAST_DAYS` say nothing of it."""
+LEAST_DAYS = 28
+LEAST_USED_SHARE = 0.05
+"""Of a pool: what is used less says nothing about the ratio."""
+PERCENT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class NightFindingKind:
+    """One code: how serious it is, what it means in a few words, and where the rule stands."""
+
+    code: str
+    severity: Severity
+    title: str
+    source_key: str
+    section: str
+
+    @property
+    def source(self) -> str:
+        """Where the rule stands."""
+        return str(tables.source(self.source_key, self.section))
+
+
+FINDING_KINDS: tuple[NightFindingKind, ...] = (
+    NightFindingKind(
+        "STRUCTURE_WAS_FULL", "error", "A structure was found full in the last 7 days", "mq_rc2192", "Explanation"
+    ),
+    NightFindingKind(
+        "SMDS_WAS_FULL", "error", "A shared message data set was full in the last 7 days", "mq_rc2192", "Explanation"
+    ),
+    NightFindingKind(
+        "FILLS_WITHIN_LEAD_TIME", "warning", "A structure fills up sooner than it can be made larger", "project",
+        "The night",
+    ),
+    NightFindingKind(
+        "OFFLOAD_EARLIER_THAN_PLANNED", "warning", "Usage passes an offload threshold that the plan stays below",
+        "mq_offload", "Offload rules",
+    ),
+    NightFindingKind(
+        "RATIO_FAR_FROM_DEMAND", "warning", "Entries and elements are used at another ratio than they are there",
+        "project", "The night",
+    ),
+    NightFindingKind(
+        "INITSIZE_ABOVE_NEED", "info", "INITSIZE is far above what the peaks need", "project", "The night"
+    ),
+)  # fmt: skip
+KINDS: Mapping[str, NightFindingKind] = {kind.code: kind for kind in FINDING_KINDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """One day of a structure; None for what was not measured."""
+
+    day: dt.date
+    entries_peak: int | None = None
+    elements_peak: int | None = None
+    full_count: int | None = None
+    smds_messages_peak: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DataSetState:
+    """A shared message data set on its last day."""
+
+    queue_manager: str
+    day: dt.date
+    blocks_peak: int
+    blocks_total: int
+    failed_allocates: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What is known of a structure after the night."""
+
+    qsg: str
+    structure: str
+    last_day: dt.date
+    """The last day of its group."""
+    days: Sequence[Day]
+    """In order; at least the last `DEMAND_DAYS`."""
+    coupling_facility: str | None = None
+    size_bytes: int | None = None
+    entries_total: int | None = None
+    elements_total: int | None = None
+    initsize_bytes: int | None = None
+    """By the site's policy."""
+    base_bytes: float = 0.0
+    offload_pct: Sequence[int] = ()
+    """Thresholds in force."""
+    forecasts: Sequence[Mapping[str, Any]] = ()
+    """As RESULT.json has them."""
+    data_sets: Sequence[DataSetState] = ()
+    plans: Sequence[Plan] = ()
+    is_simulated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NightFinding:
+    """One thing to know."""
+
+    code: str
+    message: str
+    state: State
+    day: dt.date | None = None
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """As RESULT.json has it."""
+        kind = KINDS[self.code]
+        return {
+            "code": self.code,
+            "severity": kind.severity,
+            "message": self.message,
+            "source": kind.source,
+            "qsg": self.state.qsg,
+            "structure": self.state.structure,
+            "coupling_facility": self.state.coupling_facility,
+            "day": None if self.day is None else self.day.isoformat(),
+            "figures": dict(self.figures),
+            "is_simulated": self.state.is_simulated,
+        }
+
+
+def findings_of(states: Iterable[State], facts: Facts) -> list[NightFinding]:
+    """Return the findings of all structures, the most serious first."""
+    found = [
+        one
+        for state in states
+        for rule in (_was_full, _data_set_full, _fills, _offload_earlier, _ratio_far, _initsize_above)
+        for one in rule(state, facts)
+    ]
+    return sorted(found, key=_order)
+
+
+def _order(one: NightFinding) -> tuple[int, str, str, str]:
+    return SEVERITIES.index(KINDS[one.code].severity), one.state.qsg, one.state.structure, one.code
+
+
+def _since(state: State, days: int) -> list[Day]:
+    first = state.last_day - dt.timedelta(days=days - 1)
+    return [day for day in state.days if first <= day.day <= state.last_day]
+
+
+def _was_full(state: State, facts: Facts) -> Iterable[NightFinding]:
+    full = [(one.day, one.full_count) for one in _since(state, FULL_DAYS) if one.full_count]
+    if not full:
+        return
+    count, last = sum(number for _, number in full), full[-1][0]
+    times, on = _times(count), f"{len(full)} days" if len(full) > 1 else last.isoformat()
+    yield NightFinding(
+        "STRUCTURE_WAS_FULL",
+        f"{state.structure} of {state.qsg} was found full {times} on {on}. Messages that need it fail with reason code 2192, "
+        "whichever of its queues they are for.",
+        state,
+        day=last,
+        figures={"full_count": count, "days": len(full), "first_day": full[0][0].isoformat()},
+    )
+
+
+def _data_set_full(state: State, facts: Facts) -> Iterable[NightFinding]:
+    for one in state.data_sets:
+        recent = (state.last_day - one.day).days < FULL_DAYS
+        if recent and one.blocks_total and (one.failed_allocates or one.blocks_peak >= one.blocks_total):
+            refused = (
+                f", and {_times(one.failed_allocates)} it was found full" if one.failed_allocates else ""
+            )
+            yield NightFinding(
+                "SMDS_WAS_FULL",
+                f"The shared message data set of {one.queue_manager} for {state.structure} of {state.qsg} had "
+                f"{one.blocks_peak} of {one.blocks_total} blocks in use on {one.day.isoformat()}{refused}. Unless it can be "
+                "expanded, messages to be offloaded fail with reason code 2192.",
+                state,
+                day=one.day,
+                figures={
+                    "queue_manager": one.queue_manager,
+                    "blocks_peak": one.blocks_peak,
+                    "blocks_total": one.blocks_total,
+                    "failed_allocates": one.failed_allocates,
+                },
+            )
+
+
+def _fills(state: State, facts: Facts) -> Iterable[NightFinding]:
+    """One finding a structure: the forecast whose highest level comes first."""
+    coming = []
+    for forecast in state.forecasts:
+        kinds = {level["name"]: level["kind"] for level in forecast["levels"]}
+        for crossing in forecast["crossings"]:
+            if kinds.get(crossing["level"]) not in ("full", "size", "full_threshold"):
+                continue
+            days = 0 if crossing["state"] == "already_crossed" else crossing["days"]["p50"]
+            if days is not None and days <= facts.lead_time_days:
+                serious = ("full_threshold", "full", "size").index(kinds[crossing["level"]])
+                coming.append((-serious, days, forecast, crossing))
+    if not coming:
+        return
+    _, days, forecast, crossing = min(coming, key=lambda one: (one[0], one[1], one[2]["measure"]))
+    what = {"entries": "entries", "elements": "elements", "smds_blocks": "SMDS blocks"}[forecast["measure"]]
+    owner = f" of {forecast['queue_manager']}" if forecast.get("queue_manager") else ""
+    yield NightFinding(
+        "FILLS_WITHIN_LEAD_TIME",
+        f"{state.structure} of {state.qsg}, {what}{owner}: {crossing['sentence']}. The lead time is {facts.lead_time_days} days.",
+        state,
+        day=state.last_day,
+        figures={
+            "measure": forecast["measure"],
+            "queue_manager": forecast.get("queue_manager"),
+            "level": crossing["level"],
+            "days": days,
+            "p10": crossing["days"]["p10"],
+            "p90": crossing["days"]["p90"],
+            "lead_time_days": facts.lead_time_days,
+            "total": forecast.get("total"),
+        },
+    )
+
+
+def _offload_earlier(state: State, facts: Facts) -> Iterable[NightFinding]:
+    """A plan whose need leaves the structure below its lowest offload threshold, while usage passes it."""
+    for plan in state.plans:
+        thresholds = [rule.usage_over_pct for rule in plan.offload_rules] or list(state.offload_pct)
+        size, need = plan.initsize_bytes, plan.need_bytes
+        if not thresholds or not size or not need or size <= state.base_bytes:
+            continue
+        lowest = min(thresholds)
+        planned = PERCENT * max(need - state.base_bytes, 0) / (size - state.base_bytes)
+        if planned > lowest:
+            continue
+        over = [
+            (one.day, used)
+            for one in _since(state, FULL_DAYS)
+            if (used := _used_pct(state, one)) and used > lowest
+        ]
+        if not over:
+            continue
+        day, used = max(over, key=lambda one: one[1])
+        yield NightFinding(
+            "OFFLOAD_EARLIER_THAN_PLANNED",
+            f"{state.structure} of {state.qsg} was {used:.0f} % full on {day.isoformat()}: messages are offloaded from {lowest} % on. "
+            f"Plan {plan.plan}, version {plan.version}, fills it to {planned:.0f} %.",
+            state,
+            day=day,
+            figures={
+                "plan": plan.plan,
+                "version": plan.version,
+                "usage_pct": round(used, 1),
+                "planned_pct": round(planned, 1),
+                "offload_pct": lowest,
+            },
+        )
+
+
+def _used_pct(state: State, day: Day) -> float | None:
+    shares = [
+        PERCENT * peak / total
+        for peak, total in (
+            (day.entries_peak, state.entries_total),
+            (day.elements_peak, state.elements_total),
+        )
+        if peak is not None and total
+    ]
+    return max(shares, default=None)
+
+
+def _demand(state: State) -> tuple[int, int] | None:
+    """Return the highest peaks of entries and of elements."""
+    days = [
+        one
+        for one in _since(state, DEMAND_DAYS)
+        if one.entries_peak is not None and one.elements_peak is not None
+    ]
+    if len(days) < LEAST_DAYS or not state.entries_total or not state.elements_total:
+        return None
+    return max(one.entries_peak or 0 for one in days), max(one.elements_peak or 0 for one in days)
+
+
+def _ratio_far(state: State, facts: Facts) -> Iterable[NightFinding]:
+    demand = _demand(state)
+    if demand is None or not state.entries_total or not state.elements_total or not demand[0]:
+        return
+    entries, elements = demand
+    if max(entries / state.entries_total, elements / state.elements_total) < LEAST_USED_SHARE:
+        return
+    there, used = state.elements_total / state.entries_total, elements / entries
+    if not used or max(there / used, used / there) <= 1 + facts.ratio_tolerance:
+        return
+    binding = "entries" if used < there else "elements"
+    yield NightFinding(
+        "RATIO_FAR_FROM_DEMAND",
+        f"{state.structure} of {state.qsg} has {there:.1f} elements for each entry, and at its peaks used {used:.1f}: it runs "
+        f"out of {binding} first. Another ratio would hold more in the same size.",
+        state,
+        day=state.last_day,
+        figures={
+            "elements_per_entry": round(there, 2),
+            "elements_per_entry_used": round(used, 2),
+            "entries_peak": entries,
+            "elements_peak": elements,
+            "entries_total": state.entries_total,
+            "elements_total": state.elements_total,
+        },
+    )
+
+
+def _initsize_above(state: State, facts: Facts) -> Iterable[NightFinding]:
+    """What the peaks need is scaled from what the present size holds, less the base."""
+    demand = _demand(state)
+    plan = next((plan for plan in state.plans if plan.initsize_bytes), None)
+    initsize = state.initsize_bytes or (plan.initsize_bytes if plan else None)
+    if demand is None or not initsize or not state.size_bytes or state.size_bytes <= state.base_bytes:
+        return
+    used = max(demand[0] / (state.entries_total or 1), demand[1] / (state.elements_total or 1))
+    need = state.base_bytes + used * (state.size_bytes - state.base_bytes)
+    if used <= 0 or initsize <= need * (1 + facts.oversize_share):
+        return
+    days = min(DEMAND_DAYS, (state.last_day - state.days[0].day).days + 1)
+    yield NightFinding(
+        "INITSIZE_ABOVE_NEED",
+        f"INITSIZE of {state.structure} of {state.qsg} is {format_mib(initsize)}; the highest peaks of {days} days need about "
+        f"{format_mib(round(need))}. What an outage would pile up is not in it.",
+        state,
+        day=state.last_day,
+        figures={
+            "initsize_bytes": initsize,
+            "need_bytes": round(need),
+            "used_share": round(used, 4),
+            "days": days,
+            "plan": plan.plan if plan else None,
+            "version": plan.version if plan else None,
+        },
+    )
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

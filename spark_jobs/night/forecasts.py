@@ -1,0 +1,84 @@
+"""The forecasts of all structures and data sets, spread over processes where there are many.
+
+Each forecast draws from a seed of its own, so it is the same wherever it is made.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.connection
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from spark_jobs.forecast import DailyPeaks, Forecast, Resize, forecast
+from spark_jobs.night.levels import Named
+
+FEWEST_FOR_PROCESSES = 60
+"""A process needs seconds to start and load what it computes with; so many forecasts take as long."""
+AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """One forecast to be made."""
+
+    peaks: DailyPeaks
+    levels: tuple[Named, ...]
+    resizes: tuple[Resize, ...]
+    total: int | None
+    made_on: int
+    horizon_days: int
+    is_simulated: bool
+
+
+def forecast_all(
+    tasks: Sequence[Task], *, told: Callable[[int], None] = lambda done: None
+) -> list[dict[str, Any]]:
+    """Return the forecasts in the order of their tasks, as RESULT.json has them."""
+    processes = min(os.cpu_count() or 1, len(tasks) // (FEWEST_FOR_PROCESSES // 2))
+    made: list[dict[str, Any]] = []
+    if processes < 2:  # noqa: PLR2004 - this one
+        for task in tasks:
+            made.append(made_of(task))
+            told(len(made))
+        return made
+    # Not forked: this process has Spark's threads, and locks that they may hold.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=_end_with_parent) as pool:
+        for one in pool.map(made_of, tasks, chunksize=AT_ONCE):
+            made.append(one)
+            told(len(made))
+    return made
+
+
+def made_of(task: Task) -> dict[str, Any]:
+    """Make one forecast."""
+    found: Forecast = forecast(
+        task.peaks,
+        levels=[one.level for one in task.levels],
+        horizon_days=task.horizon_days,
+        made_on=task.made_on,
+        resizes=task.resizes,
+    )
+    return found.as_json() | {
+        "total": task.total,
+        "levels": [one.as_json() for one in task.levels],
+        "is_simulated": task.is_simulated,
+    }
+
+
+def _end_with_parent() -> None:
+    """A process whose parent was killed would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def wait() -> None:
+        multiprocessing.connection.wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True, name="parent").start()

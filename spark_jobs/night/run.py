@@ -1,0 +1,454 @@
+"""One night: what is new is reduced, then everything is fitted and forecast from the daily statistics."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spark_jobs.fit import fit_all, fit_mix
+from spark_jobs.forecast import DailyPeaks, score
+from spark_jobs.history.days import day_fingerprints
+from spark_jobs.history.schema import HistoryError
+from spark_jobs.history.store import History, shown
+from spark_jobs.night.collect import (
+    EPOCH,
+    Collected,
+    DataSet,
+    Policy,
+    Series,
+    collect,
+    daily_of,
+    date_of,
+    number,
+)
+from spark_jobs.night.daily import Daily, Filed, Kept, new_batch
+from spark_jobs.night.facts import Facts
+from spark_jobs.night.findings import DEMAND_DAYS, DataSetState, Day, State, findings_of
+from spark_jobs.night.forecasts import Task, forecast_all
+from spark_jobs.night.levels import Limits, base_of, data_set_levels, limits_of, resizes, structure_levels
+from spark_jobs.night.progress import Progress, Watch
+from spark_jobs.night.reduce import files_of_days, reduce_days
+from spark_jobs.night.statistics import POLICY, QUEUE, REDUCTION, SMDS, STRUCTURE
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+    from spark_jobs.history.store import Snapshot
+
+SCHEMA = 1
+BATCH_ROWS = 30_000_000
+"""So many rows of the history are reduced and kept at once; a run that is killed loses no more."""
+ATTEMPTS = 5
+"""Other runs may put days of another version in the place of this run's."""
+WORDS = {STRUCTURE: "structures", POLICY: "policies", SMDS: "data sets", QUEUE: "queues"}
+
+MakeSession = Callable[[], "SparkSession"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """What was done to bring the daily statistics to a version of the history."""
+
+    snapshot: Snapshot | None
+    kept: Kept
+    days_total: int = 0
+    reduced: frozenset[str] = frozenset()
+    """Filed days."""
+    gone: frozenset[str] = frozenset()
+    rows_read: int = 0
+    started_spark: bool = False
+    told_of: frozenset[str] = frozenset()
+    """UTC days whose figures may have changed."""
+
+
+@dataclass
+class _Work:
+    """What a reduction has done so far."""
+
+    reduced: set[str] = field(default_factory=set)
+    gone: set[str] = field(default_factory=set)
+    told_of: set[str] = field(default_factory=set)
+    rows_read: int = 0
+    started_spark: bool = False
+
+
+def night(
+    history_url: str,
+    facts: Facts,
+    *,
+    make_session: MakeSession,
+    work_dir: Path,
+    progress: Progress,
+    republish: bool = False,
+    batch_rows: int = BATCH_ROWS,
+) -> dict[str, Any]:
+    """Make one night's results, as RESULT.json has them."""
+    reduction = bring_up_to_date(
+        history_url, make_session=make_session, work_dir=work_dir, progress=progress, batch_rows=batch_rows
+    )
+    kept = reduction.kept
+    with progress.stage("collecting", "Collecting the daily figures"):
+        collected = collect(kept, cfcc_levels=facts.cfcc_levels)
+        published = digests(kept)
+        days = _days_to_tell(reduction, facts, published, republish=republish)
+        daily = daily_of(kept, days)
+        told = sorted(day for one in kept.filed().values() for day in one.days)
+    with progress.stage("fitting", "Fitting curves and message mixes"):
+        curves = [fit.as_json() for fit in fit_all(collected.points)]
+        mixes = [mix.as_json() for mix in fit_mix(collected.queue_days, collected.structure_days)]
+    limits = _limits(collected, facts, [*curves, *facts.current_curves])
+    tasks = _tasks(collected, limits, facts)
+    with progress.stage("forecasting", f"{len(tasks)} forecasts"):
+        forecasts = forecast_all(
+            tasks,
+            told=lambda done: progress.tell(
+                "forecasting", done, len(tasks), f"{done} of {len(tasks)} forecasts"
+            ),
+        )
+    with progress.stage("scoring", f"{len(facts.past_forecasts)} past forecasts"):
+        scores = _scores(collected, facts)
+    states = _states(collected, limits, facts, forecasts)
+    return {
+        "schema": SCHEMA,
+        "history": shown(history_url),
+        "history_version": None if reduction.snapshot is None else reduction.snapshot.delta.version(),
+        "first_day": told[0] if told else None,
+        "last_day": told[-1] if told else None,
+        "days_total": reduction.days_total,
+        "days_reduced": len(reduction.reduced),
+        "days_gone": len(reduction.gone),
+        "rows_read": reduction.rows_read,
+        "spark": reduction.started_spark,
+        "seconds": progress.seconds,
+        "curves": curves,
+        "mixes": mixes,
+        "forecasts": forecasts,
+        "scores": scores,
+        "findings": [one.as_json() for one in findings_of(states, facts)],
+        "days": sorted(days),
+        "daily": daily,
+        "published": published,
+        "simulated": collected.simulated(),
+    }
+
+
+# ---- reducing --------------------------------------------------------------------------------------------------------
+
+
+def fingerprints(history: History, snapshot: Snapshot) -> dict[str, str]:
+    """Return of each filed day what changes whenever its statistics would."""
+    words: dict[str, list[str]] = {}
+    for (table, day), fingerprint in sorted(day_fingerprints(history, snapshot=snapshot).items()):
+        words.setdefault(day, [str(REDUCTION)]).append(f"{table} {fingerprint}")
+    return {day: hashlib.sha256("\n".join(of_day).encode()).hexdigest()[:32] for day, of_day in words.items()}
+
+
+def bring_up_to_date(
+    history_url: str,
+    *,
+    make_session: MakeSession,
+    work_dir: Path,
+    progress: Progress,
+    batch_rows: int = BATCH_ROWS,
+) -> Reduction:
+    """Reduce the days whose rows have changed, and return the statistics of one version of the history."""
+    daily = Daily(History(history_url).url)
+    if not _is_there(history_url):
+        return Reduction(None, Kept(daily, None, ()))
+    history = History.open(history_url)
+    work = _Work()
+    with ExitStack() as stack:
+        session: SparkSession | None = None
+        for _ in range(ATTEMPTS):
+            with progress.stage("looking", "Looking for days that have changed"):
+                snapshot = history.snapshot()
+                wanted = fingerprints(history, snapshot)
+                kept = daily.read()
+                there = kept.filed()
+                changed = sorted(
+                    day for day in wanted if day not in there or there[day].fingerprint != wanted[day]
+                )
+                gone = sorted(there.keys() - wanted.keys())
+                work.told_of |= {
+                    told for day in (*changed, *gone) if day in there for told in there[day].days
+                }
+            if not changed and not gone:
+                return Reduction(
+                    snapshot,
+                    kept,
+                    days_total=len(wanted),
+                    reduced=frozenset(work.reduced),
+                    gone=frozenset(work.gone),
+                    rows_read=work.rows_read,
+                    started_spark=work.started_spark,
+                    told_of=frozenset(work.told_of),
+                )
+            if changed and session is None:
+                with progress.stage("starting", "Starting Spark"):
+                    session = make_session()
+                    stack.callback(session.stop)
+                work.started_spark = True
+            if session is not None and changed:
+                _reduce(
+                    session, history, snapshot, daily, wanted, changed, work, work_dir, progress, batch_rows
+                )
+            if gone:
+                daily.replace({}, [], gone=gone)
+                work.gone |= set(gone)
+            daily.tidy()
+    message = (
+        "The history or its daily statistics are changed faster than they can be reduced. Try again later."
+    )
+    raise HistoryError(message)
+
+
+def _is_there(history_url: str) -> bool:
+    history = History(history_url)
+    if not history.is_local:
+        return True
+    folder = Path(history.url)
+    return folder.is_dir() and (folder / "_delta_log").is_dir()
+
+
+def _reduce(
+    session: SparkSession,
+    history: History,
+    snapshot: Snapshot,
+    daily: Daily,
+    wanted: Mapping[str, str],
+    changed: Sequence[str],
+    work: _Work,
+    work_dir: Path,
+    progress: Progress,
+    batch_rows: int,
+) -> None:
+    batches = batches_of(snapshot, changed, batch_rows)
+    for number_, days in enumerate(batches, 1):
+        part = f", part {number_} of {len(batches)}" if len(batches) > 1 else ""
+        sentence = f"Reducing {len(changed)} of {len(wanted)} days{part}"
+        with progress.stage("reducing", sentence), Watch(session, progress, sentence) as watch:
+            reduced = reduce_days(
+                session,
+                history,
+                snapshot,
+                days,
+                work_dir=work_dir,
+                began=lambda kind: watch.begin(WORDS[kind]),  # noqa: B023 - called before the next part
+            )
+            told_of = days_told_of(reduced.statistics)
+            batch = new_batch()
+            filed = [
+                Filed(day, batch, wanted[day], reduced.rows_read[day], tuple(sorted(told_of.get(day, ()))))
+                for day in days
+            ]
+            daily.replace(reduced.statistics, filed)
+        work.reduced |= set(days)
+        work.rows_read += sum(reduced.rows_read.values())
+        work.told_of |= {told for one in filed for told in one.days}
+
+
+def batches_of(snapshot: Snapshot, days: Sequence[str], batch_rows: int) -> list[list[str]]:
+    """Return days in batches of so many rows, or of one day."""
+    rows = dict.fromkeys(days, 0)
+    for (_, day), parts in files_of_days(snapshot, days).items():
+        rows[day] += sum(part.rows for part in parts)
+    batches: list[list[str]] = []
+    room = 0
+    for day in days:
+        if not batches or rows[day] > room:
+            batches.append([])
+            room = batch_rows
+        batches[-1].append(day)
+        room -= rows[day]
+    return batches
+
+
+def days_told_of(statistics: Mapping[str, pa.Table]) -> dict[str, set[str]]:
+    """Return of each filed day the UTC days that its structures and data sets tell of."""
+    found: dict[str, set[str]] = {}
+    for kind in (STRUCTURE, SMDS):
+        pairs = statistics[kind].select(["filed", "day"]).group_by(["filed", "day"]).aggregate([])
+        for filed, day in zip(pairs["filed"].to_pylist(), pairs["day"].to_pylist(), strict=True):
+            found.setdefault(filed.isoformat(), set()).add(day.isoformat())
+    return found
+
+
+def digests(kept: Kept) -> dict[str, str]:
+    """Return of each UTC day what changes whenever its daily figures may."""
+    words: dict[str, list[str]] = {}
+    for one in kept.filed().values():
+        for day in one.days:
+            words.setdefault(day, []).append(f"{one.filed} {one.fingerprint}")
+    return {
+        day: hashlib.sha256("\n".join(sorted(of_day)).encode()).hexdigest()[:16]
+        for day, of_day in sorted(words.items())
+    }
+
+
+def _days_to_tell(
+    reduction: Reduction, facts: Facts, published: Mapping[str, str], *, republish: bool
+) -> set[str]:
+    """Return the UTC days whose figures the application has to replace."""
+    if republish:
+        return set(published) | set(facts.published or ())
+    days = set(reduction.told_of)
+    if facts.published is not None:
+        before = facts.published
+        days |= {day for day in published.keys() | before.keys() if published.get(day) != before.get(day)}
+    return days
+
+
+# ---- forecasts -------------------------------------------------------------------------------------------------------
+
+
+def _limits(
+    collected: Collected, facts: Facts, curves: Sequence[Mapping[str, Any]]
+) -> dict[tuple[str, str], Limits]:
+    found = {}
+    for key, series in collected.structures.items():
+        plans = facts.plans.get(key, ())
+        base = base_of(series.coupling_facility, facts.cfcc_levels, curves)
+        policy = collected.policies.get(key, Policy())
+        found[key] = limits_of(series, policy, plans[0] if plans else None, base_bytes=base)
+    return found
+
+
+def _tasks(collected: Collected, limits: Mapping[tuple[str, str], Limits], facts: Facts) -> list[Task]:
+    made_on = _made_on(collected, facts)
+    tasks = []
+    for key, series in sorted(collected.structures.items()):
+        for measure, totals in (("entries", series.entries_total), ("elements", series.elements_total)):
+            total = series.last(totals)
+            tasks.append(
+                Task(
+                    peaks=_peaks(series, measure),
+                    levels=tuple(structure_levels(total, limits[key])),
+                    resizes=tuple(resizes(limits[key])),
+                    total=total,
+                    made_on=made_on[key[0]],
+                    horizon_days=facts.horizon_days,
+                    is_simulated=bool(series.is_simulated.any()),
+                )
+            )
+    for _, one in sorted(collected.data_sets.items()):
+        blocks = one.blocks_total[one.blocks_total > 0]
+        total = int(blocks[-1]) if len(blocks) else None
+        tasks.append(
+            Task(
+                peaks=_blocks(one),
+                levels=tuple(data_set_levels(total)),
+                resizes=(),
+                total=total,
+                made_on=made_on[one.qsg],
+                horizon_days=facts.horizon_days,
+                is_simulated=bool(one.is_simulated.any()),
+            )
+        )
+    return tasks
+
+
+def _made_on(collected: Collected, facts: Facts) -> dict[str, int]:
+    """Return the day that each group's forecasts count from."""
+    found: dict[str, int] = {}
+    for one in collected.series():
+        whole = one.days[one.is_whole]
+        last = EPOCH + int(whole[-1] if len(whole) else one.days[-1])
+        found[one.qsg] = max(found.get(one.qsg, last), last)
+    if facts.today is not None:
+        yesterday = facts.today.toordinal() - 1
+        found = dict.fromkeys(found, yesterday)
+    return found
+
+
+def _peaks(series: Series, measure: str) -> DailyPeaks:
+    return DailyPeaks(
+        series.qsg, series.structure, measure, series.days + EPOCH, series.peaks(measure), measure
+    )
+
+
+def _blocks(one: DataSet) -> DailyPeaks:
+    return DailyPeaks(
+        one.qsg, one.structure, "smds_blocks", one.days + EPOCH, one.peaks(), "blocks", one.queue_manager
+    )
+
+
+def _scores(collected: Collected, facts: Facts) -> list[dict[str, Any]]:
+    found = []
+    for number_, told in facts.past_forecasts:
+        key = (told["qsg"], told["structure"])
+        actual: DailyPeaks | None = None
+        if told["measure"] == "smds_blocks":
+            data_set = collected.data_sets.get((*key, told.get("queue_manager") or ""))
+            actual = None if data_set is None else _blocks(data_set)
+        elif key in collected.structures:
+            actual = _peaks(collected.structures[key], told["measure"])
+        if actual is not None:
+            found.append({"forecast_id": number_, **score(told, actual).as_json()})
+    return found
+
+
+# ---- findings --------------------------------------------------------------------------------------------------------
+
+
+def _states(
+    collected: Collected,
+    limits: Mapping[tuple[str, str], Limits],
+    facts: Facts,
+    forecasts: Sequence[Mapping[str, Any]],
+) -> list[State]:
+    of_structure: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for one in forecasts:
+        of_structure.setdefault((one["qsg"], one["structure"]), []).append(one)
+    data_sets: dict[tuple[str, str], list[DataSetState]] = {}
+    last_days: dict[str, int] = {}
+    for series in collected.series():
+        last_days[series.qsg] = max(last_days.get(series.qsg, 0), int(series.days[-1]))
+    for data_set in collected.data_sets.values():
+        state = _data_set_state(data_set)
+        if state is not None:
+            data_sets.setdefault((data_set.qsg, data_set.structure), []).append(state)
+    return [
+        State(
+            qsg=key[0],
+            structure=key[1],
+            last_day=date_of(last_days[key[0]]),
+            days=_recent_days(series),
+            coupling_facility=series.coupling_facility,
+            size_bytes=limits[key].size_bytes,
+            entries_total=series.last(series.entries_total),
+            elements_total=series.last(series.elements_total),
+            initsize_bytes=collected.policies.get(key, Policy()).initsize_bytes,
+            base_bytes=limits[key].base_bytes,
+            offload_pct=limits[key].offload_pct,
+            forecasts=of_structure.get(key, ()),
+            data_sets=data_sets.get(key, ()),
+            plans=facts.plans.get(key, ()),
+            is_simulated=bool(series.is_simulated.any()),
+        )
+        for key, series in sorted(collected.structures.items())
+    ]
+
+
+def _recent_days(series: Series) -> list[Day]:
+    first = int(series.days[-1]) - DEMAND_DAYS + 1
+    begin = int((series.days < first).sum())
+    columns = (series.days, series.entries_peak, series.elements_peak, series.full_count)
+    return [
+        Day(date_of(day), number(entries), number(elements), number(full))
+        for day, entries, elements, full in zip(*(one[begin:].tolist() for one in columns), strict=True)
+    ]
+
+
+def _data_set_state(one: DataSet) -> DataSetState | None:
+    return DataSetState(
+        one.queue_manager,
+        date_of(int(one.days[-1])),
+        number(one.blocks_peak[-1]) or 0,
+        number(one.blocks_total[-1]) or 0,
+        number(one.failed_allocates[-1]),
+    )
