@@ -16,10 +16,13 @@ from starlette.middleware import Middleware
 from app import api_docs, chart_script, errors, openapi, pages
 from app.answers import HealthAnswer
 from app.compression import Compression
+from app.curves import routes as curves
 from app.db import Database, DatabaseUnusable, database_url
 from app.head_requests import HeadAsGet
 from app.jobs import routes as jobs
 from app.jobs.watcher import Watcher
+from app.night import routes as night
+from app.night.schedule import Schedule
 from app.plans import description as plans_description
 from app.plans import routes as plans
 from app.plans import service as plan_store
@@ -77,7 +80,9 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Bring the schema up before the first request, and close the database after the last."""
     await run_in_threadpool(_prepare, app.state.database, app.state.settings)
     app.state.watcher.start()
+    app.state.schedule.start()
     yield
+    app.state.schedule.stop()
     await run_in_threadpool(app.state.watcher.stop)
     app.state.database.close()
 
@@ -104,6 +109,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.health_checks = CapacityLimiter(MOST_HEALTH_CHECKS)
     app.state.database = Database(database_url(settings.database_url, data_dir=settings.data_dir))
     app.state.watcher = Watcher(app.state.database, settings)
+    app.state.schedule = Schedule(app.state.database, settings, on_queued=app.state.watcher.poke)
     errors.install(app)
     openapi.install(app, plans_description.add, uploads_description.add)
     for router in (
@@ -112,6 +118,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         uploads.router,
         jobs.router,
         usage.router,
+        curves.router,
+        night.router,
         health,
         reference_api.router,
         api_docs.router,

@@ -48,6 +48,14 @@ TAGS = [
         "name": "measured usage",
         "description": "What the records say of structures and queues, by hours and days, and plans made from it.",
     },
+    {
+        "name": "fitted curves and forecasts",
+        "description": "What the site's own coupling facilities charge, which structure runs out when, CFCC levels.",
+    },
+    {
+        "name": "nightly runs",
+        "description": "The job that fits, forecasts and finds, every night or now, and its report.",
+    },
     {"name": "reference", "description": "The published tables on which every figure rests."},
     {"name": "service", "description": "The service itself."},
 ]

@@ -56,6 +56,8 @@ SITE = Site(
         NavItem("plans", "/plans", "Plans"),
         NavItem("uploads", "/uploads", "Uploads"),
         NavItem("usage", "/usage", "Usage"),
+        NavItem("forecasts", "/forecasts", "Forecasts"),
+        NavItem("curves", "/curves", "Curves"),
         NavItem("reference", "/reference", "Published tables"),
         NavItem("docs", "/docs", "Documentation"),
         NavItem("api", "/api/docs", "API"),
@@ -124,6 +126,7 @@ def environment() -> Environment:
         kib=kib,
         kib_as_mib=kib_as_mib,
         mib_bare=mib_bare,
+        mib_signed=mib_signed,
         kib_bare=kib_bare,
         when=when,
         compact=compact,
@@ -186,6 +189,18 @@ def kib_as_mib(value_kib: int, digits: int = 1) -> Markup:
 def mib_bare(value_bytes: int | Fraction, digits: int = 1) -> Markup:
     """Bytes as MiB without the unit, for columns that name it: `440.9`."""
     return group_digits(f"{float(Fraction(value_bytes) / MIB):.{digits}f}")
+
+
+def mib_signed(value_bytes: float | Fraction, digits: int = 1) -> Markup:
+    """A difference of bytes as MiB with its sign, without the unit: `+12.3`; nothing that rounds to nought has a sign.
+
+    >>> mib_signed(1048576)
+    Markup('+<span class="n">1.0</span>')
+    """
+    text = f"{float(Fraction(value_bytes) / MIB):.{digits}f}"
+    if not float(text):
+        return group_digits(text.removeprefix("-"))
+    return group_digits(text) if text.startswith("-") else Markup("+{}").format(group_digits(text))
 
 
 def kib_bare(value_kib: int, digits: int = 1) -> Markup:

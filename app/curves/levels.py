@@ -31,13 +31,25 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Suggestion:
-    """What a plan says of a coupling facility that is not in the map, or has another level there."""
+class Facility:
+    """A coupling facility that the map or a plan names: the level that the next night goes by, and who says so."""
 
-    coupling_facility: str
-    cfcc_level: int
-    plans: tuple[str, ...]
-    kept: int | None
+    name: str
+    kept: Level | None
+    said: tuple[tuple[int, tuple[str, ...]], ...]
+    """Levels that the latest versions of plans give it, each with the plans."""
+
+    @property
+    def cfcc_level(self) -> int | None:
+        """As the site says, else as all plans agree; None where neither is so."""
+        if self.kept is not None:
+            return self.kept.cfcc_level
+        return self.said[0][0] if len(self.said) == 1 else None
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether plans give it different levels and the site says none, or plans give another than the site."""
+        return any(level != self.cfcc_level for level, _ in self.said)
 
 
 def levels(session: Session) -> Sequence[Level]:
@@ -92,18 +104,21 @@ def checked(coupling_facility: str, cfcc_level: int | str) -> tuple[str, int]:
     return name, int(text)
 
 
-def suggestions(session: Session) -> tuple[Suggestion, ...]:
-    """What the latest versions of plans say and the map does not, by name."""
-    kept = {row.coupling_facility: row.cfcc_level for row in repository.cf_levels(session)}
-    said: dict[tuple[str, int], list[str]] = {}
+def facilities(session: Session) -> tuple[Facility, ...]:
+    """Every coupling facility that the map, a plan or a fit names, by name."""
+    kept = {each.coupling_facility: each for each in levels(session)}
+    said: dict[str, dict[int, list[str]]] = {name: {} for name in kept}
+    for curve in repository.last_curves(session).values():
+        said.setdefault(curve.coupling_facility, {})
     for plan in plans.latest_documents(session):
         for facility in json.loads(plan.document)["coupling_facilities"]:
             if facility["cfcc_level"] is not None:
-                said.setdefault((facility["name"], facility["cfcc_level"]), []).append(plan.name)
+                by = said.setdefault(facility["name"], {}).setdefault(facility["cfcc_level"], [])
+                by.append(plan.name)
     return tuple(
-        Suggestion(name, level, tuple(by), kept.get(name))
-        for (name, level), by in sorted(said.items())
-        if kept.get(name) != level
+        Facility(name, kept.get(name), tuple((level, tuple(by)) for level, by in sorted(of.items())))
+        for name, of in sorted(said.items())
+        if name
     )
 
 

@@ -7,7 +7,10 @@ from fastapi import APIRouter
 
 def routers() -> list[APIRouter]:
     """Every router of the pages, to be mounted at the top of the application."""
+    from app.pages.curves.levels import router as levels
+    from app.pages.curves.routes import router as curves
     from app.pages.documentation.routes import router as documentation
+    from app.pages.forecasts.routes import router as forecasts
     from app.pages.plans.changing import router as changing
     from app.pages.plans.editor import router as editor
     from app.pages.plans.routes import router as plans
@@ -28,6 +31,9 @@ def routers() -> list[APIRouter]:
         uploads,
         usage_plan,
         usage,
+        curves,
+        levels,
+        forecasts,
         published,
         documentation,
         style,

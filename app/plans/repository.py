@@ -102,6 +102,14 @@ def latest_documents(session: Session) -> Sequence[AnyRow]:
     return session.execute(query.where(Plan.deleted_at.is_(None)).order_by(Plan.name)).all()
 
 
+def latest_curves(session: Session) -> Sequence[AnyRow]:
+    """Name, version and curve of every living plan, by name."""
+    query = select(Plan.name, PlanVersion.number, PlanVersion.curve).join(
+        PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest)
+    )
+    return session.execute(query.where(Plan.deleted_at.is_(None)).order_by(Plan.name)).all()
+
+
 def list_versions(session: Session, plan: Plan) -> Sequence[AnyRow]:
     """All versions of a plan, the newest first, without their contents."""
     query = select(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from app.curves.kept import Curves
 from app.curves.resolve import evaluate
@@ -49,6 +50,8 @@ class Panel:
     findings_omitted: int
     wrong: tuple[Wrong, ...] = ()
     """What stands between the form and a result, where nobody may have looked yet."""
+    comparison: Mapping[str, Any] | None = None
+    """The sizes under the published curve beside those under the fitted one; None without a fitted one."""
 
 
 NOTHING = Panel("", 0, 0, (), 0, (), 0)
@@ -109,7 +112,16 @@ def _answered(result: PlanResult, typed: Typed, checked: Checked) -> Panel:
         rows_omitted=max(len(rows) - MOST_ROWS, 0),
         findings=_findings(result.findings[:MOST_FINDINGS], typed, checked),
         findings_omitted=max(len(result.findings) - MOST_FINDINGS, 0),
+        comparison=_comparison(result),
     )
+
+
+def _comparison(result: PlanResult) -> Mapping[str, Any] | None:
+    if result.comparison is None:
+        return None
+    found = result.comparison.as_json()
+    structures: list[Any] = found["structures"]  # type: ignore[assignment]
+    return {**found, "structures": structures[:MOST_ROWS]}
 
 
 def _findings(items: Sequence[Finding], typed: Typed, checked: Checked) -> tuple[FindingShown, ...]:

@@ -1,0 +1,272 @@
+"""What a night stores, made up for the tests: fits, forecasts, daily peaks, scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select
+
+from app.db import Database
+from app.jobs.models import JobRun, JobState
+from app.night import results
+from app.night.models import FittedCurve, Forecast, Trigger
+from app.night.results import NightResult, Result
+from app.night.service import queue
+
+AT = datetime(2026, 11, 21, 2, 0, tzinfo=UTC)
+MADE_ON = date(2026, 11, 20)
+MIB = 1024 * 1024
+QSG, STRUCTURE = "SQ03", "APPLICATION1"
+
+
+# ---- fits ------------------------------------------------------------------------------------------------------------
+
+
+def estimate(value: float, share: float = 0.01) -> dict[str, float]:
+    """A figure with an interval of that share on both sides."""
+    return {"value": value, "low": value * (1 - share), "high": value * (1 + share)}
+
+
+def fit_json(
+    *,
+    coupling_facility: str | None = "CF01",
+    cfcc_level: int | None = 25,
+    state: str = "fitted",
+    reason: str | None = None,
+    base_mib: float = 20.0,
+    bundle: float = 2100.0,
+    element: float | None = None,
+    points: int = 12,
+    qsgs: Sequence[str] = ("SQ03",),
+    **members: object,
+) -> dict[str, Any]:
+    """A fit as the job writes it. `element`: its cost, so that both are known; None fits the bundle alone."""
+    entry = None if element is None else bundle - 6 * element
+    has_figures = state != "too_little"
+    made = [fit_point(nth, base_mib=base_mib, bundle=bundle) for nth in range(points)]
+    if not has_figures:
+        made = [{**each, "fitted_bytes": None, "residual_bytes": None} for each in made]
+    return {
+        "state": state,
+        "reason": reason,
+        "coupling_facility": coupling_facility,
+        "cfcc_level": cfcc_level,
+        "qsgs": list(qsgs),
+        "confidence": 0.9,
+        "kind": None if not has_figures else "bundle" if element is None else "two_costs",
+        "note": "All points have one ratio, so that entries and elements are known together only."
+        if element is None
+        else None,
+        "base_bytes": estimate(base_mib * MIB, 0.05) if has_figures else None,
+        "entry_bytes": estimate(entry, 0.02) if entry is not None and has_figures else None,
+        "element_bytes": estimate(element, 0.02) if element is not None and has_figures else None,
+        "bundle_bytes": estimate(bundle) if has_figures else None,
+        "ratio": [1, 6],
+        "ratios": [{"elements_per_entry": 6.0, "points": points}],
+        "structures": 5,
+        "points_used": points - 1,
+        "points_left_out": [{"why": "seen on one day only", "count": 1}],
+        "cuts": [{"structure": "APPL001", "day": "2026-09-14", "why": "allocated anew with 512M"}],
+        "first_day": "2026-09-01",
+        "last_day": "2026-11-19",
+        "residuals": {"deviation_bytes": 260_000.0, "largest_bytes": 510_000.0, "largest_share": 0.002}
+        if has_figures
+        else None,
+        "points": made,
+        **members,
+    }
+
+
+def fit_point(nth: int, *, base_mib: float, bundle: float) -> dict[str, Any]:
+    """A point near the curve; the fifth is left out."""
+    size = 64 * MIB * 2 ** (nth % 8)
+    residual = 200_000.0 * math.sin(nth)
+    entries = round((size - base_mib * MIB - residual) / bundle)
+    return {
+        "qsg": "SQ03",
+        "structure": f"APPL{nth % 5 + 1:03}",
+        "allocated_at": "2026-08-30T04:11:00+00:00",
+        "first_day": "2026-09-01",
+        "last_day": "2026-11-19",
+        "days": 80,
+        "observations": 7680,
+        "size_bytes": size,
+        "entries": entries,
+        "elements": entries * 6,
+        "fitted_bytes": size - residual,
+        "residual_bytes": residual,
+        "left_out": "seen on one day only" if nth == 5 else None,
+    }
+
+
+# ---- forecasts -------------------------------------------------------------------------------------------------------
+
+
+def crossing_json(
+    level: str, value: float, p10: int | None, p50: int | None, p90: int | None
+) -> dict[str, Any]:
+    """When a level is passed, as the job writes it."""
+    days = {"p10": p10, "p50": p50, "p90": p90}
+    state = "within" if p50 is not None else "possible" if p10 is not None else "beyond"
+    probability = 0.95 if p90 is not None else 0.6 if p50 is not None else 0.2 if p10 is not None else 0.001
+    sentence = f"{level} in {p50} days, 80 % interval {p10}-{p90}" if p50 else f"{level} not within 180 days"
+    return {
+        "level": level,
+        "value": value,
+        "reached": False,
+        "state": state,
+        "sentence": sentence,
+        "probability_within_horizon": probability,
+        "days": days,
+        "dates": {
+            name: None if day is None else (MADE_ON + timedelta(days=day)).isoformat()
+            for name, day in days.items()
+        },
+        "last_crossed": None,
+        "days_crossed": 0,
+    }
+
+
+def forecast_json(
+    *,
+    qsg: str = QSG,
+    structure: str = STRUCTURE,
+    measure: str = "elements",
+    queue_manager: str | None = None,
+    made_on: date = MADE_ON,
+    state: str = "forecast",
+    middle: int | None = 43,
+    horizon_days: int = 180,
+    **members: object,
+) -> dict[str, Any]:
+    """A forecast as the job writes it: peaks that grow by a half in half a year, with a fan around them."""
+    is_forecast = state == "forecast"
+    days = range(1, horizon_days + 1) if is_forecast else range(0)
+    grown = [80_000 * (1 + nth / 360) for nth in days]
+    crossings = [
+        crossing_json("70 %", 91_750, 12, 30, 55),
+        crossing_json("85 %", 111_411, 31, middle, 70)
+        if middle
+        else crossing_json("85 %", 111_411, None, None, None),
+        crossing_json("SIZE", 131_072, 99, None, None),
+    ]
+    resizes = [
+        {
+            "name": name,
+            "factor": factor,
+            "sentence": f"{name}: 85 % not within 180 days",
+            "crossings": [
+                crossing_json(each["level"], each["value"] * factor, None, None, None) for each in crossings
+            ],
+        }
+        for name, factor in (("1.5 times the size", 1.5), ("twice the size", 2.0))
+    ]
+    return {
+        "schema": 1,
+        "qsg": qsg,
+        "structure": structure,
+        "measure": measure,
+        "queue_manager": queue_manager,
+        "unit": "blocks" if measure == "smds_blocks" else measure,
+        "state": state,
+        "sentence": crossings[0]["sentence"] if is_forecast else "9 days measured: a forecast needs 42 days.",
+        "made_on": made_on.isoformat(),
+        "horizon_days": horizon_days,
+        "first_day": (made_on - timedelta(days=119)).isoformat(),
+        "last_day": made_on.isoformat(),
+        "days_measured": 120,
+        "model": "trend and weekly rhythm" if is_forecast else None,
+        "growth_per_30_days": {"p10": 0.02, "p50": 0.081, "p90": 0.14} if is_forecast else None,
+        "quantiles": {
+            "p10": [0.8 * each for each in grown],
+            "p50": grown,
+            "p90": [1.25 * each for each in grown],
+        },
+        "highest": {"p10": 100_000, "p50": 121_000, "p90": 150_000} if is_forecast else None,
+        "crossings": crossings if is_forecast else [],
+        "resizes": resizes if is_forecast else [],
+        "baselines": None,
+        "notes": ["A level shift on 2026-09-14 was taken into account."] if is_forecast else [],
+        **members,
+    }
+
+
+def daily(
+    *,
+    qsg: str = QSG,
+    structure: str = STRUCTURE,
+    days: int = 120,
+    last: date = MADE_ON,
+    is_simulated: bool = False,
+) -> list[dict[str, Any]]:
+    """Daily peaks with a weekly rhythm; the tenth day was not measured, and the eleventh without totals."""
+    made = []
+    for nth in range(days):
+        day = last - timedelta(days=days - 1 - nth)
+        entries = round(10_000 * (1 + nth / 360) * (0.6 if day.weekday() >= 5 else 1.0))
+        if nth == 9:
+            continue
+        total = None if nth == 10 else 131_072
+        made.append(
+            {
+                "qsg": qsg, "structure": structure, "day": day.isoformat(), "entries_peak": entries,
+                "elements_peak": entries * 6, "entries_total": total and 21_845, "elements_total": total,
+                "size_bytes": 64 * MIB, "full_count": 0,
+                "smds": [{"queue_manager": "CSQ1", "blocks_peak": nth + 5, "blocks_total": 400}],
+                "is_simulated": is_simulated,
+            }
+        )  # fmt: skip
+    return made
+
+
+# ---- storing ---------------------------------------------------------------------------------------------------------
+
+
+def store_night(
+    database: Database,
+    *,
+    curves: Iterable[dict[str, Any]] = (),
+    forecasts: Iterable[dict[str, Any]] = (),
+    days: Iterable[dict[str, Any]] = (),
+    scores: Iterable[dict[str, Any]] = (),
+    findings: Iterable[dict[str, Any]] = (),
+    simulated: Sequence[str] = (),
+) -> int:
+    """Store what a night brought, as the service does when its job has ended; the number of the run."""
+    written = {
+        "schema": 1, "curves": list(curves), "forecasts": list(forecasts), "daily": list(days),
+        "scores": list(scores), "findings": list(findings), "simulated": list(simulated),
+        "first_day": "2026-09-01", "last_day": MADE_ON.isoformat(), "days_total": 80, "days_reduced": 80,
+        "rows_read": 1000, "seconds": {"fit": 0.5},
+    }  # fmt: skip
+    with database.session(writes=True) as session:
+        run = queue(session, Trigger.REQUEST)
+        job = session.get(JobRun, run.job_id)
+        assert job is not None
+        results.store(
+            session, run, Result(NightResult.model_validate(written), written), at=AT, is_whole=False
+        )
+        job.state = JobState.DONE
+        session.flush()
+        return run.id
+
+
+def store_curve(database: Database, **members: Any) -> int:  # noqa: ANN401 - members of a fit
+    """Store one fit; its version."""
+    store_night(database, curves=[fit_json(**members)])
+    return versions(database)[-1]
+
+
+def versions(database: Database) -> list[int]:
+    """All versions of fitted curves."""
+    with database.session(writes=False) as session:
+        return list(session.scalars(select(FittedCurve.id).order_by(FittedCurve.id)))
+
+
+def forecast_ids(database: Database) -> list[int]:
+    """The numbers of all forecasts."""
+    with database.session(writes=False) as session:
+        return list(session.scalars(select(Forecast.id).order_by(Forecast.id)))
