@@ -20,7 +20,7 @@ from planner_core.errors import PlannerError
 from spark_jobs.night.facts import read_facts
 from spark_jobs.night.progress import Progress
 from spark_jobs.night.run import BATCH_ROWS, night
-from spark_jobs.session import build_session
+from spark_jobs.session import SMALL_DATA_CONF, build_session
 
 MASTER = "local[*]"
 SPARK_CONF = {
@@ -33,6 +33,8 @@ SPARK_CONF = {
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
     "spark.driver.maxResultSize": "0",
 }
+MANY_ROWS = 4_000_000
+"""Of more, an optimising compiler and several partitions pay for themselves."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -51,8 +53,8 @@ def main(argv: list[str] | None = None) -> int:
             result = night(
                 arguments.history,
                 facts,
-                make_session=lambda: build_session(
-                    "cfplan night", work_dir=work_dir, master=arguments.master, conf=SPARK_CONF
+                make_session=lambda rows: build_session(
+                    "cfplan night", work_dir=work_dir, master=arguments.master, conf=conf_for(rows)
                 ),
                 work_dir=work_dir,
                 progress=progress,
@@ -70,6 +72,11 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     progress.say("result", path=str(arguments.out))
     return 0
+
+
+def conf_for(rows: int) -> dict[str, str]:
+    """Return Spark's settings for so many rows."""
+    return SPARK_CONF if rows > MANY_ROWS else {**SPARK_CONF, **SMALL_DATA_CONF}
 
 
 def write_whole(path: Path, result: dict[str, Any]) -> None:

@@ -31,6 +31,7 @@ class Progress:
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._last: tuple[str, float] = ("", 0.0)
+        self._said = ""
 
     def say(self, event: str, **values: Any) -> None:  # noqa: ANN401 - whatever JSON has
         """Write a line."""
@@ -39,14 +40,14 @@ class Progress:
             self.out.flush()
 
     def tell(self, stage: str, done: int, total: int, sentence: str) -> None:
-        """Write a line of progress, unless one was written just now; the last one of a stage always is."""
-        if not self.wanted:
+        """Write a line of progress, unless it says nothing new, or one was written just now and the stage goes on."""
+        if not self.wanted or self._said == f"{stage} {done} {total} {sentence}":
             return
         now = time.monotonic()
         before, at = self._last
         if before == stage and done < total and now - at < BETWEEN_S:
             return
-        self._last = (stage, now)
+        self._last, self._said = (stage, now), f"{stage} {done} {total} {sentence}"
         self.say("progress", stage=stage, done=done, total=total, sentence=sentence)
 
     @contextmanager

@@ -47,7 +47,8 @@ ATTEMPTS = 5
 """Other runs may put days of another version in the place of this run's."""
 WORDS = {STRUCTURE: "structures", POLICY: "policies", SMDS: "data sets", QUEUE: "queues"}
 
-MakeSession = Callable[[], "SparkSession"]
+MakeSession = Callable[[int], "SparkSession"]
+"""Starts Spark for so many rows of the history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +191,7 @@ def bring_up_to_date(
                 )
             if changed and session is None:
                 with progress.stage("starting", "Starting Spark"):
-                    session = make_session()
+                    session = make_session(_rows_of(snapshot, changed))
                     stack.callback(session.stop)
                 work.started_spark = True
             if session is not None and changed:
@@ -205,6 +206,10 @@ def bring_up_to_date(
         "The history or its daily statistics are changed faster than they can be reduced. Try again later."
     )
     raise HistoryError(message)
+
+
+def _rows_of(snapshot: Snapshot, days: Sequence[str]) -> int:
+    return sum(part.rows for parts in files_of_days(snapshot, days).values() for part in parts)
 
 
 def _is_there(history_url: str) -> bool:
@@ -238,7 +243,7 @@ def _reduce(
                 snapshot,
                 days,
                 work_dir=work_dir,
-                began=lambda kind: watch.begin(WORDS[kind]),  # noqa: B023 - called before the next part
+                began=lambda kind: watch.begin(WORDS[kind]),
             )
             told_of = days_told_of(reduced.statistics)
             batch = new_batch()
