@@ -3,7 +3,8 @@
 Sources: the message texts of z/OS MVS System Messages (IXC360I down to the allocation time,
 IXC582I, IXC588I, IXL015I) and a real IXC585E of IBM's manual for IMS CQS. The block
 SPACE USAGE of IXC360I is from memory: no published sample was found. A value that is absent,
-N/A or not understood is None; a count that contradicts its percentage is left out and reported.
+N/A or not understood is None. What is there and not understood, a count that contradicts its
+percentage, and an answer that was cut off are reported with their line and text.
 """
 
 from __future__ import annotations
@@ -161,7 +162,8 @@ _PENDING = re.compile(r"\bPENDING\s+POLICY\s+INFORMATION\b")
 _ACTIVE = re.compile(r"^[ \t]*(?:ACTIVE|DUPLEXING|REBUILD)[A-Z ]*STRUCTURE[ \t]*$", re.MULTILINE)
 _HEAD_CLOCK = re.compile(r"IXC360I\s+(?P<clock>\d\d[.:]\d\d[.:]\d\d)\s+DISPLAY")
 _SUMMARY = re.compile(r"\bIXC359I\b")
-_SIZE = re.compile(r"\s*(?P<size>[0-9]{1,15}\s*[KMGT]?B?)\b")
+_SIZE = re.compile(r"\s*(?P<size>[0-9]{1,15}\s*[KMGT]B?|0+)\b")
+"""XCF writes no size without a unit: one without was cut off."""
 _NOT_SAID = re.compile(r"\s*(?:N/A|NONE|NOT\s+APPLICABLE)\b")
 _VERSION = re.compile(r"\s*(?P<version>[0-9A-F]{8}\s+[0-9A-F]{8})\b")
 _WHEN = re.compile(
@@ -169,13 +171,21 @@ _WHEN = re.compile(
 )
 _CONNECTION_HEAD = re.compile(r"^[ \t]*CONNECTION\s+NAME\s+ID\b.*$", re.MULTILINE)
 _CONNECTION = re.compile(r"[ \t]*(?P<name>[A-Z$#@][A-Z0-9$#@_]{0,15})[ \t]+[0-9A-F]{2}[ \t]+[0-9A-F]{8}\b")
+_ENDS_NUMBER = r"(?![0-9A-Z.])"
+_WRAPPED = r"[ \t]*\n?[ \t]*(?<=[ \t\n])"
+"""Between two numbers of one line, which a console may have broken there."""
 _COUNTS = (
-    r"[ \t]*:?[ \t]*(?P<first>[0-9]{1,18})[ \t]+(?P<second>[0-9]{1,18})(?:[ \t]+(?P<percent>[0-9]{1,3})%?)?"
+    rf"[ \t]*(?::[ \t]*\n?)?[ \t]*(?P<first>[0-9]{{1,18}}){_ENDS_NUMBER}{_WRAPPED}"
+    rf"(?P<second>[0-9]{{1,18}}){_ENDS_NUMBER}(?!,)"
+    rf"(?:{_WRAPPED}(?P<percent>[0-9]{{1,3}})%?(?=[ \t]*(?:\n|$)))?"
 )
 _IN_USE_TOTAL = (
-    r"\s*:?\s*IN[ -]USE\s*:\s*(?P<first>[0-9]{1,18})\s*,?\s*TOTAL\s*:\s*(?P<second>[0-9]{1,18})"
+    rf"\s*:?\s*IN[ -]USE\s*:\s*(?P<first>[0-9]{{1,18}}){_ENDS_NUMBER}\s*,?\s*TOTAL\s*:"
+    rf"\s*(?P<second>[0-9]{{1,18}}){_ENDS_NUMBER}"
     r"(?:\s*,\s*(?P<percent>[0-9]{1,3})\s*%)?"
 )
+_NO_COUNTS = re.compile(r"\s*(?:N/A|NONE|NOT\s+APPLICABLE|-(?![0-9]))")
+_SHOWN: Final = 48
 _RATIO = re.compile(r"\s*(?P<entries>[0-9]{1,9})\s*:\s*(?P<elements>[0-9]{1,9})")
 _COUNTED: Final = {"entries": "ENTRIES", "elements": "ELEMENTS", "emcs": "EMCS"}
 _SHORT_YEAR: Final = 2
@@ -247,23 +257,32 @@ class _Reading:
             found = pattern.search(part.block.text, part.start, policy_end)
             policy_end = found.start() if found else policy_end
         policy = part.within(part.start, policy_end)
+        structure_type = policy.words("TYPE")
+        is_list = _may_be_list(structure_type)
         instances = tuple(
-            self._instance(part.within(start.start(), following.start() if following else part.end), start)
+            self._instance(
+                part.within(start.start(), following.start() if following else part.end),
+                start,
+                is_list=is_list,
+            )
             for start, following in _with_next(starts)
         )
         threshold = policy.number("FULLTHRESHOLD")
+        if threshold is not None and threshold > _ALL_PERCENT:
+            policy.leave_out("FULLTHRESHOLD", f"{threshold} is no percentage")
+            threshold = None
         return StructureDisplay(
             line=part.block.line_at(part.start),
             name=name,
             displayed_at_local=shown,
             status=policy.words("STATUS"),
-            structure_type=policy.words("TYPE"),
+            structure_type=structure_type,
             policy_size_bytes=policy.size("POLICY SIZE"),
             policy_initsize_bytes=policy.size("POLICY INITSIZE"),
             policy_minsize_bytes=policy.size("POLICY MINSIZE"),
             scm_max_size_bytes=policy.size("SCMMAXSIZE"),
-            full_threshold_percent=threshold if threshold is None or threshold <= _ALL_PERCENT else None,
-            allow_auto_alter={"YES": True, "NO": False}.get(policy.words("ALLOWAUTOALT") or ""),
+            full_threshold_percent=threshold,
+            allow_auto_alter=policy.yes_no("ALLOWAUTOALT"),
             duplex=policy.words("DUPLEX"),
             preflist=policy.names("PREFERENCE LIST", _CF),
             exclist=policy.names("EXCLUSION LIST", _NAME),
@@ -271,7 +290,7 @@ class _Reading:
             instances=instances,
         )
 
-    def _instance(self, part: _Part, start: re.Match[str]) -> Instance:
+    def _instance(self, part: _Part, start: re.Match[str], *, is_list: bool) -> Instance:
         kind = (start["kind"] or "").split()
         made = Instance(
             line=part.block.line_at(start.start()),
@@ -285,7 +304,14 @@ class _Reading:
             disposition=part.words("DISPOSITION"),
             locks_total=part.number("LOCKS"),
         )
-        return replace(made, **part.counts())
+        counts = part.counts()
+        told = part.block.text[part.start : part.end]
+        missing = [name for name in ("ENTRIES", "ELEMENTS") if not re.search(rf"(?<![A-Z0-9]){name}\b", told)]
+        if is_list and missing:
+            last = part.block.line_at(max(part.start, part.end - 1))
+            message = f"The display says nothing of {' and '.join(missing)}: it was cut off here."
+            self.problems.append(LineProblem(last, message))
+        return replace(made, **counts)
 
     # ---- messages -------------------------------------------------------------------------------------------
 
@@ -301,8 +327,12 @@ class _Reading:
             return
         version = re.search(r"PHYSICAL\s+STRUCTURE\s+VERSION" + _VERSION.pattern, block.text)
         threshold = re.search(r"THRESHOLD\s+OF\s+(?P<percent>[0-9]{1,3})\s*%", block.text)
+        told = re.search(r"THRESHOLD\s+OF\b", block.text)
+        if told and not threshold:
+            part._unread("THRESHOLD OF", told.end())
+        before = len(self.problems)
         counts = part.counts()
-        if not counts:
+        if not counts and len(self.problems) == before:
             self.problems.append(LineProblem(block.line, "IXC585E without counts IN USE: and TOTAL:."))
         event = FullEvent(
             line=block.line,
@@ -324,6 +354,7 @@ class _Reading:
         if not found:
             self.problems.append(LineProblem(block.line, "IXC582I without STRUCTURE ... ALLOCATED."))
             return
+        before = len(self.problems)
         percent = part.match("EMC STORAGE PERCENTAGE", re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,6})?)"))
         self.allocations.append(
             Allocation(
@@ -347,6 +378,14 @@ class _Reading:
                 emc_storage_percent=percent[1] if percent else None,
             )
         )
+        made = self.allocations[-1]
+        if (
+            _may_be_list(made.structure_type)
+            and None in (made.entries_total, made.elements_total)
+            and len(self.problems) == before
+        ):
+            message = "IXC582I says nothing of ENTRY COUNT and ELEMENT COUNT: it was cut off here."
+            self.problems.append(LineProblem(block.lines[-1].number, message))
 
     def _alter(self, block: Block) -> None:
         part = _Part(block, 0, len(block.text), self.problems)
@@ -397,6 +436,11 @@ class _Reading:
                     initsize_at_least_bytes=part.size_in(answer, least.end()) if least else None,
                 )
             )
+
+
+def _may_be_list(structure_type: str | None) -> bool:
+    """Whether a type, which may have been cut off, is not one of the others."""
+    return structure_type is None or not re.search("LOCK|CACHE", structure_type.upper())
 
 
 def _with_next(found: Sequence[re.Match[str]]) -> Iterator[tuple[re.Match[str], re.Match[str] | None]]:
@@ -473,14 +517,20 @@ class _Part:
         if at is None or _NOT_SAID.match(self.block.text, at):
             return None
         found = re.compile(r"\s*([0-9]{1,18})(?![0-9.,])").match(self.block.text, at, self.end)
-        if found:
+        if found and found.end() < len(self.block.text):
             return int(found[1])
         self._unread(label, at)
         return None
 
     def ratio(self, label: str) -> tuple[int, int] | None:
-        found = self.match(label, _RATIO)
-        return (int(found["entries"]), int(found["elements"])) if found else None
+        at = self.after(label)
+        if at is None or _NOT_SAID.match(self.block.text, at):
+            return None
+        found = _RATIO.match(self.block.text, at, self.end)
+        if found:
+            return int(found["entries"]), int(found["elements"])
+        self._unread(label, at)
+        return None
 
     def version(self, label: str) -> str | None:
         found = self.match(label, _VERSION)
@@ -489,6 +539,18 @@ class _Part:
     def words(self, label: str) -> str | None:
         found = self.match(label, re.compile(r"[ \t]*([^\n]*)"))
         return " ".join(found[1].split()) or None if found else None
+
+    def yes_no(self, label: str) -> bool | None:
+        word = self.words(label)
+        found = {"YES": True, "NO": False}.get(word or "")
+        if word and found is None and not _NOT_SAID.match(word):
+            self.leave_out(label, f"{word[:_SHOWN]!r} is neither YES nor NO")
+        return found
+
+    def leave_out(self, label: str, why: str) -> None:
+        """Report a value that was read and is of no use."""
+        at = self.after(label)
+        self.problems.append(LineProblem(self.block.line_at(at or self.start), f"{label}: {why}: left out."))
 
     def name(self, label: str, pattern: str) -> str | None:
         found = self.match(label, re.compile(rf"\s*({pattern})(?![A-Z0-9$#@_])"))
@@ -509,8 +571,12 @@ class _Part:
         return tuple(kept)
 
     def when(self, label: str) -> Stamp | None:
-        found = self.match(label, _WHEN)
+        at = self.after(label)
+        if at is None or _NOT_SAID.match(self.block.text, at):
+            return None
+        found = _WHEN.match(self.block.text, at, self.end)
         if not found:
+            self._unread(label, at)
             return None
         year = int(found["y"])
         if len(found["y"]) == _SHORT_YEAR:
@@ -537,7 +603,9 @@ class _Part:
                 match = pattern.search(self.block.text, self.start, self.end)
                 if match:
                     break
-            if not match:
+            # What ends with the text's last digit may have had more of them.
+            if not match or (match["percent"] is None and match.end() == len(self.block.text)):
+                self._unread_counts(label)
                 continue
             in_use, total = int(match["first"]), int(match["second"])
             percent = int(match["percent"]) if match["percent"] else None
@@ -548,9 +616,19 @@ class _Part:
             found[f"{key}_in_use"], found[f"{key}_total"] = in_use, total
         return found
 
+    def _unread_counts(self, label: str) -> None:
+        """Report counts that are there and were not understood; `label` must stand before a colon."""
+        found = re.compile(rf"(?<![A-Z0-9]){label}[ \t]*:").search(self.block.text, self.start, self.end)
+        if found and not _NO_COUNTS.match(self.block.text, found.end(), self.end):
+            self._unread(label, found.end())
+
     def _unread(self, label: str, at: int) -> None:
-        shown = self.block.text[at : at + 24].split("\n", maxsplit=1)[0].strip()
-        message = f"{label}: {shown!r} cannot be read: left out."
+        rest = self.block.text[at : self.end]
+        at += len(rest) - len(rest.lstrip())  # a console may have broken the line behind the label
+        shown = rest.strip()[:_SHOWN].split("\n", maxsplit=1)[0].strip()
+        message = (
+            f"{label}: {shown!r} cannot be read: left out." if shown else f"{label} was cut off: left out."
+        )
         self.problems.append(LineProblem(self.block.line_at(at), message))
 
 

@@ -134,6 +134,111 @@ def test_a_size_that_is_none_is_reported_with_its_line() -> None:
     assert found.structures[0].instances[0].size_bytes is None
 
 
+ENTRIES = "  ENTRIES:        1200       111234     1"
+
+
+@pytest.mark.parametrize(
+    "written", ["126K 111234 1", "1.200 111.234 1", "12 111K 0", "1,200 111,234 1", "??", ""]
+)
+def test_counts_that_cannot_be_read_are_named_with_line_and_text(written: str) -> None:
+    found = read_xcf(support.IXC360I.replace(ENTRIES, f"  ENTRIES: {written}\n *"))
+    (problem,) = found.problems
+    assert problem.line in {29, 30}
+    assert problem.message.startswith("ENTRIES")
+    assert written in problem.message
+    (instance,) = found.structures[0].instances
+    assert (instance.entries_in_use, instance.entries_total, instance.elements_in_use) == (None, None, 8100)
+
+
+@pytest.mark.parametrize("written", ["N/A", "  --        --", "NONE"])
+def test_counts_that_are_said_to_be_none_are_no_problem(written: str) -> None:
+    assert read_xcf(support.IXC360I.replace(ENTRIES, f"  ENTRIES: {written}")).problems == ()
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "  ENTRIES:        1200\n       111234     1",
+        "  ENTRIES:        1200       111234\n     1",
+        "  ENTRIES:\n        1200       111234     1",
+        "\tENTRIES :\t1200\t111234\t1%",
+    ],
+)
+def test_a_console_may_break_the_line_of_counts(wrapped: str) -> None:
+    found = read_xcf(support.IXC360I.replace(ENTRIES, wrapped))
+    (instance,) = found.structures[0].instances
+    assert (instance.entries_in_use, instance.entries_total, instance.elements_total) == (
+        1200,
+        111_234,
+        667_404,
+    )
+    assert found.problems == ()
+
+
+def test_a_full_event_whose_counts_cannot_be_read_says_which_and_where() -> None:
+    text = support.IXC585E.replace("IN USE:     4874 TOTAL:     4874", "IN USE:     4.8K TOTAL:     4874")
+    found = read_xcf(text)
+    (problem,) = found.problems
+    assert (problem.line, "4.8K" in problem.message) == (4, True)
+    (event,) = found.full_events
+    assert (event.entries_in_use, event.elements_in_use) == (None, 19)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("FULLTHRESHOLD  : 85", "FULLTHRESHOLD  : 185"),
+        ("ALLOWAUTOALT   : NO", "ALLOWAUTOALT   : NEIN"),
+        ("ALLOCATION TIME: 03/14/2026 09:12:44", "ALLOCATION TIME: 14.03.2026 09:12:44"),
+        ("POLICY SIZE    : 512 M", "POLICY SIZE    : 512 Q"),
+    ],
+)
+def test_a_value_that_cannot_be_read_is_named_with_line_and_text(old: str, new: str) -> None:
+    (problem,) = read_xcf(support.IXC360I.replace(old, new)).problems
+    number = next(n for n, line in enumerate(support.IXC360I.split("\n"), start=1) if old in line)
+    assert problem.line == number
+    assert new.partition(":")[2].strip()[:12] in problem.message
+
+
+def test_a_ratio_that_cannot_be_read_is_named() -> None:
+    (problem,) = read_xcf(support.IXC588I.replace("1 : 5", "one to five")).problems
+    assert (problem.line, "one to five" in problem.message) == (5, True)
+
+
+def test_a_display_that_was_cut_off_anywhere_says_nothing_wrong_and_reports_it() -> None:
+    (whole,) = one(support.IXC360I).instances
+    last = support.IXC360I.index("  ELEMENTS:")
+    for length in range(support.IXC360I.index("  ALLOCATION TIME") + len("  ALLOCATION TIME:"), last):
+        found = read_xcf(support.IXC360I[:length])
+        assert found.problems, support.IXC360I[:length][-60:]
+        for instance in found.structures[0].instances:
+            assert instance.entries_total in {None, whole.entries_total}
+            assert instance.entries_in_use in {None, whole.entries_in_use}
+            assert instance.size_bytes in {None, whole.size_bytes}
+
+
+def test_a_message_that_was_cut_off_anywhere_says_nothing_wrong_and_reports_it() -> None:
+    (whole,) = read_xcf(support.IXC582I).allocations
+    for length in range(support.IXC582I.index(" STRUCTURE TYPE"), support.IXC582I.index(" EMC COUNT")):
+        found = read_xcf(support.IXC582I[:length])
+        assert found.problems
+        for made in found.allocations:
+            for name in (
+                "size_bytes",
+                "max_size_bytes",
+                "policy_size_bytes",
+                "entries_total",
+                "elements_total",
+            ):
+                assert getattr(made, name) in {None, getattr(whole, name)}
+
+
+def test_a_message_that_was_cut_off_names_the_line() -> None:
+    text = support.IXC582I[: support.IXC582I.index(" ENTRY COUNT")]
+    (problem,) = read_xcf(text).problems
+    assert (problem.line, "ENTRY COUNT" in problem.message) == (text.count("\n") + 1, True)
+
+
 def test_the_summary_list_is_refused_with_advice() -> None:
     text = "IXC359I  15.57.52  DISPLAY XCF\nSTRNAME            ALLOCATION TIME   STATUS\nQSG1A  11/27/2005 15:57:47 ALLOCATED\n"
     (problem,) = read_xcf(text).problems
