@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,6 +28,9 @@ QQST_BYTES: Final = 552
 QUEUES_A_RECORD: Final = 50
 BUFFERS, BUFFER_BYTES = 100, 256 * KIB
 LIST_HEADERS: Final = 512
+MINUTE_US: Final = 60_000_000
+LONGEST_RMF_MINUTES: Final = 60
+"""RMF has no longer intervals: where MQ's are longer, its records tell of the last hour."""
 IXLLSTE_US, IXLLSTM_US, SYNC_US, ASYNC_US = 12, 20, 9, 95
 """Ordinary times of a request."""
 SYNC_SHARE: Final = 0.9
@@ -46,7 +50,8 @@ class DumpMaker:
         self._site = site
         self._timeline = timeline
         self._length = dt.timedelta(minutes=site.options.interval_minutes)
-        self._us = site.options.interval_minutes * 60_000_000
+        self._us = site.options.interval_minutes * MINUTE_US
+        self._rmf_us = min(self._us, LONGEST_RMF_MINUTES * MINUTE_US)
 
     def framed_days(self, days: list[Day]) -> Iterator[bytes]:
         """Days as the blocks of a dump, with the records that begin and end it."""
@@ -272,6 +277,7 @@ class DumpMaker:
         if is_master:
             tables["r744_storage"] = [{"total_bytes": FACILITY_BYTES}]
         header = self._header(ends[0], "    ", system, number=len(self._site.managers))
+        header = replace(header, interval_us=self._rmf_us)
         records = rmf_records(header, tables, len(ends))
         written = [end + WRITTEN_AFTER + len(self._site.managers) * APART for end in ends]
         records.stamp_written(written, utc_offset_minutes=UTC_OFFSET_MINUTES)
@@ -304,6 +310,7 @@ class DumpMaker:
         put("entries_in_use", np.minimum(np.array([one.entries_end[stretch] for one in ones]), entries))
         put("elements_in_use", np.minimum(np.array([one.elements_end[stretch] for one in ones]), elements))
         calls = np.array([_part(one.calls[stretch], place, len(self._site.systems)) for one in ones])
+        calls = calls * self._rmf_us // self._us
         sync = np.floor(calls * SYNC_SHARE).astype(np.int64)
         put("total_requests", calls)
         put("sync_requests", sync)

@@ -16,7 +16,7 @@ from planner_core.errors import PlannerError
 from planner_core.simulated import FILE_PREFIX, QSG
 from spark_jobs.simulate.days import make_day
 from spark_jobs.simulate.dumps import DumpMaker
-from spark_jobs.simulate.site import Options, Site
+from spark_jobs.simulate.site import Options, OptionsInvalid, Site
 from spark_jobs.simulate.timeline import make_timeline
 from spark_jobs.simulate.truth import DailyTruth, truth_of
 
@@ -63,6 +63,9 @@ def write_simulation(
         FolderRefused: The folder is something else, or cannot be written.
     """
     begun = time.monotonic()
+    if days_per_file < 1:
+        message = f"--days-per-file: {days_per_file} is not at least 1."
+        raise OptionsInvalid(message)
     site = Site(options)
     folder = folder.absolute()
     earlier = _checked(folder, force=force)
@@ -93,8 +96,8 @@ def _write(site: Site, folder: Path, *, days_per_file: int, progress: Progress) 
     maker, daily = DumpMaker(site, timeline), DailyTruth(site)
     total, dumps = site.options.days, 0
     progress(0, total)
-    for first in range(0, total, max(days_per_file, 1)):
-        numbers = range(first, min(first + max(days_per_file, 1), total))
+    for first in range(0, total, days_per_file):
+        numbers = range(first, min(first + days_per_file, total))
         found = [day for day in (make_day(site, timeline, number) for number in numbers) if day]
         if found:
             dumps += 1

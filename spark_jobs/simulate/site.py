@@ -11,8 +11,9 @@ import numpy as np
 
 from planner_core.errors import PlannerError
 from planner_core.names import ADMIN_STRUCTURE, SYSTEM_STRUCTURE
+from planner_core.offload import default_rules
 from planner_core.simulated import QSG, SYSPLEX
-from planner_core.structure_size import elements_held
+from planner_core.structure_size import elements_held, model_constant
 from planner_core.units import GIB, KIB, MIB, round_up
 from spark_jobs.simulate.statistics import DAYS_A_YEAR, FIRST_DAY, INITIAL_RATIO, WEEK, autocorrelated
 
@@ -31,10 +32,10 @@ UTC_OFFSET_MINUTES: Final = 60
 RELEASE: Final = "930"
 """Records of this release do not say which group a queue manager is in: the map does."""
 FACILITY_BYTES: Final = 256 * GIB
-RULES: Final = ((0.70, 32 * KIB), (0.80, 4 * KIB), (0.90, 0))
+RULES: Final = tuple((rule.threshold / 100, rule.size_bytes) for rule in default_rules())
 """IBM's default offload rules: above this usage, messages of more than so many bytes."""
-ALWAYS_OFFLOADED_ABOVE: Final = 63 * KIB
-OFFLOADED_ELEMENTS: Final = 2
+ALWAYS_OFFLOADED_ABOVE: Final = model_constant("largest_message_in_cf_bytes")
+OFFLOADED_ELEMENTS: Final = model_constant("offloaded_message_elements")
 BLOCK_BYTES: Final = 256 * KIB
 HOURS: Final = 24
 _FIRST_NAMES = (

@@ -430,13 +430,13 @@ def daily_peaks(
 
     week = _week(random) if weekly else np.ones(WEEK)
     crossed_after = int(random.integers(crossing[0], crossing[1] + 1))
-    moment = np.arange(max(length, days + crossed_after + 1))
+    moment = np.arange(max(length, days + crossed_after))
     trend = np.exp(drawn[4]) * growth_path(moment, kind=kind, growth_per_year=growth)
     if shifts:
         trend[shift_day:] *= shift
     calendar = first_day.toordinal() + moment
     expected = trend * rhythm(calendar, week=week, month_end=high)
-    total = float(np.rint(expected[: days + crossed_after + 1].max() / LEVELS["full_threshold"]))
+    total = float(np.floor(expected[days : days + crossed_after].max() / LEVELS["full_threshold"]))
     trend, expected, calendar = trend[:length], expected[:length], calendar[:length]
     noisy = expected * np.exp(autocorrelated(random, length, deviation=spread, correlation=float(drawn[3])))
     last_event = length if events_in_future else days
