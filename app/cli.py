@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from app.jobs.commands import add as add_jobs
+from app.night.commands import add as add_night
 from app.plans.commands import add as add_plans
 from app.simulate_commands import add as add_simulate
 from app.smf_commands import add as add_smf
@@ -212,6 +213,7 @@ def _parser() -> argparse.ArgumentParser:
 
     add_plans(command, _whole(1, _MOST_VERSIONS), _Parser)
     add_jobs(command, _Parser)
+    add_night(command, _Parser)
     add_smf(command, _Parser)
     add_simulate(command)
 

@@ -26,6 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.curves.errors import CurveNotFound, ForecastNotFound, LevelInvalid, LevelNotFound
 from app.db import DatabaseUnusable, is_unusable
 from app.jobs.errors import JobBusy, JobNotFound
+from app.night.errors import NightUnderWay, NoReport, RunNotFound
 from app.plans.errors import (
     NameTaken,
     PlanConflict,
@@ -142,6 +143,9 @@ TYPE_OF_ERROR: dict[type[PlannerError], ProblemType] = {
     DatabaseUnusable: DATABASE_UNAVAILABLE,
     UsageNotFound: NOT_FOUND,
     UsageRequestInvalid: REQUEST_INVALID,
+    RunNotFound: NOT_FOUND,
+    NoReport: NOT_FOUND,
+    NightUnderWay: JOB_BUSY,
     CurveNotFound: NOT_FOUND,
     ForecastNotFound: NOT_FOUND,
     LevelNotFound: NOT_FOUND,

@@ -13,6 +13,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
+from collections.abc import Collection
 from datetime import timedelta
 from typing import IO
 
@@ -112,16 +113,12 @@ class Watcher:
     def _reap(self) -> None:
         """A supervisor that has ended and left its run behind is gone: the run need not wait until it is stale."""
         ended = {job_id: child for job_id, child in self._children.items() if child.poll() is not None}
+        pids = {child.pid for child in ended.values()}
         with self._database.session(writes=False) as session:
-            left = [
-                (job_id, owner)
-                for job_id, owner in repository.running_owners(session)
-                if _is_gone(owner, {child.pid for child in ended.values()})
-            ]
-        if left:
+            has_left = bool(_left_by_the_dead(session, pids))
+        if has_left:
             with self._database.session(writes=True) as session:
-                for job_id, owner in left:
-                    service.let_go(session, job_id, owner)
+                let_go_of_the_dead(session, pids)
         for job_id, child in ended.items():
             del self._children[job_id]
             if child.returncode != 0:
@@ -139,11 +136,21 @@ class Watcher:
         self._tidied_at = time.monotonic()
 
 
+def let_go_of_the_dead(session: Session, ended: Collection[int] = ()) -> None:
+    """Let runs be claimed at once whose process ran on this machine and is gone; `ended` are known to be."""
+    for job_id, owner in _left_by_the_dead(session, ended):
+        service.let_go(session, job_id, owner)
+
+
+def _left_by_the_dead(session: Session, ended: Collection[int]) -> list[tuple[int, str]]:
+    return [(job_id, owner) for job_id, owner in repository.running_owners(session) if _is_gone(owner, ended)]
+
+
 def _remove_old_files(session: Session, settings: Settings) -> None:
     uploads.remove_old_files(session, data_dir=settings.data_dir, kept=timedelta(days=settings.upload_days))
 
 
-def _is_gone(owner: str, ended: set[int]) -> bool:
+def _is_gone(owner: str, ended: Collection[int]) -> bool:
     """Whether the process that an owner names ran on this machine and no longer does."""
     host, _, rest = owner.partition(":")
     number = rest.partition(":")[0]

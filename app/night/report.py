@@ -118,7 +118,7 @@ def as_json(report: Report) -> dict[str, Any]:
         },
         "is_simulated": is_simulated(report),
         "counts": dict(run.findings),
-        "findings": [finding_json(each) for each in report.findings],
+        "night_findings": [finding_json(each) for each in report.findings],
         "forecasts": [forecast_json(each) for each in report.forecasts],
         "curves": [curve_json(each) for each in report.curves],
     }

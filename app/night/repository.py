@@ -7,10 +7,10 @@ from datetime import date, datetime
 from itertools import islice
 from typing import Any, TypeAlias, TypeVar
 
-from sqlalchemy import Row, delete, func, select, update
+from sqlalchemy import Row, and_, delete, func, or_, select, update
 from sqlalchemy.orm import Session, defer
 
-from app.jobs.models import JobRun, JobState
+from app.jobs.models import INGEST, JobRun, JobState
 from app.night.models import (
     CfLevel,
     DailyStructureUsage,
@@ -80,9 +80,27 @@ def runs_under_way(session: Session) -> Sequence[NightlyRun]:
     return session.scalars(query.order_by(NightlyRun.id)).all()
 
 
-def has_run_due(session: Session, night: date) -> bool:
-    """Whether the schedule has begun a run for this night."""
-    return session.scalars(select(NightlyRun.id).where(NightlyRun.due_on == night)).first() is not None
+def is_night_wanting(session: Session, night: date, *, since: datetime) -> bool:
+    """Whether the schedule is to begin a run for a night that is due since then.
+
+    Not where it has begun one for it, nor where another run was begun since, by whomever; and not before there is
+    anything that a night could be made of.
+    """
+    begun = (
+        select(NightlyRun.id)
+        .join(JobRun, JobRun.id == NightlyRun.job_id)
+        .where(
+            or_(
+                NightlyRun.due_on >= night,
+                and_(JobRun.created_at >= since, NightlyRun.trigger != Trigger.SIMULATION),
+            )
+        )
+    )
+    has_data = or_(
+        select(MeasuredStructure.qsg).exists(),
+        select(JobRun.id).where(JobRun.kind == INGEST, JobRun.state == JobState.DONE).exists(),
+    )
+    return session.scalars(begun).first() is None and bool(session.scalar(select(has_data)))
 
 
 def has_unpublished_days(session: Session, run_id: int) -> bool:
