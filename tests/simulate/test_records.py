@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +37,9 @@ def test_statistics_of_structures() -> None:
     names = ("ONE", "TWO")
     columns = ("ixllste_calls", "ixllste_us", "structure_full_count", "entries_in_use_max")
     figures = np.random.default_rng(1).integers(0, 2**32, (len(columns), 2, 3))
-    slots = [{"structure": name, "structure_number": number} for number, name in enumerate(names)]
+    slots: list[dict[str, Any]] = [
+        {"structure": name, "structure_number": number} for number, name in enumerate(names)
+    ]
     made = stamped(mq_records("115-2", header(ENDS[0]), {"qest": slots}, 3))
     made.stamp_mq(ENDS, interval_us=HOUR_US, utc_offset_minutes=60)
     section = mq_section(made, "qest", 6, 2)
@@ -59,7 +62,10 @@ def test_statistics_of_structures() -> None:
 
 
 def test_statistics_of_queues_of_an_older_release() -> None:
-    rows = [{"queue": "A.QUEUE", "is_shared": True}, {"queue": "B.QUEUE", "cf_structure": "ONE"}]
+    rows: list[dict[str, Any]] = [
+        {"queue": "A.QUEUE", "is_shared": True},
+        {"queue": "B.QUEUE", "cf_structure": "ONE"},
+    ]
     figures = np.random.default_rng(2).integers(0, 2**62, (2, 3))
     depths = np.array([5, 0, 2**31 - 1])
     made = stamped(mq_records("115-216", header(ENDS[0]), {"qqst": rows}, 3, lengths={"qqst": 552}))
@@ -86,7 +92,7 @@ def test_statistics_of_queues_of_an_older_release() -> None:
 
 def test_coupling_facility_activity() -> None:
     facility = {"sysplex": "SIMPLEX", "system_name": "SIMA", "coupling_facility": "SIMCF01"}
-    structure = {
+    structure: dict[str, Any] = {
         "xcf_structure": "SIM1ONE",
         "allocated_at": ENDS[0],
         "structure_type": "SERIALIZED LIST",
@@ -94,7 +100,11 @@ def test_coupling_facility_activity() -> None:
     }
     counts = np.array([0, 1, 2**53 - 1])
     sizes = np.array([2**20, 2**30, 2**43])
-    tables = {"r744_cf": [facility], "r744_structure": [structure], "r744_storage": [{"total_bytes": 2**40}]}
+    tables: dict[str, list[dict[str, Any]]] = {
+        "r744_cf": [facility],
+        "r744_structure": [structure],
+        "r744_storage": [{"total_bytes": 2**40}],
+    }
     made = stamped(rmf_records(header(ENDS[0]), tables, 3))
     made.stamp_rmf(ENDS)
     requests = rmf_section(made, "r744_sreq", 4)
