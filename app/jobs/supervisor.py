@@ -28,6 +28,7 @@ from app.usage.rollups import store_rollups
 READ, NOTHING, NOT_READABLE, ASKS = 0, 1, 3, 4
 """Exit codes of the reader: docs/contributing/ingest-protocol.md."""
 EXIT_CODES = {
+    "not_usage": READ, "map_read": READ,
     "stored": READ, "already_stored": READ, "nothing": NOTHING, "not_readable": NOT_READABLE, "needs_answers": ASKS,
 }  # fmt: skip
 SUMMING = "summing"
@@ -75,6 +76,7 @@ class Supervisor(Keeper):
         with self._database.session(writes=True) as session:
             if not service.keep_report(session, self._id, self._owner, report):
                 raise Lost
+            qsg_map.put_all(session, qsg_map.of_report(report))
         return report
 
     def _meant(self, code: int, report: Mapping[str, Any] | None) -> int:
