@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.answers import Answer, FindingAnswer
 from app.usage.measured import (
+    Limits,
     MeasuredStructure,
     QueueFigures,
     QueuePoint,
@@ -33,9 +34,15 @@ _DIGITS = 4
 class LimitsAnswer(Answer):
     """How many entries and elements a structure had."""
 
-    at: Annotated[datetime, Field(description="The hour in which this was last observed.")]
+    at: Annotated[datetime | None, Field(description="The last hour in which either was observed.")]
     entries_total: Known
+    entries_at: Annotated[
+        datetime | None, Field(description="The hour in which the entries were last observed.")
+    ]
     elements_total: Known
+    elements_at: Annotated[
+        datetime | None, Field(description="The hour in which the elements were last observed.")
+    ]
 
 
 class MeasuredStructureAnswer(Answer):
@@ -274,7 +281,6 @@ def structures_answer(page: StructurePage) -> MeasuredStructuresAnswer:
 
 
 def _structure(found: MeasuredStructure) -> MeasuredStructureAnswer:
-    limits = found.limits
     return MeasuredStructureAnswer(
         qsg=found.qsg,
         structure=found.structure,
@@ -287,9 +293,7 @@ def _structure(found: MeasuredStructure) -> MeasuredStructureAnswer:
         elements_percent=_number(found.elements_percent),
         entries_in_use_of_week=found.entries_of_week,
         elements_in_use_of_week=found.elements_of_week,
-        limits=LimitsAnswer(at=limits.at, entries_total=limits.entries, elements_total=limits.elements)
-        if limits
-        else None,
+        limits=_limits(found.limits),
         size_bytes=found.size_bytes,
         last_full_hour=found.last_full_hour,
         queues=found.queues,
@@ -297,18 +301,27 @@ def _structure(found: MeasuredStructure) -> MeasuredStructureAnswer:
     )
 
 
+def _limits(limits: Limits | None) -> LimitsAnswer | None:
+    if limits is None:
+        return None
+    return LimitsAnswer(
+        at=limits.at,
+        entries_total=limits.entries,
+        entries_at=limits.entries_at,
+        elements_total=limits.elements,
+        elements_at=limits.elements_at,
+    )
+
+
 def usage_answer(
     qsg: str, structure: str, period: Period, usage: StructureUsage, smds: Sequence[SmdsFigures]
 ) -> StructureUsageAnswer:
     """A structure over a period."""
-    before = usage.limits_before
     return StructureUsageAnswer(
         qsg=qsg,
         structure=structure,
         period=_period(period),
-        limits_before=LimitsAnswer(at=before.at, entries_total=before.entries, elements_total=before.elements)
-        if before
-        else None,
+        limits_before=_limits(usage.limits_before),
         points=[_usage_point(point) for point in usage.points],
         smds=[
             MeasuredSmdsAnswer(

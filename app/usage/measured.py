@@ -14,11 +14,22 @@ GENERATED = ("CSQ_ADMIN", "CSQSYSAPPL")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many entries and elements a structure had, as last observed."""
+    """How many entries and elements a structure had, each as last observed: a display may know but one of the two."""
 
-    at: datetime
-    entries: int | None
-    elements: int | None
+    entries: int | None = None
+    entries_at: datetime | None = None
+    elements: int | None = None
+    elements_at: datetime | None = None
+
+    @property
+    def at(self) -> datetime | None:
+        """The last hour in which either was observed."""
+        return max((at for at in (self.entries_at, self.elements_at) if at is not None), default=None)
+
+    @property
+    def are_of_one_hour(self) -> bool:
+        """Whether all that is known was observed in one hour."""
+        return None in (self.entries_at, self.elements_at) or self.entries_at == self.elements_at
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ class MeasuredStructure(Base):
     last_use_hour: Mapped[datetime | None] = mapped_column(Timestamp)
     last_limits_hour: Mapped[datetime | None] = mapped_column(Timestamp)
     last_full_hour: Mapped[datetime | None] = mapped_column(Timestamp)
+    last_entries_limit_hour: Mapped[datetime | None] = mapped_column(Timestamp)
+    last_elements_limit_hour: Mapped[datetime | None] = mapped_column(Timestamp)
 
 
 class MeasuredQueue(Base):

@@ -112,7 +112,7 @@ def make_plan(
     if admin_limits is not None and admin_limits.entries is not None:
         document["admin"] = {"entsmax": admin_limits.entries}
         remarks.append(
-            f"ENTSMAX of CSQ_ADMIN: {admin_limits.entries}, as observed {admin_limits.at:%Y-%m-%d %H:00} UTC."
+            f"ENTSMAX of CSQ_ADMIN: {admin_limits.entries}, as observed {admin_limits.entries_at:%Y-%m-%d %H:00} UTC."
         )
     remarks += _general(planned, asked, unknown)
     return Made(

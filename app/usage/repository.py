@@ -101,15 +101,19 @@ def _count_structure(session: Session, qsg: str, structure: str) -> None:
         hours.entries_in_use_pct_max,
         hours.elements_in_use_pct_max,
     )
+    with_entries = _last(session, of_it, hours.entries_total.is_not(None))
+    with_elements = _last(session, of_it, hours.elements_total.is_not(None))
     row = {
         "qsg": qsg,
         "structure": structure,
         "first_hour": min(first for first, _ in measured),
         "last_hour": max(last for _, last in measured),
         "last_use_hour": _last(session, of_it, or_(*(column.is_not(None) for column in in_use))),
-        "last_limits_hour": _last(
-            session, of_it, or_(hours.entries_total.is_not(None), hours.elements_total.is_not(None))
+        "last_limits_hour": max(
+            (hour for hour in (with_entries, with_elements) if hour is not None), default=None
         ),
+        "last_entries_limit_hour": with_entries,
+        "last_elements_limit_hour": with_elements,
         "last_full_hour": _last(session, of_it, hours.structure_full_count > 0),
     }
     _put(session, MeasuredStructure.__table__, [row])
@@ -172,11 +176,7 @@ class PageOfRows(NamedTuple):
 def page_of_structures(session: Session, *, search: str | None, offset: int, limit: int) -> PageOfRows:
     """Measured structures by group and name, each with its latest figures and how many queues were measured."""
     kept = MeasuredStructure
-    use, limits, last = (
-        aliased(HourlyStructureUsage),
-        aliased(HourlyStructureUsage),
-        aliased(HourlyStructureUsage),
-    )
+    use, entries, elements, limits, last = (aliased(HourlyStructureUsage) for _ in range(5))
     queues = (
         select(func.count())
         .where(MeasuredQueue.qsg == kept.qsg, MeasuredQueue.structure == kept.structure)
@@ -184,10 +184,16 @@ def page_of_structures(session: Session, *, search: str | None, offset: int, lim
     )
     query = select(
         *kept.__table__.columns, use.entries_in_use_max, use.elements_in_use_max, use.entries_in_use_pct_max,
-        use.elements_in_use_pct_max, limits.entries_total, limits.elements_total,
+        use.elements_in_use_pct_max, entries.entries_total, elements.elements_total,
         func.coalesce(limits.size_bytes, last.size_bytes).label("size_bytes"), queues.label("queues"),
     )  # fmt: skip
-    for hours, at in ((use, kept.last_use_hour), (limits, kept.last_limits_hour), (last, kept.last_hour)):
+    for hours, at in (
+        (use, kept.last_use_hour),
+        (entries, kept.last_entries_limit_hour),
+        (elements, kept.last_elements_limit_hour),
+        (limits, kept.last_limits_hour),
+        (last, kept.last_hour),
+    ):
         query = query.outerjoin(
             hours, and_(hours.qsg == kept.qsg, hours.structure == kept.structure, hours.hour == at)
         )
@@ -242,16 +248,26 @@ def structure_hours(
     return session.execute(query.order_by(hours.hour)).all()
 
 
-def limits_before(session: Session, qsg: str, structure: str, before: datetime) -> AnyRow | None:
-    """The last hour before this time in which limits were observed."""
+class LastLimits(NamedTuple):
+    """The limits of a structure, each as it was last observed, and in which hour."""
+
+    entries: int | None
+    entries_hour: datetime | None
+    elements: int | None
+    elements_hour: datetime | None
+
+
+def limits_before(session: Session, qsg: str, structure: str, before: datetime) -> LastLimits | None:
+    """The last limits before this time; those of entries and of elements may be of different hours."""
     hours = HourlyStructureUsage
-    query = select(hours.hour, hours.entries_total, hours.elements_total).where(
-        hours.qsg == qsg,
-        hours.structure == structure,
-        hours.hour < before,
-        or_(hours.entries_total.is_not(None), hours.elements_total.is_not(None)),
-    )
-    return session.execute(query.order_by(hours.hour.desc()).limit(1)).one_or_none()
+    found: list[Any] = []
+    for total in (hours.entries_total, hours.elements_total):
+        query = select(total, hours.hour).where(
+            hours.qsg == qsg, hours.structure == structure, hours.hour < before, total.is_not(None)
+        )
+        row = session.execute(query.order_by(hours.hour.desc()).limit(1)).one_or_none()
+        found += (None, None) if row is None else (row[0], row[1])
+    return None if found[1] is None and found[3] is None else LastLimits(*found)
 
 
 def queue_hours(

@@ -100,7 +100,11 @@ def _structure(
         elements=row.elements_in_use_max,
         entries_pct=row.entries_in_use_pct_max,
         elements_pct=row.elements_in_use_pct_max,
-        limits=Limits(row.last_limits_hour, row.entries_total, row.elements_total) if known else None,
+        limits=Limits(
+            row.entries_total, row.last_entries_limit_hour, row.elements_total, row.last_elements_limit_hour
+        )
+        if known
+        else None,
         size_bytes=row.size_bytes,
         entries_of_week=week.entries,
         elements_of_week=week.elements,
@@ -141,17 +145,16 @@ def queue_counts(session: Session, qsg: str) -> dict[str, int]:
 def structure_usage(session: Session, qsg: str, structure: str, period: Period) -> StructureUsage:
     """A structure over a period, by hours or by days."""
     rows = repository.structure_hours(session, qsg, structure, first=period.first, past=period.past)
-    before = repository.limits_before(session, qsg, structure, period.first)
     return StructureUsage(
         points=tuple(_by_step(rows, period, _usage_point)),
-        limits_before=Limits(before.hour, before.entries_total, before.elements_total) if before else None,
+        limits_before=last_limits(session, qsg, structure, period.first),
     )
 
 
 def last_limits(session: Session, qsg: str, structure: str, before: datetime) -> Limits | None:
-    """The limits of a structure as they were last observed before a time."""
+    """The limits of a structure, each as it was last observed before a time."""
     found = repository.limits_before(session, qsg, structure, before)
-    return Limits(found.hour, found.entries_total, found.elements_total) if found else None
+    return Limits(*found) if found else None
 
 
 def _usage_point(at: datetime, rows: Sequence[AnyRow]) -> UsagePoint:

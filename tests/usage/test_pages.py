@@ -68,6 +68,15 @@ def test_an_empty_installation_says_what_usage_is_and_where_it_comes_from(app: F
     assert "<table" not in found.text
 
 
+def test_the_age_of_each_limit_is_shown(changing: FastAPI) -> None:
+    store(changing, [structure_hour(300, entries_total=140_000, elements_in_use_max=None)])
+    application = table(page(changing, "/usage"), "measured structures")[1]
+    assert (application[3], application[7]) == ("140000", "786432 2 d old")
+    shown = page(changing, STRUCTURE).text
+    assert "786432 elements" in shown.replace("\N{NARROW NO-BREAK SPACE}", "")
+    assert "2 days before the last hour measured" in shown
+
+
 def test_structures_are_listed_with_use_limits_and_plans(changing: FastAPI) -> None:
     assert send_json(changing, "PUT", "/api/v1/plans/ONE", SQ03).status == 201
     rows = table(page(changing, "/usage"), "measured structures")

@@ -59,10 +59,39 @@ def test_structures_are_listed_with_their_latest_figures(measured: FastAPI) -> N
     application, _, persist = found["structures"]
     assert application["last_hour"] == moment(239)
     assert application["entries_percent"] == round(application["entries_in_use"] / 131_072 * 100, 4)
-    assert application["limits"] == {"at": moment(239), "entries_total": 131_072, "elements_total": 786_432}
+    assert application["limits"] == limits(moment(239))
     assert application["last_full_hour"] == moment(204)
     assert application["queues"] == 3
     assert (persist["entries_in_use"], persist["use_hour"], persist["limits"]) == (None, None, None)
+
+
+def limits(at: str) -> dict[str, Any]:
+    return {
+        "at": at, "entries_total": 131_072, "entries_at": at, "elements_total": 786_432, "elements_at": at,
+    }  # fmt: skip
+
+
+def test_a_newer_display_of_entries_only_does_not_hide_the_limit_of_elements(measured: FastAPI) -> None:
+    """DISPLAY CFSTATUS knows entries and no elements."""
+    blank = {"entries_in_use_max": 10, "elements_in_use_max": None, "sources": ["display CFSTATUS"]}
+    store(measured, [structure_hour(300, entries_total=140_000, **blank)])
+    expected = {
+        "at": moment(300), "entries_total": 140_000, "entries_at": moment(300),
+        "elements_total": 786_432, "elements_at": moment(239),
+    }  # fmt: skip
+    application, *_ = answer(measured, "/api/v1/usage/structures")["structures"]
+    assert application["limits"] == expected
+    assert application["elements_percent"] is None  # of the last hour with use, none were told
+    assert (
+        answer(measured, f"{STRUCTURE}?from=2026-11-29T00:00Z&to=2026-11-30T00:00Z")["limits_before"]
+        == expected
+    )
+
+
+def test_a_limit_is_that_of_its_pool_before_the_period(measured: FastAPI) -> None:
+    store(measured, [structure_hour(300, entries_total=140_000)])
+    found = answer(measured, f"{STRUCTURE}?from=2026-11-28T00:00Z&to=2026-11-28T06:00Z")["limits_before"]
+    assert (found["entries_at"], found["elements_at"]) == (moment(239), moment(239))
 
 
 def test_an_installation_without_usage_lists_nothing(app: FastAPI) -> None:
@@ -102,7 +131,7 @@ def test_a_structure_is_read_over_the_last_seven_days_by_hours(measured: FastAPI
     assert len(found["points"]) == 168 - 4  # four hours have no records
     full = [point["at"] for point in found["points"] if point["structure_full_count"]]
     assert full == [moment(203), moment(204)]
-    assert found["limits_before"] == {"at": moment(71), "entries_total": 131_072, "elements_total": 786_432}
+    assert found["limits_before"] == limits(moment(71))
     assert found["smds"][0] == {
         "queue_manager": "CSQ1", "blocks_data": 400, "blocks_in_use_max": 100, "messages_max": 40, "failed_allocates": 0,
     }  # fmt: skip

@@ -64,6 +64,7 @@ def test_hours_are_stored_with_their_figures_and_their_period(database: Database
         {
             "qsg": "SQ03", "structure": "APPLICATION1", "first_hour": at(0), "last_hour": at(30),
             "last_use_hour": at(30), "last_limits_hour": None, "last_full_hour": None,
+            "last_entries_limit_hour": None, "last_elements_limit_hour": None,
         }
     ]  # fmt: skip
     assert found["measured_queues"][0]["last_hour"] == at(30)
@@ -86,6 +87,7 @@ def test_where_the_last_figures_of_each_kind_are_is_kept(database: Database) -> 
         at(2),
         at(3),
     ]
+    assert (kept["last_entries_limit_hour"], kept["last_elements_limit_hour"]) == (at(0), at(1))
 
 
 def test_a_queue_that_moved_is_kept_in_both_structures(database: Database) -> None:
