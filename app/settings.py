@@ -95,7 +95,10 @@ class Settings(BaseSettings):
         default=0,
         ge=0,
         le=36_500,
-        description="Days that the usage history keeps; older ones are dropped when an upload is read. 0 keeps all.",
+        description=(
+            "Days that the usage history keeps; older ones are dropped when an upload is read, and the hourly roll-ups in "
+            "the database with them. 0 keeps all."
+        ),
     )
     in_process_below_bytes: int = Field(
         default=GIB,
@@ -122,7 +125,7 @@ class Settings(BaseSettings):
     )
     forecast_days: int = Field(default=180, ge=7, le=730, description="Days that forecasts look ahead.")
     lead_time_days: int = Field(
-        default=30,
+        default=60,
         ge=1,
         le=730,
         description="Days that a larger structure takes from the request to its activation: what fills sooner is a finding.",

@@ -646,7 +646,15 @@ def main(argv: list[str] | None = None) -> int:
             sys.stderr.write(f"{error}\n")
             return EXIT_CODES["nothing"]
     worst = max((report["status"] for report in reports), key=STATUSES.index)
-    say("report", status=worst, history=shown(history.url), files=reports, dropped_days=dropped)
+    kept_from = options.keep_from.isoformat() if options.keep_from else None
+    say(
+        "report",
+        status=worst,
+        history=shown(history.url),
+        files=reports,
+        dropped_days=dropped,
+        kept_from=kept_from,
+    )
     return max(EXIT_CODES[report["status"]] for report in reports)
 
 

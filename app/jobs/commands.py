@@ -83,6 +83,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
     from app.plans.commands import opened
     from app.uploads import qsg_map
     from app.uploads.service import Said
+    from app.usage.retention import drop_what_history_dropped
 
     said = Said(kind=arguments.kind, observed_at=arguments.observed_at, zone=arguments.zone).checked()
     paths = [_file(path) for path in arguments.files]
@@ -122,6 +123,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
         days = days_of(report)
         if days:
             _store_rollups(database, settings, days)
+        drop_what_history_dropped(database, report)
     return code if code >= 0 else exit_code_of(report)
 
 

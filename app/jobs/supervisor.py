@@ -23,6 +23,7 @@ from app.jobs.models import JobState
 from app.jobs.service import Job
 from app.uploads import files, qsg_map
 from app.uploads import service as uploads
+from app.usage.retention import drop_what_history_dropped
 from app.usage.rollups import store_rollups
 
 READ, NOTHING, NOT_READABLE, ASKS = 0, 1, 3, 4
@@ -44,6 +45,7 @@ class Supervisor(Keeper):
         if report is None:
             report = self._ingest(claimed.upload_id)
         if report is not None:
+            drop_what_history_dropped(self._database, report)
             self._sum_up(report)
 
     def _ingest(self, upload_id: int | None) -> Mapping[str, Any] | None:

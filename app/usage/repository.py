@@ -71,6 +71,30 @@ def remove_days(session: Session, days: Iterable[date]) -> Gone:
     return gone
 
 
+def remove_before(session: Session, day: date) -> int:
+    """Remove all hours before this UTC day, and what the lists say of them; returns how many."""
+    past = datetime.combine(day, time(), UTC)
+    structures, smds, queues = HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage
+    gone = Gone(set(), set())
+    kept, kept_queues = MeasuredStructure, MeasuredQueue
+    of_structures = select(kept.qsg, kept.structure).where(kept.first_hour < past)
+    gone.structures.update((row[0], row[1]) for row in session.execute(of_structures))
+    of_queues = select(kept_queues.qsg, kept_queues.structure, kept_queues.queue)
+    found = session.execute(of_queues.where(kept_queues.first_hour < past))
+    gone.queues.update((row[0], row[1], row[2]) for row in found)
+    if not gone.structures and not gone.queues:
+        return 0
+    removed = 0
+    for each in (structures, smds, queues):
+        old = session.scalars(select(func.count()).select_from(each).where(each.hour < past)).one()
+        session.execute(
+            delete(each).where(each.hour < past), execution_options={"synchronize_session": False}
+        )
+        removed += old
+    count_anew(session, structures=gone.structures, queues=gone.queues)
+    return removed
+
+
 def count_anew(session: Session, *, structures: Iterable[StructureKey], queues: Iterable[QueueKey]) -> None:
     """Bring the lists of structures and queues up to what is stored of them now."""
     for key in sorted(queues):

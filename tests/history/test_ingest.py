@@ -288,9 +288,10 @@ def test_progress_is_told_stage_by_stage(run: Run, tmp_path: Path) -> None:
 
 def test_retention_keeps_old_days_out_and_drops_them(run: Run, url: str, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "a.smf", range(2))
-    run(dump, *GROUPS)
+    assert run(dump, *GROUPS).report["kept_from"] is None
     said = run(dump, "--retention-days", "1", *GROUPS)
     assert said.report["dropped_days"] == ["2026-11-20"] or said.file["status"] == "already_stored"
+    assert said.report["kept_from"] == dt.datetime.now(dt.UTC).date().isoformat()
     other = dumps.write(tmp_path / "b.smf", range(3))
     said = run(other, "--retention-days", "1", *GROUPS)
     assert said.file["status"] == "nothing"
