@@ -20,10 +20,14 @@ STAGES = {
     "simulating": "Simulating",
     "forgetting": "Removing what was simulated",
     "ingesting": "Reading what was simulated",
+    "looking": "Looking for days that have changed",
+    "starting": "Starting Spark",
     "reducing": "Reducing the days",
+    "collecting": "Collecting the daily figures",
     "fitting": "Fitting curves",
     "forecasting": "Forecasting",
     "scoring": "Holding forecasts against what happened",
+    "writing": "Writing the results",
     "storing": "Storing the results",
 }
 """What a job does one after the other; a text has nothing to index."""

@@ -78,8 +78,8 @@ def rollup_command(settings: Settings, days: Sequence[str]) -> list[str]:
     return [*command, f"--days={','.join(days)}"] if days else command
 
 
-def night_command(settings: Settings, *, facts: Path, out: Path, is_whole: bool) -> list[str]:
-    """Reduce what is new of the history, fit, forecast and write the result; `is_whole`: with all days, not only new ones."""
+def night_command(settings: Settings, *, facts: Path, out: Path) -> list[str]:
+    """Reduce what is new of the history, fit, forecast and write the result."""
     command = [
         *PYTHON, NIGHT, "--history", settings.history, "--facts", str(facts), "--out", str(out), "--progress",
         "--horizon", str(settings.forecast_days), "--work-dir", str(work_dir(settings)),
@@ -87,7 +87,7 @@ def night_command(settings: Settings, *, facts: Path, out: Path, is_whole: bool)
     master = os.environ.get(MASTER_VARIABLE)
     if master:
         command.append(f"--master={master}")
-    return [*command, "--republish"] if is_whole else command
+    return command
 
 
 def simulate_command(

@@ -40,6 +40,7 @@ def facts_of(session: Session, settings: Settings, *, today: date | None) -> dic
         "current_curves": [
             {"version": each.id, **json.loads(each.fit)} for each in repository.current_curves(session)
         ],
+        "published": json.loads(stored.published) if stored is not None and stored.published else {},
     }
 
 

@@ -35,7 +35,7 @@ from app.night.models import NightlyRun
 from app.night.results import Result
 from app.night.service import summary_of
 
-FACTS, ORDER, RESULT = "facts.json", "order.json", "result.json"
+FACTS, RESULT = "facts.json", "result.json"
 STORING = "storing"
 WAITS_FOR_ORPHAN = "Waits for a process that an earlier run left behind."
 HELD = (
@@ -49,8 +49,9 @@ class NightKeeper(Keeper):
     """A run over the whole usage history."""
 
     def _work(self, claimed: Job) -> None:
+        del claimed
         with self._locked() as held:
-            self._night(claimed, held)
+            self._night(held)
 
     # ---- the steps ---------------------------------------------------------------------------------------------------
 
@@ -66,47 +67,33 @@ class NightKeeper(Keeper):
         except LockHeld:
             raise Failed(HELD) from None
 
-    def _night(self, claimed: Job, held: Lock) -> None:
+    def _night(self, held: Lock) -> None:
         folder = folder_of(processes.work_dir(self._settings), self._id)
-        result, order = self._left_behind(folder) or self._made(folder, claimed, held)
-        self._store(result, is_whole=bool(order["is_whole"]))
+        self._store(self._left_behind(folder) or self._made(folder, held))
         report.write_files(self._database, self._settings)
         shutil.rmtree(folder, ignore_errors=True)
 
-    def _left_behind(self, folder: Path) -> tuple[Result, Mapping[str, Any]] | None:
-        """The result of an earlier attempt, with what that was asked; None where it left none that can be stored."""
+    def _left_behind(self, folder: Path) -> Result | None:
+        """The result of an earlier attempt; None where it left none that can be stored."""
         try:
-            order = json.loads((folder / ORDER).read_bytes())
             result = results.read_result(folder / RESULT)
-        except (OSError, ValueError, results.ResultInvalid):
+        except results.ResultInvalid:
             return None
         self._say("an earlier attempt left its result behind; it is stored")
-        return result, order
+        return result
 
-    def _made(self, folder: Path, claimed: Job, held: Lock) -> tuple[Result, Mapping[str, Any]]:
+    def _made(self, folder: Path, held: Lock) -> Result:
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
         with self._database.session(writes=False) as session:
-            run = _run_of(session, self._id)
             facts = facts_of(session, self._settings, today=datetime.now(UTC).date())
-            is_whole = claimed.attempts > 1 or repository.has_unpublished_days(session, run.id)
-        order = {"is_whole": is_whole}
         write_text(folder / FACTS, json.dumps(facts, ensure_ascii=False))
-        write_text(folder / ORDER, json.dumps(order))
-        levels = (
-            ", ".join(f"{name} {level}" for name, level in sorted(facts["cfcc_levels"].items()))
-            or "none known"
-        )
-        self._say(
-            f"CFCC levels: {levels}; {len(facts['past_forecasts'])} forecasts to hold against what happened"
-        )
-        command = processes.night_command(
-            self._settings, facts=folder / FACTS, out=folder / RESULT, is_whole=is_whole
-        )
-        self._follow(command, held, what="The night")
-        if not (folder / RESULT).exists():
+        levels = ", ".join(f"{name} {level}" for name, level in sorted(facts["cfcc_levels"].items()))
+        self._say(f"CFCC levels: {levels or 'none known'}")
+        self._say(f"forecasts to hold against what happened: {len(facts['past_forecasts'])}")
+        command = processes.night_command(self._settings, facts=folder / FACTS, out=folder / RESULT)
+        if self._follow(command, held, what="The night") is None:
             raise Failed(NO_RESULT)
-        return results.read_result(folder / RESULT), order
+        return results.read_result(folder / RESULT)
 
     def _follow(
         self, command: list[str], held: Lock, *, what: str, stage: str = ""
@@ -147,7 +134,7 @@ class NightKeeper(Keeper):
             return 0
         return code
 
-    def _store(self, result: Result, *, is_whole: bool) -> None:
+    def _store(self, result: Result) -> None:
         self._at(STORING)
         night = result.checked
         with self._database.session(writes=True) as session:
@@ -164,7 +151,7 @@ class NightKeeper(Keeper):
                 sentence="",
             ):
                 raise Lost
-            stored = results.store(session, run, result, at=datetime.now(UTC), is_whole=is_whole)
+            stored = results.store(session, run, result, at=datetime.now(UTC))
             sentence = summary_of(
                 stored.as_json(), days_total=night.days_total, days_reduced=night.days_reduced
             )

@@ -38,6 +38,7 @@ class LookAround(NightKeeper):
     """A site that does not exist, from its records to its forecasts."""
 
     def _work(self, claimed: Job) -> None:
+        del claimed
         with self._locked() as held:
             folder = processes.work_dir(self._settings) / f"{FILE_PREFIX}{self._id}"
             try:
@@ -45,7 +46,7 @@ class LookAround(NightKeeper):
                 self._ingest(folder, held)
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
-            self._night(claimed, held)
+            self._night(held)
 
     def _simulate(self, folder: Path, held: Lock) -> None:
         # The days up to yesterday of when the run was asked for: an attempt after midnight makes the same files.

@@ -77,6 +77,8 @@ class NightlyRun(Base):
     """How much of each kind it brought: curves, forecasts, scores, findings, days."""
     mixes: Mapped[str | None] = mapped_column(CompressedText)
     """JSON: an array, one member a structure: message sizes and header bytes as found in the usage of queues."""
+    published: Mapped[str | None] = mapped_column(CompressedText)
+    """JSON, for the next run: what the daily peaks that are stored were made from. Kept of the last run only."""
 
 
 class FittedCurve(Base):

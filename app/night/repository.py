@@ -54,6 +54,7 @@ def page_of_runs(
         .join(JobRun, JobRun.id == NightlyRun.job_id)
         .options(
             defer(NightlyRun.mixes, raiseload=True),
+            defer(NightlyRun.published, raiseload=True),
             defer(JobRun.report, raiseload=True),
             defer(JobRun.log, raiseload=True),
         )
@@ -103,18 +104,10 @@ def is_night_wanting(session: Session, night: date, *, since: datetime) -> bool:
     return session.scalars(begun).first() is None and bool(session.scalar(select(has_data)))
 
 
-def has_unpublished_days(session: Session, run_id: int) -> bool:
-    """Whether an earlier run may have reduced days whose peaks never came here: it began and was not stored."""
-    last = last_stored_run(session)
-    query = select(NightlyRun.id).where(NightlyRun.stored_at.is_(None), NightlyRun.id < run_id)
-    return last is None or session.scalars(query.where(NightlyRun.id > last.id)).first() is not None
-
-
-def runs_triggered_by(session: Session, trigger: Trigger) -> Sequence[NightlyRun]:
-    """Runs that were begun so, the oldest first."""
-    return session.scalars(
-        select(NightlyRun).where(NightlyRun.trigger == trigger).order_by(NightlyRun.id)
-    ).all()
+def drop_published(session: Session, *, but: int) -> None:
+    """Keep what is published of one run only: it is as long as the history."""
+    others = update(NightlyRun).where(NightlyRun.published.is_not(None), NightlyRun.id != but)
+    session.execute(others.values(published=None))
 
 
 # ---- what a night is told --------------------------------------------------------------------------------------------
@@ -308,20 +301,6 @@ def remove_days(session: Session, days: Iterable[date]) -> None:
     """Remove all rows of these days."""
     for some in _portions(days):
         session.execute(delete(DailyStructureUsage).where(DailyStructureUsage.day.in_(some)))
-
-
-def remove_days_outside(session: Session, first: date | None, last: date | None) -> None:
-    """Remove what lies before the first day of the history, or after its last; of an empty history all."""
-    if first is None or last is None:
-        remove_all_days(session)
-        return
-    is_outside = (DailyStructureUsage.day < first) | (DailyStructureUsage.day > last)
-    session.execute(delete(DailyStructureUsage).where(is_outside))
-
-
-def remove_all_days(session: Session) -> None:
-    """Remove every day."""
-    session.execute(delete(DailyStructureUsage))
 
 
 # ---- CFCC levels -----------------------------------------------------------------------------------------------------

@@ -97,6 +97,7 @@ class ForecastPart(_Part):
     """A forecast."""
 
     qsg: Qsg
+    is_simulated: bool = False
     structure: Structure
     measure: Annotated[str, Field(min_length=1, max_length=12)]
     queue_manager: Annotated[str, Field(max_length=4)] | None = None
@@ -165,6 +166,8 @@ class NightResult(_Part):
     forecasts: list[ForecastPart] = Field(default_factory=list)
     scores: list[ScorePart] = Field(default_factory=list)
     findings: list[FindingPart] = Field(default_factory=list)
+    days: list[date] = Field(default_factory=list)
+    published: dict[str, str] = Field(default_factory=dict)
     daily: list[DayPart] = Field(default_factory=list)
     simulated: list[str] = Field(default_factory=list)
 
@@ -221,7 +224,7 @@ def read_result(path: Path) -> Result:
     raise ResultInvalid(fault)
 
 
-def store(session: Session, run: NightlyRun, result: Result, *, at: datetime, is_whole: bool) -> Stored:
+def store(session: Session, run: NightlyRun, result: Result, *, at: datetime) -> Stored:
     """Store what a run brought; its caller commits, with the end of the run.
 
     Args:
@@ -229,7 +232,6 @@ def store(session: Session, run: NightlyRun, result: Result, *, at: datetime, is
         run: The run.
         result: What it brought.
         at: When.
-        is_whole: Whether its days are all that the history has, not only those reduced anew.
     """
     night = result.checked
     simulated = set(night.simulated)
@@ -237,7 +239,7 @@ def store(session: Session, run: NightlyRun, result: Result, *, at: datetime, is
     forecasts = _store_forecasts(session, run, result, simulated)
     scores = _store_scores(session, run, result, at=at)
     findings = _store_findings(session, run, night.findings, simulated)
-    days = _store_days(session, night, is_whole=is_whole)
+    days = _store_days(session, night)
     stored = Stored(
         curves,
         len(night.curves) - curves,
@@ -251,7 +253,8 @@ def store(session: Session, run: NightlyRun, result: Result, *, at: datetime, is
     run.first_day, run.last_day = night.first_day, night.last_day
     run.days_total, run.days_reduced, run.rows_read = night.days_total, night.days_reduced, night.rows_read
     run.seconds, run.counts = night.seconds, stored.as_json()
-    run.mixes = json.dumps(night.mixes)
+    run.mixes, run.published = json.dumps(night.mixes), json.dumps(night.published)
+    repository.drop_published(session, but=run.id)
     session.flush()
     return stored
 
@@ -315,7 +318,7 @@ def _store_forecasts(session: Session, run: NightlyRun, result: Result, simulate
             {
                 "run_id": run.id, "qsg": each.qsg, "structure": each.structure, "measure": each.measure,
                 "queue_manager": each.queue_manager or "", "state": each.state, "is_latest": True,
-                "is_simulated": each.qsg in simulated, "made_on": each.made_on, "first_day": each.first_day,
+                "is_simulated": each.is_simulated or each.qsg in simulated, "made_on": each.made_on, "first_day": each.first_day,
                 "last_day": each.last_day, "horizon_days": each.horizon_days,
                 "earliest_crossing_day": earliest_crossing(each),
                 "score_on": first_score_day(each),
@@ -416,13 +419,9 @@ def _store_findings(
     return len(rows)
 
 
-def _store_days(session: Session, night: NightResult, *, is_whole: bool) -> int:
-    """Put days in the place of what was known of them; days that the history no longer has are removed."""
-    if is_whole:
-        repository.remove_all_days(session)
-    else:
-        repository.remove_days(session, {each.day for each in night.daily})
-        repository.remove_days_outside(session, night.first_day, night.last_day)
+def _store_days(session: Session, night: NightResult) -> int:
+    """Put days in the place of what was known of them; of a day that the history no longer has nothing is left."""
+    repository.remove_days(session, {*night.days, *(each.day for each in night.daily)})
     for batch in _batches((each.model_dump() for each in night.daily), BATCH):
         session.execute(insert(DailyStructureUsage), batch)
     return len(night.daily)

@@ -34,6 +34,7 @@ def upgrade() -> None:
         sa.Column("seconds", sa.JSON(), nullable=True),
         sa.Column("counts", sa.JSON(), nullable=True),
         sa.Column("mixes", sa.LargeBinary(), nullable=True),
+        sa.Column("published", sa.LargeBinary(), nullable=True),
         sa.PrimaryKeyConstraint("id", name="pk_nightly_runs"),
         sa.ForeignKeyConstraint(
             ["job_id"], ["job_runs.id"], name="fk_nightly_runs_job_id", ondelete="CASCADE"

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import URL
+
+from app.db import Database
+from app.settings import Settings
+from tests.app_night.support import JOBS, settings_for
+from tests.databases import database, postgres_server, url
+
+__all__ = ["database", "postgres_server", "settings", "url"]
+
+
+@pytest.fixture(autouse=True)
+def stand_in_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that the tests start find the stand-ins before the real jobs, and no settings of this machine."""
+    monkeypatch.setenv("PYTHONPATH", str(JOBS))
+    monkeypatch.delenv("SPARK_MASTER", raising=False)
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"CFPLAN_{name.upper()}", raising=False)
+
+
+@pytest.fixture
+def settings(url: URL, tmp_path: Path, database: Database) -> Settings:
+    assert database.revision()
+    return settings_for(url, tmp_path)

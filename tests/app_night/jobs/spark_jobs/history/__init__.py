@@ -1,0 +1,1 @@
+"""Which files are in the history, and away with one."""

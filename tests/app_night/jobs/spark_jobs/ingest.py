@@ -1,0 +1,39 @@
+"""Takes days into the history under their dates, and remembers the files that brought them."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--history", type=Path, required=True)
+    for option in ("--work-dir", "--in-process-below", "--master", "--retention-days"):
+        parser.add_argument(option, default="")
+    parser.add_argument("--qsg", action="append", default=[])
+    parser.add_argument("--name", action="append", default=[])
+    parser.add_argument("--progress", action="store_true")
+    parser.add_argument("files", nargs="+", type=Path)
+    arguments = parser.parse_args()
+    history: Path = arguments.history
+    (history / "files").mkdir(parents=True, exist_ok=True)
+    assert arguments.qsg == ["SIMA:SIM1=SIM1"]
+    days = []
+    for path in arguments.files:
+        data = path.read_bytes()
+        day = path.stem.removeprefix("simulated-")
+        (history / f"{day}.json").write_bytes(data)
+        told = {"sha256": hashlib.sha256(data).hexdigest(), "file_name": path.name, "day": day}
+        (history / "files" / told["sha256"]).write_text(json.dumps(told), encoding="utf-8")
+        days.append(day)
+    report = {"event": "report", "status": "stored", "files": [{"message": "stored", "days": days}]}
+    sys.stdout.write(json.dumps(report) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
