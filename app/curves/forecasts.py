@@ -204,16 +204,6 @@ def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:
     return tuple(_outlook(session, row, days) for row in ranked)
 
 
-def structures_with_forecasts(
-    session: Session, structures: Iterable[tuple[str, str]]
-) -> frozenset[tuple[str, str]]:
-    """Of these groups and structures, those that have a forecast."""
-    wanted = set(structures)
-    return frozenset(
-        pair for row in repository.latest_forecasts(session) if (pair := (row.qsg, row.structure)) in wanted
-    )
-
-
 # ---- out of rows -----------------------------------------------------------------------------------------------------
 
 

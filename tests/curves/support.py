@@ -236,19 +236,18 @@ def store_night(
     simulated: Sequence[str] = (),
 ) -> int:
     """Store what a night brought, as the service does when its job has ended; the number of the run."""
+    daily_rows = list(days)
     written = {
-        "schema": 1, "curves": list(curves), "forecasts": list(forecasts), "daily": list(days),
+        "schema": 1, "curves": list(curves), "forecasts": list(forecasts), "daily": daily_rows,
         "scores": list(scores), "findings": list(findings), "simulated": list(simulated),
-        "first_day": "2026-09-01", "last_day": MADE_ON.isoformat(), "days_total": 80, "days_reduced": 80,
+        "first_day": min((each["day"] for each in daily_rows), default="2024-01-01"), "last_day": MADE_ON.isoformat(), "days_total": 80, "days_reduced": 80,
         "rows_read": 1000, "seconds": {"fit": 0.5},
     }  # fmt: skip
     with database.session(writes=True) as session:
         run = queue(session, Trigger.REQUEST)
         job = session.get(JobRun, run.job_id)
         assert job is not None
-        results.store(
-            session, run, Result(NightResult.model_validate(written), written), at=AT, is_whole=False
-        )
+        results.store(session, run, Result(NightResult.model_validate(written), written), at=AT)
         job.state = JobState.DONE
         session.flush()
         return run.id

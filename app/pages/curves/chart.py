@@ -22,6 +22,7 @@ _STEPS = 48
 """Points along a line that is bent by its axes."""
 _LABEL_PX = 13
 _ROOM = 1.25
+_SAME_RATIO = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +144,13 @@ def _fitted_lines(
                 places.append((frame.x(nth / _STEPS), frame.y(share)))
         if not places:
             continue
-        end_x, end_y = places[-1]
-        label_y = max(end_y - 6, frame.top + _LABEL_PX)
+        at_x, at_y = places[len(places) * 4 // 5]
+        label_y = at_y - 8  # above the line, which rises to the right
         while any(abs(label_y - other) < _LABEL_PX for other in taken):
             label_y += _LABEL_PX
         taken.append(label_y)
         label = f"1:{ratio:.3g}" if len(ratios) > 1 else "fitted"
-        yield Line(" ".join(f"{x},{y}" for x, y in places), label, round(end_x - 8, 1), round(label_y, 1))
+        yield Line(" ".join(f"{x},{y}" for x, y in places), label, round(at_x, 1), round(label_y, 1))
 
 
 def _sizes_in_words(fit: Fit, points: Sequence[FitPoint]) -> str:
@@ -260,6 +261,30 @@ def _residuals_in_words(fit: Fit, used: Sequence[FitPoint]) -> str:
 
 def _megabytes(value: float) -> str:
     return f"{value / MIB:.2f} MiB"
+
+
+def published_in_words(fit: Fit) -> str:
+    """What the published curve gives for the smallest and the largest allocation in the fit; empty where that is not known."""
+    published = fit.published
+    if published is None:
+        return ""
+    used = [
+        point
+        for point in fit.points
+        if point.left_out is None
+        and point.fitted_bytes is not None
+        and math.isclose(
+            point.elements_per_entry or 0, float(published.elements_per_entry), rel_tol=_SAME_RATIO
+        )
+    ]
+    if not used:
+        return ""
+    ends = []
+    for point in (min(used, key=lambda each: each.size_bytes), max(used, key=lambda each: each.size_bytes)):
+        less = float(published.base) + float(published.bundle) * point.entries - (point.fitted_bytes or 0)
+        word = "more" if less >= 0 else "less"
+        ends.append(f"{_megabytes(abs(less))} {word} at {plain(round(point.size_bytes))}")
+    return f"For the same entries at 1:6 the published curve gives {' and '.join(dict.fromkeys(ends))}."
 
 
 def _signed(value: float) -> str:

@@ -17,7 +17,7 @@ from app.curves import fits
 from app.curves.errors import CurveNotFound
 from app.curves.fits import Fit, FitPage, FitPoint
 from app.db import SessionDep
-from app.pages.curves.chart import Chart, fit_charts
+from app.pages.curves.chart import Chart, fit_charts, published_in_words
 from app.pages.plans.tables import Table, csv_text
 from app.pages.usage.routes import ChartScript
 from app.plans import repository as plans
@@ -58,6 +58,7 @@ class CurvePage(Page):
 
     fit: Annotated[Fit, "The fit, as it was stored"]
     charts: Annotated[tuple[Chart, ...], "Sizes against entries, and the distance from the curve"]
+    published: Annotated[str, "What the published curve gives for the same, in words; empty when not known"]
     points: Annotated[tuple[FitPoint, ...], "The points by size, the largest first"]
     points_total: Annotated[int, "How many points there are"]
     cuts_total: Annotated[int, "How many times a series was cut"]
@@ -100,6 +101,7 @@ def curve(request: Request, session: SessionDep, version: str) -> Response:
         section=SECTION,
         fit=fit,
         charts=fit_charts(fit),
+        published=published_in_words(fit),
         points=tuple(sorted(fit.points, key=lambda point: -point.size_bytes)[:MOST_POINTS]),
         points_total=len(fit.points),
         cuts_total=len(fit.cuts),

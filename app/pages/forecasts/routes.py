@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Annotated
@@ -13,7 +14,7 @@ from fastapi.responses import Response
 
 from app import chart_script
 from app.curves import forecasts
-from app.curves.forecasts import Band, Crossing, ForecastPage, Outlook, Peak, Predicted, Score
+from app.curves.forecasts import Band, Crossing, ForecastPage, Outlook, Peak, Predicted, Resized, Score
 from app.db import SessionDep
 from app.pages.forecasts.chart import Chart, outlook_chart
 from app.pages.plans.tables import Table, csv_text
@@ -29,8 +30,9 @@ router = APIRouter(include_in_schema=False)
 
 SECTION = "forecasts"
 PER_PAGE = 50
-AHEAD_DAYS = (30, 60, 90, 120, 150, 180)
-"""Days ahead for which the table on the page gives the quantiles; the file has every day."""
+SPAN_DAYS = 30
+"""The table on the page has a line for each span of so many days ahead; the file has every day."""
+TIMES = re.compile(r"(\d+(?:\.\d+)?) times the size")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +46,21 @@ class ForecastLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Ahead:
+    """The highest day of a span ahead, by its middle estimate."""
+
+    first_day: int
+    last_day: int
+    highest: Band
+
+
+@dataclass(frozen=True, slots=True)
 class OutlookShown:
     """One measure on the page of its structure."""
 
     outlook: Outlook
     chart: Chart | None
-    ahead: tuple[Band, ...]
+    ahead: tuple[Ahead, ...]
     last: Peak | None
     highest: Peak | None
     source: str
@@ -62,7 +73,7 @@ class ResizeAct:
 
     name: str
     href: str
-    factor: float
+    times: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,12 +208,27 @@ def _shown(outlook: Outlook) -> OutlookShown:
     return OutlookShown(
         outlook=outlook,
         chart=outlook_chart(outlook),
-        ahead=tuple(forecast.bands[days - 1] for days in AHEAD_DAYS if days <= len(forecast.bands)),
+        ahead=tuple(_ahead(forecast.bands)),
         last=measured[-1] if measured else None,
         highest=max(measured, key=lambda each: each.value or 0, default=None),
         source=f"/api/v1/forecasts/{path}?{asked}",
         file=f"/forecasts/{path}/forecast.csv?{urlencode({'measure': forecast.key})}",
     )
+
+
+def _ahead(bands: Sequence[Band]) -> Iterable[Ahead]:
+    """A week has high days and low ones: of each span the highest is what counts."""
+    for at in range(0, len(bands), SPAN_DAYS):
+        span = bands[at : at + SPAN_DAYS]
+        yield Ahead(at + 1, at + len(span), max(span, key=lambda band: band.p50))
+
+
+def _times(resize: Resized) -> float:
+    """How many times as large the structure would be; its entries and elements grow by more, since the base stays."""
+    found = TIMES.fullmatch(resize.name)
+    if found is not None:
+        return float(found[1])
+    return 2.0 if resize.name == "twice the size" else resize.factor
 
 
 def _first(outlooks: Iterable[Outlook]) -> Predicted | None:
@@ -222,7 +248,8 @@ def _acts(plan: PlanUsing, structure: str, outlooks: Iterable[Outlook]) -> Itera
         if each.forecast.queue_manager:  # a data set is not made larger by a larger structure
             continue
         for resize in each.forecast.resizes:
-            if resize.factor not in seen:
-                seen.add(resize.factor)
-                query = urlencode({"resize": structure, "factor": f"{resize.factor:g}"})
-                yield ResizeAct(resize.name, f"/plans/{plan.name}/edit?{query}", resize.factor)
+            times = _times(resize)
+            if times not in seen and times > 1:
+                seen.add(times)
+                query = urlencode({"resize": structure, "times": f"{times:g}"})
+                yield ResizeAct(resize.name, f"/plans/{plan.name}/edit?{query}", times)

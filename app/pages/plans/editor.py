@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
@@ -25,10 +27,13 @@ from app.plans.stored import StoredVersion
 from app.templating import Page, render
 from planner_core.document import PlanDocument, read_json, read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
+from planner_core.units import MIB, ceil_fraction, format_size, kib_to_bytes, round_up
 
 router = APIRouter(include_in_schema=False)
 
 MOST_PARAMETERS = 60_000
+MOST_TIMES = 16
+_TIMES = re.compile(r"\d{1,2}(?:\.\d{1,4})?", re.ASCII)
 CHECK = "check"
 """Id of the button that checks the form."""
 
@@ -177,7 +182,40 @@ def edit(request: Request, session: SessionDep, name: str) -> Response:
     if request.query_params.get("made") and version.comment:
         note = "What was not measured has the values of any new plan: look it over, then save."
         asked = replace(asked, notes=(version.comment, note))
-    return _editor(request, asked, name, is_asked=True)
+    if wanted := request.query_params.get("resize"):
+        asked = _resized(asked, version, wanted, request.query_params.get("times", ""))
+    return _editor(request, asked, name, is_asked=True, focus=asked.focus)
+
+
+def _resized(asked: Asked, version: StoredVersion, structure: str, times: str) -> Asked:
+    """The form with INITSIZE and SIZE of a structure so many times what the version has; not saved yet."""
+    found = next((each for each in version.result["structures"] if each["name"] == structure), None)
+    if found is None or not _TIMES.fullmatch(times) or not 0 < Fraction(times) <= MOST_TIMES:
+        note = (
+            f"The plan has no structure {structure[:16]!r} that could be made {times[:8]!r} times as large."
+        )
+        return replace(asked, notes=(*asked.notes, note))
+    at = next(
+        (
+            f"/structures/{nth}"
+            for nth, each in enumerate(version.document_object["structures"])
+            if each["name"] == structure
+        ),
+        f"/{found['role']}",
+    )
+    sizes = {
+        key: format_size(
+            round_up(ceil_fraction(kib_to_bytes(found[f"{key}_kib"]) * Fraction(times)), multiple=MIB)
+        )
+        for key in ("initsize", "size")
+    }
+    note = (
+        f"INITSIZE and SIZE of {structure} are {times} times those of version {version.number}: {sizes['initsize']} and "
+        f"{sizes['size']}. They are given now, so no longer computed. Look them over, then save."
+    )
+    typed = {**asked.typed, **{f"{at}/{key}": text for key, text in sizes.items()}}
+    comment = asked.comment or f"{structure} {times} times as large"
+    return replace(asked, typed=typed, notes=(*asked.notes, note), comment=comment, focus=f"{at}/initsize")
 
 
 @router.post("/plans/{name}/edit")

@@ -20,6 +20,7 @@ from app.db import SessionDep
 from app.pages.plans.changes import Change, document_changes, result_changes
 from app.pages.plans.fill_chart import FillChart, fill_chart
 from app.pages.plans.findings import FindingShown
+from app.pages.plans.measured import Measured, measured_of
 from app.pages.plans.results import (
     ROLES,
     Explanations,
@@ -123,6 +124,7 @@ class ResultPage(Page):
     said: Annotated[str, "What has just been done"]
     refused: Annotated[Refused, "What could not be done, and what was typed for it"]
     structures: Annotated[tuple[StructureLine, ...], "The structures"]
+    measured: Annotated[Mapping[str, Measured], "Usage and forecasts of the structures, by name"]
     facilities: Annotated[tuple[FacilityLine, ...], "What they take of each coupling facility"]
     assumption: Annotated[str, "How structures are counted there"]
     totals: Annotated[Mapping[str, Figure], "Sums over the group, with their explanations"]
@@ -143,6 +145,7 @@ class StructurePage(Page):
     at: Annotated[str, "Path of the pages of this version"]
     line: Annotated[StructureLine, "The structure"]
     role: Annotated[str, "What it is for"]
+    measured: Annotated[Measured | None, "Where its usage and forecast are; None where nothing was measured"]
     figures: Annotated[tuple[Figure, ...], "Its figures, each with its explanation"]
     chart: Annotated[FillChart | None, "How it fills; None where nothing is planned for it"]
     findings: Annotated[tuple[FindingShown, ...], "Its findings"]
@@ -271,6 +274,7 @@ def structure(request: Request, session: SessionDep, name: str, number: str, str
         at=_at(stored),
         line=lines[index],
         role=ROLES[item["role"]],
+        measured=measured_of(session, stored).get(structure),
         figures=figures_of(
             item, f"/structures/{index}", Explanations(service.get_explanations_json(session, stored))
         ),
@@ -454,6 +458,7 @@ def result_page(
         said=SAID.get(request.query_params.get("saved", ""), ""),
         refused=refused or Refused(),
         structures=structure_lines(stored),
+        measured=measured_of(session, stored),
         facilities=facility_lines(stored),
         assumption=ASSUMPTION,
         totals={figure.id.rpartition("-")[2]: figure for figure in totals},
