@@ -53,7 +53,7 @@ class DisplayReader:
         self._zone = Zone(observed.zone, on_doubt=collector.note)
         if observed.at and not observed.at.tzinfo and observed.zone:
             self._observed_at = self._zone.utc(observed.at)
-        self._said: dict[tuple[Value, ...], list[dict[str, Value]]] = {}
+        self._said: dict[tuple[Value, ...], dict[tuple[tuple[str, str], ...], int]] = {}
 
     def read(self, text: str) -> bool:
         """Read everything of use in a text; False where there is nothing."""
@@ -134,11 +134,9 @@ class DisplayReader:
                 "interval_end",
             )
         )
-        said = self._said.setdefault(key, [])
-        content = {name: value for name, value in row.items() if name != "file_record" and value is not None}
-        if content not in said:
-            said.append(content)
-        self._to.add(table, {**row, "piece": said.index(content)})
+        said = self._said.setdefault(key, {})
+        content = tuple(sorted((name, repr(value)) for name, value in row.items() if name != "file_record"))
+        self._to.add(table, {**row, "piece": said.setdefault(content, len(said))})
 
     def _mq(self, found: MqText) -> None:
         for status in found.statuses:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gzip
+import datetime as dt
 import json
 import os
 from collections.abc import Callable
