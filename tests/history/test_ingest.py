@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import errno
 import gzip
-import datetime as dt
 import json
 import os
 from collections.abc import Callable
