@@ -82,7 +82,7 @@ def crossing(
     with_spikes = probability
     if spikes is not None:
         with_spikes = float(is_above(spikes, level.value, reached=level.reached).any(axis=1).mean())
-    low, middle, high = (_beyond(day, horizon) for day in day_quantiles(first))
+    low, middle, high = day_quantiles(first, horizon)
     if recent:
         state, sentence = "already_crossed", sentences.already(level.name, last=last)
     elif low is None:
@@ -108,10 +108,19 @@ def crossing(
     )
 
 
-def day_quantiles(first: NDArray[np.int64]) -> Sequence[int]:
-    """p10, p50 and p90 of days; days that were drawn, never something between two of them."""
-    return [int(day) for day in np.quantile(first, QUANTILES, method="inverted_cdf")]
+def day_quantiles(first: NDArray[np.int64], horizon: int) -> tuple[int | None, int | None, int | None]:
+    """p10, p50 and p90 of the day; None beyond the horizon.
 
-
-def _beyond(day: int, horizon: int) -> int | None:
-    return day if day <= horizon else None
+    Days come in lumps: in a weekly rhythm nearly all of a week's crossings fall on one weekday. So that the interval holds
+    80 % and not more, a day at its end counts as inside if at least half of its own probability is.
+    """
+    counts = np.bincount(first, minlength=horizon + 2)[1 : horizon + 1] / len(first)
+    until = np.cumsum(counts)
+    middles = until - counts / 2
+    ends = np.flatnonzero(counts) + 1
+    total = float(until[-1])
+    low, middle, high = (total >= share for share in QUANTILES)
+    p10 = int(ends[min(int((middles[ends - 1] < QUANTILES[0]).sum()), len(ends) - 1)]) if low else None
+    p50 = int(np.argmax(until >= QUANTILES[1])) + 1 if middle else None
+    p90 = int(ends[max(int((middles[ends - 1] <= QUANTILES[2]).sum()) - 1, 0)]) if high else None
+    return p10, p50, p90

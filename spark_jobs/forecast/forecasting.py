@@ -13,6 +13,7 @@ from spark_jobs.forecast.cleaning import Scale, Usual, scale_of, usual_of
 from spark_jobs.forecast.crossings import History, crossing
 from spark_jobs.forecast.paths import Paths, resampled, with_episodes
 from spark_jobs.forecast.peaks import DailyPeaks, Level, Resize
+from spark_jobs.forecast.structural import structural
 from spark_jobs.forecast.result import NAMES, QUANTILES, Crossing, Forecast, Resized, State
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ class _Maker:
             drawn = resampled(self.days, self.values, ahead=ahead, count=count, random=random)
         else:
             usual = usual_of(self.days, scale.of(self.values))
-            drawn = resampled(self.days, self.values, ahead=ahead, count=count, random=random)
+            drawn = structural(self.days, self.values, usual, scale, ahead=ahead, count=count, random=random)
         return self._from(drawn, usual, scale, random, skipped)
 
     def _from(

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+GROWTH_DAYS = 30
+"""Growth is told over so many days."""
 RESAMPLED_DAYS = 180
 """Days of the past that are drawn from where nothing but drawing from the past makes sense."""
 HALF = 0.5
@@ -30,7 +32,7 @@ class Paths:
 
     ordinary: Floats
     usual: Floats
-    """The usual peak at the end of the history, after 30 days relative to it, in logarithms: one figure a path."""
+    """How much the usual peak grows in 30 days, as a logarithm: one figure a path."""
     model: str
     notes: tuple[str, ...] = ()
 

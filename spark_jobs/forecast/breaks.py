@@ -1,0 +1,74 @@
+"""Days on which level or pace changed at once: another application was moved in, a new one began to grow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spark_jobs.forecast.cleaning import NORMAL_MAD
+from spark_jobs.forecast.design import YEAR, Break, break_of, design_of, priors_of
+from spark_jobs.forecast.noise import Distances, Lasting, whitened
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from spark_jobs.forecast.peaks import Days
+
+    Floats = NDArray[np.float64]
+
+AT_MOST = 4
+STRENGTH = 20.0
+"""How much the squared error must fall, in variances of the noise, for a break to be believed."""
+LEAST_SHIFT, LEAST_TURN = 0.08, 0.0005
+"""Smaller changes of level (logarithm) and of pace (a day) are left to the wandering level."""
+EDGE_DAYS, TURN_EDGE_DAYS, TURN_STEP_DAYS = 6, 18, 3
+LEAST_WEIGHT = 1e-6
+BEND_PRIOR = 1.0
+SCAN = Lasting(0.5, 1.0, 0.05)
+"""What breaks are looked for with: noise that lasts, and a level that wanders a little."""
+
+
+def breaks_of(days: Days, logs: Floats, distances: Distances, *, last: int, deviation: float) -> list[Break]:
+    """The breaks, found one after the other by how much each explains.
+
+    All days are tried at once: with columns made independent of noise and of what is explained already, what a break would
+    explain is a product of two columns.
+    """
+    candidates = [Break(int(day), "level") for day in days[EDGE_DAYS : len(days) - EDGE_DAYS]]
+    least = np.full(len(candidates), LEAST_SHIFT)
+    turns = days[TURN_EDGE_DAYS : len(days) - TURN_EDGE_DAYS : TURN_STEP_DAYS]
+    candidates += [Break(int(day), "pace") for day in turns]
+    least = np.concatenate([least, np.full(len(turns), LEAST_TURN)])
+    # A trend that is linear in the peaks is bent on the logarithmic scale: that is no break.
+    bend = ((days - last) / YEAR)[:, None] ** 2
+    design = np.concatenate([design_of(days, breaks=[], last=last), bend], axis=1)
+    columns = np.stack([break_of(days, each) for each in candidates], axis=1)
+    white = whitened(distances.root(SCAN), np.concatenate([logs[:, None], design, columns], axis=1))
+    width = design.shape[1] + 1
+    basis = _basis(white[:, 1:width] * np.append(priors_of([]), BEND_PRIOR) / deviation)
+    rest, steps = white[:, 0], white[:, width:]
+    rest = rest - basis @ (basis.T @ rest)
+    free = steps - basis @ (basis.T @ steps)
+    found: list[Break] = []
+    while len(found) < AT_MOST:
+        weight = (steps * free).sum(axis=0)
+        usable = weight > LEAST_WEIGHT
+        size = np.where(usable, rest @ steps / np.where(usable, weight, 1.0), 0.0)
+        variance = max(NORMAL_MAD * float(np.median(np.abs(rest))), LEAST_WEIGHT) ** 2
+        strength = np.where(np.abs(size) >= least, size**2 * weight / variance, 0.0)
+        best = int(np.argmax(strength))
+        if strength[best] < STRENGTH:
+            break
+        found.append(candidates[best])
+        direction = free[:, best] / np.sqrt(float(free[:, best] @ free[:, best]))
+        rest = rest - direction * float(direction @ rest)
+        free = free - np.outer(direction, direction @ free)
+    return sorted(found, key=lambda each: each.day)
+
+
+def _basis(design: Floats) -> Floats:
+    """Orthonormal columns of a design with its priors as further rows (ridge); of those the rows of days."""
+    basis, _ = np.linalg.qr(np.vstack([design, np.eye(design.shape[1])]))
+    found: Floats = basis[: len(design)]
+    return found

@@ -1,0 +1,110 @@
+"""How a day's noise depends on that of the days before: what lasts, and what wanders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import lapack
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from spark_jobs.forecast.peaks import Days
+
+    Floats = NDArray[np.float64]
+
+NOISES = ((0.0, 1.0), (0.3, 1.0), (0.5, 1.0), (0.7, 1.0), (0.85, 1.0), (0.9, 0.5))
+"""From day to day: correlation of the lasting part of the noise, and its share of the variance."""
+LEVEL_WALKS = (0.0, 0.03, 0.08, 0.2)
+"""Standard deviation of a day's step of the level, in standard deviations of the noise."""
+PACE_WALKS = (0.0, 0.0005, 0.002, 0.006)
+"""The same of the pace (a day's growth)."""
+STEADY = 0.6
+"""Probability before anything is measured that the level does not wander; the same of the pace."""
+STATES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """One combination of the grid."""
+
+    correlation: float
+    share: float
+    level_walk: float = 0.0
+    pace_walk: float = 0.0
+
+    def log_prior(self) -> float:
+        """Half of the probability says that there is no walk, the rest is shared by the others of the grid."""
+        found = 0.0
+        for value, grid in ((self.level_walk, LEVEL_WALKS), (self.pace_walk, PACE_WALKS)):
+            found += float(np.log((1 - STEADY) / (len(grid) - 1) if value else STEADY))
+        return found
+
+
+class Distances:
+    """How far the measured days are from each other, once for all combinations."""
+
+    def __init__(self, days: Days, *, last: int) -> None:
+        self.at: Floats = (days - days[0]).astype(np.float64)
+        self.last = last - int(days[0])
+        self._kept: tuple[tuple[float, float], Floats] | None = None
+        self._apart = np.abs(days[:, None] - days[None, :])
+        self._earlier = np.minimum(self.at[:, None], self.at[None, :])
+        later = np.maximum(self.at[:, None], self.at[None, :])
+        self._twice: Floats = self._earlier**2 * (3 * later - self._earlier) / 6
+
+    def root(self, lasting: Lasting) -> Floats:
+        """Lower Cholesky factor of the days' covariance, in units of the noise's variance."""
+        found = self._noise(lasting.correlation, lasting.share).copy()
+        if lasting.level_walk:
+            found += lasting.level_walk**2 * self._earlier
+        if lasting.pace_walk:
+            found += lasting.pace_walk**2 * self._twice
+        root, info = lapack.dpotrf(found.T, lower=1, overwrite_a=1)
+        if info:
+            message = f"the covariance of {lasting} is not positive"
+            raise ArithmeticError(message)
+        lower: Floats = root
+        return lower
+
+    def _noise(self, correlation: float, share: float) -> Floats:
+        """Of the noise alone; kept for the next combination, which often has the same."""
+        if self._kept is None or self._kept[0] != (correlation, share):
+            table = share * correlation ** np.arange(int(self.at[-1]) + 1)
+            table[0] = 1.0
+            self._kept = (correlation, share), np.take(table, self._apart)
+        return self._kept[1]
+
+    def with_state(self, lasting: Lasting) -> Floats:
+        """Covariance of the days (rows) with the state at the end.
+
+        The state: where the level has wandered to, where the pace's wandering has brought the level, the wandered pace
+        itself, and the lasting part of the last noise.
+        """
+        at, last = self.at, self.last
+        return np.stack(
+            [
+                lasting.level_walk**2 * at,
+                lasting.pace_walk**2 * at**2 * (3 * last - at) / 6,
+                lasting.pace_walk**2 * at**2 / 2,
+                lasting.share * lasting.correlation ** (last - at),
+            ],
+            axis=1,
+        )
+
+    def of_state(self, lasting: Lasting) -> Floats:
+        """Covariance of the state before anything is measured."""
+        last = float(self.last)
+        found = np.zeros((STATES, STATES))
+        found[0, 0] = lasting.level_walk**2 * last
+        found[1:3, 1:3] = lasting.pace_walk**2 * np.array([[last**3 / 3, last**2 / 2], [last**2 / 2, last]])
+        found[3, 3] = lasting.share
+        return found
+
+
+def whitened(root: Floats, columns: Floats) -> Floats:
+    """The columns with independent noise of variance 1."""
+    found: Floats = lapack.dtrtrs(root, columns, lower=1)[0]
+    return found

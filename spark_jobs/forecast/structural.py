@@ -1,0 +1,296 @@
+"""The model: trend, week, end of month, breaks and lasting noise, each with its uncertainty.
+
+On the logarithmic scale a day's peak is the sum of
+
+- a trend that compounds, or one that is linear in the peaks themselves,
+- factors of weekdays and of the days around the end of a month,
+- changes of level or pace that were found in the history,
+- noise that lasts from day to day, and a level and a pace that may wander.
+
+How lasting the noise is, how much level and pace wander, and which trend it is, is not decided: every combination of a grid
+is fitted exactly (Gaussian, conjugate priors), and paths are drawn from each in proportion to its probability.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import lapack
+
+from spark_jobs.forecast.breaks import breaks_of
+from spark_jobs.forecast.cleaning import Scale, Usual
+from spark_jobs.forecast.design import PACE, Break, design_of, priors_of
+from spark_jobs.forecast.noise import (
+    LEVEL_WALKS,
+    NOISES,
+    PACE_WALKS,
+    STATES,
+    Distances,
+    Lasting,
+    whitened,
+)
+from spark_jobs.forecast.paths import GROWTH_DAYS, Paths
+from spark_jobs.forecast.peaks import iso
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from spark_jobs.forecast.peaks import Days, Peaks
+
+    Floats = NDArray[np.float64]
+
+KEPT_NOISES = 2
+NEGLIGIBLE = 0.1
+"""Combinations less probable than this share of the most probable one are left out."""
+LEAST_DEVIATION = 1e-4
+"""Of the noise's logarithm: where every week is like the other to the last digit."""
+PRIOR_DAYS = 4
+"""How many days' worth the first guess of the noise counts."""
+LINEAR_STEPS = 3
+NEAR_NOUGHT, NEAR_NOUGHT_AHEAD = 0.05, 0.02
+"""A linear trend is not followed below these shares of the level now: backwards, and ahead."""
+STEEPEST = 0.9
+"""A linear trend may not have begun below a tenth of the level now."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fit:
+    """One combination of the grid with one of the two trends; the figures of days are whitened."""
+
+    lasting: Lasting
+    is_linear: bool
+    log_evidence: float
+    logs: Floats
+    design: Floats
+    state: Floats
+    root: Floats
+    """Of the coefficients' information."""
+    coefficients: Floats
+    variance: float
+    freedom: int
+
+
+def structural(
+    days: Days,
+    peaks: Peaks,
+    usual: Usual,
+    scale: Scale,
+    *,
+    ahead: int,
+    count: int,
+    random: np.random.Generator,
+) -> Paths:
+    """Paths of the days after the last measured one."""
+    last = int(days[-1])
+    ordinary = ~usual.exceptional
+    days, logs = days[ordinary], scale.of(peaks[ordinary])
+    centre = float(np.median(logs))
+    deviation = max(usual.deviation, LEAST_DEVIATION)
+    distances = Distances(days, last=last)
+    breaks = breaks_of(days, logs - centre, distances, last=last, deviation=deviation)
+    fits = _Fitter(days, logs - centre, distances, breaks, last=last, deviation=deviation).fits()
+    weights = np.array([fit.log_evidence for fit in fits])
+    weights = np.exp(weights - weights.max())
+    order = [int(number) for number in np.argsort(-weights, kind="stable") if weights[number] >= NEGLIGIBLE]
+    shares = weights[order] / weights[order].sum()
+    sizes = np.diff(np.rint(np.cumsum(shares) * count).astype(np.int64), prepend=0)
+    design = design_of(last + 1 + np.arange(ahead), breaks=breaks, last=last)
+    parts = [
+        _drawn(fits[number], distances, design, int(size), random)
+        for number, size in zip(order, sizes, strict=True)
+        if size
+    ]
+    linear = float(sum(share for number, share in zip(order, shares, strict=True) if fits[number].is_linear))
+    return Paths(
+        scale.back(np.concatenate([logs for logs, _ in parts]) + centre),
+        np.concatenate([growth for _, growth in parts]),
+        f"structural, {100 * (1 - linear):.0f} % compounding, {100 * linear:.0f} % linear",
+        tuple(_told(each) for each in breaks),
+    )
+
+
+def _told(found: Break) -> str:
+    what = "The level" if found.of == "level" else "The growth"
+    return f"{what} changed about {iso(found.day)}."
+
+
+# ---- fits ------------------------------------------------------------------------------------------------------------
+
+
+class _Fitter:
+    def __init__(
+        self,
+        days: Days,
+        logs: Floats,
+        distances: Distances,
+        breaks: Sequence[Break],
+        *,
+        last: int,
+        deviation: float,
+    ) -> None:
+        self._logs, self._distances, self._deviation = logs, distances, deviation
+        self._design = design_of(days, breaks=breaks, last=last)
+        self._precision = (deviation / priors_of(breaks)) ** 2
+        self._pace = 0.0
+
+    def fits(self) -> list[_Fit]:
+        """All combinations: noises without walks first, walks with those noises that explain the days best."""
+        found: list[_Fit] = []
+        best: dict[Lasting, float] = {}
+        for correlation, share in NOISES:
+            lasting = Lasting(correlation, share)
+            both = self._both(lasting, steps=LINEAR_STEPS)
+            found += both
+            best[lasting] = max(fit.log_evidence for fit in both)
+        top = max(best.values())
+        for noise in sorted(best, key=lambda lasting: -best[lasting])[:KEPT_NOISES]:
+            if best[noise] < top + np.log(NEGLIGIBLE):
+                continue
+            for level_walk in LEVEL_WALKS:
+                for pace_walk in PACE_WALKS:
+                    if level_walk or pace_walk:
+                        lasting = Lasting(noise.correlation, noise.share, level_walk, pace_walk)
+                        found += self._both(lasting, steps=1)
+        return found
+
+    def _both(self, lasting: Lasting, *, steps: int) -> list[_Fit]:
+        """The compounding trend and the linear one, which is approached in steps."""
+        root = self._distances.root(lasting)
+        log_det = 2 * float(np.log(np.diag(root)).sum())
+        state = self._distances.with_state(lasting)
+        width = self._design.shape[1]
+        white = whitened(root, np.concatenate([self._design, state, self._logs[:, None]], axis=1))
+        design, state, logs = white[:, :width], white[:, width : width + STATES], white[:, -1]
+        found = [self._fit(lasting, logs, design, state, log_det, is_linear=False)]
+        ahead = self._design[:, PACE]
+        steepest = STEEPEST / max(-float(ahead.min()), 1.0)
+        pace = self._pace if steps == 1 else float(found[0].coefficients[PACE])
+        for _ in range(steps):
+            pace = min(max(pace, -10 * steepest), steepest)
+            ratio = np.maximum(1 + pace * ahead, NEAR_NOUGHT)
+            bent = np.stack([ahead / ratio, np.log(ratio) - pace * ahead / ratio], axis=1)
+            bent = whitened(root, bent)
+            changed = design.copy()
+            changed[:, PACE] = bent[:, 0]
+            linear = self._fit(lasting, logs - bent[:, 1], changed, state, log_det, is_linear=True)
+            pace = float(linear.coefficients[PACE])
+        self._pace = pace
+        return [*found, linear]
+
+    def _fit(
+        self,
+        lasting: Lasting,
+        logs: Floats,
+        design: Floats,
+        state: Floats,
+        log_det: float,
+        *,
+        is_linear: bool,
+    ) -> _Fit:
+        """Coefficients given the whitened days; the noise's variance is integrated out."""
+        information = design.T @ design
+        information[np.diag_indices_from(information)] += self._precision
+        root = lapack.dpotrf(information, lower=1)[0]
+        half = lapack.dtrtrs(root, design.T @ logs, lower=1)[0]
+        coefficients = lapack.dtrtrs(root, half, lower=1, trans=1)[0]
+        freedom = len(logs) + PRIOR_DAYS
+        squares = float(logs @ logs - half @ half) + PRIOR_DAYS * self._deviation**2
+        squares = max(squares, freedom * LEAST_DEVIATION**2)
+        log_evidence = (
+            lasting.log_prior()
+            - log_det / 2
+            - float(np.log(np.diag(root)).sum())
+            - freedom / 2 * float(np.log(squares))
+        )
+        return _Fit(
+            lasting,
+            is_linear,
+            log_evidence,
+            logs,
+            design,
+            state,
+            root,
+            coefficients,
+            squares / freedom,
+            freedom,
+        )
+
+
+# ---- paths -----------------------------------------------------------------------------------------------------------
+
+
+def _drawn(
+    fit: _Fit, distances: Distances, design: Floats, count: int, random: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Logarithms of paths, and their growth in 30 days."""
+    ahead, width = design.shape
+    rest = fit.logs - fit.design @ fit.coefficients
+    deviation = np.sqrt(fit.variance * fit.freedom / random.chisquare(fit.freedom, count))[:, None]
+    mean = np.concatenate([fit.coefficients, fit.state.T @ rest])
+    drawn = mean + deviation * (random.normal(size=(count, len(mean))) @ _root(fit, distances).T)
+    coefficients, state = drawn[:, :width], drawn[:, width:]
+    steps = np.arange(1, ahead + 1)
+    pace = coefficients[:, PACE : PACE + 1]
+    trend = np.log(np.maximum(1 + pace * steps, NEAR_NOUGHT_AHEAD)) if fit.is_linear else pace * steps
+    trend += state[:, 2:3] * steps
+    lasting = fit.lasting
+    if lasting.level_walk:
+        trend += lasting.level_walk * deviation * random.normal(size=(count, ahead)).cumsum(axis=1)
+    if lasting.pace_walk:
+        paces = random.normal(size=(count, ahead)).cumsum(axis=1)
+        trend += lasting.pace_walk * deviation * paces.cumsum(axis=1)
+    at = min(GROWTH_DAYS, ahead)
+    growth = trend[:, at - 1] * (GROWTH_DAYS / at)
+    factors = np.delete(coefficients, PACE, axis=1) @ np.delete(design, PACE, axis=1).T
+    shocks = rest - rest.mean()
+    shocks /= max(float(shocks.std()), np.finfo(np.float64).tiny)
+    noise = _noise(lasting, shocks, state[:, 3], deviation, ahead, random)
+    return factors + trend + state[:, :1] + state[:, 1:2] + noise, growth
+
+
+def _root(fit: _Fit, distances: Distances) -> Floats:
+    """A root of the covariance of coefficients and state, in units of the noise's variance."""
+    width = fit.design.shape[1]
+    inverse = lapack.dtrtrs(fit.root, np.eye(width), lower=1)[0]
+    spread = inverse.T @ inverse
+    gain = fit.state.T @ fit.design
+    covariance = np.empty((width + STATES, width + STATES))
+    covariance[:width, :width] = spread
+    covariance[width:, :width] = -gain @ spread
+    covariance[:width, width:] = covariance[width:, :width].T
+    of_state = distances.of_state(fit.lasting) - fit.state.T @ fit.state
+    covariance[width:, width:] = of_state + gain @ spread @ gain.T
+    # Units differ by orders of magnitude, and the state may be known exactly: eigenvalues of the correlations.
+    scale = np.sqrt(np.maximum(np.diag(covariance), np.finfo(np.float64).tiny))
+    values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
+    root: Floats = scale[:, None] * vectors * np.sqrt(np.maximum(values, 0.0))
+    return root
+
+
+def _noise(
+    lasting: Lasting,
+    shocks: Floats,
+    begins: Floats,
+    deviation: Floats,
+    ahead: int,
+    random: np.random.Generator,
+) -> Floats:
+    """Noise made of the history's own shocks: as lopsided and as far-reaching as they were."""
+    count = len(begins)
+    drawn = shocks[random.integers(0, len(shocks), (count, ahead))] * deviation
+    if not lasting.correlation:
+        return drawn
+    fresh = (drawn * np.sqrt(lasting.share * (1 - lasting.correlation**2))).T.copy()
+    now = begins
+    for day in range(ahead):
+        now = lasting.correlation * now + fresh[day]
+        fresh[day] = now
+    noise: Floats = fresh.T
+    if lasting.share < 1:
+        more = shocks[random.integers(0, len(shocks), (count, ahead))] * deviation
+        noise = noise + np.sqrt(1 - lasting.share) * more
+    return noise
