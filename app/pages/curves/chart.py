@@ -1,6 +1,6 @@
-"""A fit as coordinates for an SVG: sizes against entries with the fitted lines, and how far each point is from them.
+"""A fit as coordinates for an SVG: entries by size with the fitted lines, and how far each point is from them.
 
-Both axes of the first are logarithmic, and the lower axis of the second. This is what is shown where no script runs, and
+Both axes of the first are logarithmic, and so is the size in the second. This is what is shown where no script runs, and
 on paper.
 """
 
@@ -70,22 +70,22 @@ class Chart:
 
 
 def fit_charts(fit: Fit) -> tuple[Chart, ...]:
-    """The charts of a fit: sizes against entries, and what is left when the curve is taken away; empty without points."""
+    """The charts of a fit: entries by size, and what is left when the curve is taken away; empty without points."""
     points = [each for each in fit.points if each.entries > 0 and each.size_bytes > 0]
     if not points:
         return ()
-    charts = [_sizes(fit, points)]
+    charts = [_entries(fit, points)]
     if any(point.residual_bytes is not None and point.left_out is None for point in points):
         charts.append(_residuals(fit, points))
     return tuple(charts)
 
 
-# ---- sizes against entries -------------------------------------------------------------------------------------------
+# ---- entries by size -------------------------------------------------------------------------------------------------
 
 
-def _sizes(fit: Fit, points: Sequence[FitPoint]) -> Chart:
-    x_scale = _Log.over([point.entries for point in points])
-    y_scale = _Log.over([point.size_bytes / MIB for point in points])
+def _entries(fit: Fit, points: Sequence[FitPoint]) -> Chart:
+    x_scale = _Log.over([point.size_bytes / MIB for point in points])
+    y_scale = _Log.over([point.entries for point in points])
     ratios = [each for each, _ in fit.ratios][:MOST_LINES] or [fit.ratio[1] / fit.ratio[0]]
 
     def drawing(kind: str, width: int, height: int) -> Drawing:
@@ -93,10 +93,10 @@ def _sizes(fit: Fit, points: Sequence[FitPoint]) -> Chart:
         drawn = points[:MOST_POINTS]
 
         def place(point: FitPoint) -> Dot:
-            return Dot(frame.x(x_scale.share(point.entries)), frame.y(y_scale.share(point.size_bytes / MIB)))
+            return Dot(frame.x(x_scale.share(point.size_bytes / MIB)), frame.y(y_scale.share(point.entries)))
 
         return Drawing(
-            id=f"sizes-{kind}",
+            id=f"entries-{kind}",
             kind=kind,
             width=width,
             height=height,
@@ -113,14 +113,14 @@ def _sizes(fit: Fit, points: Sequence[FitPoint]) -> Chart:
             published=None,
             dots=tuple(place(point) for point in drawn if point.left_out is None),
             left_out=tuple(place(point) for point in drawn if point.left_out is not None),
-            x_title="list entries",
+            x_title="size, MiB",
         )
 
     return Chart(
-        id="sizes",
-        title="Size and list entries",
-        unit="MiB",
-        description=_sizes_in_words(fit, points),
+        id="entries",
+        title="List entries",
+        unit="by size",
+        description=_entries_in_words(fit, points),
         wide=drawing("wide", 1000, 320),
         narrow=drawing("narrow", 358, 280),
     )
@@ -132,14 +132,14 @@ def _fitted_lines(
     if fit.base is None or fit.bundle is None:
         return
     taken: list[float] = []
-    for ratio in sorted(ratios, reverse=True):
+    for ratio in sorted(ratios):
         cost = fit.bundle.value
         if fit.entry is not None and fit.element is not None:
             cost = fit.entry.value + ratio * fit.element.value
         places = []
         for nth in range(_STEPS + 1):
-            entries = x_scale.value(nth / _STEPS)
-            share = y_scale.share((fit.base.value + cost * entries) / MIB)
+            entries = (x_scale.value(nth / _STEPS) * MIB - fit.base.value) / cost
+            share = y_scale.share(entries) if entries > 0 else -1.0
             if 0 <= share <= 1:
                 places.append((frame.x(nth / _STEPS), frame.y(share)))
         if not places:
@@ -153,7 +153,7 @@ def _fitted_lines(
         yield Line(" ".join(f"{x},{y}" for x, y in places), label, round(at_x, 1), round(label_y, 1))
 
 
-def _sizes_in_words(fit: Fit, points: Sequence[FitPoint]) -> str:
+def _entries_in_words(fit: Fit, points: Sequence[FitPoint]) -> str:
     sizes = [point.size_bytes for point in points]
     words = [
         f"{len(points)} allocations from {plain(round(min(sizes)))} to {plain(round(max(sizes)))}, with "

@@ -57,7 +57,7 @@ class CurvePage(Page):
     """One version of a fitted curve."""
 
     fit: Annotated[Fit, "The fit, as it was stored"]
-    charts: Annotated[tuple[Chart, ...], "Sizes against entries, and the distance from the curve"]
+    charts: Annotated[tuple[Chart, ...], "Entries by size, and the distance from the curve"]
     published: Annotated[str, "What the published curve gives for the same, in words; empty when not known"]
     points: Annotated[tuple[FitPoint, ...], "The points by size, the largest first"]
     points_total: Annotated[int, "How many points there are"]
