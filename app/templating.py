@@ -25,6 +25,7 @@ from starlette.responses import HTMLResponse
 
 from planner_core import CORE_VERSION
 from planner_core.provenance import Source
+from planner_core.simulated import has_simulated_name
 from planner_core.units import KIB, MIB, ceil_fraction, kib_to_bytes
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -136,6 +137,7 @@ def environment() -> Environment:
         percent_bare=percent_bare,
         own_page=own_page,
     )
+    env.tests["simulated"] = has_simulated_name  # of a group's name
     return env
 
 

@@ -25,6 +25,7 @@ from app.usage.periods import Period
 from app.usage.planning import Asked, Backlog, Made, Sizes
 from app.usage.service import StructureUsage
 from planner_core.document import PlanDocument
+from planner_core.simulated import has_simulated_name
 
 Known = Annotated[int | None, Field(description="Null: not measured.")]
 Percent = Annotated[float | None, Field(description="Null: not measured, or of no known limit.")]
@@ -49,6 +50,7 @@ class MeasuredStructureAnswer(Answer):
     """A measured structure with its latest figures."""
 
     qsg: str
+    is_simulated: Annotated[bool, Field(description="The group is named as the simulator names its own.")]
     structure: Annotated[str, Field(description="Name without the group's, as MQ has it.")]
     first_hour: datetime
     last_hour: datetime
@@ -119,6 +121,7 @@ class StructureUsageAnswer(Answer):
     """A structure over a period."""
 
     qsg: str
+    is_simulated: Annotated[bool, Field(description="The group is named as the simulator names its own.")]
     structure: str
     period: PeriodAnswer
     limits_before: Annotated[
@@ -151,6 +154,7 @@ class QueuesAnswer(Answer):
     """The queues of a structure over a period."""
 
     qsg: str
+    is_simulated: Annotated[bool, Field(description="The group is named as the simulator names its own.")]
     structure: str
     period: PeriodAnswer
     queues: list[QueueFiguresAnswer]
@@ -183,6 +187,7 @@ class QueueUsageAnswer(Answer):
     """A queue over a period."""
 
     qsg: str
+    is_simulated: Annotated[bool, Field(description="The group is named as the simulator names its own.")]
     structure: str
     queue: str
     period: PeriodAnswer
@@ -283,6 +288,7 @@ def structures_answer(page: StructurePage) -> MeasuredStructuresAnswer:
 def _structure(found: MeasuredStructure) -> MeasuredStructureAnswer:
     return MeasuredStructureAnswer(
         qsg=found.qsg,
+        is_simulated=has_simulated_name(found.qsg),
         structure=found.structure,
         first_hour=found.first_hour,
         last_hour=found.last_hour,
@@ -319,6 +325,7 @@ def usage_answer(
     """A structure over a period."""
     return StructureUsageAnswer(
         qsg=qsg,
+        is_simulated=has_simulated_name(qsg),
         structure=structure,
         period=_period(period),
         limits_before=_limits(usage.limits_before),
@@ -359,6 +366,7 @@ def queues_answer(qsg: str, structure: str, period: Period, queues: Sequence[Que
     """The queues of a structure."""
     return QueuesAnswer(
         qsg=qsg,
+        is_simulated=has_simulated_name(qsg),
         structure=structure,
         period=_period(period),
         queues=[_queue(each) for each in queues],
@@ -393,6 +401,7 @@ def queue_answer(
     """A queue over a period."""
     return QueueUsageAnswer(
         qsg=qsg,
+        is_simulated=has_simulated_name(qsg),
         structure=structure,
         queue=queue,
         period=_period(period),

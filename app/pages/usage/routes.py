@@ -31,6 +31,7 @@ from app.usage.measured import (
 from app.usage.periods import Chosen, Period, instant
 from app.usage.service import PlanUsing, Span, StructureUsage
 from planner_core.names import cfrm_structure_name
+from planner_core.simulated import FILE_PREFIX, has_simulated_name
 
 router = APIRouter(include_in_schema=False)
 
@@ -203,16 +204,15 @@ def structure_file(request: Request, session: SessionDep, qsg: str, structure: s
     """The table of a structure as a file."""
     period = _chosen(request, service.span_of(session, qsg, structure)).period
     usage = service.structure_usage(session, qsg, structure, period)
-    return _csv(usage_table(usage.points), f"{qsg}-{structure}-usage")
+    return _csv(usage_table(usage.points), qsg, f"{structure}-usage")
 
 
 @router.get("/usage/{qsg}/{structure}/queues.csv")
 def queues_file(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
     """The table of a structure's queues as a file."""
     period = _chosen(request, service.span_of(session, qsg, structure)).period
-    return _csv(
-        queues_table(service.queue_figures(session, qsg, structure, period)), f"{qsg}-{structure}-queues"
-    )
+    found = service.queue_figures(session, qsg, structure, period)
+    return _csv(queues_table(found), qsg, f"{structure}-queues")
 
 
 @router.get("/usage/{qsg}/{structure}/queue")
@@ -256,7 +256,7 @@ def queue_file(request: Request, session: SessionDep, qsg: str, structure: str) 
     name = request.query_params.get("name", "")
     period = _chosen(request, service.queue_span(session, qsg, structure, name)).period
     points, _ = service.queue_usage(session, qsg, structure, name, period)
-    return _csv(queue_table(points), f"{qsg}-{structure}-{name}")
+    return _csv(queue_table(points), qsg, f"{structure}-{name}")
 
 
 # ---- what is shown ---------------------------------------------------------------------------------------------------
@@ -380,10 +380,11 @@ def _pages(count: int, search: str) -> tuple[tuple[int, str], ...]:
     )
 
 
-def _csv(table: Table, name: str) -> Response:
+def _csv(table: Table, qsg: str, name: str) -> Response:
+    label = FILE_PREFIX if has_simulated_name(qsg) else ""
     safe = "".join(
         character if (character.isascii() and character.isalnum()) or character in "._-" else "_"
-        for character in name
+        for character in f"{label}{qsg}-{name}"
     )
     headers = {"content-disposition": f'attachment; filename="{safe}.csv"'}
     return Response(csv_text(table), media_type="text/csv", headers=headers)
