@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from app.curves.errors import ForecastNotFound
+from app.db import Database, DatabaseUnusable
 from app.night import repository
 from app.night.models import DailyStructureUsage, Forecast, ForecastScore
 from planner_core.units import ceil_div
@@ -175,11 +177,26 @@ def list_forecasts(session: Session, *, page: int = 1, per_page: int = 50) -> Fo
     return ForecastPage(items, total, page, max(1, ceil_div(total, per_page)))
 
 
-def first_to_run_out(session: Session) -> Predicted | None:
-    """The forecast whose level is passed first; None where none is within its horizon."""
-    rows, _ = repository.page_of_forecasts(session, offset=0, limit=1)
-    found = _predicted(rows[0]) if rows and rows[0].earliest_crossing_day is not None else None
-    return found if found is not None and found.first_crossing is not None else None
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What all forecasts come to: the one whose level is passed first, if any is, and how far they look."""
+
+    first: Predicted | None
+    horizon_days: int
+
+
+def outcome(database: Database) -> Outcome | None:
+    """For pages that need no database: None where there is no forecast, or where the database does not answer."""
+    try:
+        with database.session(writes=False) as session:
+            rows, _ = repository.page_of_forecasts(session, offset=0, limit=1)
+    except (DatabaseUnusable, OperationalError):
+        return None
+    if not rows:
+        return None
+    found = _predicted(rows[0])
+    has_crossing = rows[0].earliest_crossing_day is not None and found.first_crossing is not None
+    return Outcome(found if has_crossing else None, found.horizon_days)
 
 
 def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:

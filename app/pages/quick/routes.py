@@ -8,6 +8,8 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, Response
 
+from app.curves import forecasts
+from app.curves.forecasts import Outcome
 from app.pages.quick.answer import DOCUMENT_OUTPUT, SHOWN_OUTPUTS, Answer, answer_of, document_text
 from app.pages.quick.form import QuickForm, read_form
 from app.plans import service as plans
@@ -28,6 +30,9 @@ class QuickPage(Page):
     answer: Annotated[Answer | None, "The answer; None when something must be mended first"]
     refused: Annotated[tuple[Finding, ...], "Why no such plan can exist; empty unless the core refused it"]
     summary: Annotated[str, "The answer, or what is missing, in a sentence or two: read out when it changes"]
+    outcome: Annotated[
+        Outcome | None, "What all forecasts come to; None where there is none, or an answer is asked for"
+    ] = None
     is_first_visit: Annotated[bool, "Whether to say what this is: nothing has been asked or saved yet"] = (
         False
     )
@@ -38,7 +43,8 @@ def calculator(request: Request) -> HTMLResponse:
     """The calculator; the fields are the parameters of the address, so an answer can be kept and passed on."""
     page = quick_page(request)
     if not request.query_params:
-        page = replace(page, is_first_visit=plans.is_empty(request.app.state.database))
+        database = request.app.state.database
+        page = replace(page, is_first_visit=plans.is_empty(database), outcome=forecasts.outcome(database))
     return render(request, "quick/calculator.html", page, status_code=200 if page.answer else 422)
 
 
