@@ -127,6 +127,8 @@ def main(argv: list[str] | None = None) -> int:
     """Do what the command line says."""
     arguments = _parser().parse_args(argv)
     try:
+        if arguments.command == "maintain":
+            History(arguments.history).place.mend_log()
         history = History.open(arguments.history)
         if arguments.command == "maintain":
             history.renew_keys()

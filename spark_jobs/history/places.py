@@ -6,6 +6,11 @@ they do; so an object store is read and written whole file by whole file, and a 
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
+import secrets
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
@@ -16,11 +21,29 @@ from deltalake.fs import DeltaStorageHandler
 
 from spark_jobs.history.schema import HistoryError
 
+LOG = "_delta_log"
+
 
 class Place(Protocol):
     """The folder of a table."""
 
     url: str
+
+    def make_lasting(self, paths: Iterable[str]) -> None:
+        """Have these files on the disk, whatever becomes of the machine's power, before the log names them."""
+        ...
+
+    def make_log_lasting(self) -> None:
+        """Have the last entries of the log on the disk."""
+        ...
+
+    def has_torn_log(self) -> bool:
+        """Whether a power failure left the log's last entry torn."""
+        ...
+
+    def mend_log(self) -> Path | None:
+        """Take a last entry that a power failure left torn out of the log; returns where it was put, if there was one."""
+        ...
 
     def write(self, path: str, data: pa.Buffer) -> None:
         """Write a new file."""
@@ -37,6 +60,11 @@ def place_of(url: str) -> Place:
     if len(parts.scheme) > 1 and parts.scheme != "file":  # one letter is a drive
         return ObjectStore(url)
     return Folder(Path(unquote(parts.path)) if parts.scheme == "file" else Path(url))
+
+
+_YOUNGEST = 3
+"""So many of the log's last entries are forced: other processes may have made some in between."""
+_TICK_S = 2.0
 
 
 class Folder:
@@ -61,6 +89,56 @@ class Folder:
         with pq.ParquetFile(self.folder / path) as file:
             return _columns(file, columns)
 
+    def make_lasting(self, paths: Iterable[str]) -> None:
+        """Force files, and the folders that name them, to the disk."""
+        folders: set[Path] = set()
+        try:
+            for path in paths:
+                target = self.folder / path
+                _force(target)
+                folders.update(parent for parent in target.parents if parent.is_relative_to(self.folder))
+            for folder in sorted(folders, reverse=True):
+                _force(folder)
+        except OSError as error:
+            raise _not_written(error) from error
+
+    def make_log_lasting(self) -> None:
+        """Force what was last written of the log to the disk: its youngest entry, and a checkpoint if one was made with it."""
+        log = self.folder / LOG
+        try:
+            entries = sorted(log.glob("*.json"))[-_YOUNGEST:]
+            made_at = min((entry.stat().st_mtime for entry in entries), default=0.0)
+            checkpoints = [
+                path for path in (*log.glob("*checkpoint*"),) if path.stat().st_mtime >= made_at - _TICK_S
+            ]
+            for path in (*entries, *checkpoints, log, self.folder):
+                _force(path)
+        except FileNotFoundError:  # another process has just put the log in order
+            _force(log)
+        except OSError as error:
+            raise _not_written(error) from error
+
+    def has_torn_log(self) -> bool:
+        """Whether a power failure left the log's last entry torn."""
+        entries = sorted((self.folder / LOG).glob("*.json"))
+        return bool(entries) and _is_torn(entries[-1])
+
+    def mend_log(self) -> Path | None:
+        """Put a torn last entry aside.
+
+        Entries are forced to the disk before anyone is told that they were made, so a torn one was never told of: the file
+        that it stood for is not in the history, and is brought in again.
+        """
+        log = self.folder / LOG
+        entries = sorted(log.glob("*.json"))
+        if not entries or not _is_torn(entries[-1]):
+            return None
+        aside = self.folder / f"{entries[-1].stem}-{secrets.token_hex(4)}.torn"
+        with contextlib.suppress(FileNotFoundError):  # another process did it
+            entries[-1].rename(aside)
+        _force(log)
+        return aside
+
 
 class ObjectStore:
     """A URL; credentials come from the environment, as delta-rs reads them."""
@@ -68,6 +146,20 @@ class ObjectStore:
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")
         self._files = DeltaStorageHandler(self.url)._handler
+
+    def make_lasting(self, paths: Iterable[str]) -> None:
+        """Do nothing: an object that a store has taken is kept."""
+
+    def make_log_lasting(self) -> None:
+        """Do nothing: an object that a store has taken is kept."""
+
+    def has_torn_log(self) -> bool:
+        """Say no: an object is there as a whole or not at all."""
+        return False
+
+    def mend_log(self) -> Path | None:
+        """Do nothing: an object is there as a whole or not at all."""
+        return None
 
     def write(self, path: str, data: pa.Buffer) -> None:
         """Write a new file."""
@@ -83,6 +175,28 @@ class ObjectStore:
         stream = self._files.open_input_file(path)
         with pq.ParquetFile(pa.BufferReader(stream.read(stream.size()))) as file:
             return _columns(file, columns)
+
+
+def _force(path: Path) -> None:
+    """Have a file or folder on the disk."""
+    if path.is_dir() and os.name == "nt":  # Windows forces no folders, and needs not to
+        return
+    handle = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _is_torn(entry: Path) -> bool:
+    """Whether an entry of the log is none: it was being written when the power failed. An empty one hurts nobody."""
+    data = entry.read_bytes()
+    try:
+        for line in data.splitlines():
+            json.loads(line)
+    except ValueError:
+        return True
+    return False
 
 
 def _not_written(error: OSError) -> HistoryError:

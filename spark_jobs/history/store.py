@@ -155,6 +155,7 @@ class History:
         """
         history = cls(url)
         if create:
+            history.place.mend_log()
             history._create()
         history._delta()
         return history
@@ -371,7 +372,13 @@ class History:
             message = f"There is no usage history at {shown(self.url)}."
             raise HistoryError(message) from None
         except (DeltaError, OSError) as error:
-            message = f"The usage history at {shown(self.url)} cannot be read: {error}"
+            why = str(error).partition("\n")[0]
+            message = f"The usage history at {shown(self.url)} cannot be read: {why}"
+            if self.place.has_torn_log():
+                message = (
+                    f"The last entry in the log of the usage history at {shown(self.url)} is torn: the power failed while it "
+                    "was written. The next upload, or `maintain`, puts it aside; what it stood for has to be brought in again."
+                )
             raise HistoryError(message) from error
 
     @contextlib.contextmanager
@@ -397,6 +404,7 @@ class History:
                 },
                 raise_if_key_not_exists=False,
             )
+        self.place.make_log_lasting()
         for _ in range(ATTEMPTS):
             delta = self._delta()
             if tuple(delta.metadata().partition_columns) != PARTITIONS:
@@ -432,6 +440,7 @@ class History:
                 snapshot.delta.alter.set_table_properties(
                     {KEY_RULES_NAME: str(KEY_RULES)}, raise_if_not_exists=False
                 )
+                self.place.make_log_lasting()
                 return
         message = (
             f"The rows at {shown(self.url)} could not be given this release's keys; others are writing to it."
@@ -472,6 +481,7 @@ class History:
         raise HistoryError(message)
 
     def _write(self, delta: DeltaTable, actions: list[AddAction | RemoveAction]) -> None:
+        self.place.make_lasting(action.path for action in actions if isinstance(action, AddAction))
         try:
             delta.create_write_transaction(
                 actions,
@@ -485,6 +495,7 @@ class History:
         except (DeltaError, OSError) as error:
             message = f"The usage history at {shown(self.url)} cannot be written to: {error}"
             raise HistoryError(message) from error
+        self.place.make_log_lasting()
 
     def _merged_ledger(self, snapshot: Snapshot) -> list[AddAction | RemoveAction]:
         small = [part for part in snapshot.of(FILES) if part.rows == 1]

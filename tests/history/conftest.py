@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def quick_disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for no disk, except where that is what is tested."""
+    if "test_lasting" not in request.node.nodeid:
+        monkeypatch.setattr(os, "fsync", lambda _: None)
