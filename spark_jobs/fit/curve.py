@@ -19,7 +19,7 @@ import numpy as np
 
 from planner_core.structure_size import model_constant
 from planner_core.units import MIB
-from spark_jobs.fit.points import AllocationPoint, Gathered, Stretch, gather
+from spark_jobs.fit.points import AllocationPoint, Gathered, Stretch, cuts_of, gather
 from spark_jobs.fit.result import CurveFit, Estimate, FitPoint, Kind, Ratio, Residuals, State
 from spark_jobs.fit.robust import Regression, regress
 
@@ -41,9 +41,6 @@ WIDEST = 0.1
 """Half the interval of the bundle, as a share of it; a wider one is no figure to plan with."""
 WIDEST_APART = 0.25
 """Half the interval of the cost of an entry or of an element; where it is wider, only the bundle is given."""
-CLUSTERS = 5
-"""So many structures, and points of one structure may deviate together; of fewer, points count one by one."""
-
 OUTLIER = "off the line of the others by more than chance"
 OTHER_RATIO = "at another ratio than most, and too few there to tell entries and elements apart"
 
@@ -142,7 +139,7 @@ class _Frame:
             structures=len({(stretch.qsg, stretch.structure) for stretch in used}),
             points_used=len(used),
             points_left_out=tuple(sorted(left_out.items())),
-            cuts=tuple(self.gathered.cuts),
+            cuts=tuple(cuts_of(stretch for stretch in stretches if stretch.left_out != OUTLIER)),
             first_day=self.days[0],
             last_day=self.days[1],
             residuals=residuals,
@@ -289,13 +286,9 @@ def _unit(sizes: Floats, counts: Floats) -> float:
 
 
 def _regress(design: Floats, arrays: _Arrays, stretches: Sequence[Stretch]) -> Regression:
-    names = sorted({(stretch.qsg or "", stretch.structure) for stretch in stretches})
-    if len(names) >= CLUSTERS:
-        numbers = {name: number for number, name in enumerate(names)}
-        clusters = np.array([numbers[stretch.qsg or "", stretch.structure] for stretch in stretches])
-    else:
-        clusters = np.arange(len(stretches))
-    return regress(design, arrays.sizes / MIB, sizes=arrays.sizes, clusters=clusters)
+    numbers: dict[tuple[str | None, str], int] = {}
+    groups = [numbers.setdefault((stretch.qsg, stretch.structure), len(numbers)) for stretch in stretches]
+    return regress(design, arrays.sizes / MIB, sizes=arrays.sizes, groups=np.array(groups))
 
 
 def _estimate(fit: Regression, contrast: Sequence[float], confidence: float) -> Estimate:

@@ -1,17 +1,37 @@
 """What a site's messages are like: sizes as they were put, and the header that each brings along.
 
-The header is told from elements in use: a message of L bytes takes ceil((L + header) / 256) elements, so the elements
-for each entry of a structure in use bound it.
+A message of L bytes takes one entry and ceil((L + header) / 256) elements while its data is in the structure. So if
+messages of L bytes on average take m elements on average,
+
+    256 (m - 1) < L + header <= 256 m
+
+whatever their sizes. Each day bounds the header to an interval of 256 bytes; days with other sizes bound it elsewhere,
+and where most of the intervals of a structure meet is the header. Where messages are offloaded, or do not lie in the
+structure in the proportions in which they were put, the intervals do not meet, or too far away.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spark_jobs.fit.result import Estimate
+from planner_core.names import ADMIN_STRUCTURE
+from planner_core.structure_size import model_constant
+from spark_jobs.fit.result import Estimate, estimate_json
+
+FEWEST_DAYS = 10
+FEWEST_ENTRIES = 500
+"""With fewer in use, what MQ itself keeps in the structure weighs too much."""
+MEETING = 0.8
+"""The share of the days whose intervals must meet."""
+NARROW_BYTES = 64
+"""A wider meeting tells no header."""
+LARGEST_BYTES = 1024
+"""Beyond it no header is believed: the published model has 372."""
+MOST_QUEUES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +73,151 @@ class MixFit:
     mean_bytes: float
     p50_bytes: float
     p95_bytes: float
+    """Quantiles of messages by the mean of their queue and day: single sizes are in no record."""
     smallest_bytes: int | None
     largest_bytes: int | None
     persistent_share: float | None
     queues: tuple[tuple[str, int, float], ...]
     """Queue, puts, mean size: those with the most bytes first."""
     header_bytes: Estimate | None
+    """Its interval is what the days agree on: no matter of chance."""
     header_note: str
 
     def as_json(self) -> dict[str, Any]:
         """JSON-ready."""
-        raise NotImplementedError
+        return {
+            "qsg": self.qsg,
+            "structure": self.structure,
+            "first_day": self.first_day.isoformat(),
+            "last_day": self.last_day.isoformat(),
+            "days": self.days,
+            "puts": self.puts,
+            "mean_bytes": round(self.mean_bytes, 1),
+            "p50_bytes": round(self.p50_bytes, 1),
+            "p95_bytes": round(self.p95_bytes, 1),
+            "smallest_bytes": self.smallest_bytes,
+            "largest_bytes": self.largest_bytes,
+            "persistent_share": None if self.persistent_share is None else round(self.persistent_share, 4),
+            "queues": [
+                {"queue": name, "puts": puts, "mean_bytes": round(mean, 1)}
+                for name, puts, mean in self.queues
+            ],
+            "header_bytes": estimate_json(self.header_bytes),
+            "header_note": self.header_note,
+        }
 
 
 def fit_mix(queues: Iterable[QueueDay], structures: Iterable[StructureDay] = ()) -> list[MixFit]:
-    """The mix of each structure, and its header where that can be told."""
-    raise NotImplementedError
+    """The mix of each structure to which anything was put, and its header where that can be told."""
+    put: dict[tuple[str | None, str], list[QueueDay]] = defaultdict(list)
+    for row in queues:
+        if row.puts > 0 and row.put_bytes >= 0 and row.structure != ADMIN_STRUCTURE:
+            put[row.qsg, row.structure].append(row)
+    held: dict[tuple[str | None, str], list[StructureDay]] = defaultdict(list)
+    for day in structures:
+        held[day.qsg, day.structure].append(day)
+    return [
+        _mix(rows, held[scope]) for scope, rows in sorted(put.items(), key=lambda i: (i[0][0] or "", i[0][1]))
+    ]
+
+
+def _mix(rows: list[QueueDay], held: Sequence[StructureDay]) -> MixFit:
+    puts = sum(row.puts for row in rows)
+    by_queue: dict[str, tuple[int, int]] = {}
+    for row in rows:
+        before = by_queue.get(row.queue, (0, 0))
+        by_queue[row.queue] = (before[0] + row.puts, before[1] + row.put_bytes)
+    persistent = [(row.persistent_puts, row.puts) for row in rows if row.persistent_puts is not None]
+    smallest = [row.put_size_min_bytes for row in rows if row.put_size_min_bytes is not None]
+    largest = [row.put_size_max_bytes for row in rows if row.put_size_max_bytes is not None]
+    header, note = _header(rows, held)
+    days = {row.day for row in rows}
+    return MixFit(
+        qsg=rows[0].qsg,
+        structure=rows[0].structure,
+        first_day=min(days),
+        last_day=max(days),
+        days=len(days),
+        puts=puts,
+        mean_bytes=sum(row.put_bytes for row in rows) / puts,
+        p50_bytes=_quantile(rows, 0.5),
+        p95_bytes=_quantile(rows, 0.95),
+        smallest_bytes=min(smallest, default=None),
+        largest_bytes=max(largest, default=None),
+        persistent_share=sum(each for each, _ in persistent) / sum(of for _, of in persistent)
+        if persistent
+        else None,
+        queues=tuple(
+            (name, of_queue, put_bytes / of_queue)
+            for name, (of_queue, put_bytes) in sorted(
+                by_queue.items(), key=lambda item: (-item[1][1], item[0])
+            )
+        )[:MOST_QUEUES],
+        header_bytes=header,
+        header_note=note,
+    )
+
+
+def _quantile(rows: Iterable[QueueDay], share: float) -> float:
+    """The mean size of queue and day below which this share of the messages lies."""
+    ordered = sorted((row.put_bytes / row.puts, row.puts) for row in rows)
+    goal = share * sum(puts for _, puts in ordered)
+    reached = 0
+    for mean, puts in ordered:
+        reached += puts
+        if reached >= goal:
+            return mean
+    return ordered[-1][0]
+
+
+def _header(rows: Iterable[QueueDay], held: Iterable[StructureDay]) -> tuple[Estimate | None, str]:
+    """The header, or None and why not."""
+    element = model_constant("element_bytes")
+    by_day: dict[dt.date, tuple[int, int]] = {}
+    large: set[dt.date] = set()
+    for row in rows:
+        before = by_day.get(row.day, (0, 0))
+        by_day[row.day] = (before[0] + row.puts, before[1] + row.put_bytes)
+        if (row.put_size_max_bytes or 0) > model_constant("largest_message_in_cf_bytes"):
+            large.add(row.day)
+    bounds = []
+    for day in held:
+        if day.day in by_day and day.day not in large and day.entries_in_use >= FEWEST_ENTRIES:
+            puts, put_bytes = by_day[day.day]
+            highest = element * day.elements_in_use / day.entries_in_use - put_bytes / puts
+            bounds.append((highest - element, highest))
+    if len(bounds) < FEWEST_DAYS:
+        return None, (
+            f"The header cannot be told: on {len(bounds)} days sizes are known, no message is too large for the structure and it holds "
+            f"{FEWEST_ENTRIES} messages or more; {FEWEST_DAYS} such days are the fewest."
+        )
+    low, high, meeting = _meet(bounds)
+    if meeting < MEETING * len(bounds):
+        return None, (
+            f"The header cannot be told: only on {meeting} of {len(bounds)} days do elements in use agree on one. Messages were offloaded, "
+            "or stayed in the structure in other proportions than they were put."
+        )
+    if high < 0 or low > LARGEST_BYTES:
+        return None, (
+            f"The header cannot be told: {low:.0f} to {high:.0f} bytes would be none. Messages were offloaded, or stayed in the structure "
+            "in other proportions than they were put."
+        )
+    low = max(low, 0.0)
+    if high - low > NARROW_BYTES:
+        return None, (
+            f"The header cannot be told: it lies between {low:.0f} and {high:.0f} bytes. Messages of other sizes would bound it closer."
+        )
+    return Estimate((low + high) / 2, low, high), (
+        f"Elements in use on {meeting} of {len(bounds)} days agree on a header of {low:.0f} to {high:.0f} bytes."
+    )
+
+
+def _meet(bounds: Sequence[tuple[float, float]]) -> tuple[float, float, int]:
+    """Where most of the intervals meet: from, to, how many."""
+    ends = sorted([(low, 1) for low, _ in bounds] + [(high, -1) for _, high in bounds])
+    best, at, depth = 0, 0, 0
+    for number, (_, step) in enumerate(ends):
+        depth += step
+        if depth > best:
+            best, at = depth, number
+    return ends[at][0], ends[at + 1][0], best

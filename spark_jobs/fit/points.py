@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import median
 
 from planner_core.names import ADMIN_STRUCTURE
@@ -21,7 +21,7 @@ from spark_jobs.fit.result import Cut
 ALIKE = 0.01
 """Totals that differ by less are taken as the same allocation, drifting; one point."""
 SELDOM = 0.5
-"""Seen on one day only, and less often on it than this share of the ordinary: no allocation, but its making."""
+"""Seen on single days, and less often on them than this share of the ordinary: no allocation, but its making."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,6 @@ class Stretch:
     rows: int
     observations: int
     left_out: str | None = None
-    triples: set[tuple[int, int, int]] = field(default_factory=set)
 
     @property
     def first_day(self) -> dt.date:
@@ -81,17 +80,17 @@ class Gathered:
     """What the rows of one coupling facility come down to."""
 
     stretches: list[Stretch]
+    """Structure by structure, in the order of their days."""
     left_out: Counter[str]
     """Rows by why they are in no stretch."""
-    cuts: list[Cut]
 
 
 NO_TOTALS = "a total or the size was not known"
 OTHER_KIND = "CSQ_ADMIN holds no messages: its base is another"
 PASSING = (
-    "seen on one day only, between days with other figures: an alter or rebuild under way, or a wrong figure"
+    "seen on single days, between days with other figures: an alter or rebuild under way, or a wrong figure"
 )
-SCARCE = "seen on one day only, and only for a part of it"
+SCARCE = "seen on single days, and only for a part of them"
 
 _Instance = tuple[str | None, str, dt.datetime | None]
 _Structure = tuple[str | None, str]
@@ -113,16 +112,17 @@ def gather(points: Iterable[AllocationPoint]) -> Gathered:
             seen[point.qsg, point.structure].append(point.observations)
     by_structure: dict[_Structure, list[Stretch]] = defaultdict(list)
     for (qsg, structure, _), triples in instances.items():
-        found = sorted(triples.values(), key=lambda stretch: (stretch.first_day, stretch.last_day))
+        found = sorted(triples.values(), key=_by_days)
         kept = list(_lasting(found, ordinary=median(seen[qsg, structure]), left_out=left_out))
         by_structure[qsg, structure].extend(_merged(kept))
     stretches: list[Stretch] = []
-    cuts: list[Cut] = []
     for _, items in sorted(by_structure.items(), key=lambda item: (item[0][0] or "", item[0][1])):
-        items.sort(key=lambda stretch: (stretch.first_day, stretch.last_day))
-        stretches.extend(items)
-        cuts.extend(_cuts(items))
-    return Gathered(stretches, left_out, cuts)
+        stretches.extend(sorted(items, key=_by_days))
+    return Gathered(stretches, left_out)
+
+
+def _by_days(stretch: Stretch) -> tuple[dt.date, dt.date]:
+    return stretch.first_day, stretch.last_day
 
 
 def _add(triples: dict[_Triple, Stretch], point: AllocationPoint) -> None:
@@ -139,18 +139,27 @@ def _add(triples: dict[_Triple, Stretch], point: AllocationPoint) -> None:
 
 
 def _lasting(found: list[Stretch], *, ordinary: float, left_out: Counter[str]) -> Iterable[Stretch]:
-    """Those that lasted, or may yet: not what came up once between days with other figures."""
-    lasting = [stretch for stretch in found if len(stretch.days) > 1]
+    """Those that lasted, or may yet: not what came up on single days between days with other figures."""
+    turns = {day: turn for turn, day in enumerate(sorted({day for each in found for day in each.days}))}
+    lasting = [each for each in found if _lasts({turns[day] for day in each.days})]
     for stretch in found:
-        if len(stretch.days) == 1:
-            day = stretch.first_day
-            if any(other.first_day <= day <= other.last_day for other in lasting):
+        if not any(stretch is each for each in lasting):
+            if all(any(_covers(each, day) for each in lasting) for day in stretch.days):
                 left_out[PASSING] += stretch.rows
                 continue
-            if stretch.observations < SELDOM * ordinary:
+            if stretch.observations < SELDOM * ordinary * len(stretch.days):
                 left_out[SCARCE] += stretch.rows
                 continue
         yield stretch
+
+
+def _lasts(turns: set[int]) -> bool:
+    """On two days on end, of those on which anything was seen."""
+    return any(turn + 1 in turns for turn in turns)
+
+
+def _covers(stretch: Stretch, day: dt.date) -> bool:
+    return stretch.first_day <= day <= stretch.last_day
 
 
 def _merged(stretches: list[Stretch]) -> list[Stretch]:
@@ -170,7 +179,7 @@ def _alike(one: Stretch, other: Stretch) -> bool:
         (one.entries, other.entries),
         (one.elements, other.elements),
     )
-    return all(abs(a - b) <= ALIKE * max(a, b) for a, b in pairs)
+    return all(_near(a, b) for a, b in pairs)
 
 
 def _both(one: Stretch, other: Stretch) -> Stretch:
@@ -192,33 +201,40 @@ def _both(one: Stretch, other: Stretch) -> Stretch:
     )
 
 
-def _cuts(stretches: list[Stretch]) -> Iterable[Cut]:
-    """Where one stretch of a structure gives way to another, day by day."""
-    by_day: dict[dt.date, Stretch] = {}
+def cuts_of(stretches: Iterable[Stretch]) -> list[Cut]:
+    """Where one stretch of a structure gives way to another, structure by structure and day by day."""
+    by_structure: dict[_Structure, dict[dt.date, Stretch]] = defaultdict(dict)
     for stretch in stretches:
+        by_day = by_structure[stretch.qsg, stretch.structure]
         for day in stretch.days:
             other = by_day.get(day)
             # On a day with two, the one that lasts longer is the one that it went over to.
             if other is None or stretch.last_day > other.last_day:
                 by_day[day] = stretch
-    before: Stretch | None = None
-    for day in sorted(by_day):
-        stretch = by_day[day]
-        if before is not None and stretch is not before:
-            yield Cut(stretch.structure, day, _why(before, stretch))
-        before = stretch
+    found = []
+    for by_day in by_structure.values():
+        before: Stretch | None = None
+        for day in sorted(by_day):
+            stretch = by_day[day]
+            if before is not None and stretch is not before:
+                found.append(Cut(stretch.structure, day, _why(before, stretch)))
+            before = stretch
+    return found
 
 
 def _why(before: Stretch, after: Stretch) -> str:
     size = _size(after.size_bytes)
     if before.allocated_at != after.allocated_at:
         return f"allocated anew with {size}"
-    if abs(after.size_bytes - before.size_bytes) > ALIKE * before.size_bytes:
+    if not _near(before.size_bytes, after.size_bytes):
         return f"altered from {_size(before.size_bytes)} to {size}"
-    return (
-        f"entries and elements altered at {size}, from {before.elements_per_entry:.3g} "
-        f"to {after.elements_per_entry:.3g} elements an entry"
-    )
+    if not _near(before.elements_per_entry, after.elements_per_entry):
+        return f"ratio altered at {size}, from {before.elements_per_entry:.3g} to {after.elements_per_entry:.3g} elements an entry"
+    return f"totals altered at {size}, from {before.entries:.0f} to {after.entries:.0f} entries"
+
+
+def _near(one: float, other: float) -> bool:
+    return abs(one - other) <= ALIKE * max(one, other)
 
 
 def _size(size_bytes: float) -> str:

@@ -118,10 +118,10 @@ class CurveFit:
             "confidence": self.confidence,
             "kind": self.kind,
             "note": self.note,
-            "base_bytes": _estimate(self.base_bytes),
-            "entry_bytes": _estimate(self.entry_bytes),
-            "element_bytes": _estimate(self.element_bytes),
-            "bundle_bytes": _estimate(self.bundle_bytes),
+            "base_bytes": estimate_json(self.base_bytes),
+            "entry_bytes": estimate_json(self.entry_bytes),
+            "element_bytes": estimate_json(self.element_bytes),
+            "bundle_bytes": estimate_json(self.bundle_bytes),
             "ratio": list(self.ratio),
             "ratios": [asdict(ratio) for ratio in self.ratios],
             "structures": self.structures,
@@ -135,7 +135,8 @@ class CurveFit:
         }
 
 
-def _estimate(estimate: Estimate | None) -> dict[str, float] | None:
+def estimate_json(estimate: Estimate | None) -> dict[str, float] | None:
+    """An estimate as JSON."""
     if estimate is None:
         return None
     return {"value": round(estimate.value, 3), "low": round(estimate.low, 3), "high": round(estimate.high, 3)}

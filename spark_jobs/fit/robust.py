@@ -1,12 +1,13 @@
 """Linear regression for few points of which some are wrong, with intervals that hold for few points.
 
 1. A start that up to half of the points cannot spoil: least trimmed squares over elementary subsets.
-2. Points enter one after the other as long as their deviation could be chance; those that remain are left out, so that
-   each can be named. The test is that of a new observation, at a level of one fit in a hundred (Bonferroni).
-3. Least squares on the points that are in. Their deviation may be the same for all sizes or grow with the size: whichever
-   the data favour (restricted likelihood).
-4. Intervals from the sandwich with the correction CR2 and the degrees of freedom of Bell and McCaffrey: they
-   ask neither for equal deviations nor for independent points of one structure.
+2. Points are in as long as their deviation could be chance; the others are left out, each by name. The test is that of
+   a new observation, at a level of one fit in a thousand (Bonferroni).
+3. Generalised least squares on the points that are in. Deviations may grow with the size, and those of one structure may
+   be alike: as far as the data favour it (restricted likelihood).
+4. Intervals by Student's t. Where the data favour neither, those of least squares; else from the sandwich with the
+   correction CR2 and the degrees of freedom of Bell and McCaffrey, since how deviations differ is then itself
+   estimated from few points.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import stats
@@ -26,58 +27,69 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 _SUBSETS = 3000
+_DEVIATIONS = 3_000_000
+"""Of all subsets together: what is held at once."""
 _STEPS = 12
 _ROUNDS = 25
-LEVEL = 0.01
-"""One fit in a hundred leaves out a point that is right."""
-_SHARES = (0.0, *np.logspace(-2, 2, 9).tolist())
+LEVEL = 0.001
+"""One fit in a thousand, about, leaves out a point that is right."""
+_SHARES = (0.0, 0.1, 0.3, 1.0, 3.0)
 """Deviation that grows with the size against the constant one, at the median size."""
-_GAIN = 3.0
-"""Logarithm of the likelihood that a growing deviation must gain: chance does so in about one fit of a hundred."""
+_GAIN = 1.0
+"""Logarithm of the likelihood that a growing deviation must gain to be taken for one."""
+_LIKENESSES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.95)
+"""Correlation of the deviations of points of one structure."""
+_GAIN_ALIKE = 0.5
 _TINY = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """Coefficients, their covariance by the sandwich, and which points they rest on."""
+    """Coefficients, and what their intervals are made from: rows scaled so that deviations are equal and independent."""
 
     coefficients: Floats
     used: Mask
-    deviation: float
-    """Standard deviation of the points used, at the median size."""
-    _design: Floats
-    _influence: Floats
-    _residuals: Floats
-    _blocks: tuple[tuple[Any, Any], ...]
+    growth: float
+    """Deviation that grows with the size against the constant one, at the median size; 0: it is the same for all."""
+    likeness: float
+    """Correlation of the deviations of points of one structure."""
+    design: Floats
+    residuals: Floats
+    groups: NDArray[np.intp]
 
     def interval(self, contrast: Floats, *, confidence: float) -> tuple[float, float, float]:
         """A linear combination of the coefficients, and the interval that holds it: value, low, high."""
         value = float(contrast @ self.coefficients)
-        root, freedom = self._spread(contrast)
-        if not root:
-            return value, value, value
+        root, freedom = self._sandwich(contrast) if self.growth or self.likeness else self._plain(contrast)
         half = root * float(stats.t.ppf(0.5 + confidence / 2, freedom))
         return value, value - half, value + half
 
-    def _spread(self, contrast: Floats) -> tuple[float, float]:
-        """Standard error (CR2) and degrees of freedom (Bell and McCaffrey) of a combination."""
-        count = len(self._residuals)
-        rest = np.eye(count) - self._design @ self._influence
-        weights = contrast @ self._influence
-        columns = np.empty((count, len(self._blocks)))
-        variance = 0.0
-        for number, (rows, adjusted) in enumerate(self._blocks):
-            row = weights[rows] @ adjusted
-            variance += float(row @ self._residuals[rows]) ** 2
-            columns[:, number] = rest[:, rows] @ row
-        gram = columns.T @ columns
-        total, squares = float(np.trace(gram)), float(np.sum(gram * gram))
-        freedom = total * total / squares if squares > 0 else 1.0
+    def _plain(self, contrast: Floats) -> tuple[float, float]:
+        """Standard error and degrees of freedom where deviations are equal and independent."""
+        points, columns = self.design.shape
+        freedom = max(points - columns, 1)
+        weights = contrast @ np.linalg.pinv(self.design)
+        return float(np.sqrt(weights @ weights * (self.residuals @ self.residuals) / freedom)), freedom
+
+    def _sandwich(self, contrast: Floats) -> tuple[float, float]:
+        """The same where the data say how deviations differ, and so not for sure: CR2, Bell and McCaffrey."""
+        influence = np.linalg.pinv(self.design)
+        rest = np.eye(len(self.residuals)) - self.design @ influence
+        weights = contrast @ influence
+        variance, columns = 0.0, []
+        for group in np.unique(self.groups):
+            rows = np.flatnonzero(self.groups == group)
+            row = weights[rows] @ _root_inverse(rest[np.ix_(rows, rows)])
+            variance += float(row @ self.residuals[rows]) ** 2
+            columns.append(rest[:, rows] @ row)
+        gram = np.array(columns) @ np.array(columns).T
+        squares = float(np.sum(gram * gram))
+        freedom = float(np.trace(gram)) ** 2 / squares if squares else 1.0
         return variance**0.5, max(freedom, 1.0)
 
 
 def regress(
-    design: Floats, values: Floats, *, sizes: Floats, clusters: NDArray[np.intp], seed: int = 0
+    design: Floats, values: Floats, *, sizes: Floats, groups: NDArray[np.intp], seed: int = 0
 ) -> Regression:
     """Fit values by columns of the design.
 
@@ -85,32 +97,18 @@ def regress(
         design: A row a point, a column a coefficient; columns of like magnitude.
         values: What is to be met.
         sizes: By which deviations may grow.
-        clusters: Points with one number may deviate together.
+        groups: Points with one number may deviate alike.
         seed: For the choice of subsets where there are too many.
     """
     relative = sizes / np.median(sizes)
-    fits = [_grown(design, values, relative, share=share, seed=seed) for share in (0.0, 100.0)]
+    fits = [_grown(design, values, relative, share=share, seed=seed) for share in (_SHARES[0], _SHARES[-1])]
     used, share = max(fits, key=lambda fit: (int(fit[0].sum()), _likelihood(design, values, relative, *fit)))
     scales = _scales(relative, share)[used]
-    x, y = design[used] / scales[:, None], values[used] / scales
-    influence = np.linalg.pinv(x)
-    coefficients = influence @ y
-    residuals = y - x @ coefficients
-    freedom = max(len(y) - x.shape[1], 1)
-    hat = x @ influence
-    blocks = []
-    for cluster in np.unique(clusters[used]):
-        rows = np.flatnonzero(clusters[used] == cluster)
-        blocks.append((rows, _root_inverse(np.eye(len(rows)) - hat[np.ix_(rows, rows)])))
-    return Regression(
-        coefficients=coefficients,
-        used=used,
-        deviation=float(np.sqrt(residuals @ residuals / freedom)),
-        _design=x,
-        _influence=influence,
-        _residuals=residuals,
-        _blocks=tuple(blocks),
-    )
+    x, y, of = design[used] / scales[:, None], values[used] / scales, groups[used]
+    likeness = max(_LIKENESSES, key=lambda each: _alike_likelihood(x, y, of, each))
+    x, y = _unlike(x, of, likeness), _unlike(y[:, None], of, likeness)[:, 0]
+    coefficients = np.linalg.pinv(x) @ y
+    return Regression(coefficients, used, share, likeness, x, y - x @ coefficients, of)
 
 
 def _scales(relative: Floats, share: float) -> Floats:
@@ -118,8 +116,44 @@ def _scales(relative: Floats, share: float) -> Floats:
     return scales
 
 
+def _unlike(rows: Floats, groups: NDArray[np.intp], likeness: float) -> Floats:
+    """Rows whose deviations have this correlation within groups, made uncorrelated."""
+    if not likeness:
+        return rows
+    found = rows / np.sqrt(1 - likeness)
+    for group in np.unique(groups):
+        at = np.flatnonzero(groups == group)
+        part = 1 - np.sqrt((1 - likeness) / (1 - likeness + len(at) * likeness))
+        found[at] -= part * found[at].mean(axis=0)
+    return found
+
+
+def _alike_likelihood(x: Floats, y: Floats, groups: NDArray[np.intp], likeness: float) -> float:
+    """Restricted logarithmic likelihood of a correlation within groups, less what chance gains."""
+    if not likeness:
+        return _restricted(x, y)
+    counts = np.unique(groups, return_counts=True)[1]
+    determinant = float(
+        np.sum((counts - 1) * np.log(1 - likeness) + np.log(1 - likeness + counts * likeness))
+    )
+    uncorrelated = _restricted(_unlike(x, groups, likeness), _unlike(y[:, None], groups, likeness)[:, 0])
+    return uncorrelated - determinant / 2 - _GAIN_ALIKE
+
+
+def _restricted(x: Floats, y: Floats) -> float:
+    """Restricted logarithmic likelihood of equal and independent deviations, their variance estimated."""
+    count, columns = x.shape
+    if count <= columns:
+        return -np.inf
+    residuals = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
+    floor = (_TINY * float(np.median(np.abs(y)))) ** 2
+    variance = max(float(residuals @ residuals) / (count - columns), floor)
+    determinant = float(np.linalg.slogdet(x.T @ x)[1])
+    return float(-0.5 * (count - columns) * np.log(variance) - 0.5 * determinant)
+
+
 def _root_inverse(matrix: Floats) -> Floats:
-    """The inverse of the symmetric root; directions in which a cluster alone decides are left out."""
+    """The inverse of the symmetric root; directions in which one group alone decides are left out."""
     values, vectors = np.linalg.eigh(matrix)
     roots = np.where(values > _TINY**0.5, 1 / np.sqrt(np.maximum(values, _TINY)), 0.0)
     inverse: Floats = (vectors * roots) @ vectors.T
@@ -148,11 +182,12 @@ def _core(design: Floats, values: Floats, *, seed: int) -> Mask:
     half = (count + columns + 1) // 2
     if count <= columns + 1:
         return np.ones(count, dtype=bool)
-    if comb(count, columns) <= _SUBSETS:
+    most = min(_SUBSETS, _DEVIATIONS // count)
+    if comb(count, columns) <= most:
         subsets = np.array(list(combinations(range(count), columns)))
     else:
         random = np.random.default_rng(seed)
-        subsets = np.argsort(random.random((_SUBSETS, count)), axis=1)[:, :columns]
+        subsets = np.argsort(random.random((most, count)), axis=1)[:, :columns]
     squares, sides = design[subsets], values[subsets]
     regular = np.abs(np.linalg.det(squares)) > _TINY * np.prod(np.linalg.norm(squares, axis=2), axis=1)
     if not regular.any():
@@ -201,17 +236,9 @@ def _belonging(design: Floats, values: Floats, used: Mask) -> Mask:
 
 
 def _likelihood(design: Floats, values: Floats, relative: Floats, used: Mask, share: float) -> float:
-    """Restricted logarithmic likelihood of the points used, the scale estimated."""
+    """Restricted logarithmic likelihood of the points used."""
     scales = _scales(relative, share)[used]
-    x, y = design[used] / scales[:, None], values[used] / scales
-    count, columns = x.shape
-    if count <= columns:
-        return -np.inf
-    residuals = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
-    floor = (_TINY * float(np.median(np.abs(values)))) ** 2
-    variance = max(float(residuals @ residuals) / (count - columns), floor)
-    determinant = float(np.linalg.slogdet(x.T @ x)[1])
-    return float(-0.5 * (count - columns) * np.log(variance) - np.log(scales).sum() - 0.5 * determinant)
+    return _restricted(design[used] / scales[:, None], values[used] / scales) - float(np.log(scales).sum())
 
 
 def _gain(design: Floats, values: Floats, relative: Floats, used: Mask, share: float) -> float:
