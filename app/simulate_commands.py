@@ -11,7 +11,6 @@ from typing import Any
 
 from planner_core.errors import PlannerError
 
-SIMULATOR = "spark_jobs.simulate"
 EXIT_OK, EXIT_REFUSED = 0, 2
 MEGABYTE = 1e6
 WIDTH = 30
@@ -46,34 +45,9 @@ def add(commands: Command) -> None:
     made.add_argument("--force", action="store_true", help="replace an earlier simulation in DIR")
 
 
-def simulate_command(
-    folder: Path,
-    *,
-    days: int,
-    structures: int,
-    queue_managers: int,
-    interval_minutes: int,
-    seed: int,
-    last_day: dt.date | None = None,
-    days_per_file: int = 1,
-    force: bool = False,
-) -> list[str]:
-    """The process that writes a simulation; its lines are described in docs/simulating.md."""
-    from app.jobs.processes import PYTHON
-
-    command = [
-        *PYTHON, SIMULATOR, f"--days={days}", f"--structures={structures}", f"--queue-managers={queue_managers}",
-        f"--interval-minutes={interval_minutes}", f"--seed={seed}", f"--out={folder}",
-        f"--days-per-file={days_per_file}", "--progress",
-    ]  # fmt: skip
-    if last_day is not None:
-        command.append(f"--last-day={last_day.isoformat()}")
-    return [*command, "--force"] if force else command
-
-
 def _simulate(arguments: argparse.Namespace) -> int:
     from app.jobs.child import Child
-    from app.jobs.processes import WHAT_TO_DO_AT_THE_TERMINAL, missing_packages
+    from app.jobs.processes import WHAT_TO_DO_AT_THE_TERMINAL, missing_packages, simulate_command
 
     if missing_packages():
         raise PlannerError(WHAT_TO_DO_AT_THE_TERMINAL)
@@ -86,7 +60,7 @@ def _simulate(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
         last_day=arguments.last_day,
         days_per_file=arguments.days_per_file,
-        force=arguments.force,
+        is_replaced=arguments.force,
     )
     result: Mapping[str, Any] | None = None
     with Child(command, on_stderr=_say) as child:

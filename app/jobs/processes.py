@@ -91,15 +91,18 @@ def night_command(settings: Settings, *, facts: Path, out: Path) -> list[str]:
 
 
 def simulate_command(
-    folder: Path, *, days: int, structures: int, queue_managers: int, interval_minutes: int, seed: int, last_day: date,
-    days_per_file: int,
+    folder: Path, *, days: int, structures: int, queue_managers: int, interval_minutes: int, seed: int,
+    last_day: date | None, days_per_file: int, is_replaced: bool = True,
 ) -> list[str]:  # fmt: skip
-    """Write the files of a simulated site into a folder, which need not be empty if an earlier simulation is in it."""
-    return [
-        *PYTHON, SIMULATE, "--days", str(days), "--structures", str(structures), "--queue-managers", str(queue_managers),
-        "--interval-minutes", str(interval_minutes), "--seed", str(seed), "--last-day", last_day.isoformat(),
-        "--days-per-file", str(days_per_file), "--out", str(folder), "--force", "--progress",
+    """Write the files of a simulated site into a folder; `is_replaced`: an earlier simulation in it gives way."""
+    command = [
+        *PYTHON, SIMULATE, f"--days={days}", f"--structures={structures}", f"--queue-managers={queue_managers}",
+        f"--interval-minutes={interval_minutes}", f"--seed={seed}", f"--out={folder}",
+        f"--days-per-file={days_per_file}", "--progress",
     ]  # fmt: skip
+    if last_day is not None:
+        command += ["--last-day", last_day.isoformat()]
+    return [*command, "--force"] if is_replaced else command
 
 
 def history_command(settings: Settings, verb: str, *rest: str) -> list[str]:
