@@ -120,7 +120,7 @@ def _unlike(rows: Floats, groups: NDArray[np.intp], likeness: float) -> Floats:
     """Rows whose deviations have this correlation within groups, made uncorrelated."""
     if not likeness:
         return rows
-    found = rows / np.sqrt(1 - likeness)
+    found: Floats = rows / np.sqrt(1 - likeness)
     for group in np.unique(groups):
         at = np.flatnonzero(groups == group)
         part = 1 - np.sqrt((1 - likeness) / (1 - likeness + len(at) * likeness))
