@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import hashlib
+import io
 import logging
 import sys
 import tempfile
@@ -19,28 +20,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from planner_core.local_time import AHEAD_AT_MOST, TimeNotMeant, check_observed, instant_of, is_ahead
 from spark_jobs.history.dumps import RangeOutcome, Task, check_layouts, take_in_process
 from spark_jobs.history.facts import RowFacts
 from spark_jobs.history.ledger import identity_of
 from spark_jobs.history.reporting import (
     EXIT_CODES,
     MOST_PROBLEMS,
-    STATUSES,
     Teller,
     accounting_report,
+    decoded_records,
     empty_report,
     facts_report,
     rows_report,
     say,
+    verdict_of,
 )
 from spark_jobs.history.schema import HistoryError
 from spark_jobs.history.staging import TOO_OLD, Part, Source, Stage
 from spark_jobs.history.store import FileFacts, History, new_commit_id, shown
 from spark_jobs.java import JavaNotFoundError
+from spark_jobs.leaving import leave
 from spark_jobs.readers import COMPANION_KINDS, KINDS, KindUnknown, NotReadable, ReadResult, detect, read
 from spark_jobs.readers.companions import read_qsg_map
 from spark_jobs.smf.decode import SPLIT_BYTES, index_dump
 from spark_jobs.smf.errors import BrokenChain, LayoutError, NotAnSmfDump
+from spark_jobs.smf.framing import check_regular
+from spark_jobs.smf.unzip import GZIP_MAGIC, UnpackLimits, Unzipped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,6 +88,7 @@ class Options:
     split_bytes: int = SPLIT_BYTES
     work_dir: Path | None = None
     keep_from: dt.date | None = None
+    limits: UnpackLimits = field(default_factory=UnpackLimits)
     progress: bool = False
 
 
@@ -150,16 +157,17 @@ def _ingest(
     spark: Spark,
     teller: Teller,
 ) -> None:
-    with path.open("rb") as file:
-        first = file.read(LOOKED_AT_BYTES)
+    first = _first_bytes(path)
     kind = options.kind or detect(first, report["file"]).kind
     report |= {"kind": kind, "size_bytes": path.stat().st_size}
     if kind in COMPANION_KINDS:
-        _take_companion(path, kind, report)
+        _take_companion(path, kind, report, options)
         return
     teller.begin("indexing")
-    index = index_dump(path, split_bytes=options.split_bytes, progress=teller) if kind == "smf" else None
-    sha256 = index.sha256 if index else _sha256(path, teller)
+    index = None
+    if kind == "smf":
+        index = index_dump(path, split_bytes=options.split_bytes, progress=teller, limits=options.limits)
+    sha256 = index.sha256 if index else _sha256(path, teller, options.limits)
     report["sha256"] = sha256
     observed_at = None if index else options.observed_at
     identity = identity_of(sha256, observed_at=observed_at)
@@ -180,6 +188,7 @@ def _ingest(
         )
     report |= taken.report
     report |= facts_report(taken.facts)
+    report["findings"] = _findings(taken.facts)
     report["passed_over"] = {reason: count for reason, count in sorted(taken.passed_over.items()) if count}
     unknown = taken.report.pop("unknown", ())
     report.pop("unknown", None)
@@ -278,7 +287,7 @@ def _take_dump(
         report={
             "driver": driver,
             "framing": index.framing,
-            "records": dict(sorted(outcome.records.items())),
+            "records": decoded_records(outcome.records, account),
             "notes": notes,
             "unknown": sorted(outcome.unknown),
             **accounting_report(account),
@@ -350,7 +359,29 @@ def _take_other(
     )
 
 
-def _take_companion(path: Path, kind: Kind, report: dict[str, Any]) -> None:
+def _first_bytes(path: Path) -> bytes:
+    """As much of a file as detection wants to see; of what is no file, nothing is waited for."""
+    check_regular(path)
+    with path.open("rb") as file:
+        return file.read(LOOKED_AT_BYTES)
+
+
+def _findings(facts: RowFacts) -> list[dict[str, Any]]:
+    """What is wrong with a file that was read all the same."""
+    last, now = facts.last_interval_end, dt.datetime.now(dt.UTC)
+    if last is None or not is_ahead(last, now=now):
+        return []
+    days = [day for day in sorted(facts.days) if day > (now + AHEAD_AT_MOST).date().isoformat()]
+    first = f", the first of them {days[0]}" if days else ""
+    message = (
+        f"Some of its intervals end in the future, the last one at {last:%Y-%m-%d %H:%M} UTC; now it is {now:%Y-%m-%d %H:%M} UTC. "
+        f"They lie on {len(days)} day{'' if len(days) == 1 else 's'} to come{first}. A clock was wrong where they were written, or "
+        "the zone that was given is. They were stored as they are: to take them out, forget the file in the usage history."
+    )
+    return [{"code": "TIMES_IN_THE_FUTURE", "severity": "warning", "message": message}]
+
+
+def _take_companion(path: Path, kind: Kind, report: dict[str, Any], options: Options) -> None:
     """Tell what is in a file that comes with usage; whoever has the site's map takes the entries from the report."""
     report["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
     if kind != "qsg_map":
@@ -358,6 +389,14 @@ def _take_companion(path: Path, kind: Kind, report: dict[str, Any]) -> None:
         report |= {"status": "not_usage", "message": message}
         return
     found = read_qsg_map(path)
+    for (system, manager), group in found.items():
+        held = options.groups.get((system, manager), group)
+        if held != group:
+            message = (
+                f"{manager} on {system} is in {group or 'no group'} by this map, and in {held or 'no group'} by another "
+                "of the files: bring one map. Nothing of this one was taken over."
+            )
+            raise NotReadable(message)
     report["qsg_map"] = [
         {"system_id": system, "queue_manager": manager, "qsg": group}
         for (system, manager), group in sorted(found.items())
@@ -368,14 +407,16 @@ def _take_companion(path: Path, kind: Kind, report: dict[str, Any]) -> None:
 
 
 def _groups_of_maps(files: Sequence[Path], options: Options) -> dict[tuple[str, str], str]:
-    """The entries of all maps among the files, wherever they stand: the others may need them."""
+    """The entries of all maps among the files, wherever they stand: the others may need them.
+
+    Of two maps that contradict each other the first holds; the other's own turn tells.
+    """
     found: dict[tuple[str, str], str] = {}
     for path in files:
-        with suppress(OSError, KindUnknown, NotReadable):  # the file's own turn tells
-            with path.open("rb") as file:
-                first = file.read(LOOKED_AT_BYTES)
+        with suppress(OSError, KindUnknown, NotReadable, NotAnSmfDump):  # the file's own turn tells
+            first = _first_bytes(path)
             if (options.kind or detect(first, path.name).kind) == "qsg_map":
-                found |= read_qsg_map(path)
+                found = {**read_qsg_map(path), **found}
     return found
 
 
@@ -383,6 +424,10 @@ def _already_stored(report: dict[str, Any], entry: Entry, history: History) -> N
     kept = history.stored_report(entry.commit_id) or {}
     for name in ("file", "sha256", "size_bytes"):
         kept.pop(name, None)
+    if "findings" not in kept:  # of a version that counted skipped records among the others
+        skipped = {item["type"]: item["records"] for item in kept.get("skipped", ())}
+        records = {kind: count - skipped.get(kind, 0) for kind, count in kept.get("records", {}).items()}
+        kept["records"] = {kind: count for kind, count in records.items() if count > 0}
     report |= kept
     report |= {
         "status": "already_stored",
@@ -442,12 +487,25 @@ def _nothing_sentence(passed_over: dict[str, int], keep_from: dt.date | None) ->
 
 
 def _stored_sentence(report: dict[str, Any]) -> str:
-    new = sum(counts["new"] for counts in report["rows"].values())
-    duplicates = sum(counts["duplicates"] for counts in report["rows"].values())
-    conflicts = sum(counts["conflicts"] for counts in report["rows"].values())
-    told = f"Stored {new} new row{'s' if new != 1 else ''}"
-    if duplicates:
-        told += f"; {duplicates} were there already or came twice"
+    """What became of the rows. What was there before from another source is not called new."""
+    names = ("new", "replacing", "duplicates", "outranked", "conflicts")
+    new, replacing, duplicates, outranked, conflicts = (
+        sum(counts[name] for counts in report["rows"].values()) for name in names
+    )
+    told = (
+        f"Stored {new} new row{'' if new == 1 else 's'}"
+        if new or not duplicates + replacing
+        else "Nothing new"
+    )
+    if replacing:
+        told += (
+            f"; {_were(replacing)} there already from a less trusted source, in whose place "
+            f"{'this one is' if replacing == 1 else 'these are'} used from now on"
+        )
+    if duplicates - outranked:
+        told += f"; {_were(duplicates - outranked)} there already or came twice"
+    if outranked:
+        told += f"; {_were(outranked)} there already from a more trusted source, which stays in use"
     if conflicts:
         told += (
             f"; {conflicts} contradict{'s' if conflicts == 1 else ''} what was there, and the newer is used"
@@ -455,16 +513,27 @@ def _stored_sentence(report: dict[str, Any]) -> str:
     return told + "."
 
 
+def _were(count: int) -> str:
+    return f"{count} {'was' if count == 1 else 'were'}"
+
+
 # ---- command line ----------------------------------------------------------------------------------------------------
 
 
-def _sha256(path: Path, teller: Teller) -> str:
+def _sha256(path: Path, teller: Teller, limits: UnpackLimits) -> str:
+    """The hash of a text as it lies there; one that is packed is unpacked as well, to see that it can be read."""
     digest, done, total = hashlib.sha256(), 0, path.stat().st_size
     with path.open("rb") as file:
         while chunk := file.read(CHUNK_BYTES):
             digest.update(chunk)
             done += len(chunk)
             teller(done, total)
+        file.seek(0)
+        if file.read(len(GZIP_MAGIC)) == GZIP_MAGIC:
+            file.seek(0)
+            unpacked = io.BufferedReader(Unzipped(file, limits=limits), CHUNK_BYTES)
+            while unpacked.read(CHUNK_BYTES):
+                pass
     return digest.hexdigest()
 
 
@@ -480,6 +549,24 @@ def group_entry(text: str) -> tuple[tuple[str, str], str]:
         message = f"{text!r} is not of the form SID:QMGR=QSG"
         raise argparse.ArgumentTypeError(message)
     return (system.strip(), manager.strip()), group.strip()
+
+
+def groups_of(pairs: Sequence[tuple[tuple[str, str], str]]) -> dict[tuple[str, str], str]:
+    """Put entries together; one queue manager cannot be in two groups.
+
+    Raises:
+        argparse.ArgumentTypeError: Two of them contradict each other.
+    """
+    found: dict[tuple[str, str], str] = {}
+    for who, group in pairs:
+        before = found.setdefault(who, group)
+        if before != group:
+            message = (
+                f"--qsg: {who[1]} on {who[0]} is said to be in {before or 'no group'} and in {group or 'no group'}; "
+                "say one of them"
+            )
+            raise argparse.ArgumentTypeError(message)
+    return found
 
 
 def instant(text: str) -> dt.datetime:
@@ -575,6 +662,21 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="keep this many days, today included, and drop what is older; 0 (default) keeps all",
     )
+    limits = UnpackLimits()
+    add(
+        "--max-unpacked",
+        type=int,
+        default=limits.most_bytes,
+        metavar="BYTES",
+        help="refuse a packed file that is larger than this once unpacked (default 512 GiB)",
+    )
+    add(
+        "--max-ratio",
+        type=int,
+        default=limits.most_ratio,
+        metavar="N",
+        help="refuse a packed file that is more than N times as long once unpacked (default 250)",
+    )
     add("--progress", action="store_true", help="print progress")
     return parser
 
@@ -589,8 +691,15 @@ def first_kept_day(retention_days: int) -> dt.date | None:
 def _options(arguments: argparse.Namespace) -> Options:
     in_zone = zone(arguments.zone) if arguments.zone else None
     observed_at = arguments.observed_at
-    if observed_at is not None and observed_at.tzinfo is None:
-        observed_at = observed_at.replace(tzinfo=in_zone or dt.UTC)
+    if observed_at is not None:
+        try:
+            observed = instant_of(observed_at, in_zone, zone_name=arguments.zone or "UTC")
+            check_observed(observed, now=dt.datetime.now(dt.UTC))
+        except TimeNotMeant as error:
+            message = f"--observed-at: {error}"
+            raise argparse.ArgumentTypeError(message) from None
+        if observed_at.tzinfo is None:
+            observed_at = observed_at.replace(tzinfo=in_zone or dt.UTC)
     keep_from = None
     if arguments.retention_days is not None:
         if arguments.retention_days < 0:
@@ -599,7 +708,7 @@ def _options(arguments: argparse.Namespace) -> Options:
         keep_from = first_kept_day(arguments.retention_days)
     return Options(
         history=arguments.history,
-        groups=dict(arguments.qsg),
+        groups=groups_of(arguments.qsg),
         kind=arguments.kind,
         observed_at=observed_at,
         zone=in_zone,
@@ -609,6 +718,7 @@ def _options(arguments: argparse.Namespace) -> Options:
         split_bytes=arguments.split_bytes,
         work_dir=arguments.work_dir,
         keep_from=keep_from,
+        limits=UnpackLimits(arguments.max_unpacked, arguments.max_ratio),
         progress=arguments.progress,
     )
 
@@ -641,22 +751,31 @@ def main(argv: list[str] | None = None) -> int:
                         spark=spark,
                     )
                 )
-            dropped = history.retain(keep_from=options.keep_from) if options.keep_from else []
         except HistoryError as error:
             sys.stderr.write(f"{error}\n")
             return EXIT_CODES["nothing"]
-    worst = max((report["status"] for report in reports), key=STATUSES.index)
+        dropped = _dropped_days(history, options.keep_from)
     kept_from = options.keep_from.isoformat() if options.keep_from else None
+    verdict = verdict_of(reports)
     say(
         "report",
-        status=worst,
+        **verdict,
         history=shown(history.url),
         files=reports,
         dropped_days=dropped,
         kept_from=kept_from,
     )
-    return max(EXIT_CODES[report["status"]] for report in reports)
+    return int(verdict["exit_code"])
+
+
+def _dropped_days(history: History, keep_from: dt.date | None) -> list[str]:
+    """Apply retention. The files are stored by now: what goes wrong here is told and left to the next time."""
+    try:
+        return history.retain(keep_from=keep_from) if keep_from else []
+    except HistoryError as error:
+        logger.error("Older days were not dropped: %s", error)
+        return []
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

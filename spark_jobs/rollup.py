@@ -13,6 +13,7 @@ import sys
 from spark_jobs.history.hours import roll_up
 from spark_jobs.history.schema import HistoryError
 from spark_jobs.history.store import History
+from spark_jobs.leaving import leave
 
 
 def days(text: str) -> list[dt.date]:
@@ -44,4 +45,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

@@ -30,7 +30,10 @@ class Comparison:
 
     read: int = 0
     new: int = 0
+    replacing: int = 0
     duplicates: int = 0
+    outranked: int = 0
+    """Of the duplicates: told before by a more trusted origin."""
     conflicts: int = 0
     first_conflicts: tuple[dict[str, Any], ...] = ()
 
@@ -39,7 +42,9 @@ class Comparison:
         return Comparison(
             self.read + other.read,
             self.new + other.new,
+            self.replacing + other.replacing,
             self.duplicates + other.duplicates,
+            self.outranked + other.outranked,
             self.conflicts + other.conflicts,
             (*self.first_conflicts, *other.first_conflicts)[:MOST_CONFLICTS],
         )
@@ -49,7 +54,9 @@ class Comparison:
         return {
             "read": self.read,
             "new": self.new,
+            "replacing": self.replacing,
             "duplicates": self.duplicates,
+            "outranked": self.outranked,
             "conflicts": self.conflicts,
         }
 
@@ -59,10 +66,10 @@ def compare(
 ) -> Comparison:
     """Compare the staged rows of one table and day with the rows of that day, those of `ignored` commits left out.
 
-    new: observations that the history did not have, or had from a less trusted origin only. duplicates: the same again,
-    in the file or the history, told more or less fully perhaps, or already there from a more trusted origin. conflicts: the
-    same observation, told differently by the same kind of origin; the one brought last is the one read. A value left out
-    contradicts none.
+    new: observations that the history did not have. replacing: rows of observations that it had from a less trusted origin
+    only, which are read in place of those from now on. duplicates: the same again, in the file or the history, told more or
+    less fully perhaps, or already there from a more trusted origin (outranked). conflicts: the same observation, told
+    differently by the same kind of origin; the one brought last is the one read. A value left out contradicts none.
     """
     columns = list(resolve.KEY_COLUMNS)
     new_rows = read_parts(place, staged, table=table, columns=columns)
@@ -100,7 +107,12 @@ def compare(
     if full is not None:
         contradicting[in_question] = _contradict(table, full, cells[np.isin(cells, in_question)], in_question)
     in_conflict = contradicting[cells]
-    new_cells = np.unique(cells[is_new & ~outranked & ~cell_there[cells]])
+    new_cells, firsts = np.unique(
+        np.where(is_new & ~outranked & ~cell_there[cells], cells, -1), return_index=True
+    )
+    firsts, new_cells = firsts[new_cells >= 0], new_cells[new_cells >= 0]
+    there_before = best_there[keys[firsts]]
+    replacing = int(((there_before >= 0) & (there_before < ranks[firsts])).sum())
     conflicts = np.unique(cells[is_new & in_conflict & ~outranked])
     told_otherwise = int((is_new & in_conflict & ~outranked).sum())
     # Of a conflict, one row counts as new where none was there; its other rows are the conflict.
@@ -109,8 +121,10 @@ def compare(
     in_conflict_beyond = told_otherwise - len(np.intersect1d(new_cells, conflicts))
     return Comparison(
         read=read,
-        new=fresh,
+        new=fresh - replacing,
+        replacing=replacing,
         duplicates=read - fresh - in_conflict_beyond,
+        outranked=int((is_new & outranked).sum()),
         conflicts=len(conflicts),
         first_conflicts=_told(table, full, cells, np.isin(cells, in_question), conflicts, rows),
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from spark_jobs.history.compare import MOST_CONFLICTS, instant_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from spark_jobs.history.compare import Comparison
     from spark_jobs.history.facts import RowFacts
@@ -28,10 +28,11 @@ STATUSES = (
     "stored",
     "already_stored",
     "nothing",
-    "needs_answers",
     "not_readable",
+    "needs_answers",
 )
-"""That of the worst file is that of all: the first two, of files that come with usage, are nobody's fault."""
+"""From the best to the worst, in the order of their exit codes: the worst file's is that of all. The first two, of files
+that come with usage, are nobody's fault."""
 EXIT_CODES = {
     "not_usage": 0,
     "map_read": 0,
@@ -47,6 +48,14 @@ def say(event: str, /, **values: Any) -> None:  # noqa: ANN401 - whatever JSON h
     """Print one line."""
     sys.stdout.write(json.dumps({"event": event, **values}) + "\n")
     sys.stdout.flush()
+
+
+def verdict_of(files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The status and exit code of all files, which are those of the worst one, and how many have which."""
+    statuses = [str(file["status"]) for file in files]
+    worst = max(statuses, key=STATUSES.index)
+    counts = {status: statuses.count(status) for status in STATUSES if status in statuses}
+    return {"status": worst, "exit_code": EXIT_CODES[worst], "counts": counts}
 
 
 @dataclass
@@ -117,6 +126,7 @@ def empty_report(file: str) -> dict[str, Any]:
         "passed_over": {},
         "rows": {},
         "conflicts": [],
+        "findings": [],
         "notes": [],
         "qsg_map": [],
         "seconds": {},
@@ -139,6 +149,12 @@ def facts_report(facts: RowFacts) -> dict[str, Any]:
         ],
         "queues": len(facts.queues),
     }
+
+
+def decoded_records(records: Mapping[str, int], account: Accounting) -> dict[str, int]:
+    """Records by type without those that were skipped, which the report tells by themselves."""
+    found = {kind: count - account.skipped.get(kind, (0, 0))[0] for kind, count in sorted(records.items())}
+    return {kind: count for kind, count in found.items() if count > 0}
 
 
 def accounting_report(account: Accounting) -> dict[str, Any]:

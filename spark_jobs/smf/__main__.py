@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from planner_core.errors import PlannerError
+from spark_jobs.leaving import leave
 from spark_jobs.smf.decode import SECTIONS, decode_file
 from spark_jobs.smf.errors import LayoutError, NotAnSmfDump
 from spark_jobs.smf.framing import detect_file
@@ -160,4 +161,4 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import stat
 from pathlib import Path
 
 import numpy as np
 
 from spark_jobs.smf.careful import BDW, DEEP, Careful, has_header_at
-from spark_jobs.smf.errors import NotAnSmfDump
-from spark_jobs.smf.unzip import GZIP_MAGIC, Unzipped
+from spark_jobs.smf.errors import NotAFile, NotAnSmfDump
+from spark_jobs.smf.unzip import GZIP_MAGIC, UnpackLimits, Unzipped
 from spark_jobs.smf.walk import Source
 
 FRAMINGS = ("rdw", "bdw", "gzip+rdw", "gzip+bdw")
@@ -28,6 +29,9 @@ def detect_framing(head: bytes, *, size: int | None = None) -> str:
         inner = io.BufferedReader(Unzipped(io.BytesIO(head))).read(DETECTED_IN_BYTES)
         if not inner:
             message = "The file begins like a gzip file but cannot be decompressed: it is damaged."
+            raise NotAnSmfDump(message)
+        if inner.startswith(GZIP_MAGIC):
+            message = "The file was packed with gzip twice: unpack it once."
             raise NotAnSmfDump(message)
         return "gzip+" + detect_framing(inner)
     if not head:
@@ -99,15 +103,39 @@ def _looks_translated(head: bytes) -> bool:
     return in_ascii > in_ebcdic
 
 
-def open_source(path: str | Path | Source, *, framing: str) -> Source:
-    """Open a dump for reading, decompressed."""
+def open_source(path: str | Path | Source, *, framing: str, limits: UnpackLimits | None = None) -> Source:
+    """Open a dump for reading, decompressed; `limits` on what comes out of a compressed one."""
     file = io.FileIO(str(path)) if isinstance(path, str | Path) else path
-    return Unzipped(file) if framing.startswith("gzip") else file
+    return Unzipped(file, limits=limits) if framing.startswith("gzip") else file
+
+
+_NO_FILES = (
+    (stat.S_ISDIR, "a folder: name the files in it"),
+    (stat.S_ISFIFO, "a pipe: write what comes out of it to a file first, for it is read more than once"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+)
+
+
+def check_regular(path: str | Path) -> None:
+    """Refuse what is no file before it is opened: opening a pipe that nobody writes to would wait for ever.
+
+    Raises:
+        NotAFile: it is a folder, a pipe, a device.
+        OSError: there is nothing of this name, or it may not be looked at.
+    """
+    mode = Path(path).stat().st_mode
+    for is_so, what in _NO_FILES:
+        if is_so(mode):
+            message = f"{path} is {what}. Only files are read."
+            raise NotAFile(message)
 
 
 def detect_file(path: str | Path) -> str:
     """Say how the dump in a file is framed."""
     path = Path(path)
+    check_regular(path)
     with path.open("rb") as file:
         head = file.read(DETECTED_IN_BYTES)
     return detect_framing(head, size=path.stat().st_size)

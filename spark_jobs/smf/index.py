@@ -15,6 +15,7 @@ from spark_jobs.smf.careful import DEEP
 from spark_jobs.smf.framing import detect_file, open_source
 from spark_jobs.smf.records import Records
 from spark_jobs.smf.results import DumpIndex, Split
+from spark_jobs.smf.unzip import UnpackLimits
 from spark_jobs.smf.walk import Batch, Walk
 from spark_jobs.smf.wire import Ints
 
@@ -49,20 +50,24 @@ def kinds_of(batch: Batch) -> Ints:
 
 
 def index_dump(
-    path: str | Path, *, split_bytes: int = SPLIT_BYTES, progress: Progress | None = None
+    path: str | Path,
+    *,
+    split_bytes: int = SPLIT_BYTES,
+    progress: Progress | None = None,
+    limits: UnpackLimits | None = None,
 ) -> DumpIndex:
     """Pass once over a dump: hash, framing, records by type, and where tasks may begin.
 
     A task may begin at a record from which six records follow one another, and never between the pieces of a broken one.
 
     Raises:
-        NotAnSmfDump: it is none, or was transferred in a way that lost its records.
+        NotAnSmfDump: it is none, or was transferred in a way that lost its records, or is beyond `limits` once unpacked.
     """
     framing = detect_file(path)
     size = Path(path).stat().st_size
     counts: dict[str, int] = {}
     with _Hashed(path) as file:
-        walk = Walk(open_source(file, framing=framing), blocked=framing.endswith("bdw"))
+        walk = Walk(open_source(file, framing=framing, limits=limits), blocked=framing.endswith("bdw"))
         splits = _Splits(walk, split_bytes=split_bytes, is_whole=framing.startswith("gzip"))
         for batch in walk.batches():
             kinds = kinds_of(batch)
