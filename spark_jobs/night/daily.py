@@ -1,8 +1,8 @@
 """The daily statistics beside the history: a Delta table of their own, a file for each kind and month.
 
 One entry of its log replaces the statistics of some days by newer ones, all kinds at once, with what the days were reduced
-from: a run that is killed leaves them as they were, or has them whole. Two runs at once may both bring a day: each says
-which batch it was, and the last batch of a day is the one that counts.
+from: a run that is killed leaves them as they were, or has them whole. An entry is only made on top of the version that it was
+made from; of two runs at once the second starts again from what the first made.
 
 The folder's name begins with _, so that nothing that tidies the history's own files takes it for one of them.
 """
@@ -29,7 +29,7 @@ from spark_jobs.history.store import shown
 from spark_jobs.night.statistics import KINDS, LEDGER, REDUCTION, kept_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 FOLDER = "_daily"
 PARTITIONS = ("kind", "month")
@@ -44,7 +44,6 @@ class Filed:
     """What is kept of one filed day."""
 
     filed: str
-    batch: str
     fingerprint: str
     rows_read: int
     days: tuple[str, ...]
@@ -57,11 +56,6 @@ class _File:
     size_bytes: int
     kind: str
     month: str
-
-
-def new_batch() -> str:
-    """Return a name for a batch that sorts by time."""
-    return f"{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%S.%fZ}-{secrets.token_hex(4)}"
 
 
 def url_of(history_url: str) -> str:
@@ -95,14 +89,14 @@ class Daily:
         """Put these filed days in the place of what is kept of them, and take away others, in one step.
 
         Args:
-            statistics: by kind, the rows of the days without their batch.
-            filed: the days, all of one batch.
+            statistics: by kind, the rows of the days.
+            filed: the days.
             gone: days to be taken away.
         """
         gone = set(gone)
         if not filed and not gone:
             return
-        added = _with_batch(statistics, filed)
+        added = {**statistics, LEDGER: _ledger_rows(filed)}
         for attempt in range(ATTEMPTS):
             if self._try_to_replace(added, {one.filed for one in filed} | gone):
                 return
@@ -116,7 +110,9 @@ class Daily:
 
     def _try_to_replace(self, added: Mapping[str, pa.Table], days: set[str]) -> bool:
         kept = self.read()
-        delta = kept.delta or self._create()
+        if kept.delta is None:
+            self._create()
+            return False  # what is made on top of it has to be made from it
         months = {day[:7] for day in days}
         replaced = pa.array(sorted(dt.date.fromisoformat(day) for day in days), pa.date32())
         actions: list[AddAction | RemoveAction] = []
@@ -125,17 +121,19 @@ class Daily:
                 files = kept.files(kind, month)
                 rows = kept.rows(kind, months=(month,))
                 rows = rows.filter(pc.invert(pc.is_in(rows["filed"], value_set=replaced)))
-                new = added[kind].filter(pc.equal(pc.strftime(added[kind]["filed"], format="%Y-%m"), month))
-                if new.num_rows or rows.num_rows:
-                    actions.append(self._write(kind, month, pa.concat_tables([rows, new])))
+                rows = pa.concat_tables([rows, _of_month(added.get(kind), kind, month)])
+                if rows.num_rows:
+                    actions.append(self._write(kind, month, rows))
                 actions += [_removed(file) for file in files]
         try:
-            delta.create_write_transaction(
+            kept.delta.create_write_transaction(
                 actions,
                 mode="append",
                 schema=_schema(),
                 partition_by=list(PARTITIONS),
-                commit_properties=CommitProperties(max_commit_retries=0),
+                commit_properties=CommitProperties(
+                    max_commit_retries=0
+                ),  # on top of this version or not at all
             )
         except CommitFailedError:
             return False
@@ -144,9 +142,9 @@ class Daily:
             raise HistoryError(message) from error
         return True
 
-    def _create(self) -> DeltaTable:
+    def _create(self) -> None:
         try:
-            return DeltaTable.create(
+            DeltaTable.create(
                 self.url,
                 _schema(),
                 mode="ignore",
@@ -154,14 +152,14 @@ class Daily:
                 name="cfplan daily statistics",
                 configuration={"delta.dataSkippingNumIndexedCols": "0"},
             )
-        except CommitFailedError:  # another run made it at the same time
-            return DeltaTable(self.url)
+        except CommitFailedError:
+            return  # another run made it at the same time
         except (DeltaError, OSError) as error:
             message = f"No daily statistics can be kept at {shown(self.url)}: {error}"
             raise HistoryError(message) from error
 
     def _write(self, kind: str, month: str, rows: pa.Table) -> AddAction:
-        path = f"kind={kind}/month={month}/{new_batch()}.parquet"
+        path = f"kind={kind}/month={month}/{secrets.token_hex(16)}.parquet"
         sink = pa.BufferOutputStream()
         pq.write_table(rows.sort_by([("filed", "ascending")]), sink, compression="zstd")
         data = sink.getvalue()
@@ -178,78 +176,60 @@ class Kept:
         self.delta = delta
         self._daily = daily
         self._files = files
-        self._batches: dict[str, str] | None = None
-        self._ambiguous = False
-        self._filed: dict[str, Filed] = {}
+        self._filed: dict[str, Filed] | None = None
 
     def files(self, kind: str, month: str | None = None) -> list[_File]:
         """Return the files of a kind."""
         return [file for file in self._files if file.kind == kind and month in (None, file.month)]
 
     def filed(self) -> dict[str, Filed]:
-        """Return the filed days that are kept, each with its last batch."""
-        if self._batches is None:
-            rows = self._read(LEDGER, None).to_pylist()
-            for row in sorted(rows, key=lambda row: str(row["batch"])):
+        """Return the filed days that are kept."""
+        if self._filed is None:
+            self._filed = {}
+            for row in self.rows(LEDGER).to_pylist():
                 day = row["filed"].isoformat()
-                days = tuple(word for word in row["days"].split(" ") if word)
-                self._filed[day] = Filed(day, row["batch"], row["fingerprint"], row["rows_read"], days)
-            self._batches = {day: one.batch for day, one in self._filed.items()}
-            self._ambiguous = len(rows) > len(self._filed)
+                self._filed[day] = Filed(
+                    day, row["fingerprint"], row["rows_read"], tuple(row["days"].split())
+                )
         return self._filed
 
-    def rows(
-        self, kind: str, *, months: Sequence[str] | None = None, columns: Sequence[str] | None = None
-    ) -> pa.Table:
-        """Return the rows of a kind that count."""
-        self.filed()
-        if not self._ambiguous:
-            return self._read(kind, months, columns)
-        wanted = list(columns) if columns else kept_schema(kind).names
-        rows = self._read(kind, months, list(dict.fromkeys((*wanted, "filed", "batch"))))
-        last = pa.array([f"{day} {batch}" for day, batch in (self._batches or {}).items()], pa.string())
-        told = pc.binary_join_element_wise(rows["filed"].cast(pa.string()), rows["batch"], " ")
-        return rows.filter(pc.is_in(told, value_set=last)).select(wanted)
-
-    def _read(
-        self, kind: str, months: Sequence[str] | None, columns: Sequence[str] | None = None
-    ) -> pa.Table:
+    def rows(self, kind: str, *, months: Collection[str] | None = None) -> pa.Table:
+        """Return the rows of a kind."""
         schema = kept_schema(kind)
-        if columns is not None:
-            schema = pa.schema([schema.field(name) for name in columns])
         files = [file for file in self.files(kind) if months is None or file.month in months]
         try:
-            found = [
-                self._daily.place.read(file.path, columns=schema.names).select(schema.names) for file in files
-            ]
+            found = [self._daily.place.read(file.path) for file in files]
         except OSError as error:
             raise _unreadable(self._daily.url, error) from error
-        return pa.concat_tables([table.cast(schema) for table in found]) if found else schema.empty_table()
+        return (
+            pa.concat_tables([table.select(schema.names).cast(schema) for table in found])
+            if found
+            else schema.empty_table()
+        )
 
 
-def _with_batch(statistics: Mapping[str, pa.Table], filed: Sequence[Filed]) -> dict[str, pa.Table]:
-    batch = filed[0].batch if filed else ""
-    added = {}
-    for kind in KINDS:
-        schema = kept_schema(kind)
-        rows = statistics.get(kind)
-        if rows is None:
-            added[kind] = schema.empty_table()
-            continue
-        batches = pa.repeat(pa.scalar(batch, pa.string()), rows.num_rows)
-        added[kind] = rows.append_column("batch", batches).select(schema.names).cast(schema)
-    ledger = [
+def _of_month(rows: pa.Table | None, kind: str, month: str) -> pa.Table:
+    schema = kept_schema(kind)
+    if rows is None:
+        return schema.empty_table()
+    return (
+        rows.filter(pc.equal(pc.strftime(rows["filed"], format="%Y-%m"), month))
+        .select(schema.names)
+        .cast(schema)
+    )
+
+
+def _ledger_rows(filed: Sequence[Filed]) -> pa.Table:
+    rows = [
         {
             "filed": dt.date.fromisoformat(one.filed),
-            "batch": one.batch,
             "fingerprint": one.fingerprint,
             "rows_read": one.rows_read,
             "days": " ".join(one.days),
         }
         for one in filed
     ]
-    added[LEDGER] = pa.Table.from_pylist(ledger, schema=kept_schema(LEDGER))
-    return added
+    return pa.Table.from_pylist(rows, schema=kept_schema(LEDGER))
 
 
 def _schema() -> Schema:

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from spark_jobs.history.days import has_twins, spark_schema, standing_sql
-from spark_jobs.history.hours import SIZE_BUCKETS
 from spark_jobs.history.schema import (
     ALLOCATION,
     IN_HOURS_AT_MOST,
@@ -169,10 +168,10 @@ def reduce_days(
         began(kind)
         views = [view for table in TABLES_OF[kind] for view in standing[table]]
         if not views:
-            statistics[kind] = _reduction_schema(kind).empty_table()
+            statistics[kind] = kept_schema(kind).empty_table()
             continue
         found = spark.sql(query(kind, views)).toArrow()
-        schema = _reduction_schema(kind)
+        schema = kept_schema(kind)
         statistics[kind] = found.select(schema.names).cast(schema)
     rows = dict.fromkeys(days, 0)
     for (_, day), parts in files.items():
@@ -222,11 +221,6 @@ def _standing(
     return found
 
 
-def _reduction_schema(kind: str) -> pa.Schema:
-    """Return what a query gives: the kept columns without the batch."""
-    return pa.schema([one for one in kept_schema(kind) if one.name != "batch"])
-
-
 # ---- the queries -----------------------------------------------------------------------------------------------------
 
 _SQL_TYPES = {"string": "STRING", "int64": "BIGINT", "double": "DOUBLE", "timestamp[us, tz=UTC]": "TIMESTAMP"}
@@ -239,7 +233,6 @@ _START = (
 )
 _IS_WRITTEN = " OR ".join(f"source LIKE '{family}%'" for family in WRITTEN_AT_FAMILIES)
 _FAMILY = " ".join(f"WHEN source LIKE '{family}%' THEN {number}" for number, family in enumerate(FAMILIES))
-_BUCKET = " ".join(f"WHEN average <= {size} THEN {size.bit_length() - 1}" for size in SIZE_BUCKETS)
 _SEEN = """\
   count(*) AS observations, timestamp_micros(min(start_us)) AS first_at, timestamp_micros(max(end_us)) AS last_at,
   CAST(max(simulated) AS INT) AS is_simulated"""
@@ -325,24 +318,23 @@ def _queues(views: Sequence[tuple[str, str]]) -> str:
     sums = ", ".join(f"try_sum({name}) AS {name}" for name in summed)
     queue = "filed_on, told_of, qsg, structure, queue"
     return f"""\
-SELECT {_DAYS}, qsg, structure, queue, size_bucket,
-  timestamp_micros(min(start_us)) AS first_at, timestamp_micros(max(end_us)) AS last_at,
-  CAST(max(simulated) AS INT) AS is_simulated, {sums},
+SELECT {_DAYS}, qsg, structure, queue, timestamp_micros(min(start_us)) AS first_at,
+  timestamp_micros(max(end_us)) AS last_at, CAST(max(simulated) AS INT) AS is_simulated, {sums},
   min(put_size_min_bytes) AS put_size_min_bytes, max(put_size_max_bytes) AS put_size_max_bytes,
   max(depth_peak) AS depth_peak
 FROM (SELECT *, min(family) OVER (PARTITION BY filed_on, qsg, structure, queue, queue_manager) AS first_family FROM (
-  SELECT {queue}, queue_manager, family, size_bucket, count(*) AS observations, min(start_us) AS start_us,
-    max(end_us) AS end_us, max(simulated) AS simulated, try_sum(puts) AS puts, try_sum(put_bytes) AS put_bytes,
+  SELECT {queue}, queue_manager, family, count(*) AS observations, min(start_us) AS start_us, max(end_us) AS end_us,
+    max(simulated) AS simulated, try_sum(puts) AS puts, try_sum(put_bytes) AS put_bytes,
     try_sum(try_multiply(puts, try_multiply(steps, steps))) AS put_size_squares,
-    try_sum(persistent_puts) AS persistent_puts, try_sum(puts_to_waiting_getter) AS puts_to_waiting_getter, min(put_size_min_bytes) AS put_size_min_bytes,
-    max(put_size_max_bytes) AS put_size_max_bytes, max(depth_max) AS depth_peak
-  FROM (SELECT *, ceil(average / {STEP_BYTES}) AS steps,
-      CASE WHEN average IS NULL THEN NULL {_BUCKET} ELSE {SIZE_BUCKETS[-1].bit_length() - 1} END AS size_bucket
-    FROM (SELECT *, CASE WHEN puts > 0 THEN try_add(put_bytes, puts - 1) DIV puts END AS average FROM {rows})
-    WHERE queue IS NOT NULL)
-  GROUP BY {queue}, queue_manager, family, size_bucket
+    try_sum(persistent_puts) AS persistent_puts, try_sum(puts_to_waiting_getter) AS puts_to_waiting_getter,
+    min(put_size_min_bytes) AS put_size_min_bytes, max(put_size_max_bytes) AS put_size_max_bytes,
+    max(depth_max) AS depth_peak
+  FROM (SELECT *, CASE WHEN puts > 0 THEN try_add(put_bytes, {STEP_BYTES} * puts - 1) DIV ({STEP_BYTES} * puts) END AS steps
+    FROM {rows})
+  WHERE queue IS NOT NULL
+  GROUP BY {queue}, queue_manager, family
 )) WHERE family = first_family
-GROUP BY {queue}, size_bucket"""  # noqa: S608
+GROUP BY {queue}"""  # noqa: S608
 
 
 _QUERIES: dict[str, Callable[[Sequence[tuple[str, str]]], str]] = {

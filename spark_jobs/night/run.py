@@ -25,7 +25,7 @@ from spark_jobs.night.collect import (
     date_of,
     number,
 )
-from spark_jobs.night.daily import Daily, Filed, Kept, new_batch
+from spark_jobs.night.daily import Daily, Filed, Kept
 from spark_jobs.night.facts import Facts
 from spark_jobs.night.findings import DEMAND_DAYS, DataSetState, Day, State, findings_of
 from spark_jobs.night.forecasts import Task, forecast_all
@@ -246,9 +246,8 @@ def _reduce(
                 began=lambda kind: watch.begin(WORDS[kind]),
             )
             told_of = days_told_of(reduced.statistics)
-            batch = new_batch()
             filed = [
-                Filed(day, batch, wanted[day], reduced.rows_read[day], tuple(sorted(told_of.get(day, ()))))
+                Filed(day, wanted[day], reduced.rows_read[day], tuple(sorted(told_of.get(day, ()))))
                 for day in days
             ]
             daily.replace(reduced.statistics, filed)

@@ -105,11 +105,10 @@ STATISTICS: dict[str, tuple[Statistic, ...]] = {
         _key("qsg", STRING, "queue-sharing group"),
         _key("structure", STRING, "structure as MQ names it"),
         _key("queue", STRING, "queue"),
-        _key("size_bucket", INT, "the average message of the rows is up to 2^this bytes; null: nothing was put"),
         *_SEEN,
         Statistic("puts", LONG, "sum", "messages put"),
         Statistic("put_bytes", LONG, "sum", "bytes of them"),
-        Statistic("put_size_squares", LONG, "sum", "puts x the square of the row's average message in steps of 256 bytes"),
+        Statistic("put_size_squares", LONG, "sum", "puts x the square of their average size in the row, in whole steps of 256 bytes"),
         Statistic("put_size_min_bytes", LONG, "min", "smallest message"),
         Statistic("put_size_max_bytes", LONG, "max", "largest message"),
         Statistic("persistent_puts", LONG, "sum", "of the puts, persistent ones"),
@@ -129,12 +128,12 @@ LEDGER_COLUMNS = (
     ("rows_read", LONG),
     ("days", STRING),
 )
-"""Besides `filed` and `batch`: what a filed day was reduced from, how many rows it had, and of which UTC days they told."""
+"""Besides `filed`: what a filed day was reduced from, how many rows it had, and of which UTC days they told."""
 
 
 def kept_schema(kind: str) -> pa.Schema:
-    """Return the columns of a kind as they are kept: those of the reduction, and where they come from."""
-    own = [pa.field("filed", DATE), pa.field("batch", STRING)]
+    """Return the columns of a kind, with the day that they are filed under."""
+    own = [pa.field("filed", DATE)]
     if kind == LEDGER:
         return pa.schema(own + [pa.field(name, kind_) for name, kind_ in LEDGER_COLUMNS])
     return pa.schema(own + [pa.field(one.name, one.type) for one in STATISTICS[kind]])

@@ -122,15 +122,11 @@ def _queues(rows: list[Row]) -> list[Row]:
         key = (row["filed"], row["qsg"], row["structure"], row["queue"], row["queue_manager"])
         if row["family"] != first[key]:
             continue
-        bucket = squares = None
+        squares = None
         if row["puts"] and row["put_bytes"] is not None:
-            average = -(-row["put_bytes"] // row["puts"])
-            bucket = next((power for power in range(8, 27) if average <= 2**power), 27)
-            squares = row["puts"] * (-(-average // 256)) ** 2
+            squares = row["puts"] * (-(-row["put_bytes"] // (256 * row["puts"]))) ** 2
             squares = squares if squares < 2**63 else None  # no record says so much
-        found.append(
-            {**row, "size_bucket": bucket, "put_size_squares": squares, "depth_peak": row["depth_max"]}
-        )
+        found.append({**row, "put_size_squares": squares, "depth_peak": row["depth_max"]})
     return found
 
 
@@ -148,8 +144,7 @@ def _grouped(kind: str, rows: list[Row]) -> pa.Table:
         }
         for key, of_key in groups.items()
     ]
-    schema = pa.schema([one for one in kept_schema(kind) if one.name != "batch"])
-    return pa.Table.from_pylist(merged, schema=schema)
+    return pa.Table.from_pylist(merged, schema=kept_schema(kind))
 
 
 def _known(values: list[Any]) -> list[Any]:
