@@ -23,6 +23,8 @@ from spark_jobs.smf import unzip
 from spark_jobs.smf.encode import Framing
 from tests.history import dumps
 from tests.history.dumps import GROUPS
+from tests.history.rows import qest, structure_rows
+from tests.history.support import commit
 
 HEADINGS = "qsg,structure,interval_start,interval_end,entries_in_use,entries_total\n"
 
@@ -231,12 +233,32 @@ def test_records_are_those_that_were_decoded(run: Run, tmp_path: Path) -> None:
     assert file["records"]["115-2"] == 6
 
 
-def test_rows_that_were_there_from_another_source_are_not_called_new(run: Run, tmp_path: Path) -> None:
-    # What is told by hand of an interval gives way to the record of it; the record does not give way to what is told.
-    later = table(tmp_path / "one.csv", "2024-11-20T10:00Z")
-    assert run(later).file["message"] == "Stored 1 new row."
-    again = table(tmp_path / "two.csv", "2024-11-20T10:00Z", "2024-11-20T11:00Z")
-    assert run(again).file["message"] == "Stored 1 new row; 1 was there already or came twice."
+def test_rows_that_were_there_already_are_not_called_new(run: Run, tmp_path: Path) -> None:
+    one = table(tmp_path / "one.csv", "2024-11-20T10:00Z")
+    assert run(one).file["message"] == "Stored 1 new row."
+    two = table(tmp_path / "two.csv", "2024-11-20T10:00Z", "2024-11-20T11:00Z")
+    assert run(two).file["message"] == "Stored 1 new row; 1 was there already or came twice."
+
+
+def test_records_after_what_a_formatter_printed_of_them_take_its_place_and_are_not_new(url: str) -> None:
+    history = History.open(url, create=True)
+    printed = [qest(number, origin="formatter") for number in range(3)]
+    recorded = [qest(number) for number in range(4)]
+    commit(history, "SMF-QEST.csv", structures=structure_rows(*printed))
+    found = commit(history, "night.smf", structures=structure_rows(*recorded)).comparisons["structure_usage"]
+    assert found.as_json() == {
+        "read": 4, "new": 1, "replacing": 3, "duplicates": 0, "outranked": 0, "conflicts": 0,
+    }  # fmt: skip
+    assert ingest._stored_sentence({"rows": {"structure_usage": found.as_json()}}) == (
+        "Stored 1 new row; 3 were there already from a less trusted source, in whose place these are used from now on."
+    )
+    again = commit(history, "again.csv", structures=structure_rows(*printed)).comparisons["structure_usage"]
+    assert again.as_json() == {
+        "read": 3, "new": 0, "replacing": 0, "duplicates": 3, "outranked": 3, "conflicts": 0,
+    }  # fmt: skip
+    assert ingest._stored_sentence({"rows": {"structure_usage": again.as_json()}}) == (
+        "Nothing new; 3 were there already from a more trusted source, which stays in use."
+    )
 
 
 def test_times_in_the_future_are_a_finding(run: Run, tmp_path: Path) -> None:
