@@ -1,0 +1,106 @@
+"""The messages of a structure as they were put, and their header where elements in use tell it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import random
+
+import pytest
+
+from spark_jobs.fit import QueueDay, StructureDay, fit_mix
+
+FIRST = dt.date(2026, 3, 2)
+
+
+def day(number: int) -> dt.date:
+    return FIRST + dt.timedelta(days=number)
+
+
+def put(queue: str, number: int, puts: int, mean: int, *, largest: int | None = None) -> QueueDay:
+    return QueueDay("SQ03", "APP1", queue, day(number), puts, puts * mean, mean, largest or mean, puts // 2)
+
+
+def held(number: int, messages: int, sizes: list[int], header: int) -> StructureDay:
+    """Messages of these sizes in equal parts."""
+    elements = sum(-(-(size + header) // 256) for size in sizes) * messages // len(sizes)
+    return StructureDay("SQ03", "APP1", day(number), messages, elements)
+
+
+def test_the_mix_has_the_sizes_as_they_were_put() -> None:
+    rows = [put("A", 0, 900, 1000), put("B", 0, 80, 5000), put("C", 1, 20, 60_000)]
+    (mix,) = fit_mix(rows)
+    assert mix.puts == 1000
+    assert mix.days == 2
+    assert mix.mean_bytes == 0.9 * 1000 + 0.08 * 5000 + 0.02 * 60_000
+    assert (mix.p50_bytes, mix.p95_bytes) == (1000, 5000)
+    assert (mix.smallest_bytes, mix.largest_bytes) == (1000, 60_000)
+    assert mix.persistent_share == 0.5
+    assert mix.queues == (("C", 20, 60_000.0), ("A", 900, 1000.0), ("B", 80, 5000.0))
+    shown = json.loads(json.dumps(mix.as_json()))
+    assert shown["queues"][0] == {"queue": "C", "puts": 20, "mean_bytes": 60000.0}
+    assert shown["header_bytes"] is None
+
+
+def test_each_structure_of_each_group_has_a_mix_of_its_own_and_csq_admin_none() -> None:
+    rows = [
+        put("A", 0, 10, 100),
+        QueueDay("SQ04", "APP1", "A", day(0), 5, 500),
+        QueueDay("SQ03", "CSQ_ADMIN", "A", day(0), 5, 500),
+        QueueDay("SQ03", "APP2", "A", day(0), 0, 0),
+    ]
+    assert [(mix.qsg, mix.structure) for mix in fit_mix(rows)] == [("SQ03", "APP1"), ("SQ04", "APP1")]
+    unknown = fit_mix([QueueDay("SQ04", "APP1", "A", day(0), 5, 500)])[0]
+    assert unknown.persistent_share is unknown.smallest_bytes is unknown.largest_bytes is None
+
+
+@pytest.mark.parametrize("header", [300, 372, 500])
+def test_the_header_is_told_where_days_of_different_sizes_bound_it(header: int) -> None:
+    chance = random.Random(header)
+    sizes = [chance.randrange(200, 20_000) for _ in range(60)]
+    rows = [put("A", number, 5000, size) for number, size in enumerate(sizes)]
+    (mix,) = fit_mix(rows, [held(number, 4000, [size], header) for number, size in enumerate(sizes)])
+    assert mix.header_bytes is not None, mix.header_note
+    assert mix.header_bytes.low <= header <= mix.header_bytes.high
+    assert mix.header_bytes.high - mix.header_bytes.low <= 64
+    assert mix.header_note.startswith("Elements in use on 60 of 60 days agree on a header")
+
+
+def test_one_size_bounds_the_header_to_256_bytes_and_that_is_said() -> None:
+    rows = [put("A", number, 5000, 1000) for number in range(30)]
+    (mix,) = fit_mix(rows, [held(number, 4000, [1000], 372) for number in range(30)])
+    assert mix.header_bytes is None
+    assert mix.header_note == (
+        "The header cannot be told: it lies between 280 and 536 bytes. Messages of other sizes would bound it closer."
+    )
+
+
+def test_offloaded_messages_tell_no_header() -> None:
+    chance = random.Random(1)
+    sizes = [chance.randrange(5000, 20_000) for _ in range(40)]
+    rows = [put("A", number, 5000, size) for number, size in enumerate(sizes)]
+    two_each = [StructureDay("SQ03", "APP1", day(number), 4000, 8000) for number in range(40)]
+    (mix,) = fit_mix(rows, two_each)
+    assert mix.header_bytes is None
+    assert "Messages were offloaded" in mix.header_note
+
+
+def test_days_with_messages_too_large_for_a_structure_or_hardly_any_do_not_count() -> None:
+    rows = [put("A", number, 5000, 1000, largest=64_513) for number in range(30)]
+    (mix,) = fit_mix(rows, [held(number, 4000, [1000], 372) for number in range(30)])
+    assert mix.header_note.startswith("The header cannot be told: on 0 days")
+    rows = [put("A", number, 5000, 1000) for number in range(30)]
+    (mix,) = fit_mix(rows, [held(number, 499, [1000], 372) for number in range(30)])
+    assert mix.header_note.startswith("The header cannot be told: on 0 days")
+
+
+def test_a_few_days_that_say_something_else_do_not_matter() -> None:
+    chance = random.Random(9)
+    sizes = [chance.randrange(200, 20_000) for _ in range(60)]
+    rows = [put("A", number, 5000, size) for number, size in enumerate(sizes)]
+    days = [held(number, 4000, [size], 372) for number, size in enumerate(sizes)]
+    for number in (5, 17, 33, 50):
+        days[number] = StructureDay("SQ03", "APP1", day(number), 4000, 8000)
+    (mix,) = fit_mix(rows, days)
+    assert mix.header_bytes is not None
+    assert mix.header_bytes.low <= 372 <= mix.header_bytes.high
