@@ -27,6 +27,7 @@ UNITS = {"entries": "entries", "elements": "elements", "smds_blocks": "blocks"}
 MOST_EARLIER = 12
 """Earlier forecasts of a series whose scores are shown."""
 MOST_HISTORY_DAYS = 730
+MOST_LOOKED_AT = 50
 LONGEST_QSG, LONGEST_STRUCTURE = 4, 16
 
 
@@ -186,16 +187,20 @@ class Outcome:
 
 
 def outcome(database: Database) -> Outcome | None:
-    """For pages that need no database: None where there is no forecast, or where the database does not answer."""
+    """For pages that need no database: None where there is no forecast, or where the database does not answer.
+
+    Simulated structures are spoken of only where there are no others.
+    """
     try:
         with database.session(writes=False) as session:
-            rows, _ = repository.page_of_forecasts(session, offset=0, limit=1)
+            rows, _ = repository.page_of_forecasts(session, offset=0, limit=MOST_LOOKED_AT)
     except (DatabaseUnusable, OperationalError):
         return None
     if not rows:
         return None
-    found = _predicted(rows[0])
-    has_crossing = rows[0].earliest_crossing_day is not None and found.first_crossing is not None
+    row = next((each for each in rows if not each.is_simulated), rows[0])
+    found = _predicted(row)
+    has_crossing = row.earliest_crossing_day is not None and found.first_crossing is not None
     return Outcome(found if has_crossing else None, found.horizon_days)
 
 

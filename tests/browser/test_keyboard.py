@@ -30,6 +30,8 @@ FILES = {
     "/usage/{qsg}/{structure}/usage.csv",
     "/usage/{qsg}/{structure}/queues.csv",
     "/usage/{qsg}/{structure}/queue.csv",
+    "/curves/{version}/points.csv",
+    "/forecasts/{qsg}/{structure}/forecast.csv",
 }
 """What is fetched and not looked at."""
 MEASURED = {
@@ -37,8 +39,11 @@ MEASURED = {
     "/usage/{qsg}/plan",
     "/usage/{qsg}/{structure}",
     "/usage/{qsg}/{structure}/queue",
+    "/curves/{version}",
+    "/forecasts/{qsg}/{structure}",
 }
-"""Pages of files that were read: tests/browser/uploads and tests/browser/usage have such files, keys and axe."""
+"""Pages of files that were read and of what a night made of them: tests/browser/uploads, usage and curves have such, keys
+and axe."""
 ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/": ("/", "/?messages=2OO&qsg=SQ033"),
     "/new-plan": ("/new-plan", "/new-plan?from=example"),
@@ -60,6 +65,9 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/new-upload": ("/new-upload",),
     "/qsg-map": ("/qsg-map",),
     "/usage": ("/usage",),
+    "/forecasts": ("/forecasts",),
+    "/curves": ("/curves",),
+    "/cf-levels": ("/cf-levels",),
     "/reference": ("/reference",),
     "/reference/{table_id}": ("/reference/admin_structure_cfcc14",),
     "/docs": ("/docs",),

@@ -15,8 +15,11 @@ from app import templating
 from app.api_docs import ApiDocsPage
 from app.documents import example_text, read_text
 from app.errors import ErrorPage
+from app.pages.curves.levels import CfLevelsPage
+from app.pages.curves.routes import CurvePage, CurvesPage
 from app.pages.documentation.routes import ArticlePage
 from app.pages.documentation.routes import ContentsPage as DocumentationContents
+from app.pages.forecasts.routes import ForecastsPage, StructureForecastPage
 from app.pages.plans.changing import DeletedPage, ImportPage
 from app.pages.plans.editor import ConflictPage, EditorPage, PanelPage
 from app.pages.plans.routes import (
@@ -38,15 +41,21 @@ from app.pages.usage.plan import PlanFromUsagePage
 from app.pages.usage.routes import QueuePage, UsageListPage, UsagePage
 from app.templating import PROVIDED, TEMPLATES_DIR, Page, environment, render_text
 from tests.app.support import send_json
+from tests.curves.support import daily, fit_json, forecast_json, store_night
 from tests.pages.addresses import PAGES, html
 from tests.uploads.support import post_file
 from tests.usage.support import store, ten_days
 
 CONTEXTS: dict[str, type[Page]] = {
     "api_docs.html": ApiDocsPage,
+    "curves/curve.html": CurvePage,
+    "curves/levels.html": CfLevelsPage,
+    "curves/list.html": CurvesPage,
     "docs/article.html": ArticlePage,
     "docs/contents.html": DocumentationContents,
     "errors/error.html": ErrorPage,
+    "forecasts/list.html": ForecastsPage,
+    "forecasts/structure.html": StructureForecastPage,
     "plans/advice.html": AdvicePage,
     "plans/compare.html": ComparePage,
     "plans/conflict.html": ConflictPage,
@@ -82,6 +91,7 @@ PLAN_PAGES = (
 USAGE_PAGES = (
     "/usage/SQ03/APPLICATION1", "/usage/SQ03/APPLICATION1/queue?name=ORDERS.IN", "/usage/SQ03/plan",
 )  # fmt: skip
+NIGHT_PAGES = ("/curves/1", "/forecasts/SQ03/APPLICATION1")
 ANSWERS_TO_FORMS = {"plans/conflict.html", "plans/panel.html"}
 """tests/pages/plans sends these forms."""
 
@@ -183,7 +193,8 @@ def test_the_pages_are_rendered_from_these_pairs(app: FastAPI, monkeypatch: pyte
     assert saved.status in {200, 201}
     store(app, ten_days(days=2))
     upload = post_file(app, "text").json()["id"]
-    for address in (*PAGES, *PLAN_PAGES, *USAGE_PAGES, f"/uploads/{upload}"):
+    store_night(app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
+    for address in (*PAGES, *PLAN_PAGES, *USAGE_PAGES, *NIGHT_PAGES, f"/uploads/{upload}"):
         html(app, address)
     assert seen == {name: context for name, context in CONTEXTS.items() if name not in ANSWERS_TO_FORMS}
 

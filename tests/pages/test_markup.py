@@ -88,7 +88,7 @@ def test_headings_start_with_one_and_skip_no_level(app: FastAPI, address: str, s
 @EVERY_PAGE
 def test_every_heading_of_a_table_says_what_it_heads(app: FastAPI, address: str, status: int) -> None:
     for head in page(app, address, status=status).all("th"):
-        assert head["scope"] in {"col", "row"}
+        assert head["scope"] in {"col", "colgroup", "row"}
 
 
 @EVERY_PAGE
@@ -118,7 +118,7 @@ def test_the_title_tells_the_page_from_others_and_the_navigation_where_it_is(
     section = address.split("?")[0].strip("/").split("/")[0]
     expected = {
         "": ["Calculator"], "reference": ["Published tables"], "docs": ["Documentation"], "api": ["API"],
-        "usage": ["Usage"], "uploads": ["Uploads"], "new-upload": ["Uploads"], "qsg-map": ["Uploads"],
+        "usage": ["Usage"], "forecasts": ["Forecasts"], "curves": ["Curves"], "cf-levels": ["Curves"], "uploads": ["Uploads"], "new-upload": ["Uploads"], "qsg-map": ["Uploads"],
     }  # fmt: skip
     assert current == expected.get(section, [])
 

@@ -67,4 +67,4 @@ def test_the_specimens_are_really_there(app: FastAPI) -> None:
         "To tick",
     ):
         assert words in main.text
-    assert len(main.all("svg")) == 5  # two widths of two charts, and how a structure fills
+    assert len(main.all("svg")) == 9  # two widths of four charts, and how a structure fills

@@ -18,6 +18,7 @@ from app.pages.plans.shown import Entry
 from app.pages.quick.answer import Figure, answer_of
 from app.pages.quick.chart import Chart
 from app.pages.quick.form import read_form
+from app.pages.style.ahead import AheadSpecimens, ahead
 from app.pages.uploads.report import (
     Conflict,
     Fault,
@@ -70,6 +71,7 @@ class Specimens:
     lines: Entry
     usage: UsageSpecimens
     report: Report
+    ahead: AheadSpecimens
 
 
 @cache
@@ -116,6 +118,7 @@ def specimens() -> Specimens:
         ),
         usage=_usage(),
         report=_report(),
+        ahead=ahead(document),
     )
 
 
