@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 # A property holds or it does not; how long an example takes says nothing about it.
 settings.register_profile("cfplan", deadline=None)
 settings.load_profile("cfplan")
+
+# No application that a test builds, nor any process that it starts, begins a night by itself.
+os.environ["CFPLAN_NIGHT_HOUR"] = "off"
 
 
 @pytest.fixture(scope="session")

@@ -194,7 +194,7 @@ class CutAnswer(Answer):
     why: str
 
 
-class CurveMembers(Answer):
+class FittedCurveMembers(Answer):
     """What a coupling facility charges, fitted to its own allocations."""
 
     version: Annotated[int, Field(description="What plans name: `{fitted: 17}`.")]
@@ -234,17 +234,17 @@ class CurveMembers(Answer):
     last_day: date | None
 
 
-class CurveAnswer(CurveMembers):
+class FittedCurveAnswer(FittedCurveMembers):
     """One version, with where its series were cut."""
 
     cuts: list[CutAnswer]
     findings: list[FindingAnswer]
 
 
-class CurvesAnswer(Answer):
+class FittedCurvesAnswer(Answer):
     """One page of the fitted curves, the newest first."""
 
-    curves: list[CurveMembers]
+    curves: list[FittedCurveMembers]
     total: Annotated[int, Field(description="Curves on all pages.")]
     page: int
     pages: int
@@ -281,18 +281,18 @@ def curve_members(fit: fits.Fit) -> dict[str, Any]:
     }
 
 
-def curve_answer(fit: fits.Fit) -> CurveAnswer:
+def curve_answer(fit: fits.Fit) -> FittedCurveAnswer:
     """One version as an answer of its own."""
     cuts = [
         CutAnswer(structure=cut.structure, day=date.fromisoformat(cut.day), why=cut.why) for cut in fit.cuts
     ]
-    return CurveAnswer(**curve_members(fit), cuts=cuts, findings=[])
+    return FittedCurveAnswer(**curve_members(fit), cuts=cuts, findings=[])
 
 
-def curves_answer(page: fits.FitPage, *, per_page: int) -> CurvesAnswer:
+def curves_answer(page: fits.FitPage, *, per_page: int) -> FittedCurvesAnswer:
     """One page of the list."""
-    return CurvesAnswer(
-        curves=[CurveMembers(**curve_members(fit)) for fit in page.items],
+    return FittedCurvesAnswer(
+        curves=[FittedCurveMembers(**curve_members(fit)) for fit in page.items],
         total=page.total,
         page=page.page,
         pages=page.pages,

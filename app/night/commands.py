@@ -157,7 +157,7 @@ def _curves(arguments: argparse.Namespace) -> int:
         while True:
             found = fits.list_fits(session, page=page, per_page=PER_PAGE, current_only=arguments.current)
             for fit in found.items:
-                yield answers.CurveMembers(**answers.curve_members(fit)).model_dump(mode="json")
+                yield answers.FittedCurveMembers(**answers.curve_members(fit)).model_dump(mode="json")
             if page >= found.pages:
                 return
             page += 1

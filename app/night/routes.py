@@ -98,14 +98,14 @@ def list_curves(
     ] = False,
     page: PageNumber = 1,
     per_page: PerPage = 50,
-) -> answers.CurvesAnswer:
+) -> answers.FittedCurvesAnswer:
     """Fits of all nights that said something new, the newest first, a page at a time; rejected ones with their reasons."""
     found = fits.list_fits(session, page=page, per_page=per_page, current_only=current)
     return answers.curves_answer(found, per_page=per_page)
 
 
 @router.get("/curves/{version}", tags=[CURVES], summary="Read a fitted curve", responses=problems(404, 422))
-def read_curve(version: Version, session: SessionDep) -> answers.CurveAnswer:
+def read_curve(version: Version, session: SessionDep) -> answers.FittedCurveAnswer:
     """What a coupling facility charges, with intervals, what that rests on, and what was left out."""
     return answers.curve_answer(fits.get_fit(session, version))
 

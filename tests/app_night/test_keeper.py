@@ -16,6 +16,7 @@ from app.jobs import service as jobs
 from app.jobs.models import JobState
 from app.night import keeper as keeping
 from app.night import report, repository, service
+from app.night import results as bringing
 from app.night.errors import NightUnderWay
 from app.night.models import FitState, Trigger
 from app.plans import service as plans
@@ -35,6 +36,9 @@ from tests.app_night.support import (
     work,
 )
 from tests.plans.support import plan
+
+on_sqlite = pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+"""What has nothing to do with the kind of database."""
 
 
 def log(database: Database, job_id: int) -> str:
@@ -84,6 +88,7 @@ def test_a_job_that_says_why_it_failed_is_quoted_and_nothing_is_stored(
     assert not any(results(database).values())
 
 
+@on_sqlite
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -104,6 +109,7 @@ def test_a_result_of_another_version_is_refused_and_nothing_is_stored(
     assert not any(results(database).values())
 
 
+@on_sqlite
 def test_words_of_a_library_on_the_wrong_stream_do_no_harm(database: Database, settings: Settings) -> None:
     put_days(settings, 3)
     order(settings, noise=True)
@@ -112,6 +118,7 @@ def test_words_of_a_library_on_the_wrong_stream_do_no_harm(database: Database, s
     assert "wrong stream" in log(database, run.job.id)
 
 
+@on_sqlite
 def test_a_job_that_falls_over_after_its_last_line_has_done_its_work(
     database: Database, settings: Settings
 ) -> None:
@@ -123,6 +130,7 @@ def test_a_job_that_falls_over_after_its_last_line_has_done_its_work(
 # ---- what the job is told --------------------------------------------------------------------------------------------
 
 
+@on_sqlite
 def test_the_job_is_told_the_settings_and_what_plans_say(database: Database, settings: Settings) -> None:
     put_days(settings, 3)
     told = settings.model_copy(update={"lead_time_days": 45, "oversize_percent": 25.0, "forecast_days": 90})
@@ -146,6 +154,7 @@ def test_the_job_is_told_the_settings_and_what_plans_say(database: Database, set
     assert [rule["size_over_bytes"] for rule in found["offload_rules"]] == [32 * 1024, 4 * 1024, 0]
 
 
+@on_sqlite
 def test_levels_are_those_of_the_site_and_else_those_that_all_plans_agree_on(
     database: Database, settings: Settings
 ) -> None:
@@ -169,6 +178,7 @@ def test_levels_are_those_of_the_site_and_else_those_that_all_plans_agree_on(
     assert "CF01 24, CF02 26" in log(database, run.job.id)
 
 
+@on_sqlite
 def test_a_cluster_of_the_environment_is_passed_on(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -331,7 +341,7 @@ def test_a_run_cut_off_between_result_and_transaction_is_stored_without_the_job(
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(keeping.results, "store", kill)
+        patch.setattr(bringing, "store", kill)
         with pytest.raises(Killed):
             work(database, settings, run)
     assert read(database, run.id).job.state == JobState.RUNNING
@@ -349,7 +359,7 @@ def test_a_run_that_was_taken_over_stores_nothing(
 ) -> None:
     put_days(settings, 3)
     run = queue(database)
-    read_result = keeping.results.read_result
+    read_result = bringing.read_result
 
     def taken_over(path: Path) -> object:
         found = read_result(path)
@@ -357,12 +367,13 @@ def test_a_run_that_was_taken_over_stores_nothing(
             connection.execute(text("UPDATE job_runs SET owner = 'another'"))
         return found
 
-    monkeypatch.setattr(keeping.results, "read_result", taken_over)
+    monkeypatch.setattr(bringing, "read_result", taken_over)
     work(database, settings, run)
     assert read(database, run.id).job.state == JobState.RUNNING
     assert not any(results(database).values())
 
 
+@on_sqlite
 def test_half_a_result_is_none(database: Database, settings: Settings) -> None:
     put_days(settings, 3)
     run = queue(database)
@@ -376,6 +387,7 @@ def test_half_a_result_is_none(database: Database, settings: Settings) -> None:
 # ---- the report ------------------------------------------------------------------------------------------------------
 
 
+@on_sqlite
 def test_the_report_lies_in_the_data_folder_as_data_and_as_text(
     database: Database, settings: Settings
 ) -> None:
@@ -397,6 +409,7 @@ def test_the_report_lies_in_the_data_folder_as_data_and_as_text(
     assert sorted(path.name for path in as_data.parent.iterdir()) == ["night.json", "night.md"]
 
 
+@on_sqlite
 def test_a_report_that_was_not_written_is_made_good(database: Database, settings: Settings) -> None:
     assert report.make_good(database, settings) is False
     put_days(settings, 3)

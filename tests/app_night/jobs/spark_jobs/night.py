@@ -87,7 +87,6 @@ def result(history: Path, days: list[Path], reduced: int, facts: dict[str, Any])
     before = facts["published"]
     told = {day for day in (*published, *before) if published.get(day) != before.get(day)}
     last = max(measured, default=None)
-    today = facts["today"] or last
     simulated = sorted({each["qsg"] for each in measured.values() if each["qsg"].startswith("SIM")})
     series: dict[tuple[str, str], dict[str, int]] = {}
     for day, each in measured.items():
@@ -103,7 +102,7 @@ def result(history: Path, days: list[Path], reduced: int, facts: dict[str, Any])
         "seconds": {"reducing": 0.5, "fitting": 0.1},
         "curves": [curve(list(measured), facts, sorted({qsg for qsg, _ in series}))] if days else [],
         "mixes": [],
-        "forecasts": [forecast(*key, peaks, today) for key, peaks in sorted(series.items())],
+        "forecasts": [forecast(*key, peaks) for key, peaks in sorted(series.items())],
         "scores": [
             {"forecast_id": each["id"], "days_scored": 7, "days_past": 7, "complete": False, "wape": 0.1,
              "pinball": 0.05, "coverage80": 0.8, "sentence": "Off by 10 % over 7 days."}
@@ -142,12 +141,11 @@ def curve(days: list[str], facts: dict[str, Any], qsgs: list[str]) -> dict[str, 
     }  # fmt: skip
 
 
-def forecast(qsg: str, structure: str, peaks: dict[str, int], today: str) -> dict[str, Any]:
+def forecast(qsg: str, structure: str, peaks: dict[str, int]) -> dict[str, Any]:
     """Ten days from the last peak to a thousand entries, whatever it was: no more is needed here."""
     last = max(peaks)
     made_on = dt.date.fromisoformat(last)
     crossed = made_on + dt.timedelta(days=10)
-    del today
     return {
         "schema": 1, "qsg": qsg, "structure": structure, "measure": "entries", "queue_manager": None,
         "unit": "entries", "state": "forecast", "sentence": f"{structure} passes 85 % in 10 days.",
