@@ -105,6 +105,19 @@ class Settings(BaseSettings):
         ge=0,
         description="Dumps smaller than this many bytes are read without Spark, whose start alone takes some seconds.",
     )
+    max_unpacked_bytes: int = Field(
+        default=512 * GIB,
+        ge=1,
+        description="Most bytes that may come out of a packed upload; a larger one is refused before anything is stored.",
+    )
+    max_unpacked_ratio: int = Field(
+        default=250,
+        ge=1,
+        description=(
+            "How many times its length a packed upload may be once unpacked. gzip reaches 1032 with a file made for it, dumps "
+            "some ten."
+        ),
+    )
     jobs_at_once: int = Field(
         default=1, ge=1, le=64, description="How many uploads are read at the same time; the others wait."
     )

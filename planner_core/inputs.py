@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import re
+import stat
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -106,6 +107,20 @@ class Detection:
     def title(self) -> str:
         """The kind in words."""
         return KIND_TITLES[self.kind]
+
+
+_NO_FILES: Final = (
+    (stat.S_ISDIR, "a folder: name the files in it"),
+    (stat.S_ISFIFO, "a pipe: write what comes out of it to a file first, for it is read more than once"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+)
+
+
+def what_it_is(mode: int) -> str:
+    """What something is that is no file, from the mode that the system tells of it; empty: a file."""
+    return next((what for is_so, what in _NO_FILES if is_so(mode)), "")
 
 
 def detect(first: bytes, name: str = "") -> Detection:

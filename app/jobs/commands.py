@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from planner_core.errors import PlannerError
-from planner_core.inputs import KINDS
+from planner_core.inputs import KINDS, what_it_is
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -86,13 +86,13 @@ def _ingest(arguments: argparse.Namespace) -> int:
     from app.usage.retention import drop_what_history_dropped
 
     said = Said(kind=arguments.kind, observed_at=arguments.observed_at, zone=arguments.zone).checked()
+    given = qsg_map.gathered(arguments.qsg)
     paths = [_file(path) for path in arguments.files]
     database: Database
     with opened() as (database, settings):
         _installed()
-        with database.session(writes=bool(arguments.qsg)) as session:
-            for mapping in arguments.qsg:
-                qsg_map.put(session, *mapping)
+        with database.session(writes=bool(given)) as session:
+            qsg_map.put_all(session, given)
             known = qsg_map.as_arguments(session)
         command = processes.ingest_command(
             settings, paths, qsg=known, kind=said.kind or "", observed_at=said.observed_utc, zone=said.zone or ""
@@ -114,6 +114,8 @@ def _ingest(arguments: argparse.Namespace) -> int:
         if report is None:
             _refuse(f"The reader ended with exit code {code} and without a report; see above.")
         _out(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+        if len(paths) > 1:
+            _tell_each(report)
         for each in asks:
             _tell(each)
         brought = qsg_map.of_report(report)
@@ -141,7 +143,11 @@ def _export(arguments: argparse.Namespace) -> int:
         if value is not None:
             command.append(f"--{option}={value}")
     sys.stdout.flush()
-    return subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode
+    code = subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode
+    if code < 0:
+        _say(f"The export was ended from outside, by signal {-code}: what it printed may be cut short.")
+        return EXIT_NOTHING
+    return code
 
 
 def _rollup(arguments: argparse.Namespace) -> int:
@@ -216,8 +222,16 @@ class _Meter:
         sys.stderr.write(f"{line}\n")
 
 
+def _tell_each(report: Mapping[str, Any]) -> None:
+    """Which of several files fared how; the exit code is that of the one that fared worst."""
+    for each in report.get("files") or ():
+        _say(f"{each.get('file')}: {str(each.get('status')).replace('_', ' ')}. {each.get('message')}")
+
+
 def _tell(asks: Mapping[str, Any]) -> None:
     """What must be answered, and how."""
+    if asks.get("file"):
+        _say(f"{asks['file']}:")
     for message in asks.get("messages") or ():
         _say(str(message))
     for each in asks.get("unknown_qsg") or ():
@@ -230,8 +244,16 @@ def _tell(asks: Mapping[str, Any]) -> None:
 
 
 def _file(path: Path) -> Path:
-    if not path.is_file():
-        _refuse(f"There is no file {str(path)!r}.")
+    """Only a file is taken: a pipe could be read but once, and opening one may never end."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        _refuse(
+            f"There is no file {str(path)!r}." if not path.exists() else f"{path} cannot be read: {error}."
+        )
+    what = what_it_is(mode)
+    if what:
+        _refuse(f"{path} is {what}. Only files are read.")
     return path
 
 

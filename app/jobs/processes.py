@@ -58,6 +58,7 @@ def ingest_command(
     command = [
         *PYTHON, INGEST, "--history", settings.history, "--progress",
         "--in-process-below", str(settings.in_process_below_bytes), "--work-dir", str(work_dir(settings)),
+        "--max-unpacked", str(settings.max_unpacked_bytes), "--max-ratio", str(settings.max_unpacked_ratio),
     ]  # fmt: skip
     for option, value in (("--kind", kind), ("--observed-at", observed_at), ("--zone", zone)):
         if value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -98,6 +98,28 @@ def of_report(report: Mapping[str, Any]) -> dict[tuple[str, str], str]:
     for file in report.get("files") or ():
         for each in file.get("qsg_map") or ():
             found[each["system_id"], each["queue_manager"]] = each["qsg"]
+    return found
+
+
+def gathered(entries: Iterable[tuple[str, str, str]], *, field: str = "qsg") -> dict[tuple[str, str], str]:
+    """Entries, each checked, by system and queue manager; the same one twice is one.
+
+    Raises:
+        UploadInvalid: One of the names is none, or a queue manager is said to be in two groups.
+    """
+    found: dict[tuple[str, str], str] = {}
+    problems: list[FieldProblem] = []
+    for entry in entries:
+        system_id, queue_manager, qsg = checked(*entry)
+        before = found.setdefault((system_id, queue_manager), qsg)
+        if before != qsg:
+            message = (
+                f"{queue_manager} on {system_id} is said to be in {before or 'no group'} and in {qsg or 'no group'}. "
+                "Say one of them."
+            )
+            problems.append(FieldProblem(field, message))
+    if problems:
+        raise UploadInvalid(*problems)
     return found
 
 

@@ -99,7 +99,7 @@ def read_again(
 ) -> answers.UploadAnswer:
     """Answers what the job asked, overrules what was detected, or tries again what failed: a new job is queued (202)."""
     said = Said(kind=body.kind, observed_at=body.observed_at, zone=body.zone)
-    qsg = {(each.system_id, each.queue_manager): each.qsg for each in body.qsg}
+    qsg = qsg_map.gathered((each.system_id, each.queue_manager, each.qsg) for each in body.qsg)
     found = service.read_again(session, number, said, qsg=qsg)
     arrivals.start_after_commit(request, session)
     return answers.upload_answer(found)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-import stat
 from pathlib import Path
 
 import numpy as np
 
+from planner_core.inputs import what_it_is
 from spark_jobs.smf.careful import BDW, DEEP, Careful, has_header_at
 from spark_jobs.smf.errors import NotAFile, NotAnSmfDump
 from spark_jobs.smf.unzip import GZIP_MAGIC, UnpackLimits, Unzipped
@@ -109,15 +109,6 @@ def open_source(path: str | Path | Source, *, framing: str, limits: UnpackLimits
     return Unzipped(file, limits=limits) if framing.startswith("gzip") else file
 
 
-_NO_FILES = (
-    (stat.S_ISDIR, "a folder: name the files in it"),
-    (stat.S_ISFIFO, "a pipe: write what comes out of it to a file first, for it is read more than once"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-    (stat.S_ISSOCK, "a socket"),
-)
-
-
 def check_regular(path: str | Path) -> None:
     """Refuse what is no file before it is opened: opening a pipe that nobody writes to would wait for ever.
 
@@ -125,11 +116,10 @@ def check_regular(path: str | Path) -> None:
         NotAFile: it is a folder, a pipe, a device.
         OSError: there is nothing of this name, or it may not be looked at.
     """
-    mode = Path(path).stat().st_mode
-    for is_so, what in _NO_FILES:
-        if is_so(mode):
-            message = f"{path} is {what}. Only files are read."
-            raise NotAFile(message)
+    what = what_it_is(Path(path).stat().st_mode)
+    if what:
+        message = f"{path} is {what}. Only files are read."
+        raise NotAFile(message)
 
 
 def detect_file(path: str | Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -93,6 +94,17 @@ def test_the_exit_code_is_the_reader_s(
     ("arguments", "words"),
     [
         (["ingest", "nowhere.smf"], "There is no file 'nowhere.smf'."),
+        (["ingest", "."], "is a folder: name the files in it"),
+        (["ingest", "x", "/dev/null"], "/dev/null is a device. Only files are read."),
+        (
+            ["ingest", "--qsg", "SYSA:CSQ1=SQ03", "--qsg", "sysa:csq1=SQ04", "x"],
+            "CSQ1 on SYSA is said to be in SQ03 and in SQ04",
+        ),
+        (
+            ["ingest", "--observed-at", "2024-03-31T02:30", "--zone", "Europe/Berlin", "x"],
+            "left that hour out",
+        ),
+        (["ingest", "--observed-at", "2199-03-31T02:30Z", "x"], "has not come yet"),
         (["ingest", "--qsg", "SYSA=SQ03", "x"], "not of the form SID:QMGR=QSG"),
         (["ingest", "--qsg", "SYSA:CSQ1=SQ033", "x"], "1 to 4 characters"),
         (["ingest", "--observed-at", "2024-11-21T09:30", "x"], "in which time zone"),
@@ -165,6 +177,35 @@ def test_the_export_is_the_jobs_own(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "spark_jobs.history", "export", f"--history={tmp_path / 'data' / 'history'}", "--table=queue_usage", "--qsg=SQ03",
         "--structure=APP1", "--from=2026-11-20", "--to=2026-11-21", "--output=csv",
     ]  # fmt: skip
+
+
+def test_an_export_that_was_ended_from_outside_is_told(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(command, -6)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert main(["history", "export", "--table", "allocation"]) == 1
+    assert "by signal 6" in capfd.readouterr().err
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    assert main(["ingest", str(path)]) == 2
+    assert "is a pipe: write what comes out of it to a file first" in capfd.readouterr().err
+
+
+def test_limits_on_packed_files_reach_the_reader(
+    url: URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CFPLAN_MAX_UNPACKED_BYTES", "1000")
+    monkeypatch.setenv("CFPLAN_MAX_UNPACKED_RATIO", "7")
+    assert main(["ingest", dump(tmp_path)]) == 0
+    called = history(settings_for(url, tmp_path), READS)
+    assert called is not None
+    assert (called["max_unpacked"], called["max_ratio"]) == ("1000", "7")
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes in /proc")

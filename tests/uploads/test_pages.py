@@ -209,6 +209,22 @@ def test_the_map_is_edited_on_its_page(app: FastAPI) -> None:
     assert "no entries yet" in words(html(app, "/qsg-map"))
 
 
+def test_a_group_and_none_at_once_are_refused_at_their_box(app: FastAPI, tmp_path: Path) -> None:
+    upload(app, f"ask\ndays {DAY}\n")
+    work(app, tmp_path)
+    wrong = send(app, "/uploads/1/ingest", **{"qsg/SYSA/CSQ1": "SQ03", "none/SYSA/CSQ1": "yes"})
+    assert wrong.status == 422
+    page = read(wrong.text)
+    assert page.one("input", id="qsg/SYSA/CSQ1")["aria-invalid"] == "true"
+    assert "CSQ1 on SYSA is said to be in SQ03 and in no group." in words(page)
+    two = send(app, "/uploads/1/ingest", **{"qsg/SYSA/CSQ1": "SQ03", "qsg/sysa/csq1": "SQ04"})
+    assert two.status == 422
+    assert "is said to be in SQ03 and in SQ04" in words(read(two.text))
+    both = send(app, "/qsg-map", system_id="SYSA", queue_manager="CSQ1", qsg="SQ03", none="yes")
+    assert (both.status, "not both" in words(read(both.text))) == (422, True)
+    assert "no entries yet" in words(html(app, "/qsg-map"))
+
+
 def test_who_has_run_make_run_only_is_told_what_to_install(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:

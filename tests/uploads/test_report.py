@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +22,7 @@ JSON = st.recursive(
 KEYS = (
     "message", "kind", "framing", "driver", "first_interval_end", "last_interval_end", "days", "queues", "bytes", "seconds",
     "structures", "queue_managers", "records", "skipped", "rows", "quarantined", "problems", "passed_over", "conflicts",
-    "notes",
+    "notes", "findings",
 )  # fmt: skip
 
 
@@ -49,13 +50,35 @@ def test_records_stand_in_the_order_of_their_numbers() -> None:
     assert report.records[0].title == "MQ statistics: messages, CF structures, SMDS"
 
 
-def test_a_type_of_which_some_records_were_skipped_stands_under_both() -> None:
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"records": {"74-4": 2}, "findings": []},
+        {"records": {"2": 1, "74-4": 5}},  # as older versions counted: skipped ones among them
+    ],
+)
+def test_a_type_of_which_some_records_were_skipped_stands_under_both(part: dict[str, object]) -> None:
     skipped = [{"type": "2", "records": 1, "bytes": 18}, {"type": "74-4", "records": 3, "bytes": 900}]
-    report = shown({"files": [{"records": {"2": 1, "74-4": 5}, "skipped": skipped}]})
+    report = shown({"files": [{**part, "skipped": skipped}]})
     assert report is not None
     assert [(each.type, each.records, each.was_read) for each in report.records] == [
         ("74-4", 2, True), ("2", 1, False), ("74-4", 3, False),
     ]  # fmt: skip
+
+
+def test_rows_in_the_place_of_others_and_outranked_ones_are_told() -> None:
+    counts = {"read": 9, "new": 1, "replacing": 3, "duplicates": 5, "outranked": 4, "conflicts": 0}
+    report = shown({"files": [{"rows": {"queue_usage": counts}}]})
+    assert report is not None
+    assert (report.rows[0].replacing, report.outranked) == (3, 4)
+    assert "4 of those there already are known from a more trusted source" in page(report)
+
+
+def test_findings_stand_out() -> None:
+    found = [{"code": "TIMES_IN_THE_FUTURE", "severity": "warning", "message": "A clock was wrong."}]
+    report = shown({"files": [{"findings": found}]})
+    assert report is not None
+    assert '<p class="notice warning">A clock was wrong.</p>' in page(report)
 
 
 def test_only_what_is_stored_leads_to_its_usage() -> None:

@@ -125,6 +125,23 @@ def test_questions_are_answered_and_the_file_is_read(app: FastAPI, url: URL, tmp
     assert get(app, "/api/v1/qsg-map").json()["entries"][0]["qsg"] == "SQ03"
 
 
+def test_answers_that_contradict_each_other_are_refused_and_nothing_is_kept(
+    app: FastAPI, url: URL, tmp_path: Path
+) -> None:
+    post_file(app, f"ask\ndays {DAY}\n")
+    read_all(app, url, tmp_path)
+    who = {"system_id": "SYSA", "queue_manager": "CSQ1"}
+    answers = {"qsg": [{**who, "qsg": "SQ03"}, {**who, "qsg": "SQ04"}]}
+    refused = send_json(app, "POST", "/api/v1/uploads/1/ingest", answers)
+    assert refused.status == 422
+    (problem,) = refused.json()["errors"]
+    assert problem["field"] == "qsg"
+    assert "CSQ1 on SYSA is said to be in SQ03 and in SQ04" in problem["message"]
+    assert get(app, "/api/v1/qsg-map").json()["entries"] == []
+    same = {"qsg": [{**who, "qsg": "SQ03"}, {**who, "qsg": "SQ03"}]}
+    assert send_json(app, "POST", "/api/v1/uploads/1/ingest", same).status == 202
+
+
 def test_the_kind_is_overruled(app: FastAPI, url: URL, tmp_path: Path) -> None:
     post_file(app, READS)
     read_all(app, url, tmp_path)

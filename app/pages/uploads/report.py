@@ -37,6 +37,8 @@ TABLE_TITLES: Mapping[str, str] = {
 }
 FRAMINGS: Mapping[str, str] = {"rdw": "records with RDW", "bdw": "blocks of records, BDW and RDW"}
 DRIVERS: Mapping[str, str] = {"in-process": "in one process", "spark": "by Spark"}
+SEVERITIES = ("error", "warning", "info")
+COUNTS = ("read", "new", "replacing", "duplicates", "outranked", "conflicts")
 MOST_SHOWN = 500
 
 
@@ -58,7 +60,9 @@ class Rows:
     table: str
     read: int
     new: int
+    replacing: int
     duplicates: int
+    outranked: int
     conflicts: int
 
 
@@ -117,7 +121,14 @@ class Report:
     faults_title: str
     passed_over: tuple[tuple[str, int], ...]
     conflicts: tuple[Conflict, ...]
+    findings: tuple[tuple[str, str], ...]
+    """Severity and sentence."""
     notes: tuple[str, ...]
+
+    @property
+    def outranked(self) -> int:
+        """Rows that are not used, because a more trusted source tells the same."""
+        return sum(each.outranked for each in self.rows)
 
 
 def shown(report: Mapping[str, Any] | None, *, is_stored: bool = False) -> Report | None:
@@ -140,7 +151,7 @@ def shown(report: Mapping[str, Any] | None, *, is_stored: bool = False) -> Repor
         ),
         records=tuple(_records(part)),
         rows=tuple(
-            Rows(TABLE_TITLES.get(name, name), *(_whole(each.get(key)) for key in ("read", "new", "duplicates", "conflicts")))
+            Rows(TABLE_TITLES.get(name, name), *(_whole(each.get(key)) for key in COUNTS))
             for name, each in _items(part.get("rows"))
             if isinstance(each, dict)
         ),
@@ -149,6 +160,11 @@ def shown(report: Mapping[str, Any] | None, *, is_stored: bool = False) -> Repor
         faults_title=title,
         passed_over=tuple((name, _whole(count)) for name, count in _items(part.get("passed_over"))),
         conflicts=tuple(_conflict(each) for each in _dicts(part.get("conflicts"))[:MOST_SHOWN]),
+        findings=tuple(
+            (severity if severity in SEVERITIES else "info", _text(each.get("message")))
+            for each in _dicts(part.get("findings"))[:MOST_SHOWN]
+            for severity in (_text(each.get("severity")),)
+        ),
         notes=tuple(_text(note) for note in _list(part.get("notes"))),
     )  # fmt: skip
 
@@ -174,10 +190,11 @@ def _facts(part: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _records(part: Mapping[str, Any]) -> list[Records]:
-    """What was decoded, then what was skipped. The counts by type hold both."""
+    """What was decoded, then what was skipped. Reports without findings are older: they counted both as decoded."""
     skipped = {_text(each.get("type")): each for each in _dicts(part.get("skipped"))}
+    counted_twice = {} if "findings" in part else skipped
     decoded = {
-        name: _whole(count) - _whole(skipped.get(name, {}).get("records"))
+        name: _whole(count) - _whole(counted_twice.get(name, {}).get("records"))
         for name, count in _items(part.get("records"))
     }
     found = [

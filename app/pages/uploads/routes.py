@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import parse_qsl, urlencode
@@ -51,6 +51,7 @@ SAID = {
     "removed": "The entry was removed.",
 }
 NOTHING_CHOSEN = FieldProblem("", "Choose a file, or paste a text.")
+BOTH_GIVEN = FieldProblem("qsg", "Either name the group, or say that the queue manager is in none: not both.")
 NO_GROUP_GIVEN = FieldProblem("qsg", "Name the group, or say that the queue manager is in none.")
 
 
@@ -206,10 +207,11 @@ async def receive(request: Request) -> Response:
 @router.post("/uploads/{upload_id}/ingest")
 def read_again(request: Request, session: SessionDep, upload_id: int, body: BodyDep) -> Response:
     """Answers to what was asked, or another opinion on what the file is."""
-    typed = _typed(body)
+    pairs = _pairs(body)
+    typed = dict(pairs)
     try:
         said = Said(kind=typed.get("kind"), observed_at=typed.get("observed_at"), zone=typed.get("zone"))
-        service.read_again(session, _id(upload_id), said, qsg=_groups(typed))
+        service.read_again(session, _id(upload_id), said, qsg=_groups(pairs))
     except UploadInvalid as error:
         wrong = {each.field: each.message for each in error.problems}
         session.rollback()
@@ -231,8 +233,10 @@ def put_entry(request: Request, session: SessionDep, body: BodyDep) -> Response:
     typed = _typed(body)
     names = [typed.get(key, "") for key in ("system_id", "queue_manager", "qsg")]
     try:
-        if not names[2] and "none" not in typed:
+        if not names[2].strip() and "none" not in typed:
             raise UploadInvalid(NO_GROUP_GIVEN)
+        if names[2].strip() and "none" in typed:
+            raise UploadInvalid(BOTH_GIVEN)
         qsg_map.put(session, names[0], names[1], "" if "none" in typed else names[2])
     except UploadInvalid as error:
         return _map(request, session, typed, {each.field: each.message for each in error.problems})
@@ -333,16 +337,21 @@ def _when(asks: AsksAnswer | None, said: Mapping[str, str], wrong: Mapping[str, 
     return tuple(box for box in when_boxes(said, wrong) if wanted[box.name])
 
 
-def _groups(typed: Mapping[str, str]) -> dict[tuple[str, str], str]:
-    """The answers about groups; a box that was left empty is no answer."""
+def _groups(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """The answers about groups; a box that was left empty is no answer.
+
+    Raises:
+        UploadInvalid: A name is none, or a queue manager is said to be in two groups, or in one and in none.
+    """
     found: dict[tuple[str, str], str] = {}
-    for name, text in typed.items():
+    for name, text in pairs:
         kind, _, rest = name.partition("/")
         system_id, _, queue_manager = rest.partition("/")
-        if kind == "none" or (kind == "qsg" and text.strip() and f"none/{rest}" not in typed):
-            group = "" if kind == "none" else text
-            checked = qsg_map.checked(system_id, queue_manager, group, at=f"qsg/{rest}")
-            found[checked[0], checked[1]] = checked[2]
+        if kind == "none" or (kind == "qsg" and text.strip()):
+            at = f"qsg/{rest}"
+            answer = qsg_map.checked(system_id, queue_manager, "" if kind == "none" else text, at=at)
+            before = {(*who, group) for who, group in found.items() if who == answer[:2]}
+            found |= qsg_map.gathered([*before, answer], field=at)
     return found
 
 
@@ -402,14 +411,17 @@ def _said(request: Request) -> str:
     return SAID.get(request.query_params.get("said", ""), "")
 
 
-def _typed(body: bytes) -> dict[str, str]:
+def _pairs(body: bytes) -> list[tuple[str, str]]:
     try:
-        pairs = parse_qsl(
+        return parse_qsl(
             body.decode("utf-8"), keep_blank_values=True, max_num_fields=MOST_PARAMETERS, errors="strict"
         )
     except (UnicodeDecodeError, ValueError):
         raise HTTPException(status_code=422, detail="The form cannot be read.") from None
-    return dict(pairs)
+
+
+def _typed(body: bytes) -> dict[str, str]:
+    return dict(_pairs(body))
 
 
 def _id(upload_id: int) -> int:

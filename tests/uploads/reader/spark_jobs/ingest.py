@@ -32,6 +32,8 @@ def main() -> int:
         "--zone",
         "--work-dir",
         "--in-process-below",
+        "--max-unpacked",
+        "--max-ratio",
         "--retention-days",
         "--master",
     ):
@@ -147,6 +149,8 @@ def commit(arguments: argparse.Namespace, path: Path, data: bytes) -> None:
         "names": arguments.name,
         "master": arguments.master,
         "retention_days": arguments.retention_days,
+        "max_unpacked": arguments.max_unpacked,
+        "max_ratio": arguments.max_ratio,
     }
     made = target.with_suffix(f".{os.getpid()}")
     made.write_text(json.dumps(called), encoding="utf-8")
@@ -186,7 +190,7 @@ def report(
                     {"system_id": "SYSB", "queue_manager": "CSQ2", "qsg": None},
                 ],
                 "queues": 17,
-                "records": {"115-2": 48, "116-1": 1200, "115-216": 96},
+                "records": {"115-2": 48, "115-216": 96, "116-1": 1200},
                 "bytes": {"decoded": 9_000_000, "skipped": 400_000, "quarantined": 2_100, "lost": 17},
                 "skipped": [
                     {"type": "2", "records": 1, "bytes": 18},
@@ -211,8 +215,22 @@ def report(
                 "problems": {"count": 0, "first": []},
                 "passed_over": {"private queues": 120},
                 "rows": {
-                    "structure_usage": {"read": 96, "new": 90, "duplicates": 6, "conflicts": 1},
-                    "queue_usage": {"read": 246, "new": 246, "duplicates": 0, "conflicts": 0},
+                    "structure_usage": {
+                        "read": 96,
+                        "new": 80,
+                        "replacing": 10,
+                        "duplicates": 6,
+                        "outranked": 2,
+                        "conflicts": 1,
+                    },
+                    "queue_usage": {
+                        "read": 246,
+                        "new": 246,
+                        "replacing": 0,
+                        "duplicates": 0,
+                        "outranked": 0,
+                        "conflicts": 0,
+                    },
                 },
                 "conflicts": [
                     {
@@ -221,6 +239,13 @@ def report(
                         "kept": {"file": "old.smf", "offset": 12},
                         "other": {"file": name, "offset": 99},
                         "columns": ["entries_in_use_max"],
+                    }
+                ],
+                "findings": [
+                    {
+                        "code": "TIMES_IN_THE_FUTURE",
+                        "severity": "warning",
+                        "message": "Some of its intervals end in the future.",
                     }
                 ],
                 "notes": [
