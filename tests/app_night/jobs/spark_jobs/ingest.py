@@ -12,18 +12,15 @@ from pathlib import Path
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--history", type=Path, required=True)
-    for option in ("--work-dir", "--in-process-below", "--master", "--retention-days"):
-        parser.add_argument(option, default="")
     parser.add_argument("--qsg", action="append", default=[])
-    parser.add_argument("--name", action="append", default=[])
-    parser.add_argument("--progress", action="store_true")
-    parser.add_argument("files", nargs="+", type=Path)
-    arguments = parser.parse_args()
+    at = sys.argv.index("--")
+    arguments, _ = parser.parse_known_args(sys.argv[1:at])
+    files = [Path(each) for each in sys.argv[at + 1 :]]
     history: Path = arguments.history
     (history / "files").mkdir(parents=True, exist_ok=True)
     assert arguments.qsg == ["SIMA:SIM1=SIM1"]
     days = []
-    for path in arguments.files:
+    for path in files:
         data = path.read_bytes()
         day = path.stem.removeprefix("simulated-")
         (history / f"{day}.json").write_bytes(data)
