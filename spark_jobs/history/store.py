@@ -64,6 +64,8 @@ STATISTICS = (*TEXT_STATISTICS, "interval_start")
 MOST_SMALL_PARTS = 24
 """A table's day of more files than that is written anew as one, after the commit that made it so."""
 MOST_LEDGER_PARTS = 32
+ENTRIES_TO_A_CHECKPOINT = 20
+"""Whoever opens the history reads the log from its last checkpoint on, in an object store with a request for each entry."""
 MOST_JOINED_ROWS = 500_000
 """So many rows are held in memory while files are put together: a few hundred MB."""
 
@@ -145,6 +147,7 @@ class History:
     def __init__(self, url: str) -> None:
         self.place = place_of(url)
         self.url = self.place.url
+        self._entries: dict[str, tuple[Entry, ...]] = {}
 
     @classmethod
     def open(cls, url: str, *, create: bool = False) -> History:
@@ -302,10 +305,16 @@ class History:
         delta = self._delta()
         parts = _parts(delta)
         columns = ["commit_id", "entry", "identity", "answers", "days", "qsgs", "unnamed_days"]
-        rows = read_parts(
-            self.place, [part for part in parts if part.table == FILES], table=FILES, columns=columns
+        ledger = [part for part in parts if part.table == FILES]
+        entries = {part.path: self._entries.get(part.path) for part in ledger}
+        for part in ledger:
+            if entries[part.path] is None:  # files never change, so each is read once
+                rows = read_parts(self.place, [part], table=FILES, columns=columns)
+                entries[part.path] = tuple(Entry.from_row(row) for row in rows.to_pylist())
+        self._entries = {path: found for path, found in entries.items() if found is not None}
+        return Snapshot(
+            delta, parts, Ledger(tuple(entry for found in self._entries.values() for entry in found))
         )
-        return Snapshot(delta, parts, Ledger(tuple(Entry.from_row(row) for row in rows.to_pylist())))
 
     def read_days(
         self,
@@ -400,6 +409,7 @@ class History:
                 name="cfplan usage history",
                 configuration={
                     "delta.dataSkippingStatsColumns": ",".join(STATISTICS),
+                    "delta.checkpointInterval": str(ENTRIES_TO_A_CHECKPOINT),
                     KEY_RULES_NAME: str(KEY_RULES),
                 },
                 raise_if_key_not_exists=False,

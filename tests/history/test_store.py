@@ -88,7 +88,9 @@ def test_overlapping_files_give_the_history_of_one(history: History, tmp_path: P
     assert again.comparisons[STRUCTURE_USAGE].as_json() == {
         "read": 28,
         "new": 18,
+        "replacing": 0,
         "duplicates": 10,
+        "outranked": 0,
         "conflicts": 0,
     }
     one = History.open(str(tmp_path / "one"), create=True)
@@ -205,7 +207,7 @@ def test_an_interval_at_midnight_meets_its_twin_though_their_ends_lie_in_two_day
     formatted = qest(47, written_at=written, interval_end=written, origin="formatter")
     commit(history, "csv", structures=structure_rows(formatted))
     found = commit(history, "dump", structures=structure_rows(binary)).comparisons[STRUCTURE_USAGE]
-    assert (found.new, found.conflicts) == (1, 0)  # in place of the less trusted row
+    assert (found.replacing, found.new, found.conflicts) == (1, 0, 0)
     again = commit(history, "csv 2", structures=structure_rows(formatted)).comparisons[STRUCTURE_USAGE]
     assert (again.new, again.duplicates) == (0, 1)
     assert history.read(STRUCTURE_USAGE)["origin"].to_pylist() == ["binary"]
