@@ -193,11 +193,9 @@ def _backlog(
             continue
         now = timeline.at(model.number, rise.first)
         to_usage = messages_for_usage(
-            model, rise.value, entries_total=now.entries_total, elements_total=now.elements_total
+            model, rise.usage, entries_total=now.entries_total, elements_total=now.elements_total
         )
-        backlog[hit] = np.maximum(backlog[hit], to_usage if rise.kind == "offload_storm" else 0)
-        if rise.kind == "backlog":
-            backlog[hit] = np.maximum(backlog[hit], ordinary[hit] * rise.value)
+        backlog[hit] = np.maximum(backlog[hit], to_usage)
     found: Floats = np.maximum(backlog, 1.0)
     return found
 

@@ -44,8 +44,8 @@ _FIRST_NAMES = (
 )  # fmt: skip
 _HEADERS = (372, 372, 404, 468)
 """Bytes of header that messages carry in a structure."""
-_RATIOS = ((1, 6), (1, 6), (1, 2), (1, 6), (1, 12))
-"""Of the structures in the first coupling facility; the second has 1:6 only."""
+RATIOS: Final = (INITIAL_RATIO, (1, 2))
+"""Of the structures in the first coupling facility, in turn; the second has 1:6 only."""
 
 
 class OptionsInvalid(PlannerError):
@@ -244,7 +244,7 @@ class Site:
             number=number,
             name=_name(place),
             facility=facility,
-            ratio=_RATIOS[place // 2 % len(_RATIOS)] if facility == 0 else INITIAL_RATIO,
+            ratio=RATIOS[place // 2 % len(RATIOS)] if facility == 0 else INITIAL_RATIO,
             size_bytes=round_up(int(128 * MIB * 32.0 ** random.uniform()), multiple=MIB),
             header_bytes=int(random.choice(_HEADERS)),
             queues=queues,

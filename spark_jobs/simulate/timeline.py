@@ -13,7 +13,8 @@ from typing import Final
 import numpy as np
 
 from planner_core.units import KIB, MIB, round_up
-from spark_jobs.simulate.site import HOURS, Facility, Options, Site, StructureModel
+from spark_jobs.simulate.site import HOURS, RATIOS, Facility, Options, Site, StructureModel
+from spark_jobs.simulate.statistics import INITIAL_RATIO
 
 NOISE_BYTES: Final = 64 * KIB
 """Standard deviation of what an allocation gets more or less than its costs say: one figure for each allocation."""
@@ -21,7 +22,7 @@ OUTLIER_SHARE: Final = 0.05
 """Of a structure's days, those with one interval of an alter in progress: the size of what comes, the totals of what is."""
 GROWN, MOST_GROWN = 1.25, 2.0
 STORM_HOURS, STORM_USAGE = 4, 1.4
-BACKLOG_HOURS, BACKLOG_FACTOR = 6, 3.0
+BACKLOG_HOURS, BACKLOG_USAGE = 3, 1.1
 OUTAGE_DAYS: Final = 2
 REBUILT_DAYS: Final = 3
 
@@ -44,14 +45,15 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class Rise:
-    """Intervals in which a structure's backlog is a multiple of the ordinary one."""
+    """Intervals in which a structure's backlog is far above the ordinary one."""
 
     structure: int
     first: int
     end: int
     kind: str
-    """offload_storm: to a usage that offloads all; backlog: to a multiple."""
-    value: float
+    """offload_storm, where data is offloaded; backlog, where none is and the structure fills."""
+    usage: float
+    """What the backlog would take of the fuller pool if nothing were offloaded."""
 
 
 @dataclass
@@ -110,16 +112,23 @@ def make_timeline(site: Site) -> Timeline:
     def structure(place: int, of: list[StructureModel]) -> int:
         return of[place % len(of)].number
 
-    planner.ratio_altered(structure(1, first), _day(days, 0.30))
-    planner.reallocated(structure(1, applications), _day(days, 0.45))
-    planner.altered(structure(3, applications), _day(days, 0.60))
-    planner.rebuilt(first[3 if len(first) > 3 else 0].number, _day(days, 0.70))  # noqa: PLR2004
+    at_initial_ratio = [one.number for one in first if one.ratio == INITIAL_RATIO]
+    rebuilt = at_initial_ratio[1 if len(at_initial_ratio) > 2 else 0]  # noqa: PLR2004 - the last one is altered
+    altered = [one.number for one in applications[1:] if one.number != rebuilt] or [applications[0].number]
+    planned = [(_day(days, planner.share()), planner.altered, number) for number in altered]
+    planned += [
+        (_day(days, 0.30), planner.ratio_altered, at_initial_ratio[-1]),
+        (_day(days, 0.45), planner.reallocated, structure(1, applications)),
+        (_day(days, 0.70), planner.rebuilt, rebuilt),
+    ]
+    for day, happens, number in sorted(planned, key=lambda each: each[0]):
+        happens(number, day)
     made = Timeline(site, [sorted(found, key=lambda one: one.first) for found in planner.allocations])
     offloading = [one.number for one in applications if one.offload]
     if offloading:
         made.rises += planner.rise("offload_storm", offloading[0], _day(days, 0.80), STORM_HOURS, STORM_USAGE)
     made.rises += planner.rise(
-        "backlog", structure(2, applications), _day(days, 0.50), BACKLOG_HOURS, BACKLOG_FACTOR
+        "backlog", structure(2, applications), _day(days, 0.90), BACKLOG_HOURS, BACKLOG_USAGE
     )
     outage = _day(days, 0.55)
     if days >= 14:  # noqa: PLR2004 - shorter ones have no days to lose
@@ -181,6 +190,10 @@ class _Planner:
         changed = replace(before, first=first, why=why, allocated_at=allocated, **values)  # type: ignore[arg-type]
         self.allocations[structure].append(self._with_totals(changed))
 
+    def share(self) -> float:
+        """A point of the time, not too near to its ends."""
+        return float(self._random.uniform(0.1, 0.9))
+
     def altered(self, structure: int, day: int) -> None:
         """SETXCF ALTER: larger, in place."""
         if day:
@@ -191,8 +204,8 @@ class _Planner:
     def ratio_altered(self, structure: int, day: int) -> None:
         """What ALLOWAUTOALT does: another ratio, in place and in the same storage."""
         if day:
-            halved = 3 if self.allocations[structure][-1].ratio != (1, 3) else 6
-            self._change(structure, self._moment(day), "ratio_altered", is_new=False, ratio=(1, halved))
+            other = RATIOS[1] if self.allocations[structure][0].ratio == RATIOS[0] else RATIOS[0]
+            self._change(structure, self._moment(day), "ratio_altered", is_new=False, ratio=other)
 
     def reallocated(self, structure: int, day: int) -> None:
         """Deallocated and allocated anew, larger."""
@@ -212,14 +225,14 @@ class _Planner:
         if back < self._options.days:
             self._change(structure, self._moment(back), "rebuilt_back", is_new=True, facility=home)
 
-    def rise(self, kind: str, structure: int, day: int, hours: int, value: float) -> list[Rise]:
+    def rise(self, kind: str, structure: int, day: int, hours: int, usage: float) -> list[Rise]:
         """Some hours of a far larger backlog, at the structure's peak hour."""
         if not day:
             return []
         per_hour = self._options.intervals / HOURS
         peak = self._site.structures[structure].peak_hour
         first = day * self._options.intervals + int(per_hour * min(peak, HOURS - hours))
-        return [Rise(structure, first, first + max(int(per_hour * hours), 1), kind, value)]
+        return [Rise(structure, first, first + max(int(per_hour * hours), 1), kind, usage)]
 
     def _grown(self, structure: int) -> int:
         return round_up(int(self.allocations[structure][-1].size_bytes * GROWN), multiple=MIB)

@@ -77,7 +77,7 @@ def truth_of(site: Site, timeline: Timeline) -> dict[str, Any]:
                 "kind": one.kind,
                 "first_interval_end": _instant(site, one.first),
                 "last_interval_end": _instant(site, one.end - 1),
-                "value": one.value,
+                "usage": one.usage,
             }
             for one in timeline.rises
         ],

@@ -282,12 +282,11 @@ def test_a_crossing_is_the_first_day_at_or_above_the_level(made: Made) -> None:
     truth = json.loads((made.folder / "truth.json").read_text())
     crossed = 0
     for structure in truth["structures"]:
-        total = structure["allocations"][-1]["entries_total"]
         for one in structure["crossings"]:
-            if one["measure"] != "entries" or one["days_after"] is None:
+            if one["measure"] == "usage" or one["days_after"] is None:
                 continue
-            later = structure["expected"]["entries"][OPTIONS.days :]
-            level = one["percent"] / 100 * total
+            later = structure["expected"][one["measure"]][OPTIONS.days :]
+            level = one["percent"] / 100 * structure["allocations"][-1][f"{one['measure']}_total"]
             assert later[one["days_after"] - 1] >= level - 1
             assert all(value < level + 1 for value in later[: one["days_after"] - 1])
             crossed += 1
