@@ -14,7 +14,12 @@ MADE = dt.datetime(2026, 2, 1, 4, 30, tzinfo=dt.UTC)
 
 
 def seen(
-    structure: str, days: Iterable[int], size_mib: float, entries: int, elements: int, **more: object
+    structure: str,
+    days: Iterable[int],
+    size_mib: float,
+    entries: int,
+    elements: int,
+    **more: Any,  # noqa: ANN401
 ) -> list[AllocationPoint]:
     """One allocation as it was seen on these days."""
     fixed: dict[str, Any] = {

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from statsmodels.robust.resistant_linear_model import RLMDetSMM
 
+from bench.fit import deviating
 from planner_core.fitted import fitted_curve
 from spark_jobs.fit import AllocationPoint, CurveFit, Estimate, fit_all, fit_curve
 from spark_jobs.fit.curve import OTHER_RATIO, OUTLIER
@@ -115,7 +116,7 @@ def test_too_little_gives_no_figures_but_a_sentence(points: list[AllocationPoint
     fit = fit_curve(points)
     assert fit.state == "too_little"
     assert fit.kind is None
-    assert fit.base_bytes is fit.bundle_bytes is fit.residuals is None
+    assert (fit.base_bytes, fit.bundle_bytes, fit.residuals) == (None, None, None)
     assert fit.reason is not None
     assert fit.reason.startswith(says)
 
@@ -143,7 +144,7 @@ def test_allocations_that_lie_on_no_line_give_a_sentence() -> None:
         ({"entry": -40.0}, r"An entry comes to -40\.\d bytes"),
     ],
 )
-def test_two_costs_that_contradict_physics_are_kept_as_rejected(costs: dict[str, float], says: str) -> None:
+def test_two_costs_that_contradict_physics_are_kept_as_rejected(costs: dict[str, Any], says: str) -> None:
     points = site(SIZES, **costs)
     for number, size in enumerate((96, 600, 3000)):
         points += seen(f"OTHER{number}", range(5), *fitting(size, ratio=2.5, **costs))
@@ -178,27 +179,11 @@ def _moved(points: list[AllocationPoint], **changes: Any) -> list[AllocationPoin
     return [replace(point, **changes) for point in points]
 
 
-def noisy(
-    seed: int, *, growing: float = 0.0, alike: float = 0.0, constant: float = 0.0
-) -> list[AllocationPoint]:
-    """Structures whose sizes are off by a share, by what all of a structure's allocations have, or by chance [MiB]."""
-    chance = random.Random(seed)
-    points = []
-    for number in range(12):
-        own = chance.gauss(0, alike)
-        for turn in range(2):
-            size = round(64 * 2 ** chance.uniform(0, 6))
-            off = own + chance.gauss(0, constant) + chance.gauss(0, growing) * size
-            _, entries, elements = fitting(size + off)
-            points += seen(f"APP{number}", range(10 * turn, 10 * turn + 5), size, entries, elements)
-    return points
-
-
 @pytest.mark.parametrize("noise", [{"growing": 0.002}, {"alike": 0.3, "constant": 0.1}, {"constant": 0.3}])
-def test_intervals_hold_the_truth_whichever_way_sizes_deviate(noise: dict[str, float]) -> None:
+def test_intervals_hold_the_truth_whichever_way_sizes_deviate(noise: dict[str, Any]) -> None:
     held = []
     for seed in range(60):
-        fit = fit_curve(noisy(seed, **noise))
+        fit = fit_curve(deviating(seed, **noise))
         assert fit.state == "fitted"
         assert fit.base_bytes is not None
         assert fit.bundle_bytes is not None
@@ -210,7 +195,7 @@ def test_intervals_hold_the_truth_whichever_way_sizes_deviate(noise: dict[str, f
 
 def test_a_robust_estimator_of_statsmodels_finds_the_same() -> None:
     for seed in range(5):
-        points = noisy(seed, constant=0.3)
+        points = deviating(seed, constant=0.3)
         size, entries, elements = fitting(1500)
         fit = fit_curve([*points, *seen("WRONG", range(9), size, entries // 2, elements // 2)])
         assert fit.base_bytes is not None
@@ -229,13 +214,13 @@ def test_a_robust_estimator_of_statsmodels_finds_the_same() -> None:
 
 
 def test_the_order_of_the_rows_changes_nothing() -> None:
-    points = noisy(1, constant=0.3)
+    points = deviating(1, constant=0.3)
     shuffled = random.Random(2).sample(points, len(points))
     assert fit_curve(shuffled).as_json() == fit_curve(points).as_json()
 
 
 def test_a_fit_says_what_it_rests_on_and_is_json() -> None:
-    fit = fit_curve(noisy(3, constant=0.3))
+    fit = fit_curve(deviating(3, constant=0.3))
     shown = json.loads(json.dumps(fit.as_json(), allow_nan=False))
     assert shown["state"] == "fitted"
     assert shown["coupling_facility"] == "CF01"
