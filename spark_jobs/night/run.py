@@ -357,7 +357,7 @@ def _tasks(collected: Collected, limits: Mapping[tuple[str, str], Limits], facts
 
 
 def _made_on(collected: Collected, facts: Facts) -> dict[str, int]:
-    """Return the day that each group's forecasts count from."""
+    """Return the day that each group's forecasts count from: yesterday, but a simulated group lives in its own time."""
     found: dict[str, int] = {}
     for one in collected.series():
         whole = one.days[one.is_whole]
@@ -365,7 +365,8 @@ def _made_on(collected: Collected, facts: Facts) -> dict[str, int]:
         found[one.qsg] = max(found.get(one.qsg, last), last)
     if facts.today is not None:
         yesterday = facts.today.toordinal() - 1
-        found = dict.fromkeys(found, yesterday)
+        simulated = set(collected.simulated())
+        found = {qsg: last if qsg in simulated else yesterday for qsg, last in found.items()}
     return found
 
 

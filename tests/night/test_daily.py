@@ -18,7 +18,17 @@ from spark_jobs.night.facts import Facts
 from spark_jobs.night.run import fingerprints
 from spark_jobs.night.statistics import KINDS, LEDGER, POLICY, STRUCTURE, kept_schema
 from tests.night.nights import of_the_history, plain_night
-from tests.night.support import DAY, HOUR, MIDNIGHT, commit, displayed, make_history, qest, usual_day
+from tests.night.support import (
+    DAY,
+    HOUR,
+    MIDNIGHT,
+    commit,
+    displayed,
+    history_at_once,
+    make_history,
+    qest,
+    usual_day,
+)
 
 JANUARY, FEBRUARY = dt.date(2026, 1, 31), dt.date(2026, 2, 1)
 
@@ -198,9 +208,11 @@ def test_rows_of_rmf_count_when_their_group_becomes_known(tmp_path: Path) -> Non
 
 def test_a_history_of_displays_only(tmp_path: Path) -> None:
     history = History.open(str(tmp_path / "history"), create=True)
-    for number in range(60):
-        rows = [displayed(MIDNIGHT + number * DAY + 9 * HOUR, entries_in_use=10_000 + 20 * number)]
-        commit(history, f"{number}.txt", {ALLOCATION: rows}, qsgs=["SQ03"])
+    rows = [
+        displayed(MIDNIGHT + number * DAY + 9 * HOUR, entries_in_use=10_000 + 20 * number)
+        for number in range(60)
+    ]
+    commit(history, "all.txt", {ALLOCATION: rows}, qsgs=["SQ03"])
     found = same_as_anew(history)
     assert len(found["daily"]) == 60
     by_measure = {one["measure"]: one for one in found["forecasts"]}
@@ -261,10 +273,20 @@ def test_batches_give_what_one_gives(tmp_path: Path) -> None:
 
 
 def test_results_are_json(tmp_path: Path) -> None:
-    history = make_history(tmp_path / "history", range(50), structures=1, every=12)
+    history = history_at_once(tmp_path / "history", range(50), structures=1, every=12)
     found = plain_night(history.url)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert {one["state"] for one in found["forecasts"]} == {"forecast"}
+
+
+def test_a_simulated_group_is_forecast_from_its_own_last_day(tmp_path: Path) -> None:
+    history = History.open(str(tmp_path / "history"), create=True)
+    for name, qsg in (("simulated-1.smf", "SIM1"), ("real.smf", "SQ03")):
+        rows = [qest(MIDNIGHT + day * DAY + HOUR, qsg=qsg, structure=f"OF{qsg}") for day in range(5)]
+        commit(history, name, {STRUCTURE_USAGE: rows})
+    found = plain_night(history.url, Facts(today=dt.date(2027, 1, 1)), republish=True)
+    made_on = {(one["qsg"], one["made_on"]) for one in found["forecasts"] if one["measure"] == "entries"}
+    assert made_on == {("SIM1", (MIDNIGHT + 4 * DAY).date().isoformat()), ("SQ03", "2026-12-31")}
 
 
 def test_simulated_files_mark_what_they_told(tmp_path: Path) -> None:
