@@ -92,19 +92,22 @@ def world(seed: int) -> World:
 def _growth(random: np.random.Generator, kind: str, history: int, length: int) -> Floats:
     """Logarithms of the trend, nought at the end of the history."""
     ahead = np.arange(length) - (history - 1.0)
-    pace = random.uniform(0.15, 1.1) / 180
+    pace = float(random.uniform(0.15, 1.1)) / 180
     if kind == "compound":
-        return pace * ahead
+        steady: Floats = pace * ahead
+        return steady
     if kind == "linear":
         slope = min(pace, 0.8 / history)
-        return np.log(np.maximum(1 + slope * ahead, 0.05))
+        line: Floats = np.log(np.maximum(1 + slope * ahead, 0.05))
+        return line
     if kind == "changing":
         turn = -random.uniform(25, 0.6 * history)
         before = pace * random.choice([0.0, 0.3, 2.0])
         path: Floats = np.where(ahead < turn, pace * turn + before * (ahead - turn), pace * ahead)
         return path
     if kind == "shrinking":
-        return -random.uniform(0.05, 0.6) / 180 * ahead
+        down: Floats = -float(random.uniform(0.05, 0.6)) / 180 * ahead
+        return down
     return np.zeros(length)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spark_jobs.forecast.cleaning import NORMAL_MAD
-from spark_jobs.forecast.design import YEAR, Break, break_of, design_of, priors_of
+from spark_jobs.forecast.design import YEAR, Break, Design, break_of
 from spark_jobs.forecast.noise import Distances, Lasting, whitened
 
 if TYPE_CHECKING:
@@ -42,11 +42,12 @@ def breaks_of(days: Days, logs: Floats, distances: Distances, *, last: int, devi
     least = np.concatenate([least, np.full(len(turns), LEAST_TURN)])
     # A trend that is linear in the peaks is bent on the logarithmic scale: that is no break.
     bend = ((days - last) / YEAR)[:, None] ** 2
-    design = np.concatenate([design_of(days, breaks=[], last=last), bend], axis=1)
+    plain = Design(days, last=last)
+    design = np.concatenate([plain.of(days), bend], axis=1)
     columns = np.stack([break_of(days, each) for each in candidates], axis=1)
     white = whitened(distances.root(SCAN), np.concatenate([logs[:, None], design, columns], axis=1))
     width = design.shape[1] + 1
-    basis = _basis(white[:, 1:width] * np.append(priors_of([]), BEND_PRIOR) / deviation)
+    basis = _basis(white[:, 1:width] * np.append(plain.priors(), BEND_PRIOR) / deviation)
     rest, steps = white[:, 0], white[:, width:]
     rest = rest - basis @ (basis.T @ rest)
     free = steps - basis @ (basis.T @ steps)

@@ -27,6 +27,8 @@ WINDOW_DAYS = 21
 """Days around a day that say what is usual: three weeks."""
 LONGEST_EPISODE_DAYS = 7
 """What lasts longer is a new usual."""
+MOST_EXCEPTIONAL = 0.15
+"""Where more days than this share are far from the usual, being far is usual."""
 ROUNDS = 2
 LEAST_FOR_USUAL = 21
 """Measured days below which no day can be called exceptional."""
@@ -56,6 +58,13 @@ LARGEST_LOG = 80.0
 """What no path goes beyond: 5e34, far above any count."""
 
 
+def since_first_use(days: Days, peaks: Peaks) -> tuple[Days, Peaks]:
+    """Without the empty weeks before something was first in use: they say nothing about how it grows."""
+    used = np.flatnonzero(peaks > 0)
+    begin = int(used[0]) if len(used) else 0
+    return days[begin:], peaks[begin:]
+
+
 def scale_of(peaks: Peaks) -> Scale:
     """The scale for a history with at least one peak above nought."""
     usual = float(np.median(peaks[peaks > 0]))
@@ -74,16 +83,20 @@ class Usual:
     """Standard deviation of ordinary days around the usual."""
 
 
+def all_usual(days: Days, *, deviation: float = 0.0) -> Usual:
+    """No day is out of the ordinary."""
+    return Usual(np.zeros(len(days), dtype=np.bool_), np.zeros(len(days)), deviation)
+
+
 def usual_of(days: Days, logs: Floats) -> Usual:
     """Days far from what is usual around them, the week and the end of the month considered.
 
     The usual is the median of three weeks around a day, times a weekday's and a month day's factor. A day is exceptional
     if it is off by more than 4.5 robust standard deviations and more than a fifth. Exceptional days that follow each
-    other for more than a week are a new usual, not an exception.
+    other for more than a week are a new usual, not an exception; where one day in seven is exceptional, none is.
     """
-    nothing = Usual(np.zeros(len(days), dtype=np.bool_), np.zeros(len(days)), 0.0)
     if len(days) < LEAST_FOR_USUAL:
-        return nothing
+        return all_usual(days)
     weekday, month_day = weekdays(days), month_days(days)
     rhythm = np.zeros(len(days))
     for _ in range(ROUNDS):
@@ -95,6 +108,8 @@ def usual_of(days: Days, logs: Floats) -> Usual:
     deviation = NORMAL_MAD * float(np.median(np.abs(off)))
     far = np.abs(off) > max(FAR * deviation, LEAST_FAR)
     far &= ~_lasting(days, far)
+    if float(far.mean()) > MOST_EXCEPTIONAL:
+        return all_usual(days, deviation=deviation)
     return Usual(far, np.where(far, off, 0.0), deviation)
 
 

@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spark_jobs.forecast import sentences
-from spark_jobs.forecast.result import QUANTILES, Crossing
+from spark_jobs.forecast.result import QUANTILES, Crossing, CrossingState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from spark_jobs.forecast.peaks import Days, Level, Peaks
 
 RECENT_DAYS = 7
 """A level that was passed on one of the last so many days is passed already."""
-UNLIKELY = 0.1
-"""Below this probability within the horizon a level counts as not passed within it: p10 is beyond."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +40,8 @@ def first_days(paths: NDArray[np.float64], value: float, *, reached: bool) -> ND
     """For each path (row) the first day that passes the level, 1 being the first column; one past the last for never."""
     above = is_above(paths, value, reached=reached)
     first = np.argmax(above, axis=1) + 1
-    return np.where(above.any(axis=1), first, paths.shape[1] + 1)
+    found: NDArray[np.int64] = np.where(above.any(axis=1), first, paths.shape[1] + 1)
+    return found
 
 
 def crossing(
@@ -67,15 +64,23 @@ def crossing(
         sentence = sentences.no_limit(level.name)
         return Crossing(level.name, None, level.reached, "no_limit", sentence)
     passed = is_above(history.peaks, level.value, reached=level.reached)
-    days_passed = int(passed.sum())
-    last = int(history.days[passed][-1]) if days_passed else None
-    ordinary = passed & ~history.exceptional
-    recent = bool((history.days[ordinary] > history.made_on - RECENT_DAYS).any())
-    seen = {"last_crossed": last, "days_crossed": days_passed}
+    days_crossed = int(passed.sum())
+    last = int(history.days[passed][-1]) if days_crossed else None
+    ordinary = history.days[passed & ~history.exceptional]
+    recent = bool((ordinary > history.made_on - RECENT_DAYS).any())
+    state: CrossingState
     if paths is None:
         state = "already_crossed" if recent else "no_forecast"
         sentence = sentences.seen_only(level.name, last=last, recent=recent)
-        return Crossing(level.name, level.value, level.reached, state, sentence, **seen)
+        return Crossing(
+            level.name,
+            level.value,
+            level.reached,
+            state,
+            sentence,
+            last_crossed=last,
+            days_crossed=days_crossed,
+        )
     horizon = paths.shape[1]
     first = first_days(paths, level.value, reached=level.reached)
     probability = float((first <= horizon).mean())
@@ -104,7 +109,8 @@ def crossing(
         p10=low,
         p50=middle,
         p90=high,
-        **seen,
+        last_crossed=last,
+        days_crossed=days_crossed,
     )
 
 

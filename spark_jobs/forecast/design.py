@@ -37,14 +37,38 @@ class Break:
     of: Literal["level", "pace"]
 
 
-def design_of(days: Days, *, breaks: Sequence[Break], last: int) -> Floats:
-    """Columns: level, pace, weekdays, days around the end of a month, breaks; level and pace are those of now."""
-    weekday, month_day = weekdays(days), month_days(days)
-    columns = [np.ones(len(days)), (days - last).astype(np.float64)]
-    columns += [(weekday == day).astype(np.float64) - 1 / WEEK for day in range(WEEK)]
-    columns += [(month_day == day).astype(np.float64) for day in MONTH_DAYS]
-    columns += [break_of(days, each) for each in breaks]
-    return np.stack(columns, axis=1)
+class Design:
+    """The columns of a history: level, pace, weekdays, days around the end of a month, breaks.
+
+    Level and pace are those of now. A weekday or a day of the month that was never measured has no column: it is taken to be
+    as the others are on average.
+    """
+
+    def __init__(self, days: Days, *, last: int, breaks: Sequence[Break] = ()) -> None:
+        self._last, self._breaks = last, breaks
+        seen, month_seen = weekdays(days), month_days(days)
+        self._weekdays = [day for day in range(WEEK) if bool((seen == day).any())]
+        self._month_days = [day for day in MONTH_DAYS if bool((month_seen == day).any())]
+
+    def of(self, days: Days) -> Floats:
+        """The columns on those days."""
+        weekday, month_day = weekdays(days), month_days(days)
+        mean = 1 / len(self._weekdays)
+        known = np.isin(weekday, self._weekdays)
+        columns = [np.ones(len(days)), (days - self._last).astype(np.float64)]
+        columns += [np.where(known, (weekday == day) - mean, 0.0) for day in self._weekdays]
+        columns += [(month_day == day).astype(np.float64) for day in self._month_days]
+        columns += [break_of(days, each) for each in self._breaks]
+        return np.stack(columns, axis=1)
+
+    def priors(self) -> Floats:
+        """Standard deviations of the coefficients before anything is measured."""
+        return np.array(
+            [LEVEL_PRIOR, GROWTH_PRIOR]
+            + [WEEK_PRIOR] * len(self._weekdays)
+            + [MONTH_PRIOR] * len(self._month_days)
+            + [SHIFT_PRIOR if each.of == "level" else TURN_PRIOR for each in self._breaks]
+        )
 
 
 def break_of(days: Days, found: Break) -> Floats:
@@ -54,13 +78,3 @@ def break_of(days: Days, found: Break) -> Floats:
         return turned
     shifted: Floats = -(days < found.day).astype(np.float64)
     return shifted
-
-
-def priors_of(breaks: Sequence[Break]) -> Floats:
-    """Standard deviations of the coefficients before anything is measured."""
-    return np.array(
-        [LEVEL_PRIOR, GROWTH_PRIOR]
-        + [WEEK_PRIOR] * WEEK
-        + [MONTH_PRIOR] * len(MONTH_DAYS)
-        + [SHIFT_PRIOR if each.of == "level" else TURN_PRIOR for each in breaks]
-    )

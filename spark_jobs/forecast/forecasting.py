@@ -9,12 +9,12 @@ import numpy as np
 
 from spark_jobs.forecast import sentences
 from spark_jobs.forecast.baselines import baselines_of
-from spark_jobs.forecast.cleaning import Scale, Usual, scale_of, usual_of
+from spark_jobs.forecast.cleaning import Scale, Usual, all_usual, scale_of, since_first_use, usual_of
 from spark_jobs.forecast.crossings import History, crossing
 from spark_jobs.forecast.paths import Paths, resampled, with_episodes
 from spark_jobs.forecast.peaks import DailyPeaks, Level, Resize
-from spark_jobs.forecast.structural import structural
 from spark_jobs.forecast.result import NAMES, QUANTILES, Crossing, Forecast, Resized, State
+from spark_jobs.forecast.structural import structural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,9 +76,16 @@ def forecast(
     if not len(days):
         return maker.without("not_measured", sentences.not_measured())
     recent = days > days[-1] - MOST_DAYS
-    maker.days, maker.values = days[recent], values[recent]
+    maker.days, maker.values = since_first_use(days[recent], values[recent])
     if len(maker.days) < LEAST_DAYS:
-        return maker.without("too_short", sentences.too_short(measured=len(maker.days), needed=LEAST_DAYS))
+        return maker.without(
+            "too_short",
+            sentences.too_short(
+                measured=len(maker.days),
+                needed=LEAST_DAYS,
+                since_first_use=len(maker.days) < int(recent.sum()),
+            ),
+        )
     age = made_on - int(days[-1])
     if age > MOST_AGE_DAYS:
         sentence = sentences.out_of_date(last=int(days[-1]), age=age, most=MOST_AGE_DAYS)
@@ -123,7 +130,7 @@ class _Maker:
         scale = scale_of(self.values)
         empty = float((self.values <= scale.offset).mean())
         if empty > MOSTLY_EMPTY:
-            usual = Usual(np.zeros(len(self.days), dtype=np.bool_), np.zeros(len(self.days)), 0.0)
+            usual = all_usual(self.days)
             drawn = resampled(self.days, self.values, ahead=ahead, count=count, random=random)
         else:
             usual = usual_of(self.days, scale.of(self.values))
@@ -147,7 +154,7 @@ class _Maker:
             growth=growth,
             ordinary=ordinary,
             resizes=self._resizes(usual.exceptional, ordinary, spikes),
-            notes=drawn.notes,
+            notes=(*drawn.notes, *sentences.exceptional(self.days[usual.exceptional])),
         )
 
     def _flat(self, count: int) -> Forecast:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -215,7 +215,7 @@ def _with_sentence(found: Score) -> Score:
         if crossing.actual is not None:
             said = "beyond the horizon" if crossing.predicted is None else f"in {in_days(crossing.predicted)}"
             told += f" {crossing.level} came after {in_days(crossing.actual)}; predicted {said}."
-    return Score(**{**{name: getattr(found, name) for name in found.__slots__}, "sentence": told})
+    return replace(found, sentence=told)
 
 
 __all__ = ["CrossingScore", "Score", "first_crossing", "pinball", "score", "wape"]

@@ -9,6 +9,7 @@ from spark_jobs.forecast.peaks import iso
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from spark_jobs.forecast.peaks import Days
     from spark_jobs.forecast.result import Crossing
 
 LEAST_PERCENT, MOST_PERCENT = 1, 99
@@ -112,6 +113,15 @@ def forecast(crossings: Sequence[Crossing], *, growth: tuple[float, float, float
     if not known:
         return f"No limit known. {grows}."
     return f"{known[0].sentence}. {grows}."
+
+
+def exceptional(found: Days) -> tuple[str, ...]:
+    """Days that were left out because they are far from the usual."""
+    if not len(found):
+        return ()
+    if len(found) == 1:
+        return (f"1 day out of the ordinary was left out: {iso(found[0])}.",)
+    return (f"{len(found)} days out of the ordinary were left out, the last {iso(found[-1])}.",)
 
 
 def resized(name: str, crossings: Sequence[Crossing]) -> str:

@@ -21,7 +21,7 @@ from scipy.linalg import lapack
 
 from spark_jobs.forecast.breaks import breaks_of
 from spark_jobs.forecast.cleaning import Scale, Usual
-from spark_jobs.forecast.design import PACE, Break, design_of, priors_of
+from spark_jobs.forecast.design import PACE, Break, Design
 from spark_jobs.forecast.noise import (
     LEVEL_WALKS,
     NOISES,
@@ -35,8 +35,6 @@ from spark_jobs.forecast.paths import GROWTH_DAYS, Paths
 from spark_jobs.forecast.peaks import iso
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from spark_jobs.forecast.peaks import Days, Peaks
@@ -92,15 +90,16 @@ def structural(
     deviation = max(usual.deviation, LEAST_DEVIATION)
     distances = Distances(days, last=last)
     breaks = breaks_of(days, logs - centre, distances, last=last, deviation=deviation)
-    fits = _Fitter(days, logs - centre, distances, breaks, last=last, deviation=deviation).fits()
+    design = Design(days, last=last, breaks=breaks)
+    fits = _Fitter(logs - centre, distances, design.of(days), design.priors(), deviation=deviation).fits()
     weights = np.array([fit.log_evidence for fit in fits])
     weights = np.exp(weights - weights.max())
     order = [int(number) for number in np.argsort(-weights, kind="stable") if weights[number] >= NEGLIGIBLE]
     shares = weights[order] / weights[order].sum()
     sizes = np.diff(np.rint(np.cumsum(shares) * count).astype(np.int64), prepend=0)
-    design = design_of(last + 1 + np.arange(ahead), breaks=breaks, last=last)
+    coming = design.of(last + 1 + np.arange(ahead))
     parts = [
-        _drawn(fits[number], distances, design, int(size), random)
+        _drawn(fits[number], distances, coming, int(size), random)
         for number, size in zip(order, sizes, strict=True)
         if size
     ]
@@ -123,18 +122,10 @@ def _told(found: Break) -> str:
 
 class _Fitter:
     def __init__(
-        self,
-        days: Days,
-        logs: Floats,
-        distances: Distances,
-        breaks: Sequence[Break],
-        *,
-        last: int,
-        deviation: float,
+        self, logs: Floats, distances: Distances, design: Floats, priors: Floats, *, deviation: float
     ) -> None:
-        self._logs, self._distances, self._deviation = logs, distances, deviation
-        self._design = design_of(days, breaks=breaks, last=last)
-        self._precision = (deviation / priors_of(breaks)) ** 2
+        self._logs, self._distances, self._design, self._deviation = logs, distances, design, deviation
+        self._precision = (deviation / priors) ** 2
         self._pace = 0.0
 
     def fits(self) -> list[_Fit]:

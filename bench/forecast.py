@@ -1,0 +1,354 @@
+"""How good forecasts are: structures with known futures, crossings and usage, against simple rules and other models.
+
+What is scored is what came: the first day on which the peak that was drawn for it, noise and all, is above 85 % of the
+structure's total; not the day on which the truth without noise would have been. Exceptional days (backlogs of a
+consumer that stood still) are left out of what came, as they are of the forecast's days.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bench.forecast_candidates import CANDIDATES, candidate_paths
+from bench.forecast_world import HORIZON, world
+from spark_jobs.forecast import DailyPeaks, Forecast, Level, forecast
+from spark_jobs.forecast.baselines import baselines_of, last_value, seasonal_naive, straight_line
+from spark_jobs.forecast.crossings import day_quantiles, first_days
+from spark_jobs.forecast.result import NAMES
+from spark_jobs.forecast.scoring import pinball, wape
+from spark_jobs.simulate.statistics import daily_peaks
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Days = NDArray[np.int64]
+
+STRUCTURES = 200
+CANDIDATE_STRUCTURES = 100
+BEYOND = HORIZON + 1
+NEVER = 10_000
+SEED = 5
+FIRST = 1000
+"""The first structure's number. The model's settings were chosen on structures before it."""
+OURS = "cfplan"
+PATHS = 500
+MS = 1000.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """A structure: what a forecast may know, and what came."""
+
+    days: Days
+    peaks: Floats
+    level: float
+    coming: Days
+    came: Floats
+    """The peaks that came on those days, nan where not measured; without exceptional days."""
+    came_with_exceptional: Floats | None
+    crossed: int
+    """The day on which the level was passed; beyond the horizon, when it was."""
+    crossed_without_noise: int
+
+
+def simulated(seed: int) -> Case:
+    """A structure of `spark_jobs.simulate`."""
+    sample = daily_peaks(seed, horizon_days=2 * HORIZON)
+    level = sample.levels["full_threshold"]
+    expected = sample.truth.expected[len(sample.days) :]
+    return Case(
+        sample.days,
+        sample.peaks,
+        level,
+        sample.future_days[:HORIZON],
+        sample.future_peaks[:HORIZON],
+        None,
+        _first(np.nan_to_num(sample.future_peaks), level),
+        _first(expected, level),
+    )
+
+
+def other(seed: int) -> Case:
+    """A structure of `bench.forecast_world`."""
+    found = world(seed)
+    return Case(
+        found.days,
+        found.peaks,
+        found.level,
+        found.future_days[:HORIZON],
+        found.future_ordinary[:HORIZON],
+        found.future_peaks[:HORIZON],
+        _first(found.future_ordinary, found.level),
+        _first(found.noise_free, found.level),
+    )
+
+
+WORLDS: dict[str, Callable[[int], Case]] = {"simulated": simulated, "other": other}
+
+
+def _first(path: Floats, level: float) -> int:
+    above = np.flatnonzero(path > level)
+    return int(above[0]) + 1 if len(above) else NEVER
+
+
+# ---- what was said, and how good it was ------------------------------------------------------------------------------
+
+
+@dataclass
+class Tally:
+    """The scores of one way to forecast, gathered over structures."""
+
+    errors: list[int] = field(default_factory=list)
+    errors_without_noise: list[int] = field(default_factory=list)
+    covered: list[bool] = field(default_factory=list)
+    early: list[bool] = field(default_factory=list)
+    late: list[bool] = field(default_factory=list)
+    open_cases: list[bool] = field(default_factory=list)
+    said_beyond: int = 0
+    said_within: int = 0
+    wape: list[float] = field(default_factory=list)
+    pinball: list[float] = field(default_factory=list)
+    days_covered: list[float] = field(default_factory=list)
+    probabilities: list[float] = field(default_factory=list)
+    happened: list[bool] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+
+    def crossing(self, case: Case, days: Sequence[int | None]) -> None:
+        """Hold p10, p50 and p90 of the crossing against what came.
+
+        An error is counted where the level was passed within the horizon, or was said to be. Said to be beyond and yet
+        passed counts as worse than any error.
+        """
+        low, middle, high = (BEYOND if day is None else day for day in days)
+        came = min(case.crossed, BEYOND)
+        if came <= HORIZON or middle <= HORIZON:
+            self.errors.append(abs(middle - case.crossed) if middle <= HORIZON else NEVER)
+            self.errors_without_noise.append(
+                abs(middle - case.crossed_without_noise) if middle <= HORIZON else NEVER
+            )
+            self.said_beyond += middle > HORIZON
+            self.said_within += came > HORIZON
+        self.covered.append(low <= came <= high)
+        self.early.append(came < low)
+        self.late.append(came > high)
+        self.open_cases.append(low <= HORIZON)
+
+    def usage(self, case: Case, quantiles: Floats) -> None:
+        """Hold p10, p50 and p90 of each day's peak against what came."""
+        measured = np.isfinite(case.came)
+        actual, said = case.came[measured], quantiles[:, measured]
+        self.wape.append(wape(actual, said[1]) or 0.0)
+        self.pinball.append(pinball(actual, said) or 0.0)
+        self.days_covered.append(float(((actual >= said[0]) & (actual <= said[2])).mean()))
+
+
+def peaks_of(case: Case, number: int) -> DailyPeaks:
+    """The history as a forecast takes it."""
+    return DailyPeaks("SIM1", f"APPL{number}", "entries", case.days, case.peaks, "entries")
+
+
+def ours(case: Case, number: int) -> Forecast:
+    """The forecast of the night."""
+    return forecast(peaks_of(case, number), levels=[Level("85 %", case.level)], seed=SEED, resizes=())
+
+
+def measure_ours(name: str, structures: int) -> tuple[Tally, dict[str, Tally]]:
+    """The forecast of the night, and the simple rules, over the structures of a world."""
+    tally, rules = Tally(), {rule: Tally() for rule in RULES}
+    for number, case in cases(name, structures):
+        begun = time.process_time()
+        found = ours(case, number)
+        tally.seconds.append(time.process_time() - begun)
+        (crossing,) = found.crossings
+        tally.crossing(case, (crossing.p10, crossing.p50, crossing.p90))
+        tally.usage(case, np.array([found.quantiles[quantile] for quantile in NAMES]))
+        if case.came_with_exceptional is not None and crossing.probability_with_exceptional_days is not None:
+            tally.probabilities.append(crossing.probability_with_exceptional_days)
+            tally.happened.append(bool((case.came_with_exceptional > case.level).any()))
+        for rule, quantiles in rules_of(case).items():
+            rules[rule].usage(case, quantiles)
+    return tally, rules
+
+
+def cases(name: str, structures: int) -> Iterator[tuple[int, Case]]:
+    """Structures of a world with their numbers."""
+    for number in range(FIRST, FIRST + structures):
+        yield number, WORLDS[name](number)
+
+
+# ---- simple rules ----------------------------------------------------------------------------------------------------
+
+RULES = ("last value", "seasonal naive", "straight line through all points")
+SPREADS = {"p10": 0.1, "p90": 0.9}
+
+
+def rules_of(case: Case) -> dict[str, Floats]:
+    """p10, p50 and p90 by the simple rules. Their intervals are those of their own errors in the history.
+
+    The error at a lead of h days is that which the rule would have made h days ahead in the history (at most half of the
+    history ahead), as a ratio.
+    """
+    known = np.isfinite(case.peaks)
+    days, peaks = case.days[known], case.peaks[known]
+    last = int(days[-1])
+    simple = baselines_of(days, peaks, made_on=last)
+    lead = case.coming - last
+    said = {
+        RULES[0]: last_value(simple, case.coming),
+        RULES[1]: seasonal_naive(simple, case.coming),
+        RULES[2]: straight_line(simple, case.coming, made_on=last),
+    }
+    line = straight_line(simple, days, made_on=last)
+    off_line = np.quantile(peaks - line, (0.1, 0.9))
+    spreads = {
+        RULES[0]: _ratios(days, peaks, lead, week=1),
+        RULES[1]: _ratios(days, peaks, lead, week=7),
+    }
+    found = {
+        rule: np.stack([said[rule] * low, said[rule], said[rule] * high])
+        for rule, (low, high) in spreads.items()
+    }
+    found[RULES[2]] = np.stack(
+        [np.maximum(said[RULES[2]] + off_line[0], 0), said[RULES[2]], said[RULES[2]] + off_line[1]]
+    )
+    return found
+
+
+def _ratios(days: Days, peaks: Floats, lead: Days, *, week: int) -> tuple[Floats, Floats]:
+    """p10 and p90 of a later peak over an earlier one, for each lead (rounded up to whole weeks where they count)."""
+    span = int(days[-1] - days[0]) + 1
+    series = np.full(span, np.nan)
+    series[days - days[0]] = np.maximum(peaks, 1.0)
+    low, high = np.ones(len(lead)), np.ones(len(lead))
+    known: dict[int, tuple[float, float]] = {}
+    for number, ahead in enumerate(lead.tolist()):
+        lag = min(-(-ahead // week) * week, span // 2 // week * week)
+        if lag not in known:
+            ratios = series[lag:] / series[:-lag]
+            ratios = ratios[np.isfinite(ratios)]
+            known[lag] = (float(np.quantile(ratios, 0.1)), float(np.quantile(ratios, 0.9)))
+        low[number], high[number] = known[lag]
+    return np.minimum(low, 1.0), np.maximum(high, 1.0)
+
+
+# ---- other models ----------------------------------------------------------------------------------------------------
+
+
+def measure_candidate(candidate: str, name: str, structures: int) -> Tally:
+    """One of the other models over the structures of a world."""
+    tally = Tally()
+    for number, case in cases(name, structures):
+        random = np.random.default_rng((SEED, number))
+        begun = time.process_time()
+        paths = candidate_paths(candidate, case.days, case.peaks, ahead=HORIZON, count=PATHS, random=random)
+        tally.seconds.append(time.process_time() - begun)
+        tally.crossing(case, day_quantiles(first_days(paths, case.level, reached=False), HORIZON))
+        tally.usage(case, np.quantile(paths, (0.1, 0.5, 0.9), axis=0))
+    return tally
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+
+def share(flags: Sequence[bool]) -> float:
+    """In percent."""
+    return 100 * float(np.mean(flags))
+
+
+def crossing_table(tally: Tally) -> list[str]:
+    """How good the days of crossings are."""
+    open_cases = [
+        covered for covered, is_open in zip(tally.covered, tally.open_cases, strict=True) if is_open
+    ]
+    rows = [
+        ("structures", f"{len(tally.covered)}"),
+        ("of them passed within 180 days, or said to", f"{len(tally.errors)}"),
+        ("median absolute error of p50", f"{np.median(tally.errors):.0f} days"),
+        ("the same against the day without noise", f"{np.median(tally.errors_without_noise):.0f} days"),
+        ("passed within 180 days, said beyond", f"{tally.said_beyond}"),
+        ("passed beyond 180 days, said within", f"{tally.said_within}"),
+        ("80 % intervals that hold the day", f"{share(tally.covered):.0f} %"),
+        ("of those that begin within 180 days", f"{share(open_cases):.0f} %"),
+        ("passed before the interval", f"{share(tally.early):.0f} %"),
+        ("passed after the interval", f"{share(tally.late):.0f} %"),
+    ]
+    if tally.probabilities:
+        rows += [
+            (
+                "passed within 180 days, exceptional days included: as said",
+                f"{100 * np.mean(tally.probabilities):.0f} %",
+            ),
+            ("as it came", f"{share(tally.happened):.0f} %"),
+        ]
+    return ["| crossing of 85 % | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)]
+
+
+def usage_table(tallies: dict[str, Tally]) -> list[str]:
+    """How good the peaks are."""
+    lines = [
+        "| daily peaks, 180 days | weighted absolute error | pinball loss | in the 80 % interval |",
+        "|---|---|---|---|",
+    ]
+    for name, tally in tallies.items():
+        lines.append(
+            f"| {name} | {100 * np.mean(tally.wape):.1f} % | {100 * np.mean(tally.pinball):.2f} % "
+            f"| {100 * np.mean(tally.days_covered):.0f} % |"
+        )
+    return lines
+
+
+def candidate_table(tallies: dict[str, Tally]) -> list[str]:
+    """The models side by side."""
+    lines = [
+        "| model | median error of the crossing | intervals that hold it | weighted absolute error | pinball loss |",
+        "|---|---|---|---|---|",
+    ]
+    for name, tally in tallies.items():
+        error = float(np.median(tally.errors))
+        told = f"{error:.0f} days" if error < NEVER else "beyond"
+        lines.append(
+            f"| {name} | {told} | {share(tally.covered):.0f} % | {100 * np.mean(tally.wape):.1f} % "
+            f"| {100 * np.mean(tally.pinball):.2f} % |"
+        )
+    return lines
+
+
+def ms_each(tally: Tally) -> str:
+    """Processor time of a forecast."""
+    return f"{MS * float(np.median(tally.seconds)):.0f} ms of processor time each, at most {MS * max(tally.seconds):.0f}"
+
+
+def world_tables(name: str, structures: int) -> tuple[list[str], Tally]:
+    """The two tables of a world, as they stand in docs/forecasts.md."""
+    tally, rules = measure_ours(name, structures)
+    return [*crossing_table(tally), "", *usage_table({OURS: tally, **rules})], tally
+
+
+def candidates_of(name: str, structures: int) -> dict[str, Tally]:
+    """All models over the same structures."""
+    found = {OURS: measure_ours(name, structures)[0]}
+    found.update({candidate: measure_candidate(candidate, name, structures) for candidate in CANDIDATES})
+    return found
+
+
+def print_tables(*, structures: int, candidates: int) -> None:
+    """What `python -m bench --only forecast` prints; docs/forecasts.md has the same tables."""
+    for name in WORLDS:
+        lines, tally = world_tables(name, structures)
+        print(f"\n<!-- forecast: {name}, {structures} structures -->")
+        print("\n".join(lines))
+        print(f"<!-- end -->\n{ms_each(tally)}")
+    if candidates:
+        for name in WORLDS:
+            tallies = candidates_of(name, candidates)
+            print(f"\n<!-- models: {name}, {candidates} structures -->")
+            print("\n".join(candidate_table(tallies)))
+            print("<!-- end -->")
+            for candidate, tally in tallies.items():
+                print(f"{candidate}: {ms_each(tally)}")
