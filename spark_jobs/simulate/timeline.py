@@ -128,7 +128,7 @@ def make_timeline(site: Site) -> Timeline:
     if offloading:
         made.rises += planner.rise("offload_storm", offloading[0], _day(days, 0.80), STORM_HOURS, STORM_USAGE)
     made.rises += planner.rise(
-        "backlog", structure(2, applications), _day(days, 0.90), BACKLOG_HOURS, BACKLOG_USAGE
+        "backlog", structure(2, applications), max(days - 3, 0), BACKLOG_HOURS, BACKLOG_USAGE
     )
     outage = _day(days, 0.55)
     if days >= 14:  # noqa: PLR2004 - shorter ones have no days to lose
