@@ -91,8 +91,8 @@ def world(seed: int) -> World:
 
 def _growth(random: np.random.Generator, kind: str, history: int, length: int) -> Floats:
     """Logarithms of the trend, nought at the end of the history."""
-    ahead = np.arange(length) - (history - 1.0)
-    pace = float(random.uniform(0.15, 1.1)) / 180
+    ahead: Floats = np.arange(length, dtype=np.float64) - (history - 1)
+    pace: float = float(random.uniform(0.15, 1.1)) / 180
     if kind == "compound":
         steady: Floats = pace * ahead
         return steady

@@ -83,9 +83,13 @@ def not_measured() -> str:
     return "Nothing was measured."
 
 
-def too_short(*, measured: int, needed: int) -> str:
+def too_short(*, measured: int, needed: int, since_first_use: bool) -> str:
     """Not enough history."""
-    return f"{days(measured)} measured: a forecast needs {days(needed)}. Until then usage is shown without forecast."
+    since = " since it was first in use" if since_first_use else ""
+    return (
+        f"{days(measured)} measured{since}: a forecast needs {days(needed)}. "
+        "Until then usage is shown without forecast."
+    )
 
 
 def out_of_date(*, last: int, age: int, most: int) -> str:
