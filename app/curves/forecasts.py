@@ -134,7 +134,7 @@ class Predicted:
         """The level that is passed first: one that is passed already, else the one with the earliest middle estimate."""
         crossed = [each for each in self.crossings if each.state == "already_crossed"]
         dated = [each for each in self.crossings if each.dates[1] is not None]
-        likely = [each for each in self.crossings if each.probability]
+        likely = [each for each in self.crossings if each.state == "possible"]
         if crossed:
             return crossed[-1]
         if dated:

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+
+from app.main import create_app
+from app.settings import Settings
+from tests.databases import database, postgres_server, url
+
+__all__ = ["database", "postgres_server", "url"]
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[FastAPI]:
+    """An application with an empty database that no other test sees."""
+    made = create_app(Settings(data_dir=tmp_path / "data"))
+    yield made
+    made.state.database.close()
