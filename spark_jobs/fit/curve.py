@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -42,6 +42,8 @@ WIDEST = 0.1
 WIDEST_APART = 0.25
 """Half the interval of the cost of an entry or of an element; where it is wider, only the bundle is given."""
 OUTLIER = "off the line of the others by more than chance"
+EARLIER = "of another base than now: allocated before the coupling facility was empty on"
+"""With the day after it."""
 OTHER_RATIO = "at another ratio than most, and too few there to tell entries and elements apart"
 
 
@@ -66,7 +68,8 @@ def fit_curve(points: Iterable[AllocationPoint], *, confidence: float = 0.9) -> 
         confidence=confidence,
         gathered=gathered,
     )
-    stretches = gathered.stretches
+    _part_by_base(gathered.stretches)
+    stretches = _in(gathered.stretches)
     ratios = _ratios(stretches)
     main = max(ratios, key=lambda ratio: ratio.points, default=None)
     if main is None:
@@ -81,7 +84,11 @@ def fit_curve(points: Iterable[AllocationPoint], *, confidence: float = 0.9) -> 
     for stretch in stretches:
         if not _same_ratio(stretch.elements_per_entry, main.elements_per_entry):
             stretch.left_out = OTHER_RATIO
-    return _bundle(frame, stretches, main.elements_per_entry)
+    return _bundle(frame, _in(stretches), main.elements_per_entry)
+
+
+def _in(stretches: Iterable[Stretch]) -> list[Stretch]:
+    return [stretch for stretch in stretches if stretch.left_out is None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +102,13 @@ class _Frame:
     confidence: float
     gathered: Gathered
 
+    def since(self) -> str:
+        """Since when points count, where earlier ones do not."""
+        day = next(
+            (s.left_out for s in self.gathered.stretches if (s.left_out or "").startswith(EARLIER)), None
+        )
+        return f" since {day.rpartition(' ')[2]}" if day else ""
+
     def without(self, reason: str) -> CurveFit:
         """A fit without figures."""
         return self.made("too_little", reason, kind=None, note=None, fitted=None)
@@ -106,7 +120,7 @@ class _Frame:
         *,
         kind: Kind | None,
         note: str | None,
-        fitted: Sequence[float] | None,
+        fitted: Callable[[Stretch], float] | None,
         base: Estimate | None = None,
         entry: Estimate | None = None,
         element: Estimate | None = None,
@@ -116,7 +130,7 @@ class _Frame:
     ) -> CurveFit:
         """A fit of this state and with these figures."""
         stretches = self.gathered.stretches
-        used = [stretch for stretch in stretches if stretch.left_out is None]
+        used = _in(stretches)
         left_out = Counter(self.gathered.left_out)
         for stretch in stretches:
             if stretch.left_out is not None:
@@ -155,12 +169,56 @@ class _Frame:
                     size_bytes=stretch.size_bytes,
                     entries=stretch.entries,
                     elements=stretch.elements,
-                    fitted_bytes=None if fitted is None else float(fitted[number]),
+                    fitted_bytes=None if fitted is None else fitted(stretch),
                     left_out=stretch.left_out,
                 )
-                for number, stretch in enumerate(stretches)
+                for stretch in stretches
             ),
         )
+
+
+def _part_by_base(stretches: Sequence[Stretch]) -> None:
+    """Leave out what was allocated before an upgrade: everything was allocated anew, and does not fit to what was.
+
+    A coupling facility is emptied for an upgrade of its control code, and for other reasons. Where what came after
+    fits to what was before, all of it counts.
+    """
+    emptied = _emptied(stretches)
+    if emptied is None:
+        return
+    before = [s for s in stretches if s.allocated_at is not None and s.allocated_at < emptied]
+    after = [s for s in stretches if s.allocated_at is not None and s.allocated_at >= emptied]
+    ratio = max(_ratios(stretches), key=lambda each: each.points).elements_per_entry
+    same = [[s for s in part if _same_ratio(s.elements_per_entry, ratio)] for part in (before, after)]
+    if len(same[0]) < FEWEST_POINTS or not same[1]:
+        return
+    old, new = _arrays(same[0]), _arrays(same[1])
+    unit = _unit(old.sizes, old.entries)
+    fit = _regress(np.column_stack([np.ones(len(old.sizes)), old.entries * unit]), old, same[0])
+    design = np.column_stack([np.ones(len(new.sizes)), new.entries * unit])
+    expected = fit.expects(design, new.sizes / MIB, sizes=new.sizes)
+    if 2 * int(expected.sum()) < len(new.sizes):
+        for stretch in before:
+            stretch.left_out = f"{EARLIER} {emptied.date().isoformat()}"
+
+
+def _emptied(stretches: Sequence[Stretch]) -> dt.datetime | None:
+    """The last time from which on every structure was allocated anew, and before which all others were gone."""
+    moments = sorted({s.allocated_at for s in stretches if s.allocated_at is not None}, reverse=True)
+    if any(s.allocated_at is None for s in stretches):
+        return None
+    for moment in moments:
+        before = [s for s in stretches if s.allocated_at is not None and s.allocated_at < moment]
+        after = {
+            (s.qsg, s.structure) for s in stretches if s.allocated_at is not None and s.allocated_at >= moment
+        }
+        if (
+            len(before) >= FEWEST_POINTS
+            and len(after) > 1
+            and all(s.last_day <= moment.date() for s in before)
+        ):
+            return moment
+    return None
 
 
 def _same_ratio(one: float, other: float) -> bool:
@@ -207,7 +265,7 @@ def _two_costs(frame: _Frame, stretches: list[Stretch]) -> CurveFit | None:
         contradiction,
         kind="two_costs",
         note="The data hold several ratios of entries to elements, so that the costs of both are known.",
-        fitted=(design @ fit.coefficients * MIB).tolist(),
+        fitted=lambda s: base.value + entry.value * s.entries + element.value * s.elements,
         base=base,
         entry=entry,
         element=element,
@@ -217,15 +275,14 @@ def _two_costs(frame: _Frame, stretches: list[Stretch]) -> CurveFit | None:
     )
 
 
-def _bundle(frame: _Frame, stretches: list[Stretch], measured: float) -> CurveFit:
-    """Base and bundle of the stretches that are not left out."""
-    chosen = [stretch for stretch in stretches if stretch.left_out is None]
+def _bundle(frame: _Frame, chosen: list[Stretch], measured: float) -> CurveFit:
+    """Base and bundle of stretches that have one ratio."""
     if len(chosen) < FEWEST_POINTS:
         return frame.without(
             f"Only {_number(len(chosen), 'different allocation')} of application structures "
-            f"{'was' if len(chosen) == 1 else 'were'} seen; {FEWEST_POINTS} are the fewest."
+            f"{'was' if len(chosen) == 1 else 'were'} seen{frame.since()}; {FEWEST_POINTS} are the fewest."
         )
-    every, arrays = _arrays(stretches), _arrays(chosen)
+    arrays = _arrays(chosen)
     refusal = _too_alike(arrays.sizes)
     if refusal:
         return frame.without(refusal)
@@ -253,14 +310,15 @@ def _bundle(frame: _Frame, stretches: list[Stretch], measured: float) -> CurveFi
         return frame.without(refusal)
     contradiction = _contradiction(base, bundle, per_entry, frame.confidence)
     ratio_text = f"{ratio[0]}:{ratio[1]}"
-    all_bundles = (1 - share) * every.entries + share * every.elements / per_entry
     return frame.made(
         "rejected" if contradiction else "fitted",
         contradiction,
         kind="bundle",
         note=f"The data hold one ratio of entries to elements, {ratio_text}: entries and elements rise together, so that only "
         "the cost of an entry with its elements is known, not what each costs.",
-        fitted=(base.value + bundle.value * all_bundles).tolist(),
+        fitted=lambda s: (
+            base.value + bundle.value * ((1 - share) * s.entries + share * s.elements / per_entry)
+        ),
         base=base,
         bundle=bundle,
         ratio=ratio,

@@ -56,6 +56,7 @@ class Regression:
     design: Floats
     residuals: Floats
     groups: NDArray[np.intp]
+    median_size: float
 
     def interval(self, contrast: Floats, *, confidence: float) -> tuple[float, float, float]:
         """A linear combination of the coefficients, and the interval that holds it: value, low, high."""
@@ -63,6 +64,17 @@ class Regression:
         root, freedom = self._sandwich(contrast) if self.growth or self.likeness else self._plain(contrast)
         half = root * float(stats.t.ppf(0.5 + confidence / 2, freedom))
         return value, value - half, value + half
+
+    def expects(self, design: Floats, values: Floats, *, sizes: Floats) -> Mask:
+        """Which of these new points could be of the same line, each tested for itself."""
+        scales = _scales(sizes / self.median_size, self.growth)
+        points, columns = self.design.shape
+        freedom = max(points - columns, 1)
+        rows = design / scales[:, None] @ np.linalg.pinv(self.design)
+        variance = float(self.residuals @ self.residuals) / freedom * (1 + np.einsum("ij,ij->i", rows, rows))
+        off = (values - design @ self.coefficients) / scales
+        expected: Mask = off**2 <= float(stats.t.ppf(1 - LEVEL / 2, freedom)) ** 2 * variance + _floor(values)
+        return expected
 
     def _plain(self, contrast: Floats) -> tuple[float, float]:
         """Standard error and degrees of freedom where deviations are equal and independent."""
@@ -108,7 +120,14 @@ def regress(
     likeness = max(_LIKENESSES, key=lambda each: _alike_likelihood(x, y, of, each))
     x, y = _unlike(x, of, likeness), _unlike(y[:, None], of, likeness)[:, 0]
     coefficients = np.linalg.pinv(x) @ y
-    return Regression(coefficients, used, share, likeness, x, y - x @ coefficients, of)
+    return Regression(
+        coefficients, used, share, likeness, x, y - x @ coefficients, of, float(np.median(sizes))
+    )
+
+
+def _floor(values: Floats) -> float:
+    """A squared deviation that is none: what arithmetic loses."""
+    return float((_TINY**0.5 * np.median(np.abs(values))) ** 2)
 
 
 def _scales(relative: Floats, share: float) -> Floats:
@@ -220,7 +239,7 @@ def _belonging(design: Floats, values: Floats, used: Mask) -> Mask:
     freedom = count - columns
     variance = float(residuals[used] @ residuals[used]) / freedom
     spread = np.einsum("ij,ij->i", design @ influence, design @ influence)
-    floor = (_TINY**0.5 * float(np.median(np.abs(values)))) ** 2
+    floor = _floor(values)
     outside = ~used
     # A point outside: as a new observation. A point inside: as if it had not been there (externally studentised).
     expected = variance * (1 + spread)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import random
 import re
@@ -16,7 +17,7 @@ from statsmodels.robust.resistant_linear_model import RLMDetSMM
 from bench.fit import deviating
 from planner_core.fitted import fitted_curve
 from spark_jobs.fit import AllocationPoint, CurveFit, Estimate, fit_all, fit_curve
-from spark_jobs.fit.curve import OTHER_RATIO, OUTLIER
+from spark_jobs.fit.curve import EARLIER, OTHER_RATIO, OUTLIER
 from tests.fit.allocations import MIB, fitting, seen, site
 
 SIZES = (64, 128, 256, 400, 512, 1024, 2048, 4096)
@@ -243,3 +244,39 @@ def test_the_core_makes_a_curve_of_it(ratio: float) -> None:
     assert float(curve.base) == pytest.approx(22 * MIB, rel=1e-3)
     assert float(curve.elements_per_entry) == ratio
     assert float(curve.bundle) == pytest.approx(640 + ratio * 270, rel=1e-4)
+
+
+def upgraded(base_mib: float, *, after: tuple[int, ...] = SIZES) -> list[AllocationPoint]:
+    """All structures leave their coupling facility on the tenth day and are allocated anew on the eleventh."""
+    points = []
+    for number, size in enumerate(SIZES):
+        points += seen(f"APP{number}", range(10), *fitting(size + number))
+    for number, size in enumerate(after):
+        again = dt.datetime(2026, 3, 2, 4, tzinfo=dt.UTC) + dt.timedelta(days=11, minutes=number)
+        allocated = fitting(size, base_mib=base_mib)
+        points += seen(f"APP{number}", range(12, 20), *allocated, allocated_at=again)
+    return points
+
+
+def test_after_an_upgrade_only_what_was_allocated_since_counts() -> None:
+    fit = fit_curve(upgraded(30.0))
+    assert fit.state == "fitted"
+    assert value(fit.base_bytes) == pytest.approx(30 * MIB, rel=1e-3)
+    ((why, count),) = fit.points_left_out
+    assert why == f"{EARLIER} 2026-03-13"
+    assert count == 10 * len(SIZES)
+
+
+def test_an_emptied_coupling_facility_that_costs_what_it_did_keeps_its_points() -> None:
+    fit = fit_curve(upgraded(22.0))
+    assert fit.points_left_out == ()
+    assert fit.points_used == 2 * len(SIZES)
+
+
+def test_too_little_since_an_upgrade_is_no_curve_of_the_old_level() -> None:
+    fit = fit_curve(upgraded(30.0, after=(64, 512)))
+    assert fit.state == "too_little"
+    assert fit.reason is not None
+    assert fit.reason.startswith(
+        "Only 2 different allocations of application structures were seen since 2026-03-13;"
+    )
