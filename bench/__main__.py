@@ -1,4 +1,4 @@
-"""`python -m bench`: what the service and the core cost, as ratios measured in one run, and how fast dumps are read."""
+"""`python -m bench`: what the service and the core cost, how fast dumps are read, and how good forecasts are."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AIM_LARGEST_S, AIM_PASTED_S = 5.0, 1.0
 AIM_MB_PER_S = 300
 MEGA = 1e6
 LEAST_S = 1e-3
-PARTS = ("service", "core", "stored", "dumps")
+PARTS = ("service", "core", "stored", "dumps", "forecast")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -51,6 +51,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
             round(options.dump_mb * MEGA), spark=not options.no_spark, dump=options.dump
         )
         _print_dumps(size, measured)
+    if "forecast" in wanted:
+        from bench import forecast  # statsmodels takes seconds to import
+
+        forecast.print_tables(
+            structures=options.forecasts,
+            models=options.forecast_models,
+            lengths=options.forecast_lengths,
+            page=options.forecast_page,
+        )
 
 
 def _print_service(served: dict[str, service.Served]) -> None:
@@ -119,6 +128,14 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--dump-mb", type=float, default=100, help="size of the generated dump")
     parser.add_argument("--dump", type=Path, help="a dump to measure with, in place of a generated one")
     parser.add_argument("--no-spark", action="store_true", help="measure dumps without Spark")
+    parser.add_argument("--forecasts", type=int, default=200, help="structures of each world to forecast")
+    parser.add_argument("--forecast-models", type=int, default=100, help="of them by other models too")
+    parser.add_argument(
+        "--forecast-lengths", type=int, default=60, help="structures for each length of history"
+    )
+    parser.add_argument(
+        "--forecast-page", type=Path, help="write the tables into this page: docs/forecasts.md"
+    )
     return parser.parse_args(arguments)
 
 

@@ -7,9 +7,11 @@ consumer that stood still) are left out of what came, as they are of the forecas
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Days = NDArray[np.int64]
 
-STRUCTURES = 200
-CANDIDATE_STRUCTURES = 100
 BEYOND = HORIZON + 1
 NEVER = 10_000
 SEED = 5
@@ -57,11 +57,11 @@ class Case:
     crossed_without_noise: int
 
 
-def simulated(seed: int) -> Case:
+def simulated(seed: int, history: int = 270) -> Case:
     """A structure of `spark_jobs.simulate`."""
-    sample = daily_peaks(seed, horizon_days=2 * HORIZON)
+    sample = daily_peaks(seed, days=history, horizon_days=2 * HORIZON)
     level = sample.levels["full_threshold"]
-    expected = sample.truth.expected[len(sample.days) :]
+    expected = sample.truth.expected[history:]
     return Case(
         sample.days,
         sample.peaks,
@@ -155,13 +155,19 @@ def peaks_of(case: Case, number: int) -> DailyPeaks:
 
 def ours(case: Case, number: int) -> Forecast:
     """The forecast of the night."""
-    return forecast(peaks_of(case, number), levels=[Level("85 %", case.level)], seed=SEED, resizes=())
+    return forecast(
+        peaks_of(case, number),
+        levels=[Level("85 %", case.level)],
+        seed=SEED,
+        resizes=(),
+        least_days=min(LENGTHS) // 2,
+    )
 
 
-def measure_ours(name: str, structures: int) -> tuple[Tally, dict[str, Tally]]:
+def measure_ours(name: str, structures: int, *, history: int | None = None) -> tuple[Tally, dict[str, Tally]]:
     """The forecast of the night, and the simple rules, over the structures of a world."""
     tally, rules = Tally(), {rule: Tally() for rule in RULES}
-    for number, case in cases(name, structures):
+    for number, case in cases(name, structures, history):
         begun = time.process_time()
         found = ours(case, number)
         tally.seconds.append(time.process_time() - begun)
@@ -176,10 +182,10 @@ def measure_ours(name: str, structures: int) -> tuple[Tally, dict[str, Tally]]:
     return tally, rules
 
 
-def cases(name: str, structures: int) -> Iterator[tuple[int, Case]]:
-    """Structures of a world with their numbers."""
+def cases(name: str, structures: int, history: int | None = None) -> Iterator[tuple[int, Case]]:
+    """Structures of a world with their numbers; simulated ones with a history of so many days."""
     for number in range(FIRST, FIRST + structures):
-        yield number, WORLDS[name](number)
+        yield number, WORLDS[name](number) if history is None else simulated(number, history)
 
 
 # ---- simple rules ----------------------------------------------------------------------------------------------------
@@ -270,11 +276,14 @@ def crossing_table(tally: Tally) -> list[str]:
         ("structures", f"{len(tally.covered)}"),
         ("of them passed within 180 days, or said to", f"{len(tally.errors)}"),
         ("median absolute error of p50", f"{np.median(tally.errors):.0f} days"),
-        ("the same against the day without noise", f"{np.median(tally.errors_without_noise):.0f} days"),
+        (
+            "of p50 against the day on which the truth without noise passes",
+            f"{np.median(tally.errors_without_noise):.0f} days",
+        ),
         ("passed within 180 days, said beyond", f"{tally.said_beyond}"),
         ("passed beyond 180 days, said within", f"{tally.said_within}"),
         ("80 % intervals that hold the day", f"{share(tally.covered):.0f} %"),
-        ("of those that begin within 180 days", f"{share(open_cases):.0f} %"),
+        ("the same of those that begin within 180 days", f"{share(open_cases):.0f} %"),
         ("passed before the interval", f"{share(tally.early):.0f} %"),
         ("passed after the interval", f"{share(tally.late):.0f} %"),
     ]
@@ -337,18 +346,80 @@ def candidates_of(name: str, structures: int) -> dict[str, Tally]:
     return found
 
 
-def print_tables(*, structures: int, candidates: int) -> None:
-    """What `python -m bench --only forecast` prints; docs/forecasts.md has the same tables."""
+LENGTHS = (30, 42, 60, 90, 180, 365)
+
+
+def length_table(structures: int) -> list[str]:
+    """How good forecasts are by the length of the history, on simulated structures."""
+    lines = [
+        "| days of history | median error of the crossing | intervals that hold it | weighted absolute error | of seasonal naive |",
+        "|---|---|---|---|---|",
+    ]
+    for length in LENGTHS:
+        tally, rules = measure_ours("simulated", structures, history=length)
+        error = float(np.median(tally.errors))
+        lines.append(
+            f"| {length} | {error:.0f} days | {share(tally.covered):.0f} % | {100 * np.mean(tally.wape):.1f} % "
+            f"| {100 * np.mean(rules[RULES[1]].wape):.1f} % |"
+        )
+    return lines
+
+
+BLOCK = re.compile(r"(<!-- forecasts: ([a-z, 0-9]+) -->)\n(.*?)\n(<!-- end -->)", re.DOTALL)
+
+
+def world_block(name: str, structures: int) -> tuple[str, list[str], str]:
+    """Name, lines and a remark of the tables of a world."""
+    lines, tally = world_tables(name, structures)
+    return f"{name}, {structures} structures", lines, ms_each(tally)
+
+
+def model_block(name: str, structures: int) -> tuple[str, list[str], str]:
+    """Name, lines and a remark of the table of models."""
+    tallies = candidates_of(name, structures)
+    told = "\n".join(f"{candidate}: {ms_each(tally)}" for candidate, tally in tallies.items())
+    return f"models, {name}, {structures} structures", candidate_table(tallies), told
+
+
+def length_block(structures: int) -> tuple[str, list[str], str]:
+    """Name and lines of the table by length of history."""
+    return f"histories, {structures} structures", length_table(structures), ""
+
+
+def blocks(*, structures: int, models: int, lengths: int) -> Iterator[tuple[str, list[str], str]]:
+    """Name, lines and a remark that differs from machine to machine."""
     for name in WORLDS:
-        lines, tally = world_tables(name, structures)
-        print(f"\n<!-- forecast: {name}, {structures} structures -->")
-        print("\n".join(lines))
-        print(f"<!-- end -->\n{ms_each(tally)}")
-    if candidates:
+        yield world_block(name, structures)
+    if lengths:
+        yield length_block(lengths)
+    if models:
         for name in WORLDS:
-            tallies = candidates_of(name, candidates)
-            print(f"\n<!-- models: {name}, {candidates} structures -->")
-            print("\n".join(candidate_table(tallies)))
-            print("<!-- end -->")
-            for candidate, tally in tallies.items():
-                print(f"{candidate}: {ms_each(tally)}")
+            yield model_block(name, models)
+
+
+def print_tables(*, structures: int, models: int, lengths: int, page: Path | None = None) -> None:
+    """Print the tables of docs/forecasts.md, and write them into it if it is named."""
+    made: dict[str, list[str]] = {}
+    for name, lines, told in blocks(structures=structures, models=models, lengths=lengths):
+        made[name] = lines
+        print("\n".join(["", f"<!-- forecasts: {name} -->", *lines, "<!-- end -->", told]), flush=True)
+    if page is not None:
+        page.write_text(with_blocks(page.read_text("utf-8"), made), "utf-8")
+
+
+def with_blocks(text: str, made: dict[str, list[str]]) -> str:
+    """The page with its tables made anew."""
+    missing = set(made) - set(blocks_of(text))
+    if missing:
+        message = f"the page has no place for {sorted(missing)}"
+        raise ValueError(message)
+
+    def block(match: re.Match[str]) -> str:
+        return "\n".join([match[1], *made.get(match[2], [match[3]]), match[4]])
+
+    return BLOCK.sub(block, text)
+
+
+def blocks_of(text: str) -> dict[str, str]:
+    """The tables that a page has, by name."""
+    return {match[2]: match[3] for match in BLOCK.finditer(text)}

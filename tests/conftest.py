@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+import spark_jobs  # noqa: F401 - before numpy is loaded: its linear algebra is to use one thread, as in the jobs
 from tests.chromium import WHAT_TO_DO, find_chromium
 
 if TYPE_CHECKING:

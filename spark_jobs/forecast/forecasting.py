@@ -51,6 +51,7 @@ def forecast(
     made_on: int | None = None,
     resizes: Sequence[Resize] = RESIZES,
     paths: int = PATHS,
+    least_days: int = LEAST_DAYS,
 ) -> Forecast:
     """The distribution of the peaks of the days to come, and of the day on which each level is passed.
 
@@ -62,6 +63,7 @@ def forecast(
         made_on: The day (ordinal) that days are counted from; the last measured day unless told.
         resizes: Totals to work the crossings out for.
         paths: How many ways the days may go are drawn.
+        least_days: Measured days below which there is no forecast; fewer than `LEAST_DAYS` only to see why.
     """
     if horizon_days < 1 or paths < 1:
         message = f"horizon of {horizon_days} days, {paths} paths: both must be at least 1"
@@ -77,12 +79,12 @@ def forecast(
         return maker.without("not_measured", sentences.not_measured())
     recent = days > days[-1] - MOST_DAYS
     maker.days, maker.values = since_first_use(days[recent], values[recent])
-    if len(maker.days) < LEAST_DAYS:
+    if len(maker.days) < least_days:
         return maker.without(
             "too_short",
             sentences.too_short(
                 measured=len(maker.days),
-                needed=LEAST_DAYS,
+                needed=least_days,
                 since_first_use=len(maker.days) < int(recent.sum()),
             ),
         )
