@@ -9,12 +9,18 @@ The shapes are from memory of z/OS; a line that fits none of them is kept as it 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, time
+from itertools import accumulate
 from typing import Final
 
 LARGEST_LINE: Final = 4_000
+"""A longer line is taken in pieces: whoever pasted it lost its line breaks."""
+_SPACES: Final = {ord(each): " " for each in "\x00\x0b\x0c\u00a0\u2007\u202f\u2002\u2003\u2009\u3000"}
+"""What terminals and web pages put in place of a blank."""
+_LINE_ENDS: Final = re.compile(r"\r\n?|[\x85\u2028\u2029]")
 _MESSAGE_ID = r"[A-Z]{3,4}[0-9]{3,5}[IEWADST]\b"
 _STAMPED = re.compile(
     r"[ \t'\"-]*(?:[A-Z][A-Z ]? ?[0-9A-F]{7,32}[ \t]+|[0-9A-F]{16,32}[ \t]+)?"
@@ -73,6 +79,12 @@ class Block:
 
     message_id: str | None
     lines: list[Line] = field(default_factory=list)
+    _joined: tuple[str, tuple[int, ...]] | None = field(default=None, init=False, repr=False, compare=False)
+
+    def add(self, line: Line) -> None:
+        """Take one more line."""
+        self.lines.append(line)
+        self._joined = None
 
     @property
     def line(self) -> int:
@@ -87,30 +99,45 @@ class Block:
     @property
     def text(self) -> str:
         """All lines, one under the other."""
-        return "\n".join(line.text for line in self.lines)
+        return self._whole()[0]
 
     def line_at(self, position: int) -> int:
         """The number of the line that holds a position of `text`."""
-        for line in self.lines:
-            position -= len(line.text) + 1
-            if position < 0:
-                return line.number
-        return self.lines[-1].number
+        return self.lines[bisect_right(self._whole()[1], position) - 1].number
+
+    def _whole(self) -> tuple[str, tuple[int, ...]]:
+        """The text, and where each line begins in it."""
+        if self._joined is None:
+            text = "\n".join(line.text for line in self.lines)
+            starts = accumulate((len(line.text) + 1 for line in self.lines[:-1]), initial=0)
+            self._joined = text, tuple(starts)
+        return self._joined
 
 
 def lines(text: str) -> tuple[Line, ...]:
     """The lines of a text without what a console puts before them; numbers count all lines."""
     found: list[Line] = []
-    for number, raw in enumerate(text.split("\n"), start=1):
-        line = raw[:LARGEST_LINE].replace("\x00", " ").rstrip()
-        overflow = _OVERFLOW.fullmatch(line)
-        if overflow and found:
-            last = found.pop()
-            joined = f"{last.text} {overflow['text']}"[:LARGEST_LINE]
-            found.append(Line(last.number, joined, last.stamp, last.connect))
-            continue
-        found.append(_line(number, line))
+    for number, raw in enumerate(_LINE_ENDS.sub("\n", text).translate(_SPACES).split("\n"), start=1):
+        for piece in _pieces(raw):
+            line = piece.rstrip()
+            overflow = _OVERFLOW.fullmatch(line)
+            if overflow and found and len(found[-1].text) < LARGEST_LINE:
+                last = found.pop()
+                joined = f"{last.text} {overflow['text']}"
+                found.append(Line(last.number, joined, last.stamp, last.connect))
+                continue
+            found.append(_line(number, line))
     return tuple(found)
+
+
+def _pieces(raw: str) -> Iterator[str]:
+    """A line, or pieces of one that is too long, broken where a blank is."""
+    start = 0
+    while len(raw) - start > LARGEST_LINE:
+        at = raw.rfind(" ", start, start + LARGEST_LINE) + 1 or start + LARGEST_LINE
+        yield raw[start:at]
+        start = at
+    yield raw[start:]
 
 
 def blocks(found: Iterable[Line]) -> tuple[Block, ...]:
@@ -120,7 +147,7 @@ def blocks(found: Iterable[Line]) -> tuple[Block, ...]:
     current: Block | None = None
     for line in found:
         if line.connect is not None and line.connect in open_by_number:
-            open_by_number[line.connect].lines.append(line)
+            open_by_number[line.connect].add(line)
             continue
         started = _STARTS_MESSAGE.match(line.text)
         if started or current is None:
@@ -131,7 +158,7 @@ def blocks(found: Iterable[Line]) -> tuple[Block, ...]:
                 open_by_number[number["connect"]] = current
                 text = line.text[: number.start()].rstrip(" \t,")
                 line = Line(line.number, text, line.stamp, line.connect)
-        current.lines.append(line)
+        current.add(line)
     return tuple(made)
 
 

@@ -184,6 +184,8 @@ _IN_USE_TOTAL = (
     rf"\s*(?P<second>[0-9]{{1,18}}){_ENDS_NUMBER}"
     r"(?:\s*,\s*(?P<percent>[0-9]{1,3})\s*%)?"
 )
+_WORDS = re.compile(r"[ \t]*([^\n]*?)(?=[ \t]+[A-Z]+[ \t]*:(?:[ \t]|$)|\n|$)")
+"""Up to the line's end, or the next label of a text that lost its line breaks."""
 _NO_COUNTS = re.compile(r"\s*(?:N/A|NONE|NOT\s+APPLICABLE|-(?![0-9]))")
 _SHOWN: Final = 48
 _RATIO = re.compile(r"\s*(?P<entries>[0-9]{1,9})\s*:\s*(?P<elements>[0-9]{1,9})")
@@ -500,12 +502,13 @@ class _Part:
 
     def size(self, label: str) -> int | None:
         at = self.after(label)
-        return None if at is None else self.size_in(self.block.text[: self.end], at, label)
+        return None if at is None else self.size_in(self.block.text, at, label, end=self.end)
 
-    def size_in(self, text: str, at: int, label: str = "size") -> int | None:
-        if _NOT_SAID.match(text, at):
+    def size_in(self, text: str, at: int, label: str = "size", *, end: int | None = None) -> int | None:
+        end = len(text) if end is None else end
+        if _NOT_SAID.match(text, at, end):
             return None
-        found = _SIZE.match(text, at)
+        found = _SIZE.match(text, at, end)
         if found:
             with contextlib.suppress(SizeSyntax):
                 return parse_size(" ".join(found["size"].split()))
@@ -537,11 +540,11 @@ class _Part:
         return " ".join(found["version"].split()) if found else None
 
     def words(self, label: str) -> str | None:
-        found = self.match(label, re.compile(r"[ \t]*([^\n]*)"))
+        found = self.match(label, _WORDS)
         return " ".join(found[1].split()) or None if found else None
 
     def yes_no(self, label: str) -> bool | None:
-        word = self.words(label)
+        word = (self.words(label) or "").partition(" ")[0]
         found = {"YES": True, "NO": False}.get(word or "")
         if word and found is None and not _NOT_SAID.match(word):
             self.leave_out(label, f"{word[:_SHOWN]!r} is neither YES nor NO")

@@ -31,6 +31,11 @@ def test_a_status_is_read() -> None:
         lambda text: "\n".join(f"10.21.33 STC01234  {line}" for line in text.split("\n")),
         lambda text: "\r\n".join(text.split("\n")),
         lambda text: text.replace("+QM01", "QM01"),
+        lambda text: text.replace(" ", "\N{NO-BREAK SPACE}"),
+        lambda text: text.replace("\n", "\x85"),
+        lambda text: text.replace("\n", "\r"),
+        lambda text: text.replace("\n", "\t\n\t"),
+        lambda text: "IEF404I SOME JOB ENDED " * 400 + " ".join(text.split("\n")) + " IEF404I" * 900,
         lambda text: text[text.index("CFSTATUS(") :],
     ],
 )
@@ -38,6 +43,15 @@ def test_the_shape_of_the_lines_does_not_matter(change: object) -> None:
     assert callable(change)
     (status,) = read_mq(change(support.CFSTATUS)).statuses
     assert (status.name, status.size_used_percent, status.entries_used) == ("APPLICATION1", 12, 1200)
+
+
+def test_many_answers_that_lost_their_line_breaks_are_all_read() -> None:
+    names = [f"APPLICATION{n}" for n in range(1, 30)]
+    text = " ".join(support.CFSTATUS.replace("APPLICATION1", name).replace("\n", " ") for name in names)
+    assert len(text) > 8000
+    found = read_mq(text)
+    assert [status.name for status in found.statuses] == [name for name in names if len(name) <= 12]
+    assert {status.entries_used for status in found.statuses} == {1200}
 
 
 def test_the_queue_manager_that_answered_is_named_for_each_answer() -> None:

@@ -115,6 +115,22 @@ def test_several_structures_in_one_answer() -> None:
     assert [len(each.instances) for each in found.structures] == [1, 1]
 
 
+def test_a_display_that_lost_its_line_breaks_is_read() -> None:
+    found = read_xcf(" ".join(support.IXC360I.split("\n")))
+    assert found.problems == ()
+    (structure,) = found.structures
+    assert (structure.status, structure.duplex) == ("ALLOCATED EVENT", "DISABLED")
+    assert (structure.policy_size_bytes, structure.allow_auto_alter) == (512 * M, False)
+
+
+def test_five_hundred_structures_in_one_answer_are_all_read() -> None:
+    second = support.IXC360I[support.IXC360I.index("STRNAME:") :]
+    found = read_xcf(support.IXC360I + second * 499)
+    assert len(found.structures) == 500
+    assert {each.instances[0].entries_total for each in found.structures} == {111_234}
+    assert found.structures[-1].line > 500 * 35
+
+
 def test_counts_that_contradict_their_percentage_are_left_out_and_reported() -> None:
     found = read_xcf(
         support.IXC360I.replace("ENTRIES:        1200       111234     1", "ENTRIES: 1200 1112 1")
@@ -162,6 +178,7 @@ def test_counts_that_are_said_to_be_none_are_no_problem(written: str) -> None:
         "  ENTRIES:        1200       111234\n     1",
         "  ENTRIES:\n        1200       111234     1",
         "\tENTRIES :\t1200\t111234\t1%",
+        "  ENTRIES:\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}1200\N{NO-BREAK SPACE}111234\N{NO-BREAK SPACE}1",
     ],
 )
 def test_a_console_may_break_the_line_of_counts(wrapped: str) -> None:
