@@ -130,6 +130,11 @@ def current_fits(session: Session) -> tuple[Fit, ...]:
     return tuple(map(_fit, repository.current_curves(session)))
 
 
+def fits_of_run(session: Session, run_id: int) -> tuple[Fit, ...]:
+    """What a night brought, in its order."""
+    return tuple(map(_fit, repository.curves_of_run(session, run_id)))
+
+
 def get_fit(session: Session, version: int) -> Fit:
     """One version.
 

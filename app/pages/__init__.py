@@ -11,6 +11,7 @@ def routers() -> list[APIRouter]:
     from app.pages.curves.routes import router as curves
     from app.pages.documentation.routes import router as documentation
     from app.pages.forecasts.routes import router as forecasts
+    from app.pages.night.routes import router as nights
     from app.pages.plans.changing import router as changing
     from app.pages.plans.editor import router as editor
     from app.pages.plans.routes import router as plans
@@ -34,6 +35,7 @@ def routers() -> list[APIRouter]:
         curves,
         levels,
         forecasts,
+        nights,
         published,
         documentation,
         style,

@@ -41,9 +41,10 @@ MEASURED = {
     "/usage/{qsg}/{structure}/queue",
     "/curves/{version}",
     "/forecasts/{qsg}/{structure}",
+    "/nights/{run_id}",
 }
-"""Pages of files that were read and of what a night made of them: tests/browser/uploads, usage and curves have such, keys
-and axe."""
+"""Pages of files that were read and of what a night made of them: tests/browser/uploads, usage, curves and night have such,
+keys and axe."""
 ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/": ("/", "/?messages=2OO&qsg=SQ033"),
     "/new-plan": ("/new-plan", "/new-plan?from=example"),
@@ -68,6 +69,7 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/forecasts": ("/forecasts",),
     "/curves": ("/curves",),
     "/cf-levels": ("/cf-levels",),
+    "/nights": ("/nights",),
     "/reference": ("/reference",),
     "/reference/{table_id}": ("/reference/admin_structure_cfcc14",),
     "/docs": ("/docs",),

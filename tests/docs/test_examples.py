@@ -57,7 +57,13 @@ class Terminal:
             (tools / "curl").chmod(0o755)
         path = os.pathsep.join([str(tools), str(folder / ".venv/bin"), os.environ.get("PATH", os.defpath)])
         kept = {key: value for key, value in os.environ.items() if not key.startswith("CFPLAN_")}
-        self.environment = {**kept, "PATH": path, "LC_ALL": "C", "NO_PROXY": "127.0.0.1"}
+        self.environment = {
+            **kept,
+            "PATH": path,
+            "LC_ALL": "C",
+            "NO_PROXY": "127.0.0.1",
+            "CFPLAN_NIGHT_HOUR": "off",  # no page is about what begins by itself
+        }
 
     def run(self, script: str) -> subprocess.CompletedProcess[str]:
         """Run shell text; the address on the pages becomes that of the running service."""

@@ -32,6 +32,7 @@ PAGES: Mapping[str, int] = {
     "/forecasts": 200,
     "/curves": 200,
     "/cf-levels": 200,
+    "/nights": 200,
     "/style": 200,
     "/api/docs": 200,
     "/nothing/here": 404,

@@ -20,6 +20,7 @@ from app.pages.curves.routes import CurvePage, CurvesPage
 from app.pages.documentation.routes import ArticlePage
 from app.pages.documentation.routes import ContentsPage as DocumentationContents
 from app.pages.forecasts.routes import ForecastsPage, StructureForecastPage
+from app.pages.night.routes import NightPage, NightsPage
 from app.pages.plans.changing import DeletedPage, ImportPage
 from app.pages.plans.editor import ConflictPage, EditorPage, PanelPage
 from app.pages.plans.routes import (
@@ -56,6 +57,8 @@ CONTEXTS: dict[str, type[Page]] = {
     "errors/error.html": ErrorPage,
     "forecasts/list.html": ForecastsPage,
     "forecasts/structure.html": StructureForecastPage,
+    "night/list.html": NightsPage,
+    "night/run.html": NightPage,
     "plans/advice.html": AdvicePage,
     "plans/compare.html": ComparePage,
     "plans/conflict.html": ConflictPage,
@@ -91,7 +94,7 @@ PLAN_PAGES = (
 USAGE_PAGES = (
     "/usage/SQ03/APPLICATION1", "/usage/SQ03/APPLICATION1/queue?name=ORDERS.IN", "/usage/SQ03/plan",
 )  # fmt: skip
-NIGHT_PAGES = ("/curves/1", "/forecasts/SQ03/APPLICATION1")
+NIGHT_PAGES = ("/curves/1", "/forecasts/SQ03/APPLICATION1", "/nights/1")
 ANSWERS_TO_FORMS = {"plans/conflict.html", "plans/panel.html"}
 """tests/pages/plans sends these forms."""
 

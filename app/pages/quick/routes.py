@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from app.curves import forecasts
 from app.curves.forecasts import Outcome
+from app.pages.night.shown import NewestNight, newest_at_home
 from app.pages.quick.answer import DOCUMENT_OUTPUT, SHOWN_OUTPUTS, Answer, answer_of, document_text
 from app.pages.quick.form import QuickForm, read_form
 from app.plans import service as plans
@@ -33,6 +34,10 @@ class QuickPage(Page):
     outcome: Annotated[
         Outcome | None, "What all forecasts come to; None where there is none, or an answer is asked for"
     ] = None
+    night: Annotated[
+        NewestNight | None,
+        "What the newest night found; None before the first, or where an answer is asked for",
+    ] = None
     is_first_visit: Annotated[bool, "Whether to say what this is: nothing has been asked or saved yet"] = (
         False
     )
@@ -44,7 +49,12 @@ def calculator(request: Request) -> HTMLResponse:
     page = quick_page(request)
     if not request.query_params:
         database = request.app.state.database
-        page = replace(page, is_first_visit=plans.is_empty(database), outcome=forecasts.outcome(database))
+        page = replace(
+            page,
+            is_first_visit=plans.is_empty(database),
+            outcome=forecasts.outcome(database),
+            night=newest_at_home(database),
+        )
     return render(request, "quick/calculator.html", page, status_code=200 if page.answer else 422)
 
 
