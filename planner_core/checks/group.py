@@ -70,7 +70,7 @@ def _impossible(document: PlanDocument, *, has_curve: bool) -> Iterator[Finding]
 
 def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) -> Iterator[Finding]:
     """Findings on the group as a whole."""
-    yield from _check_levels(document, is_fitted=any(structure.curve.fit for structure in structures))
+    yield from _check_levels(document, is_fitted=structures[0].curve.fit is not None)
     if document.qsg.endswith("@"):
         yield finding(
             "QSG_NAME_ENDS_IN_AT",
