@@ -285,15 +285,20 @@ def _full_counts(rows: Rows, by_day: Groups) -> Numbers:
 def _last_known(rows: Rows, keys: tuple[str, ...], name: str) -> Numbers:
     """Return of each group the value of a column at the end; of two at once, that of the newer instance."""
     values = rows[name]
-    newer = (rows["allocated_at"],) if "allocated_at" in rows else ()
-    groups = Groups(rows, keys, then=(values != NONE, rows["last_at"], *newer, values))
+    groups = Groups(rows, keys, then=(values != NONE, rows["last_at"], *_newer(rows), values))
     return groups.last(name)
+
+
+def _newer(rows: Rows) -> list[Numbers]:
+    """Return what tells instances apart, the newer one being larger."""
+    return [rows["allocated_at"]] if "allocated_at" in rows else []
 
 
 def _last_texts(rows: Rows, name: str) -> list[str | None]:
     """Return of each structure the value of a column of texts at the end."""
     codes = rows[name]
-    groups = Groups(rows, _OF_STRUCTURE, then=(codes != rows.unknown(name), rows["last_at"], codes))
+    then = (codes != rows.unknown(name), rows["last_at"], *_newer(rows), codes)
+    groups = Groups(rows, _OF_STRUCTURE, then=then)
     return [rows.text(name, int(code)) for code in groups.last(name)]
 
 

@@ -165,3 +165,14 @@ def make_history(folder: Path, days: range, **values: int) -> History:
     for number in days:
         commit(history, f"day-{number}.smf", usual_day(number, **values))
     return history
+
+
+def history_at_once(folder: Path, days: range, **values: int) -> History:
+    """The same from one file: quicker to make."""
+    history = History.open(str(folder), create=True)
+    rows: Rows = {}
+    for number in days:
+        for table, of_day in usual_day(number, **values).items():
+            rows.setdefault(table, []).extend(of_day)
+    commit(history, "all.smf", rows)
+    return history
