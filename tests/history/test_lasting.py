@@ -39,7 +39,7 @@ def forced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def at_commit(monkeypatch: pytest.MonkeyPatch, forced: list[str]) -> Callable[[], None]:
     """Note in `forced` when the log's entry is made."""
-    write = DeltaTable.create_write_transaction
+    write: Callable[..., None] = DeltaTable.create_write_transaction
 
     def noted(*arguments: object, **named: object) -> None:
         forced.append("commit")
