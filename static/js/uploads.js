@@ -122,6 +122,50 @@
     addEventListener("pagehide", () => source.close());
   };
 
+  /* ---- the list -------------------------------------------------------------------------------------------------- */
+
+  const EVERY_MS = 2000;
+  const LONGEST_MS = 30000;
+
+  /* Asks for the page again while something on it is under way, and takes over the states: nothing moves, and whoever
+     is on a link stays there. Uploads that came meanwhile are there when the page is opened again. */
+  const keepUp = (list) => {
+    const said = document.getElementById("uploads-said");
+    let pause = EVERY_MS;
+
+    const takeOver = (fresh) => {
+      const changes = [];
+      for (const row of list.querySelectorAll("tbody tr")) {
+        const now = fresh.getElementById(row.id)?.querySelector("td.state");
+        const before = row.querySelector("td.state");
+        if (!now || now.innerHTML === before.innerHTML) continue;
+        const word = (cell) => cell.textContent.trim().split(",")[0];
+        if (word(now) !== word(before)) changes.push(`${row.querySelector("th").textContent.trim()}: ${word(now)}`);
+        before.replaceChildren(...[...now.childNodes].map((node) => document.importNode(node, true)));
+      }
+      if (changes.length) said.textContent = changes.join(". "); // read out when a state changes, not at each percent
+      return Boolean(fresh.getElementById("uploads")?.hasAttribute("data-live"));
+    };
+
+    const look = async () => {
+      let goesOn = true;
+      if (!document.hidden) {
+        try {
+          const answer = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
+          if (!answer.ok) throw new Error(answer.status);
+          goesOn = takeOver(new DOMParser().parseFromString(await answer.text(), "text/html"));
+          pause = EVERY_MS;
+        } catch {
+          pause = Math.min(pause * 2, LONGEST_MS); // the service is away for a moment
+        }
+      }
+      if (goesOn) setTimeout(look, pause);
+    };
+    setTimeout(look, EVERY_MS);
+  };
+
+  const list = document.getElementById("uploads");
+  if (list?.hasAttribute("data-live")) keepUp(list);
   const form = document.getElementById("upload");
   if (form && window.XMLHttpRequest) takeOver(form);
   const bars = document.getElementById("bars");

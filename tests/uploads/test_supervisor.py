@@ -82,6 +82,7 @@ def test_the_reader_is_told_what_people_said_and_what_the_map_says(
     assert history(settings, "days\n") == {
         "kind": "cfstatus", "observed_at": "2024-11-21T14:30:00Z", "zone": "-05:00", "names": ["night.smf"],
         "qsg": ["SYSA:CSQ1=SQ03", "SYSB:CSQ2="], "retention_days": "400", "master": "spark://127.0.0.1:7077",
+        "max_unpacked": str(settings.max_unpacked_bytes), "max_ratio": str(settings.max_unpacked_ratio),
     }  # fmt: skip
 
 

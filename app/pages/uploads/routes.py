@@ -395,7 +395,10 @@ def _line(upload: StoredUpload) -> Line:
     kind = service.kind_of(upload)
     state = upload.job.state if upload.job else JobState.FAILED
     severity = {JobState.FAILED: "error", JobState.ASKS: "warning"}.get(state, "")
-    return Line(upload, KIND_TITLES[kind] if kind else "", amount(upload.size_bytes), STATES[state], severity)
+    words = STATES[state]
+    if upload.job is not None and state == JobState.RUNNING and upload.job.total:
+        words += f", {100 * min(upload.job.done, upload.job.total) // upload.job.total} %"
+    return Line(upload, KIND_TITLES[kind] if kind else "", amount(upload.size_bytes), words, severity)
 
 
 def _general(wrong: Mapping[str, str], own: set[str]) -> tuple[str, ...]:

@@ -87,6 +87,35 @@ def test_several_files_lead_to_the_list(page: Page, dump: Callable[..., Path]) -
         expect(page.get_by_role("link", name=name)).to_be_visible()
 
 
+def test_the_list_follows_what_is_read_without_moving(page: Page, dump: Callable[..., Path]) -> None:
+    slow = f"say decoding 1 4\nwait 2\nsay decoding 3 4\nwait 2\ndays {DAY}\n"
+    choose_and_send(page, dump(slow, "a.smf"), dump("ask\n", "b.smf"))
+    expect(page).to_have_url(re.compile(r"/uploads\?said=created$"))
+    page.evaluate("window.kept = 'the page was not loaded again'")
+    link = page.get_by_role("link", name="a.smf")
+    link.focus()
+    cells = "[...document.querySelectorAll('th, td')].map((each) => [each.getBoundingClientRect().x, each.offsetWidth])"
+    before = page.evaluate(cells)
+    row = page.get_by_role("row", name="a.smf")
+    expect(row).to_contain_text("being read, ", timeout=60_000)
+    expect(row.get_by_role("cell", name="read", exact=True)).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("row", name="b.smf")).to_contain_text("needs answers", timeout=60_000)
+    expect(page.locator("#uploads-said")).to_have_text("b.smf: needs answers")
+    assert page.evaluate("window.kept") == "the page was not loaded again"
+    assert page.evaluate(cells) == before
+    expect(link).to_be_focused()
+
+
+def test_a_list_at_rest_asks_for_nothing(page: Page, dump: Callable[..., Path]) -> None:
+    choose_and_send(page, dump("wait 0\n"))
+    expect(page.get_by_text("342 rows were stored.", exact=True)).to_be_visible(timeout=60_000)
+    page.goto("/uploads")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/uploads" in request.url else None)
+    page.wait_for_timeout(2_500)
+    assert asked == []
+
+
 def test_a_question_is_answered_by_keyboard_alone(page: Page, dump: Callable[..., Path]) -> None:
     choose_and_send(page, dump(f"ask\ndays {DAY}\n"))
     expect(page.get_by_role("heading", name="What must be known first")).to_be_visible(timeout=60_000)
@@ -108,7 +137,7 @@ def test_a_pasted_display_asks_for_its_time(page: Page) -> None:
     page.get_by_label("Pasted text").fill("observe\n")
     page.get_by_role("button", name="Upload", exact=True).click()
     expect(page.get_by_text("When was this display taken")).to_be_visible(timeout=60_000)
-    page.get_by_label("Observed at").first.fill("2026-11-21T09:30")
+    page.get_by_label("Observed at").first.fill("2024-11-21T09:30")
     page.get_by_role("button", name="Answer and read").click()
     expect(page.get_by_text("Say in which time zone that time is")).to_be_visible()
     page.get_by_label("Time zone").first.fill("Europe/Berlin")
