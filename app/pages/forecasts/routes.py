@@ -97,6 +97,7 @@ class StructureForecastPage(Page):
     first: Annotated[Predicted | None, "The measure that runs out first; None where none does"]
     is_simulated: Annotated[bool, "Whether the data is simulated"]
     made_on: Annotated[date, "When the newest of the forecasts was made"]
+    run_id: Annotated[int, "The nightly run that it comes from"]
     plans: Annotated[tuple[PlanUsing, ...], "Plans in whose latest version it is"]
     acts: Annotated[tuple[tuple[PlanUsing, tuple[ResizeAct, ...]], ...], "Ways to resize it, by plan"]
     usage: Annotated[str, "Path of its measured usage; empty where there is none by the hour"]
@@ -152,6 +153,7 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
         first=_first(outlooks),
         is_simulated=any(each.forecast.is_simulated for each in outlooks),
         made_on=max(each.forecast.made_on for each in outlooks),
+        run_id=max(each.forecast.run_id for each in outlooks),
         plans=plans,
         acts=tuple((plan, tuple(_acts(plan, structure, outlooks))) for plan in plans),
         usage=f"{at}?period=366d" if has_usage else "",

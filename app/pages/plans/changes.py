@@ -72,6 +72,12 @@ _CALLED = {
     "size_bytes": "for messages over",
     "at_messages": "from a backlog of",
     "schema_version": "Version of the form",
+    "id": "which",
+    "base_bytes": "base",
+    "bundle_bytes": "bytes of an entry with its elements",
+    "header_bytes": "bytes before each message",
+    "entry_bytes": "bytes of an entry",
+    "element_bytes": "bytes of an element",
 }
 _UNITS = {
     "backlog": "messages",
@@ -156,7 +162,7 @@ def _label(general: str, rest: Sequence[str]) -> tuple[str, Spec | None]:
     specs = _SPECS.get(general, {})
     for length in range(len(rest), 0, -1):
         if spec := specs.get("/".join(rest[:length])):
-            return ", ".join((_CALLED.get(spec.key, spec.label), *rest[length:])), spec
+            return ", ".join((_CALLED.get(spec.key, spec.label), *map(_called, rest[length:]))), spec
     if key in LABELS:
         return LABELS[key][0], None
     return ", ".join(_called(step) for step in rest), None

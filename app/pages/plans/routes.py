@@ -307,7 +307,7 @@ def compare(request: Request, session: SessionDep, name: str) -> Response:
     first = _number(request.query_params.get("from", ""), otherwise=max(last - 1, 1))
     before, after = _version(session, name, first), _version(session, name, last)
     document = document_changes(before.document_object, after.document_object)
-    results = result_changes(_without_findings(before.result), _without_findings(after.result))
+    results = result_changes(_compared(before.result), _compared(after.result))
     gone, new = _only(before, after), _only(after, before)
     old = {line.name: line for line in structure_lines(before)}
     fresh = {line.name: line for line in structure_lines(after)}
@@ -497,8 +497,13 @@ def _version(session: Session, name: str, number: str | int) -> StoredVersion:
     return service.get_version(session, name, int(text))
 
 
-def _without_findings(found: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in found.items() if key != "findings"}
+def _compared(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a result is held against another: not the findings, and of the curve what it is and what it charges."""
+    curve = {key: found["curve"][key] for key in ("id", "base_bytes", "bundle_bytes", "header_bytes")}
+    fitted = found["curve"].get("fitted") or {}
+    costs = {key: fitted.get(key) for key in ("entry_bytes", "element_bytes")}
+    kept = {key: value for key, value in found.items() if key not in ("findings", "comparison")}
+    return {**kept, "curve": {**curve, **costs}}
 
 
 def _only(here: StoredVersion, there: StoredVersion) -> tuple[Any, ...]:
