@@ -218,7 +218,8 @@ def _commit(
     teller: Teller,
 ) -> None:
     if not taken.parts:
-        report |= {"status": "nothing", "message": _nothing_sentence(taken.passed_over, options.keep_from)}
+        told = _nothing_sentence(taken.passed_over, options.keep_from)
+        report |= {"status": "nothing", "message": told + _problem_sentence(report)}
         return
     teller.begin("committing")
     teller(0, 1)
@@ -239,7 +240,7 @@ def _commit(
     def kept(comparisons: dict[str, Any], replaced: set[str]) -> dict[str, Any]:
         report.update(rows_report(comparisons))
         report["days"] = sorted({*report["days"], *replaced})
-        report["message"] = _stored_sentence(report)
+        report["message"] = _stored_sentence(report) + _problem_sentence(report)
         return report
 
     history.commit(source, taken.parts, facts, report=kept)
@@ -511,6 +512,17 @@ def _stored_sentence(report: dict[str, Any]) -> str:
             f"; {conflicts} contradict{'s' if conflicts == 1 else ''} what was there, and the newer is used"
         )
     return told + "."
+
+
+def _problem_sentence(report: dict[str, Any]) -> str:
+    """What was not taken over: the first line with what is wrong with it, and how many more there are."""
+    count, first = report["problems"]["count"], report["problems"]["first"]
+    if not first:
+        return ""
+    place = f"Line {first[0]['line']}" if first[0]["line"] else "Of the file"
+    others = "is 1" if count - 1 == 1 else f"are {count - 1}"
+    more = f" There {others} more of the kind." if count > 1 else ""
+    return f" Not all was taken over. {place}: {first[0]['message'].rstrip('.')}.{more}"
 
 
 def _were(count: int) -> str:

@@ -271,6 +271,29 @@ def test_times_in_the_future_are_a_finding(run: Run, tmp_path: Path) -> None:
     assert run(table(tmp_path / "sound.csv", "2024-11-20T12:00Z")).file["findings"] == []
 
 
+def test_a_number_that_cannot_be_read_is_named_with_its_line_and_text(run: Run, tmp_path: Path) -> None:
+    path = table(tmp_path / "hours.csv", "2024-11-20T10:00Z", "2024-11-20T11:00Z")
+    path.write_text(path.read_text().replace("10,100\n", "1O,100\n", 1))
+    message = run(path).file["message"]
+    assert message.startswith("Stored 1 new row. Not all was taken over. Line 2: ")
+    assert "'1O' is no whole number" in message
+    path.write_text(path.read_text().replace(",10,", ",l0,"))
+    nothing = run(path)
+    assert (nothing.code, nothing.file["status"]) == (1, "nothing")
+    assert "Line 2: " in nothing.file["message"]
+    assert "There is 1 more of the kind" in nothing.file["message"]
+
+
+def test_a_display_that_was_cut_off_is_stored_with_a_remark(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "status.txt"
+    path.write_text("CSQM201I +CSQ1 CSQMDRTC DIS CFSTATUS DETAILS\nCFSTATUS(APP1)\nTYPE(SUMMARY)\nCFTYPE(APPL)\n"
+                    "STATUS(ACTIVE)\nSIZEMAX(131072)\nSIZEUSED(11)\nENTSMAX(141890)\n")  # fmt: skip
+    said = run("--qsg", "SYSA:CSQ1=SQ03", "--observed-at", "2024-11-20T10:00Z", path)
+    assert said.code == 0
+    assert "CFSTATUS(APP1) ends without ENTSUSED: it was cut off" in said.file["message"]
+    assert said.file["problems"]["first"][0]["line"] == 8
+
+
 # ---- how the process ends --------------------------------------------------------------------------------------------
 
 ABORTS = "import atexit, os\natexit.register(os.abort)\n"
