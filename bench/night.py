@@ -1,13 +1,34 @@
-"""The night: the first reduction against DuckDB and Polars on the same files, and nights over a short and a long history."""
+"""The night: the first reduction against DuckDB and Polars on the same files, and nights over a short and a long history.
+
+The short history has the rows, on each of its days what structures, data sets and queues tell in an hour's intervals. The
+long one is the same with nine times as many days before it, of one interval each: what a night may cost more over it is what
+the length of a history costs. All nights have one new day, the same in both.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
+import json
+import os
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import duckdb
 import numpy as np
+import polars as pl
 import pyarrow as pa
 
+from spark_jobs.history.days import standing_sql
 from spark_jobs.history.schema import (
     ALLOCATION,
     QUEUE_USAGE,
@@ -17,31 +38,60 @@ from spark_jobs.history.schema import (
     xcf_name,
 )
 from spark_jobs.history.staging import Source
-from spark_jobs.history.store import FileFacts, History, new_commit_id
+from spark_jobs.history.store import FileFacts, History, Snapshot, new_commit_id
+from spark_jobs.night import reduce
+from spark_jobs.night.__main__ import SPARK_CONF
+from spark_jobs.night.run import fingerprints
+from spark_jobs.night.statistics import (
+    ENTRIES_SHIFT,
+    FAMILIES,
+    KINDS,
+    OTHER_FAMILIES,
+    POLICY,
+    QUEUE,
+    SMDS,
+    STRUCTURE,
+    kept_schema,
+)
+from spark_jobs.session import build_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 GROUP = "BEN1"
 FIRST_DAY = dt.date(2024, 1, 1)
 HOURS = 24
 MANAGERS = ("BQ01", "BQ02")
 FACILITIES = ("BENCF1", "BENCF2")
-QUEUES_A_STRUCTURE = 2
+QUEUES_A_STRUCTURE = 4
+WITH_DATA_SETS = 4
+"""Every so manieth structure offloads."""
 DAYS_A_COMMIT = 10
-ROWS_A_DAY = HOURS * (len(MANAGERS) * 2 + 2 + QUEUES_A_STRUCTURE - 1 + 1)
-"""Of each structure: an hour has a row of QEST and QESD from each queue manager, two of 74-4, and one for each queue."""
+ROWS_AN_HOUR = len(MANAGERS) + len(MANAGERS) / WITH_DATA_SETS + 2 + QUEUES_A_STRUCTURE
+"""Of a structure: a row of QEST from each queue manager, perhaps one of QESD, two of 74-4, and one for each queue."""
+TIMES_AS_LONG = 10
+ROOT = Path(__file__).parents[1]
+
+Tables = dict[str, pa.Table]
 
 
-def make_history(url: str, *, days: int, structures: int, seed: int = 1, first: int = 0) -> int:
-    """Write a history of made-up usage; returns its rows. `first` is the number of the first day."""
+# ---- histories -------------------------------------------------------------------------------------------------------
+
+
+def make_history(
+    url: str, days: range, *, structures: int, hours: Sequence[int] = range(HOURS), seed: int = 1
+) -> int:
+    """Bring days of made-up usage into a history; returns their rows. Day 0 is `FIRST_DAY`, others may be before it."""
     history = History.open(url, create=True)
     made = _Made(structures, seed)
     rows = 0
-    for begin in range(first, first + days, DAYS_A_COMMIT):
-        end = min(begin + DAYS_A_COMMIT, first + days)
+    for begin in range(days.start, days.stop, DAYS_A_COMMIT):
+        end = min(begin + DAYS_A_COMMIT, days.stop)
         name = f"night-{begin}-{end}.smf"
-        source = Source(new_commit_id(), name, f"{begin:032x}{end:032x}")
+        source = Source(new_commit_id(), name, f"{begin} to {end}")
         stage = history.stage(source)
         for day in range(begin, end):
-            for table, found in made.day(day).items():
+            for table, found in made.day(day, hours).items():
                 stage.add(table, found)
                 rows += found.num_rows
         history.commit(source, stage.finish(), FileFacts(1, "smf", {}, qsgs=[GROUP]))
@@ -65,14 +115,14 @@ class _Made:
         self._growth = random.uniform(0, 0.5, structures)
         self._allocated = dt.datetime(2023, 12, 31, tzinfo=dt.UTC)
 
-    def day(self, number: int) -> dict[str, pa.Table]:
-        """All rows of one day."""
-        random = np.random.default_rng((self._seed, number))
+    def day(self, number: int, hours: Sequence[int] = range(HOURS)) -> Tables:
+        """All rows of some hours of one day."""
+        random = np.random.default_rng((self._seed, number + 100_000))
         midnight = dt.datetime.combine(FIRST_DAY, dt.time(), dt.UTC) + dt.timedelta(days=number)
         count = len(self._names)
-        hour = np.repeat(np.arange(HOURS), count)
-        which = np.tile(np.arange(count), HOURS)
-        share = self._level * (1 + self._growth * number / 365) * (0.5 if midnight.weekday() >= 5 else 1.0)
+        hour = np.repeat(np.array(hours), count)
+        which = np.tile(np.arange(count), len(hours))
+        share = self._level * (1 + self._growth) ** (number / 365) * (0.5 if midnight.weekday() >= 5 else 1.0)
         used = np.clip(share[which] * random.uniform(0.6, 1.0, len(which)), 0, 1)
         end = np.datetime64(midnight.replace(tzinfo=None), "us") + (hour + 1) * np.timedelta64(
             HOURS * 150_000_000, "us"
@@ -109,12 +159,13 @@ class _Made:
                     elements_in_use=elements - manager,
                 )
             )  # fmt: skip
+            offloads = pa.array(which % WITH_DATA_SETS == 0)
             blocks.append(
                 _table(
                     SMDS_USAGE, **common, **own, **written, source="115-2 QESD", blocks_total=4002, blocks_data=4000,
                     blocks_in_use=(used * 1000).astype(np.int64), blocks_in_use_max=(used * 2000).astype(np.int64),
                     messages_max=(used * 10_000).astype(np.int64), failed_allocates=0,
-                )
+                ).filter(offloads)
             )  # fmt: skip
         for queue in range(QUEUES_A_STRUCTURE):
             puts = random.integers(0, 100_000, len(which))
@@ -171,13 +222,356 @@ def _table(table: str, **columns: object) -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-if __name__ == "__main__":
-    import sys
-    import time
+# ---- the first reduction ---------------------------------------------------------------------------------------------
 
-    began = time.perf_counter()
-    print(
-        make_history(sys.argv[1], days=int(sys.argv[2]), structures=int(sys.argv[3])),
-        time.perf_counter() - began,
+Files = Mapping[str, Sequence[str]]
+
+
+def by_spark(
+    session: SparkSession, history: History, snapshot: Snapshot, days: Sequence[str], work_dir: Path
+) -> Tables:
+    """As the night does it."""
+    return reduce.reduce_days(session, history, snapshot, days, work_dir=work_dir).statistics
+
+
+MACROS = """
+CREATE MACRO unix_micros(t) AS epoch_us(t);
+CREATE MACRO timestamp_micros(n) AS make_timestamptz(n);
+CREATE MACRO date_from_unix_date(n) AS DATE '1970-01-01' + n;
+CREATE MACRO shiftleft(one, bits) AS one << bits;
+CREATE MACRO try_sum(n) AS CAST(sum(n) AS BIGINT);
+CREATE MACRO try_add(a, b) AS a + b;
+CREATE MACRO try_multiply(a, b) AS a * b;
+"""
+
+
+def by_duckdb(files: Files, snapshot: Snapshot) -> Tables:
+    """The night's own queries, in DuckDB's spelling; before them it looks for rows told twice, as the night does."""
+    con = duckdb.connect()
+    con.execute("SET TimeZone = 'UTC'")
+    con.execute(MACROS)
+    for table, paths in files.items():
+        con.execute(
+            f"CREATE VIEW {table} AS SELECT * FROM read_parquet({list(paths)!r}, hive_partitioning = true)"  # noqa: S608
+        )
+        twins = f"SELECT day FROM {table} GROUP BY day HAVING count(*) <> count(DISTINCT key_low)"  # noqa: S608
+        if con.execute(twins).fetchall():
+            message = "the benchmark's rows are told once"
+            raise RuntimeError(message)
+    found = {}
+    for kind in KINDS:
+        views = [
+            (table, standing_sql(table, table, snapshot=snapshot, columns=reduce.COLUMNS[table], twins=False))
+            for table in reduce.TABLES_OF[kind]
+        ]
+        query = re.sub(r"\bDIV\b", "//", reduce.query(kind, views)).replace("`", '"')
+        found[kind] = con.sql(query).to_arrow_table()
+    con.close()
+    return found
+
+
+def by_polars(files: Files) -> Tables:
+    """The same in Polars' expressions."""
+    for paths in files.values():
+        told = pl.scan_parquet(list(paths), hive_partitioning=True).select("day", "key_low")
+        counted = told.group_by("day").agg(pl.len().alias("rows"), pl.col("key_low").n_unique().alias("keys"))
+        if counted.filter(pl.col("rows") != pl.col("keys")).collect(engine="streaming").height:
+            message = "the benchmark's rows are told once"
+            raise RuntimeError(message)
+    day_us, hour_us = reduce.DAY_US, reduce.HOUR_US
+    family = pl.lit(OTHER_FAMILIES)
+    for number, name in reversed(list(enumerate(FAMILIES))):
+        family = pl.when(pl.col("source").str.starts_with(name)).then(pl.lit(number)).otherwise(family)
+
+    def rows(table: str) -> pl.LazyFrame:
+        schema = row_schema(table).names
+        end, start, written = (
+            pl.col(name).to_physical() for name in ("interval_end", "interval_start", "written_at")
+        )
+        odd = (start > end) | (end - start > 7 * day_us)
+        is_written = pl.any_horizontal(
+            pl.col("source").str.starts_with(name) for name in ("115-2", "115-216", "116")
+        )
+        of_group = pl.col("qsg").is_null() & (pl.col("xcf_structure").str.slice(0, 4) == GROUP)
+        found = pl.scan_parquet(list(files[table]), hive_partitioning=False).with_columns(
+            structure=pl.when(of_group).then(pl.col("xcf_structure").str.slice(4)).otherwise("structure"),
+            qsg=pl.when(of_group).then(pl.lit(GROUP)).otherwise("qsg"),
+            filed_us=pl.when(is_written).then(written).otherwise(end),
+            family=family.cast(pl.Int32),
+            start_us=pl.when(odd).then(end).otherwise(pl.coalesce(start, end)),
+            end_us=end,
+            simulated=pl.col("file_name").str.starts_with("simulated-"),
+        )
+        found = found.filter((pl.col("qsg") != "") & (pl.col("structure") != ""))
+        found = found.with_columns(middle_us=(pl.col("start_us") + pl.col("end_us")) // 2)
+        found = found.with_columns(
+            filed=(pl.col("filed_us") // day_us).cast(pl.Int32).cast(pl.Date),
+            day=(pl.col("middle_us") // day_us).cast(pl.Int32).cast(pl.Date),
+        )
+        assert set(reduce.COLUMNS[table]) - {"file_name"} <= set(schema)
+        return found
+
+    instant = pl.Datetime("us", "UTC")
+    seen = {
+        "observations": pl.len().cast(pl.Int64),
+        "first_at": pl.col("start_us").min().cast(instant),
+        "last_at": pl.col("end_us").max().cast(instant),
+        "is_simulated": pl.col("simulated").max().cast(pl.Int32),
+    }
+    hour = (pl.col("middle_us") // hour_us % 24).cast(pl.UInt32)
+    hours = {"hours": pl.lit(2, pl.Int32).pow(hour).cast(pl.Int32).bitwise_or()}
+
+    def known_sum(name: str) -> pl.Expr:
+        return pl.when(pl.col(name).count() > 0).then(pl.col(name).sum())
+
+    state = ("coupling_facility", "allocated_at", "size_bytes", "entries_total", "elements_total")
+    used = (
+        "entries_in_use",
+        "elements_in_use",
+        "entries_in_use_pct",
+        "elements_in_use_pct",
+        "structure_full_count",
+        "size_max_bytes",
     )
-    print(sum(path.stat().st_size for path in Path(sys.argv[1]).rglob("*.parquet")) / 1e6, "MB")
+    keys = ("filed", "day", "qsg", "structure", "family")
+    pools = (
+        "family",
+        "start_us",
+        "end_us",
+        "middle_us",
+        "simulated",
+        "filed",
+        "day",
+        "qsg",
+        "structure",
+        *state,
+        *used,
+    )
+    usage = [rows(STRUCTURE_USAGE), rows(ALLOCATION).with_columns(
+        pl.lit(None, pl.Float64).alias("entries_in_use_pct"), pl.lit(None, pl.Float64).alias("elements_in_use_pct"),
+        pl.lit(None, pl.Int64).alias("structure_full_count"),
+    )]  # fmt: skip
+    small = (pl.col("entries_in_use") < ENTRIES_SHIFT // 2) & (pl.col("elements_in_use") < ENTRIES_SHIFT)
+    structures = pl.concat([each.select(pools) for each in usage]).group_by(*keys, *state).agg(
+        **seen, **hours, entries_peak=pl.col("entries_in_use").max(), elements_peak=pl.col("elements_in_use").max(),
+        entries_pct_peak=pl.col("entries_in_use_pct").max(), elements_pct_peak=pl.col("elements_in_use_pct").max(),
+        fullest=pl.when(small).then(pl.col("entries_in_use") * ENTRIES_SHIFT + pl.col("elements_in_use")).max(),
+        full_count=known_sum("structure_full_count"), size_max_bytes=pl.col("size_max_bytes").max(),
+    )  # fmt: skip
+    policy = ("policy_size_bytes", "policy_initsize_bytes", "full_threshold_pct", "mq_offload_rules")
+    policies = rows(ALLOCATION).filter(pl.any_horizontal(pl.col(name).is_not_null() for name in policy))
+    policies = policies.group_by("filed", "day", "qsg", "structure", *policy).agg(**seen)
+    data_sets = rows(SMDS_USAGE).filter(pl.col("queue_manager").is_not_null()).group_by(*keys, "queue_manager").agg(
+        **seen, **hours, blocks_peak=pl.max_horizontal(pl.col("blocks_in_use_max").max(), pl.col("blocks_in_use").max()),
+        blocks_total=pl.col("blocks_data").max(), failed_allocates=known_sum("failed_allocates"),
+        messages_peak=pl.max_horizontal(pl.col("messages_max").max(), pl.col("messages").max()),
+    )  # fmt: skip
+    steps = pl.when(pl.col("puts") > 0).then(
+        (pl.col("put_bytes") + 256 * pl.col("puts") - 1) // (256 * pl.col("puts"))
+    )
+    puts = (
+        rows(QUEUE_USAGE)
+        .filter(pl.col("queue").is_not_null())
+        .with_columns(squares=pl.col("puts") * steps * steps)
+    )
+    sums = {
+        "puts": "puts", "put_bytes": "put_bytes", "put_size_squares": "squares", "persistent_puts": "persistent_puts",
+        "puts_to_waiting_getter": "puts_to_waiting_getter",
+    }  # fmt: skip
+    extremes = {
+        "put_size_min_bytes": pl.col("put_size_min_bytes").min(), "put_size_max_bytes": pl.col("put_size_max_bytes").max(),
+    }  # fmt: skip
+    queue = ("filed", "day", "qsg", "structure", "queue")
+    each = puts.group_by(*queue, "queue_manager", "family").agg(
+        **seen,
+        **{name: known_sum(source) for name, source in sums.items()},
+        **extremes,
+        depth_peak=pl.col("depth_max").max(),
+    )
+    first = pl.col("family").min().over("filed", "qsg", "structure", "queue", "queue_manager")
+    queues = each.filter(pl.col("family") == first).group_by(*queue).agg(
+        pl.col("observations").sum(), pl.col("first_at").min(), pl.col("last_at").max(), pl.col("is_simulated").max(),
+        **{name: known_sum(name) for name in sums}, **extremes, depth_peak=pl.col("depth_peak").max(),
+    )  # fmt: skip
+    lazy = {STRUCTURE: structures, POLICY: policies, SMDS: data_sets, QUEUE: queues}
+    return {kind: lazy[kind].collect(engine="streaming").to_arrow() for kind in KINDS}
+
+
+def same(one: Tables, other: Tables) -> bool:
+    """Whether two engines found the same."""
+    for kind in KINDS:
+        schema = kept_schema(kind)
+        order = [(name, "ascending") for name in ("filed", "day", *reduce_keys(kind))]
+        found = [
+            table[kind].select(schema.names).cast(schema).combine_chunks().sort_by(order)
+            for table in (one, other)
+        ]
+        if not found[0].equals(found[1]):
+            return False
+    return True
+
+
+def reduce_keys(kind: str) -> list[str]:
+    """Return a kind's keys besides the days."""
+    from spark_jobs.night.statistics import keys
+
+    return [name for name in keys(kind) if name != "day"]
+
+
+@dataclass
+class Reductions:
+    """What the first reduction took: seconds of each engine, round by round."""
+
+    rows: int
+    days: int
+    megabytes: float
+    seconds: dict[str, list[float]] = field(default_factory=dict)
+    agree: bool = False
+    session_s: float = 0.0
+
+    def median(self, engine: str) -> float:
+        """Return an engine's median round, the first one left out: the JVM was cold."""
+        return statistics.median(self.seconds[engine][1:])
+
+
+def first_reductions(url: str, *, rounds: int) -> Reductions:
+    """Reduce all days with each engine in turn."""
+    history = History.open(url)
+    snapshot = history.snapshot()
+    days = sorted(fingerprints(history, snapshot))
+    parts = reduce.files_of_days(snapshot, days)
+    files: dict[str, list[str]] = {}
+    for (table, _), of_day in parts.items():
+        files.setdefault(table, []).extend(f"{history.url}/{part.path}" for part in of_day)
+    flat = [part for of_day in parts.values() for part in of_day]
+    found = Reductions(
+        sum(part.rows for part in flat), len(days), sum(part.size_bytes for part in flat) / 1e6
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter()
+        session = build_session(
+            "bench", work_dir=Path(folder), conf={**SPARK_CONF, "spark.driver.memory": "2g"}
+        )
+        found.session_s = time.perf_counter() - began
+        engines: dict[str, Callable[[], Tables]] = {
+            "Spark": lambda: by_spark(session, history, snapshot, days, Path(folder)),
+            "DuckDB": lambda: by_duckdb(files, snapshot),
+            "Polars": lambda: by_polars(files),
+        }
+        last: dict[str, Tables] = {}
+        try:
+            for _ in range(rounds + 1):
+                for name, engine in engines.items():
+                    began = time.perf_counter()
+                    last[name] = engine()
+                    found.seconds.setdefault(name, []).append(time.perf_counter() - began)
+        finally:
+            session.stop()
+    found.agree = same(last["Spark"], last["DuckDB"]) and same(last["Spark"], last["Polars"])
+    return found
+
+
+# ---- nights ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Night:
+    """What a night with one new day took, and its parts."""
+
+    days: int
+    seconds: float
+    cpu_s: float
+    stages: dict[str, float]
+    forecasts: int
+
+
+def one_night(url: str, folder: Path) -> Night:
+    """A night as the application starts it."""
+    facts, out = folder / "facts.json", folder / "result.json"
+    facts.write_text("{}")
+    command = [
+        sys.executable,
+        "-m",
+        "spark_jobs.night",
+        "--history",
+        url,
+        "--facts",
+        str(facts),
+        "--out",
+        str(out),
+    ]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = time.perf_counter()
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    seconds = time.perf_counter() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    result = json.loads(out.read_bytes())
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Night(result["days_total"], seconds, cpu, result["seconds"], len(result["forecasts"]))
+
+
+def nights(urls: Mapping[str, str], *, structures: int, next_day: int, rounds: int) -> dict[str, list[Night]]:
+    """Reduce everything there is, then give each history the same new day and measure its night, in turn."""
+    found: dict[str, list[Night]] = {name: [] for name in urls}
+    with tempfile.TemporaryDirectory() as folder:
+        for url in urls.values():
+            one_night(url, Path(folder))
+        for number in range(rounds):
+            for name, url in urls.items():
+                make_history(url, range(next_day + number, next_day + number + 1), structures=structures)
+                found[name].append(one_night(url, Path(folder)))
+    return found
+
+
+def measure(
+    *, rows: int, structures: int, rounds: int, folder: Path | None
+) -> tuple[Reductions, dict[str, list[Night]]]:
+    """Make the histories and measure."""
+    days = round(rows / (structures * HOURS * ROWS_AN_HOUR))
+    before = days * (TIMES_AS_LONG - 1)
+    with tempfile.TemporaryDirectory(dir=folder) as work:
+        short, long, tenth = (str(Path(work) / name) for name in ("short", "long", "tenth"))
+        make_history(short, range(days), structures=structures)
+        reductions = first_reductions(short, rounds=rounds)
+        shutil.copytree(short, long)
+        make_history(long, range(-before, 0), structures=structures, hours=(11,))
+        make_history(tenth, range(days - days // TIMES_AS_LONG, days), structures=structures)
+        urls = {"a tenth": tenth, "short": short, "long": long}
+        return reductions, nights(urls, structures=structures, next_day=days, rounds=rounds)
+
+
+def print_night(
+    reductions: Reductions, found: Mapping[str, Sequence[Night]], *, aim: float, aim_long: float
+) -> None:
+    """Print both tables."""
+    print(
+        f"The first reduction: {reductions.rows:,} rows of {reductions.days} days, {reductions.megabytes:,.0f} MB of Parquet; "
+        f"{os.cpu_count()} cores; looking for rows told twice included"
+    )
+    print(f"{'':<10}{'s, median':>12}{'of DuckDB':>12}{'first round':>14}{'rows/s':>14}")
+    for engine, seconds in reductions.seconds.items():
+        median = reductions.median(engine)
+        ratio = median / reductions.median("DuckDB")
+        print(
+            f"{engine:<10}{median:>12.2f}{ratio:>12.2f}{seconds[0]:>14.2f}{reductions.rows / median:>14,.0f}"
+        )
+    print(f"{'aim':<10}{'':>12}{aim:>12.2f}")
+    print(
+        f"starting Spark: {reductions.session_s:.1f} s; the three say the same: {'yes' if reductions.agree else 'NO'}\n"
+    )
+    print("A night with one new day, everything else reduced before; medians")
+    stages = list(dict.fromkeys(stage for of in found.values() for night in of for stage in night.stages))
+    print(
+        f"{'history':<10}{'days':>8}{'s':>8}{'CPU s':>8}{'of short':>10}"
+        + "".join(f"{stage:>13}" for stage in stages)
+    )
+    short = statistics.median(night.seconds for night in found["short"])
+    for name, of in found.items():
+        median = statistics.median(night.seconds for night in of)
+        parts = [statistics.median(night.stages.get(stage, 0.0) for night in of) for stage in stages]
+        cpu = statistics.median(night.cpu_s for night in of)
+        print(
+            f"{name:<10}{of[-1].days:>8}{median:>8.1f}{cpu:>8.1f}{median / short:>10.2f}"
+            + "".join(f"{part:>13.2f}" for part in parts)
+        )
+    print(f"{'aim, long':<10}{'':>24}{aim_long:>10.2f}; {found['short'][-1].forecasts} forecasts in each\n")

@@ -20,6 +20,8 @@ LEAST_DAYS = 28
 LEAST_USED_SHARE = 0.05
 """Of a pool: what is used less says nothing about the ratio."""
 PERCENT = 100
+OWN, OWN_RULE = "own", "cfplan, docs/nightly.md, What findings rest on"
+"""Rules of this project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class NightFindingKind:
     @property
     def source(self) -> str:
         """Where the rule stands."""
-        return str(tables.source(self.source_key, self.section))
+        return OWN_RULE if self.source_key == OWN else str(tables.source(self.source_key, self.section))
 
 
 FINDING_KINDS: tuple[NightFindingKind, ...] = (
@@ -46,8 +48,7 @@ FINDING_KINDS: tuple[NightFindingKind, ...] = (
         "SMDS_WAS_FULL", "error", "A shared message data set was full in the last 7 days", "mq_rc2192", "Explanation"
     ),
     NightFindingKind(
-        "FILLS_WITHIN_LEAD_TIME", "warning", "A structure fills up sooner than it can be made larger", "project",
-        "The night",
+        "FILLS_WITHIN_LEAD_TIME", "warning", "A structure fills up sooner than it can be made larger", OWN, "",
     ),
     NightFindingKind(
         "OFFLOAD_EARLIER_THAN_PLANNED", "warning", "Usage passes an offload threshold that the plan stays below",
@@ -55,10 +56,10 @@ FINDING_KINDS: tuple[NightFindingKind, ...] = (
     ),
     NightFindingKind(
         "RATIO_FAR_FROM_DEMAND", "warning", "Entries and elements are used at another ratio than they are there",
-        "project", "The night",
+        OWN, "",
     ),
     NightFindingKind(
-        "INITSIZE_ABOVE_NEED", "info", "INITSIZE is far above what the peaks need", "project", "The night"
+        "INITSIZE_ABOVE_NEED", "info", "INITSIZE is far above what the peaks need", OWN, ""
     ),
 )  # fmt: skip
 KINDS: Mapping[str, NightFindingKind] = {kind.code: kind for kind in FINDING_KINDS}
