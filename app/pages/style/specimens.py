@@ -183,7 +183,7 @@ def _report() -> Report:
         structures=(StructureFound("SQ03", "APPLICATION1", "SQ03APPLICATION1", ""),),
         managers=(ManagerFound("SYSA", "CSQ1", "SQ03"),),
         records=(Records("115-2", "Statistics of a queue manager", 48, "214 KB", was_read=True),),
-        rows=(Rows("structure_usage", 96, 90, 5, 1),),
+        rows=(Rows("structure_usage", 96, 80, 10, 5, 2, 1),),
         faults=(Fault("offset 4096, record 12", "120 bytes", "No plausible header."),),
         faults_omitted=3,
         faults_title="What could not be read",
@@ -191,6 +191,7 @@ def _report() -> Report:
         conflicts=(
             Conflict("structure_usage", "SQ03APPLICATION1", "a.smf, offset 8", "b.smf, offset 8", "entries"),
         ),
+        findings=(("warning", "Something was wrong with the file, which was read all the same."),),
         notes=("A remark.",),
     )
 
