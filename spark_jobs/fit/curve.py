@@ -19,7 +19,7 @@ import numpy as np
 
 from planner_core.structure_size import model_constant
 from planner_core.units import MIB
-from spark_jobs.fit.points import AllocationPoint, Gathered, Stretch, cuts_of, gather
+from spark_jobs.fit.points import AllocationPoint, Gathered, Stretch, cuts_of, gather, leave_out_repeated
 from spark_jobs.fit.result import CurveFit, Estimate, FitPoint, Kind, Ratio, Residuals, State
 from spark_jobs.fit.robust import Regression, regress
 
@@ -69,6 +69,7 @@ def fit_curve(points: Iterable[AllocationPoint], *, confidence: float = 0.9) -> 
         gathered=gathered,
     )
     _part_by_base(gathered.stretches)
+    leave_out_repeated(gathered.stretches)
     stretches = _in(gathered.stretches)
     ratios = _ratios(stretches)
     main = max(ratios, key=lambda ratio: ratio.points, default=None)

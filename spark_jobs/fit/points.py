@@ -92,6 +92,10 @@ PASSING = (
 )
 SCARCE = "seen on single days, and only for a part of them"
 
+REPEATED = "with the totals of another allocation of the structure: it says nothing new"
+SAME_TIME = dt.timedelta(hours=26)
+"""Sources tell the time of an allocation to the second or not, in UTC or not."""
+
 _Instance = tuple[str | None, str, dt.datetime | None]
 _Structure = tuple[str | None, str]
 _Triple = tuple[int, int, int]
@@ -201,6 +205,23 @@ def _both(one: Stretch, other: Stretch) -> Stretch:
     )
 
 
+def leave_out_repeated(stretches: Iterable[Stretch]) -> None:
+    """Allocations of a structure with the very same totals count once, for they deviate from the line by the same.
+
+    A coupling facility makes the same of the same size: only what differs is another observation.
+    """
+    kept: dict[tuple[_Structure, float, float, float], Stretch] = {}
+    for stretch in stretches:
+        if stretch.left_out is not None:
+            continue
+        totals = ((stretch.qsg, stretch.structure), stretch.size_bytes, stretch.entries, stretch.elements)
+        other = kept.get(totals)
+        if other is None or len(other.days) < len(stretch.days):
+            kept[totals] = stretch
+        if other is not None:
+            (other if kept[totals] is stretch else stretch).left_out = REPEATED
+
+
 def cuts_of(stretches: Iterable[Stretch]) -> list[Cut]:
     """Where one stretch of a structure gives way to another, structure by structure and day by day."""
     by_structure: dict[_Structure, dict[dt.date, Stretch]] = defaultdict(dict)
@@ -216,15 +237,25 @@ def cuts_of(stretches: Iterable[Stretch]) -> list[Cut]:
         before: Stretch | None = None
         for day in sorted(by_day):
             stretch = by_day[day]
-            if before is not None and stretch is not before:
+            if before is not None and stretch is not before and not _same_instance(before, stretch):
                 found.append(Cut(stretch.structure, day, _why(before, stretch)))
             before = stretch
     return found
 
 
+def _same_instance(one: Stretch, other: Stretch) -> bool:
+    """The same allocation as two sources tell it."""
+    if (one.size_bytes, one.entries, one.elements) != (other.size_bytes, other.entries, other.elements):
+        return False
+    if one.allocated_at is None or other.allocated_at is None:
+        return True
+    return abs(one.allocated_at - other.allocated_at) <= SAME_TIME
+
+
 def _why(before: Stretch, after: Stretch) -> str:
     size = _size(after.size_bytes)
-    if before.allocated_at != after.allocated_at:
+    times = (before.allocated_at, after.allocated_at)
+    if None not in times and times[0] != times[1]:
         return f"allocated anew with {size}"
     if not _near(before.size_bytes, after.size_bytes):
         return f"altered from {_size(before.size_bytes)} to {size}"

@@ -250,7 +250,7 @@ def upgraded(base_mib: float, *, after: tuple[int, ...] = SIZES) -> list[Allocat
     """All structures leave their coupling facility on the tenth day and are allocated anew on the eleventh."""
     points = []
     for number, size in enumerate(SIZES):
-        points += seen(f"APP{number}", range(10), *fitting(size + number))
+        points += seen(f"APP{number}", range(10), *fitting(size + number + 1))
     for number, size in enumerate(after):
         again = dt.datetime(2026, 3, 2, 4, tzinfo=dt.UTC) + dt.timedelta(days=11, minutes=number)
         allocated = fitting(size, base_mib=base_mib)

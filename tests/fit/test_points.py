@@ -5,7 +5,16 @@ from __future__ import annotations
 import datetime as dt
 
 from spark_jobs.fit import AllocationPoint
-from spark_jobs.fit.points import NO_TOTALS, OTHER_KIND, PASSING, SCARCE, cuts_of, gather
+from spark_jobs.fit.points import (
+    NO_TOTALS,
+    OTHER_KIND,
+    PASSING,
+    REPEATED,
+    SCARCE,
+    cuts_of,
+    gather,
+    leave_out_repeated,
+)
 from tests.fit.allocations import FIRST, MADE, seen
 
 LATER = MADE + dt.timedelta(days=40)
@@ -43,6 +52,35 @@ def test_a_new_instance_cuts_the_series_even_with_the_same_size() -> None:
     assert len(gathered.stretches) == 2
     (cut,) = cuts_of(gathered.stretches)
     assert cut.why == "allocated anew with 512M"
+
+
+def test_an_allocation_with_the_very_same_totals_is_a_cut_but_no_second_observation() -> None:
+    points = [
+        *seen("A", range(10), 512, 240_000, 1_440_000),
+        *seen("A", range(10, 30), 512, 240_000, 1_440_000, allocated_at=LATER),
+        *seen("B", range(10), 512, 240_000, 1_440_000),
+    ]
+    stretches = gather(points).stretches
+    leave_out_repeated(stretches)
+    assert [(s.structure, len(s.days), s.left_out) for s in stretches] == [
+        ("A", 10, REPEATED),
+        ("A", 20, None),
+        ("B", 10, None),
+    ]
+    (cut,) = cuts_of(stretches)
+    assert cut.why == "allocated anew with 512M"
+
+
+def test_one_allocation_as_two_sources_tell_it_is_no_cut() -> None:
+    for told in (None, MADE + dt.timedelta(hours=2)):
+        points = [
+            *seen("A", range(0, 20, 2), 512, 240_000, 1_440_000),
+            *seen("A", range(1, 20, 2), 512, 240_000, 1_440_000, allocated_at=told),
+        ]
+        stretches = gather(points).stretches
+        assert cuts_of(stretches) == []
+        leave_out_repeated(stretches)
+        assert [s.left_out for s in stretches] == [None, REPEATED]
 
 
 def test_another_ratio_at_the_same_size_cuts_the_series() -> None:
