@@ -112,6 +112,17 @@ class Predicted:
     crossings: tuple[Crossing, ...]
     resizes: tuple[Resized, ...]
     notes: tuple[str, ...]
+    week_peak: float | None = None
+    """The highest of the last measured peak of each weekday."""
+    total: float | None = None
+    """How much there is of it now; None where no record says it."""
+
+    @property
+    def week_percent(self) -> float | None:
+        """The highest of the last week, of how much there is now."""
+        if self.week_peak is None or not self.total:
+            return None
+        return 100 * self.week_peak / self.total
 
     @property
     def title(self) -> str:
@@ -308,6 +319,8 @@ def _predicted(row: Forecast) -> Predicted:
             for each in found.get("resizes") or ()
         ),
         notes=tuple(found.get("notes") or ()),
+        week_peak=max(((found.get("baselines") or {}).get("last_week") or ()), default=None),
+        total=found.get("total"),
     )
 
 

@@ -6,6 +6,7 @@
   const HOUR_MS = 3600e3;
   const PANEL_PX = 230;
   const LEAST_PX_PER_DAY = 4;
+  const NARROW_PX = 700;
   const NAMES = {
     structure: [
       { name: "List entries in use", value: "entries_in_use_max", limit: "entries_total", before: "entries_total", percent: "entries_percent" },
@@ -219,7 +220,8 @@
       text: step > 1 ? "Highest of each week; zoom in for days" : "Peak of each day", xref: "paper", yref: "paper", x: 0, y: 1.01, xanchor: "left", yanchor: "bottom", showarrow: false,
       font: { ...font, color: colour.ink },
     });
-    layout.margin.r = root.clientWidth > 700 ? 150 : 60;
+    layout.margin.r = width > NARROW_PX ? 150 : 60;
+    if (width <= NARROW_PX) Object.assign(layout.xaxis, { nticks: 4, tickangle: 0 });
     layout.yaxis = { rangemode: "tozero", gridcolor: colour.line, zeroline: false, linecolor: colour["line-strong"], tickformat: ",", fixedrange: true };
     const made = new Date(data.made_on);
     layout.shapes.push({ type: "line", x0: made, x1: made, y0: 0, y1: 1, yref: "paper", line: { color: colour["line-strong"], width: 1 } });
@@ -231,11 +233,12 @@
         layout.shapes.push({ type: "line", x0: day(each.dates.p10), x1: to, y0: each.value, y1: each.value, line: { color: colour.warning, width: 4 } });
       }
       const percent = each.level.match(/\d+(\.\d+)? %/);
-      const label = root.clientWidth > 700 || !percent ? each.level : percent[0];
+      const longest = width > NARROW_PX ? 22 : 9;
+      const label = width > NARROW_PX || !percent ? each.level : percent[0];
       const room = (each.value / Math.max(most, levels.length ? Math.max(...levels.map((one) => one.value)) : 0)) * 310;
       const shift = above !== null && above - room < 13 ? room - (above - 13) : 0;
       above = room - shift;
-      layout.annotations.push({ text: label.length > 22 ? `${label.slice(0, 19)}...` : label, xref: "paper", x: 1, y: each.value, yshift: -shift, xanchor: "left", showarrow: false, xshift: 4, font: { ...font, size: 11 } });
+      layout.annotations.push({ text: label.length > longest ? `${label.slice(0, longest - 3)}...` : label, xref: "paper", x: 1, y: each.value, yshift: -shift, xanchor: "left", showarrow: false, xshift: 4, font: { ...font, size: 11 } });
     }
     traces.push({
       type: "scatter", mode: "markers", name: "passed, middle estimate", x: levels.filter((each) => each.dates.p50).map((each) => day(each.dates.p50)), y: levels.filter((each) => each.dates.p50).map((each) => each.value),

@@ -194,11 +194,17 @@ def test_the_list_begins_with_what_runs_out_first(fitted: FastAPI) -> None:
         "TINY",
     ]
     soonest = lines[1]
-    assert soonest[2:6] == ["List elements", "70 %", "2026-12-20 in 30 days", f"2026-12-02 {NONE} 2027-01-14"]
-    assert soonest[6:8] == ["95", "+8.1"]
+    assert soonest[2:7] == [
+        "List elements",
+        "60.0",
+        "70 %",
+        "2026-12-20 in 30 days",
+        f"2026-12-02 {NONE} 2027-01-14",
+    ]
+    assert soonest[7:9] == ["95", "+8.1"]
     assert soonest[9] == "8 % off, 79 % inside 28 days"
-    assert lines[3][3] == "not within 180 days"
-    assert "a forecast needs 42 days" in lines[4][3]
+    assert lines[3][4] == "not within 180 days"
+    assert "a forecast needs 42 days" in lines[4][4]
 
 
 def test_a_structure_s_page_tells_when_each_level_is_passed_and_what_a_larger_size_buys(

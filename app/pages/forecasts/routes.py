@@ -83,6 +83,7 @@ class ForecastsPage(Page):
     lines: Annotated[tuple[ForecastLine, ...], "One page of forecasts, those first that run out first"]
     found: Annotated[ForecastPage, "The page they are on"]
     pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of the other pages"]
+    newest: Annotated[date | None, "When the newest of those shown was made"]
     is_empty: Annotated[bool, "Whether there is no forecast yet"]
 
 
@@ -126,6 +127,7 @@ def list_all(request: Request, session: SessionDep) -> Response:
             for each in range(1, found.pages + 1)
             if found.pages > 1
         ),
+        newest=max((each.made_on for each, _ in found.items), default=None),
         is_empty=found.total == 0,
     )
     return render(request, "forecasts/list.html", page)
