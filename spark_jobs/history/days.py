@@ -59,6 +59,7 @@ def day_fingerprints(
     ledger = snapshot.ledger
     dead = ledger.dead_commits
     groups = " ".join(ledger.groups)
+    rules = (str(FINGERPRINT_RULES), str(snapshot.key_rules))
     commits: dict[tuple[str, str], set[str]] = {}
     for entry in ledger.entries:
         if entry.entry == INGEST and entry.commit_id not in dead:
@@ -77,7 +78,7 @@ def day_fingerprints(
             of_day = commits.get((table, day), set())
             if not of_day:
                 continue  # what is left there is an ingest's that was replaced or forgotten
-            words = [str(FINGERPRINT_RULES), *sorted(of_day)]
+            words = [*rules, *sorted(of_day)]
             words += sorted(commit_id for before, commit_id in cuts if day < before)
             if day in unnamed:
                 words.append(groups)

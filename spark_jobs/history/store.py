@@ -86,6 +86,11 @@ class Snapshot:
     parts: tuple[Part, ...]
     ledger: Ledger
 
+    @property
+    def key_rules(self) -> int:
+        """By which rules the natural keys of its rows were made."""
+        return int(self.delta.metadata().configuration.get(KEY_RULES_NAME, 1))
+
     def of(self, table: str, day: str | None = None) -> list[Part]:
         """Return the files of a table, or of one of its days."""
         return [part for part in self.parts if part.table == table and (day is None or part.day == day)]
@@ -437,8 +442,7 @@ class History:
         """
         for _ in range(ATTEMPTS):
             snapshot = self.snapshot()
-            configuration = snapshot.delta.metadata().configuration
-            if int(configuration.get(KEY_RULES_NAME, 1)) >= KEY_RULES:
+            if snapshot.key_rules >= KEY_RULES:
                 return
             with contextlib.suppress(CommitFailedError):
                 for part in snapshot.parts:

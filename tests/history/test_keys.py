@@ -12,6 +12,7 @@ from deltalake import DeltaTable
 
 from spark_jobs.history import schema, staging, store
 from spark_jobs.history.compare import Comparison
+from spark_jobs.history.days import day_fingerprints
 from spark_jobs.history.schema import ALLOCATION, QUEUE_USAGE, STRUCTURE_USAGE, NaturalKey, row_schema
 from spark_jobs.history.staging import Source
 from spark_jobs.history.store import FileFacts, History, new_commit_id
@@ -146,11 +147,14 @@ def test_a_history_of_an_older_release_becomes_that_of_this_one(
 ) -> None:
     old = old_history(tmp_path / "old", monkeypatch)
     assert old.read(STRUCTURE_USAGE).num_rows == 5  # it can be read as it is; one row stands twice
+    before = day_fingerprints(old)
     new = History.open(str(tmp_path / "new"), create=True)
     fill(new)
     assert contents(History.open(old.url)) != contents(new)
     assert contents(History.open(old.url, create=True)) == contents(new)
     assert DeltaTable(old.url).metadata().configuration[store.KEY_RULES_NAME] == str(schema.KEY_RULES)
+    after = day_fingerprints(History.open(old.url))
+    assert all(after[day] != before[day] for day in before)
     version = DeltaTable(old.url).version()
     History.open(old.url, create=True)
     assert DeltaTable(old.url).version() == version
