@@ -133,7 +133,7 @@ class Collected:
 
 
 def collect(kept: Kept, *, cfcc_levels: Mapping[str, int]) -> Collected:
-    """Return what the daily statistics hold of the last `SERIES_DAYS` days, and policies whenever they were told."""
+    """Return what the daily statistics hold of the last `SERIES_DAYS` days."""
     last = max((day for one in kept.filed().values() for day in one.days), default=None)
     if last is None:
         return Collected()
@@ -142,7 +142,7 @@ def collect(kept: Kept, *, cfcc_levels: Mapping[str, int]) -> Collected:
     return Collected(
         structures=_structures(usage),
         data_sets=_data_sets(_recent(kept, SMDS, last_day - SERIES_DAYS + 1)),
-        policies=_policies(kept.rows(POLICY)),
+        policies=_policies(_recent(kept, POLICY, last_day - SERIES_DAYS + 1)),
         points=_points(_since(usage, last_day - FIT_DAYS + 1), cfcc_levels),
         queue_days=_queue_days(_recent(kept, QUEUE, last_day - MIX_DAYS + 1)),
         structure_days=_structure_days(_since(usage, last_day - MIX_DAYS + 1)),

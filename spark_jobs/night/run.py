@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deltalake import DeltaTable
+
 from spark_jobs.fit import fit_all, fit_mix
 from spark_jobs.forecast import DailyPeaks, score
 from spark_jobs.history.days import day_fingerprints
@@ -165,10 +167,13 @@ def bring_up_to_date(
     work = _Work()
     with ExitStack() as stack:
         session: SparkSession | None = None
+        snapshot: Snapshot | None = None
+        wanted: dict[str, str] = {}
         for _ in range(ATTEMPTS):
             with progress.stage("looking", "Looking for days that have changed"):
-                snapshot = history.snapshot()
-                wanted = fingerprints(history, snapshot)
+                if snapshot is None or _version(history) != snapshot.delta.version():
+                    snapshot = history.snapshot()
+                    wanted = fingerprints(history, snapshot)
                 kept = daily.read()
                 there = kept.filed()
                 changed = sorted(
@@ -206,6 +211,10 @@ def bring_up_to_date(
         "The history or its daily statistics are changed faster than they can be reduced. Try again later."
     )
     raise HistoryError(message)
+
+
+def _version(history: History) -> int:
+    return DeltaTable(history.url).version()
 
 
 def _rows_of(snapshot: Snapshot, days: Sequence[str]) -> int:
