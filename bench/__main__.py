@@ -1,4 +1,4 @@
-"""`python -m bench`: what the service and the core cost, how fast dumps are read, and how good forecasts are."""
+"""`python -m bench`: what the service and the core cost, how fast dumps are read, how good forecasts are, what a night takes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ AIM_S = 0.5
 AIM_LARGEST_S, AIM_PASTED_S = 5.0, 1.0
 AIM_MB_PER_S = 300
 MEGA = 1e6
+AIM_TIMES_DUCKDB, AIM_TIMES_SHORT_NIGHT = 5.0, 1.2
 LEAST_S = 1e-3
-PARTS = ("service", "core", "stored", "dumps", "forecast")
+PARTS = ("service", "core", "stored", "dumps", "forecast", "night")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -60,6 +61,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
             lengths=options.forecast_lengths,
             page=options.forecast_page,
         )
+    if "night" in wanted:
+        from bench import night  # so do DuckDB, Polars and Spark
+
+        reduced, nights = night.measure(
+            rows=options.night_rows,
+            structures=options.night_structures,
+            rounds=options.night_rounds,
+            folder=options.night_folder,
+        )
+        night.print_night(reduced, nights, aim=AIM_TIMES_DUCKDB, aim_long=AIM_TIMES_SHORT_NIGHT)
 
 
 def _print_service(served: dict[str, service.Served]) -> None:
@@ -135,6 +146,14 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--forecast-page", type=Path, help="write the tables into this page: docs/forecasts.md"
+    )
+    parser.add_argument("--night-rows", type=int, default=20_000_000, help="rows of the short history")
+    parser.add_argument("--night-structures", type=int, default=200, help="structures in it")
+    parser.add_argument("--night-rounds", type=int, default=3, help="rounds of reductions and of nights")
+    parser.add_argument(
+        "--night-folder",
+        type=Path,
+        help="where histories are made, 3 GB for 20 million rows; the system's unless told",
     )
     return parser.parse_args(arguments)
 
