@@ -1,0 +1,35 @@
+"""The benchmark of the night, small: three engines have to agree before any of them may be called fast."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench import night
+
+
+@pytest.mark.soak
+@pytest.mark.spark
+def test_three_engines_give_the_same_statistics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    reductions, nights = night.measure(rows=20_000, structures=8, rounds=1, folder=tmp_path)
+    assert reductions.agree
+    assert 18_000 < reductions.rows < 22_000
+    assert [len(of) for of in nights.values()] == [1, 1, 1]
+    assert nights["long"][0].days > 9 * nights["short"][0].days
+    night.print_night(reductions, nights, aim=5, aim_long=1.2)
+    printed = capsys.readouterr().out
+    assert "the three say the same: yes" in printed
+    assert list(tmp_path.iterdir()) == [], "nothing is left"
+
+
+def test_what_differs_is_seen() -> None:
+    """So that engines cannot agree on nothing."""
+    from spark_jobs.night.statistics import KINDS, kept_schema
+
+    empty = {kind: kept_schema(kind).empty_table() for kind in KINDS}
+    other = dict(empty)
+    row = dict.fromkeys(kept_schema(KINDS[0]).names)
+    other[KINDS[0]] = other[KINDS[0]].from_pylist([row], schema=kept_schema(KINDS[0]))
+    assert night.same(empty, empty)
+    assert not night.same(empty, other)
