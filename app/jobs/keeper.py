@@ -12,13 +12,14 @@ import signal
 import socket
 import threading
 import time
+import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from types import FrameType
 from typing import Any
 
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from app.db import Database
@@ -120,6 +121,18 @@ class Keeper(ABC):
                 service.give_back(session, self._id, self._owner)
         except PlannerError as error:
             self._end(JobState.FAILED, sentence=str(error))
+        except (
+            OSError,
+            SQLAlchemyError,
+        ):  # of the machine or the database, and gone with the next attempt perhaps
+            raise
+        except Exception as error:  # noqa: BLE001 - a fault of ours would only come again
+            for line in traceback.format_exc().splitlines():
+                self._say(line)
+            sentence = (
+                f"This is a fault of cfplan, please report it with the log: {type(error).__name__}: {error}"
+            )
+            self._end(JobState.FAILED, sentence=sentence)
         return True
 
     @abstractmethod

@@ -27,8 +27,8 @@ from app.night.lock import Lock
 from app.usage.rollups import store_rollups
 from planner_core.simulated import FILE_PREFIX
 
-DAYS, STRUCTURES, QUEUE_MANAGERS, INTERVAL_MINUTES, SEED = 120, 6, 2, 60, 20_260_101
-DAYS_PER_FILE = 30
+DAYS, STRUCTURES, QUEUE_MANAGERS, INTERVAL_MINUTES, SEED = 112, 5, 2, 60, 20_260_101
+DAYS_PER_FILE = 28
 MAP_FILE, TRUTH_FILE = f"{FILE_PREFIX}qsg-map.json", "truth.json"
 SIMULATING, INGESTING, SUMMING, FORGETTING = "simulating", "ingesting", "summing", "forgetting"
 READS_AT_LEAST_S = 600.0
@@ -113,25 +113,23 @@ class Forgetting(LookAround):
         with self._locked() as held:
             self._at(FORGETTING)
             self._beat()
-            days: set[str] = set()
-            files = list(self._simulated_files())
+            files = sorted(set(self._simulated_files()))
             for number, sha256 in enumerate(files):
                 self._at(FORGETTING, done=number, total=len(files))
-                days.update(self._forget(sha256))
+                self._said(processes.history_command(self._settings, "forget", sha256), is_nothing_fine=True)
                 self._beat()
+            # Not the days of these files: an attempt that was cut off may have taken others away before.
+            with self._database.session(writes=False) as session:
+                days = repository.days_of_simulated_groups(session)
             if days:
-                self._sum_up(sorted(days), held)
+                self._sum_up([day.isoformat() for day in days], held)
             self._remove_rows(len(files))
 
     def _simulated_files(self) -> Iterator[str]:
         for line in self._said(processes.history_command(self._settings, "files")).splitlines():
             row = json.loads(line)
             if str(row.get("file_name", "")).startswith(FILE_PREFIX):
-                yield str(row["sha256"])
-
-    def _forget(self, sha256: str) -> list[str]:
-        said = self._said(processes.history_command(self._settings, "forget", sha256), is_nothing_fine=True)
-        return [str(day) for day in json.loads(said).get("days") or ()]
+                yield str(row["file_sha256"])
 
     def _said(self, command: list[str], *, is_nothing_fine: bool = False) -> str:
         done = subprocess.run(

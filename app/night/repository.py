@@ -23,7 +23,7 @@ from app.night.models import (
     Trigger,
 )
 from app.plans.models import Plan, PlanVersion
-from app.usage.models import MeasuredStructure
+from app.usage.models import HourlyQueueUsage, HourlySmdsUsage, HourlyStructureUsage, MeasuredStructure
 from planner_core.simulated import has_simulated_name
 
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]
@@ -351,6 +351,15 @@ def has_simulated(session: Session) -> bool:
         session.execute(select(table.is_simulated).where(table.is_simulated).limit(1)).first() is not None
         for table in SIMULATED
     )
+
+
+def days_of_simulated_groups(session: Session) -> Sequence[date]:
+    """Days on which groups that are named as simulated ones have roll-ups, in order."""
+    groups = list(filter(has_simulated_name, session.scalars(select(MeasuredStructure.qsg).distinct())))
+    hours: set[datetime] = set()
+    for table in (HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage):
+        hours.update(session.scalars(select(table.hour).where(table.qsg.in_(groups)).distinct()))
+    return sorted({hour.date() for hour in hours})
 
 
 def remove_simulated(session: Session) -> dict[str, int]:

@@ -384,6 +384,23 @@ def test_half_a_result_is_none(database: Database, settings: Settings) -> None:
     assert times_run(settings) == 1
 
 
+@on_sqlite
+def test_a_fault_of_the_application_ends_the_run_with_its_traceback_in_the_log(
+    database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def faulty(*_: object, **__: object) -> None:
+        raise KeyError("days")
+
+    put_days(settings, 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(bringing, "store", faulty)
+        run = night(database, settings)
+    assert run.job.state == JobState.FAILED
+    assert "fault of cfplan" in run.job.sentence
+    assert "in faulty" in log(database, run.job.id)
+    assert not any(results(database).values())
+
+
 # ---- the report ------------------------------------------------------------------------------------------------------
 
 

@@ -19,6 +19,7 @@ from app.jobs.service import Job
 from app.night import report, repository, service
 from app.night import results as bringing
 from app.night.errors import NightUnderWay
+from app.night.looking_around import LookAround
 from app.night.models import Trigger
 from app.settings import Settings
 from app.usage import service as usage
@@ -184,3 +185,29 @@ def test_a_job_that_is_cut_off_and_resumed_after_midnight_makes_the_same_files(
     days = sorted(path.stem for path in Path(settings.history).glob("2*.json"))
     assert len(days) == 4
     assert days[-1] == str(asked_for.date() - timedelta(days=1))
+
+
+def test_a_removal_that_is_cut_off_is_made_good_by_its_next_attempt(
+    database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its files are out of the history then, and nothing but the roll-ups tells which days they had touched."""
+
+    class Killed(BaseException):
+        pass
+
+    def kill(*_: object, **__: object) -> None:
+        raise Killed
+
+    look_around(database, settings)
+    with database.session(writes=True) as session:
+        job = service.queue_forgetting(session)
+    with monkeypatch.context() as patch:
+        patch.setattr(LookAround, "_sum_up", kill)
+        with pytest.raises(Killed):
+            keeper_of(database, settings, job.id).run()
+    assert not list((Path(settings.history) / "files").iterdir())
+    assert groups(database) == {"SIM1"}
+    let_go(database)
+    keeper_of(database, settings, job.id).run()
+    assert groups(database) == set()
+    assert not has_simulated(database)

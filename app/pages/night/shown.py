@@ -17,8 +17,9 @@ from app.jobs.service import Job
 from app.night import repository, service
 from app.night.models import NightFinding, Trigger
 from app.night.service import Run
-from app.templating import grouped
+from app.templating import grouped, own_page
 from planner_core.findings import SEVERITIES
+from planner_core.provenance import Source
 
 STATES: Mapping[JobState, str] = {
     JobState.QUEUED: "waits",
@@ -48,6 +49,8 @@ class FindingLine:
     severity: str
     message: str
     source: str
+    source_href: str
+    """Path of the source where it is a page of this project; empty where it is another's document."""
     structure: str
     href: str
     """Path of its forecasts; empty where it is about no structure."""
@@ -138,11 +141,22 @@ def finding_line(found: NightFinding) -> FindingLine:
         severity=found.severity,
         message=found.message,
         source=found.source,
+        source_href=own_page_of(found.source),
         structure=found.structure or "",
         href=href,
         about="/docs/nightly#findings",
         is_simulated=found.is_simulated,
     )
+
+
+def own_page_of(source: str) -> str:
+    """Where a source is served that is a page of this project.
+
+    >>> own_page_of("cfplan, docs/assumptions.md, The night"), own_page_of("IBM MQ, Offload rules")
+    ('/docs/assumptions#the-night', '')
+    """
+    document, _, section = source.partition(".md, ")
+    return own_page(Source(f"{document}.md", section, "")) if section else ""
 
 
 def run_line(run: Run) -> RunLine:

@@ -24,8 +24,8 @@ def main() -> int:
         data = path.read_bytes()
         day = path.stem.removeprefix("simulated-")
         (history / f"{day}.json").write_bytes(data)
-        told = {"sha256": hashlib.sha256(data).hexdigest(), "file_name": path.name, "day": day}
-        (history / "files" / told["sha256"]).write_text(json.dumps(told), encoding="utf-8")
+        told = {"file_sha256": hashlib.sha256(data).hexdigest(), "file_name": path.name, "day": day}
+        (history / "files" / told["file_sha256"]).write_text(json.dumps(told), encoding="utf-8")
         days.append(day)
     report = {"event": "report", "status": "stored", "files": [{"message": "stored", "days": days}]}
     sys.stdout.write(json.dumps(report) + "\n")
