@@ -66,6 +66,8 @@ MOST_SMALL_PARTS = 24
 MOST_LEDGER_PARTS = 32
 ENTRIES_TO_A_CHECKPOINT = 20
 """Whoever opens the history reads the log from its last checkpoint on, in an object store with a request for each entry."""
+MOST_RENEWED = 100
+"""So many files are given new keys in one commit."""
 MOST_JOINED_ROWS = 500_000
 """So many rows are held in memory while files are put together: a few hundred MB."""
 
@@ -440,22 +442,36 @@ class History:
 
         It may be interrupted and run again, or run twice at once: keys follow from the rows.
         """
-        for _ in range(ATTEMPTS):
+        done: set[str] = set()
+        failures = 0
+        while failures < ATTEMPTS:
             snapshot = self.snapshot()
             if snapshot.key_rules >= KEY_RULES:
                 return
-            with contextlib.suppress(CommitFailedError):
-                for part in snapshot.parts:
-                    renewed = self._renewed(part) if part.table != FILES else None
-                    if renewed is not None:
-                        # What was rewritten by another process in the meantime makes this fail; then all is looked at again.
-                        self._write(self._delta(), [_added(renewed), _removed(part)])
-                snapshot.delta.update_incremental()
+            changes: list[AddAction | RemoveAction] = []
+            for part in snapshot.parts:
+                if part.table == FILES or part.path in done:
+                    continue
+                done.add(part.path)
+                renewed = self._renewed(part)
+                if renewed is not None:
+                    done.add(renewed.path)
+                    changes += [_added(renewed), _removed(part)]
+                if len(changes) >= 2 * MOST_RENEWED:
+                    break
+            try:
+                if changes:
+                    self._write(snapshot.delta, changes)
+                    continue
                 snapshot.delta.alter.set_table_properties(
                     {KEY_RULES_NAME: str(KEY_RULES)}, raise_if_not_exists=False
                 )
                 self.place.make_log_lasting()
-                return
+            except (
+                CommitFailedError
+            ):  # someone put the same files together, or took them away: look at all anew
+                failures += 1
+                done.clear()
         message = (
             f"The rows at {shown(self.url)} could not be given this release's keys; others are writing to it."
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -174,11 +175,39 @@ def test_keys_may_be_made_anew_again_after_an_interruption(
         write(history, delta, actions)
 
     with monkeypatch.context() as patch:
+        patch.setattr(store, "MOST_RENEWED", 1)
         patch.setattr(History, "_write", dies)
         with pytest.raises(KeyboardInterrupt):
             History.open(old.url, create=True)
     assert contents(History.open(old.url)) != contents(new)
     assert contents(History.open(old.url, create=True)) == contents(new)
+
+
+def test_two_may_make_the_keys_anew_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = old_history(tmp_path / "old", monkeypatch)
+    new = History.open(str(tmp_path / "new"), create=True)
+    fill(new)
+    monkeypatch.setattr(store, "MOST_RENEWED", 2)
+    barrier = threading.Barrier(3)
+    failures: list[BaseException] = []
+
+    def renew() -> None:
+        try:
+            history = History.open(old.url)
+            barrier.wait()
+            history.renew_keys()
+        except BaseException as error:  # noqa: BLE001 - told in the main thread
+            failures.append(error)
+
+    threads = [threading.Thread(target=renew) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert contents(old) == contents(new)
+    rows = sum(part.rows for part in old.snapshot().parts)
+    assert rows == sum(part.rows for part in new.snapshot().parts), "no file was made anew twice"
 
 
 def test_files_can_be_forgotten_after_their_rows_got_new_keys(
