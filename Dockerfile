@@ -1,16 +1,20 @@
-# The web service, as it runs in production. Spark and the nightly jobs get an image of their own when they come.
+# The service as it runs in production, with the jobs that it starts as processes of their own: reading uploads, the night.
+# A worker of a Spark cluster runs the same image, so that Python, packages and paths are the same everywhere.
 #
 # The base image is named by its tag; put the digest your registry shows behind it when builds have to be repeatable
 # to the byte. Everything installed into it is pinned with hashes.
 FROM python:3.13-slim AS build
 WORKDIR /opt/cfplan
 RUN python -m venv .venv
-COPY requirements/build.txt requirements/web.txt requirements/
+COPY requirements/build.txt requirements/web.txt requirements/spark.txt requirements/
 RUN .venv/bin/python -m pip install --no-cache-dir --require-hashes --no-build-isolation -r requirements/build.txt
 RUN .venv/bin/python -m pip install --no-cache-dir --require-hashes --no-build-isolation -r requirements/web.txt
+# Spark and the Java that it runs on: most of the image.
+RUN .venv/bin/python -m pip install --no-cache-dir --require-hashes --no-build-isolation -r requirements/spark.txt
 COPY pyproject.toml LICENSE ./
 COPY planner_core/ planner_core/
 COPY app/ app/
+COPY spark_jobs/ spark_jobs/
 COPY migrations/ migrations/
 COPY templates/ templates/
 COPY static/ static/

@@ -8,20 +8,17 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from spark_jobs.java import find_java
-from spark_jobs.session import environment
-
+ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120
 LOOK_S = 0.1
 LOOPBACK = "127.0.0.1"
-MASTER = "org.apache.spark.deploy.master.Master"
-WORKER = "org.apache.spark.deploy.worker.Worker"
 MASTER_AT = re.compile(r"Starting Spark master at (spark://127\.0\.0\.1:\d+)")
 STATE_AT = re.compile(r"Bound MasterWebUI to \S+ and started at http://[^:]+:(\d+)")
 
@@ -32,12 +29,10 @@ class Cluster:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
-        java = find_java(os.environ, launcher_dir=folder / "java")
-        told = environment(java_home=java.home)
-        self._spark_class = Path(told["SPARK_HOME"]) / "bin" / "spark-class"
         self._environ = {
             **os.environ,
-            **told,
+            "PYTHONPATH": str(ROOT),
+            "SPARK_LOCAL_DIRS": str(folder / "local"),
             "SPARK_CONF_DIR": str(folder / "conf"),
             "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             "SPARK_DAEMON_MEMORY": "256m",
@@ -45,7 +40,7 @@ class Cluster:
         (folder / "conf").mkdir(exist_ok=True)
         self._processes: list[subprocess.Popen[bytes]] = []
         self.workers: list[subprocess.Popen[bytes]] = []
-        self._start("master", MASTER, "--host", LOOPBACK, "--port", "0", "--webui-port", "0")
+        self._start("master", "master", "--host", LOOPBACK, "--port", "0", "--webui-port", "0")
         self.url = self._said("master", MASTER_AT)
         self._state_port = self._said("master", STATE_AT)
 
@@ -55,7 +50,7 @@ class Cluster:
         before = {worker["id"] for worker in self.alive()}
         work = self._folder / f"work{number}"
         worker = self._start(
-            f"worker{number}", WORKER, "--host", LOOPBACK, "--port", "0", "--webui-port", "0",
+            f"worker{number}", "worker", "--host", LOOPBACK, "--port", "0", "--webui-port", "0",
             "--cores", "1", "--memory", "1500m", "--work-dir", str(work), self.url,
         )  # fmt: skip
         self.workers.append(worker)
@@ -90,7 +85,7 @@ class Cluster:
         # A session of its own: an executor is in its worker's process group and ends with it.
         with (self._folder / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(
-                [str(self._spark_class), *command],
+                [sys.executable, "-m", "spark_jobs.standalone", *command],
                 stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                 env=self._environ, cwd=self._folder, start_new_session=True,
             )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import itertools
 import os
 import re
 import socket
@@ -19,6 +21,8 @@ from ruamel.yaml import YAML
 from app.db import database_url
 from app.main import create_app
 from app.settings import Settings
+from spark_jobs.session import DRIVER_HOST_VARIABLE
+from spark_jobs.standalone import PARTS
 from tests.packaging.dockerfile import Instruction, environment, last, read_dockerfile
 from tests.packaging.pins import ROOT
 
@@ -65,7 +69,7 @@ def test_every_requirements_file_is_copied_before_it_is_installed() -> None:
                 assert name in copied, name
                 assert "--require-hashes" in instruction.value
                 installed.append(name)
-    assert installed == ["requirements/build.txt", "requirements/web.txt"]
+    assert installed == ["requirements/build.txt", "requirements/web.txt", "requirements/spark.txt"]
 
 
 def test_every_installation_is_checked_by_hashes_or_fetches_nothing() -> None:
@@ -78,8 +82,7 @@ def test_every_installation_is_checked_by_hashes_or_fetches_nothing() -> None:
 
 def test_the_packages_of_the_service_are_copied() -> None:
     copied = set(copied_from_the_tree())
-    assert {"app", "migrations", "planner_core", "templates", "static", "docs"} <= copied
-    assert "spark_jobs" not in copied
+    assert {"app", "migrations", "planner_core", "spark_jobs", "templates", "static", "docs"} <= copied
 
 
 def test_the_program_that_is_started_is_the_projects_own() -> None:
@@ -93,7 +96,11 @@ def test_the_program_that_is_started_is_the_projects_own() -> None:
 
 def started_commands() -> list[list[str]]:
     """What is given to the program: by CMD, and by the services that are built here."""
-    services = [service for service in COMPOSE["services"].values() if "build" in service]
+    services = [
+        service
+        for service in COMPOSE["services"].values()
+        if "build" in service and "entrypoint" not in service
+    ]
     assert services
     return [
         last(INSTRUCTIONS, "CMD").argv,
@@ -113,6 +120,28 @@ def test_the_subcommand_and_its_options_exist() -> None:
             assert not option.startswith("--") or option.split("=")[0] in shown.stdout, option
 
 
+def test_the_parts_of_a_cluster_are_started_by_the_projects_own_module() -> None:
+    """How they run is shown by tests/cluster, with the same module."""
+    parts = {name: COMPOSE["services"][name] for name in ("spark-master", "spark-worker")}
+    for name, service in parts.items():
+        python, dash_m, module = service["entrypoint"]
+        assert Path(python).parent == Path(last(INSTRUCTIONS, "WORKDIR").value) / ".venv" / "bin"
+        assert dash_m == "-m"
+        assert importlib.util.find_spec(module) is not None
+        assert PARTS[service["command"][0]].lower().endswith(name.removeprefix("spark-"))
+        assert service["profiles"] == ["cluster"]
+    master = dict(itertools.pairwise(parts["spark-master"]["command"]))
+    assert parts["spark-worker"]["command"][-1] == f"spark://{master['--host']}:{master['--port']}"
+    assert master["--host"] in COMPOSE["services"]
+
+
+def test_the_workers_find_uploads_and_history_where_the_service_has_them() -> None:
+    mounted = set(COMPOSE["services"]["web"]["volumes"])
+    assert mounted == set(COMPOSE["services"]["spark-worker"]["volumes"])
+    assert f"data:{environment(INSTRUCTIONS)['CFPLAN_DATA_DIR']}" in mounted
+    assert variables_of("web")[DRIVER_HOST_VARIABLE] in COMPOSE["services"]
+
+
 def variables_of(service: str) -> dict[str, str]:
     return {key: str(value) for key, value in COMPOSE["services"][service].get("environment", {}).items()}
 
@@ -120,7 +149,7 @@ def variables_of(service: str) -> dict[str, str]:
 def test_every_setting_that_is_made_is_a_setting_of_the_service() -> None:
     made = {key for key in {**environment(INSTRUCTIONS), **variables_of("web")} if key.startswith("CFPLAN_")}
     assert made
-    assert made <= {f"CFPLAN_{name.upper()}" for name in Settings.model_fields}
+    assert made <= {f"CFPLAN_{name.upper()}" for name in Settings.model_fields} | {DRIVER_HOST_VARIABLE}
 
 
 def test_the_settings_are_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +205,8 @@ def test_every_volume_that_is_used_is_declared() -> None:
 
 
 def test_application_and_database_are_there_and_the_password_is_not() -> None:
-    assert set(COMPOSE["services"]) == {"web", "db"}
+    usual = {name for name, service in COMPOSE["services"].items() if "profiles" not in service}
+    assert usual == {"web", "db"}
     assert COMPOSE["services"]["db"]["image"].startswith("postgres:")
     assert variables_of("db")["POSTGRES_PASSWORD"].startswith("${POSTGRES_PASSWORD:?")
 

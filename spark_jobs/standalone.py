@@ -1,0 +1,65 @@
+"""Start a part of a Spark standalone cluster: `python -m spark_jobs.standalone master|worker …`.
+
+It is Spark's own program, started with the Spark and the Java that the jobs use, so that a cluster and its jobs are of one
+version. What stands behind the part's name is handed on; Spark's documentation of its standalone mode lists the options.
+This process becomes Spark's: a signal reaches it directly.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spark_jobs.java import JavaNotFoundError, JavaUnusableError, find_java
+from spark_jobs.session import environment
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PARTS = {
+    "master": "org.apache.spark.deploy.master.Master",
+    "worker": "org.apache.spark.deploy.worker.Worker",
+}
+LOCAL_DIR_VARIABLE = "SPARK_LOCAL_DIRS"
+USAGE = "usage: python -m spark_jobs.standalone {master,worker} [options of Spark's]"
+
+
+def command(part: str, options: Sequence[str], *, work_dir: Path) -> tuple[list[str], dict[str, str]]:
+    """Return what starts a part, and the variables that it needs.
+
+    Args:
+        part: master or worker.
+        options: handed to it as they are.
+        work_dir: where a launcher of Java may be written.
+
+    Raises:
+        JavaNotFoundError: there is no Java.
+        JavaUnusableError: the one that JAVA_HOME names cannot be used.
+    """
+    java = find_java(os.environ, launcher_dir=work_dir / "java")
+    variables = environment(java_home=java.home)
+    # Where a part listens, its own options say: --host.
+    del variables["SPARK_LOCAL_IP"]
+    program = str(Path(variables["SPARK_HOME"]) / "bin" / "spark-class")
+    return [program, PARTS[part], *options], variables
+
+
+def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Become the part; return only where that cannot be, with 2."""
+    if not arguments or arguments[0] not in PARTS:
+        sys.stderr.write(f"{USAGE}\n")
+        return 0 if arguments and arguments[0] in ("-h", "--help") else 2
+    work_dir = Path(environ.get(LOCAL_DIR_VARIABLE) or ".").absolute()
+    try:
+        words, variables = command(arguments[0], arguments[1:], work_dir=work_dir)
+    except (JavaNotFoundError, JavaUnusableError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    os.execve(words[0], words, {**environ, **variables})  # noqa: S606 - no shell is wanted
+    return 2  # pragma: no cover - the process is another one by now
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))
