@@ -58,7 +58,6 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         sys.stderr.write(f"{error}\n")
         return 2
     os.execve(words[0], words, {**environ, **variables})  # noqa: S606 - no shell is wanted
-    return 2  # pragma: no cover - the process is another one by now
 
 
 if __name__ == "__main__":
