@@ -57,7 +57,7 @@ def main(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     except (JavaNotFoundError, JavaUnusableError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    os.execve(words[0], words, {**environ, **variables})  # noqa: S606 - no shell is wanted
+    return os.execve(words[0], words, {**environ, **variables})  # noqa: S606 - no shell is wanted
 
 
 if __name__ == "__main__":
