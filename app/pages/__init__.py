@@ -22,6 +22,7 @@ def routers() -> list[APIRouter]:
     from app.pages.uploads.routes import router as uploads
     from app.pages.usage.plan import router as usage_plan
     from app.pages.usage.routes import router as usage
+    from app.pages.usage.take_over import router as take_over
 
     return [
         quick,
@@ -31,6 +32,7 @@ def routers() -> list[APIRouter]:
         sheet,
         uploads,
         usage_plan,
+        take_over,
         usage,
         curves,
         levels,

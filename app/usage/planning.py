@@ -1,4 +1,4 @@
-"""A plan document out of measured usage.
+"""A plan document out of measured usage, or measured usage taken over into one that is there.
 
 Measurements give rates, sizes and depths. What they cannot give is asked, or left out with a remark; nothing is made up.
 No record of SMF has the 95th percentile of message sizes: without one from who asks, a queue's messages are planned with
@@ -7,6 +7,7 @@ one size, and who asks says which.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,18 +29,24 @@ _RATE_DIGITS = Decimal("0.001")
 _SIZE_DIGITS = Decimal("0.1")
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What measurements do not say, in the words of who asks."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reckoning:
+    """How measured figures become those of a plan."""
 
-    queue_managers: int | list[str]
-    cfcc_level: int
-    coupling_facilities: tuple[str, ...]
     backlog: Backlog
     outage_minutes: Decimal | None
     sizes: Sizes
     persistent_when_unknown: bool | None
     p95_bytes: Mapping[QueueKey, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(Reckoning):
+    """What else measurements do not say, in the words of who asks."""
+
+    queue_managers: int | list[str]
+    cfcc_level: int
+    coupling_facilities: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +102,7 @@ def make_plan(
         else:
             remarks.append(f"{ground.structure}: left out, because none of its queues can be planned.")
     unknown = [each.figures.queue for each in planned if each.figures.is_persistent is None]
-    if unknown and asked.persistent_when_unknown is None:
-        problems.append(
-            FieldProblem(
-                "persistent_when_unknown",
-                f"is needed: whether messages were persistent was not measured for {_some(unknown)}",
-            )
-        )
+    problems += _unknown_persistence(unknown, asked)
     document: dict[str, Any] = {
         "qsg": qsg,
         "queue_managers": asked.queue_managers,
@@ -115,6 +116,11 @@ def make_plan(
             f"ENTSMAX of CSQ_ADMIN: {admin_limits.entries}, as observed {admin_limits.entries_at:%Y-%m-%d %H:00} UTC."
         )
     remarks += _general(planned, asked, unknown)
+    if planned:
+        remarks.append(
+            "Not measured, and as in any new plan: CFLEVEL, RECOVER, OFFLOAD and its rules, headroom, growth, thresholds. "
+            "Compare them with DISPLAY CFSTRUCT before the plan is used."
+        )
     return Made(
         document=document,
         planned=tuple(planned),
@@ -122,6 +128,156 @@ def make_plan(
         comment=_comment(qsg, structures, asked, period),
         problems=tuple(problems),
     )
+
+
+def take_over(
+    document: Mapping[str, Any], grounds: Sequence[Grounds], asked: Reckoning, *, period: Period
+) -> Made:
+    """A plan document with what was measured in the place of what was assumed; all else stays as it is.
+
+    Args:
+        document: The plan document as a JSON object, complete with defaults.
+        grounds: The structures, each with those of its measured queues that are to be taken over.
+        asked: How measured figures become those of a plan. With no outage, each queue keeps the one that it has.
+        period: What the figures are of.
+    """
+    changed: dict[str, Any] = copy.deepcopy(dict(document))
+    structures = {each["name"]: each for each in changed["structures"]}
+    planned: list[Planned] = []
+    remarks: list[str] = []
+    for ground in grounds:
+        if ground.structure not in structures:
+            remarks.append(f"{ground.structure}: left out, because the plan has no structure of this name.")
+            continue
+        queues: list[dict[str, Any]] = structures[ground.structure]["queues"]
+        planned += _into(ground, queues, asked, remarks)
+        remarks += _shortfall_of_all(ground, queues)
+    named = {(each.figures.structure, each.figures.queue) for each in planned}
+    there = [
+        (structure["name"], queue["name"])
+        for structure in structures.values()
+        for queue in structure["queues"]
+    ]
+    left = [queue for structure, queue in there if (structure, queue) not in named]
+    if left:
+        remarks.append(f"Left as they are, because nothing was taken over for them: {_some(left)}.")
+    unknown = [
+        each.figures.queue
+        for each in planned
+        if each.figures.is_persistent is None and "persistent" not in each.member
+    ]
+    problems = _unknown_persistence(unknown, asked)
+    for each in planned:  # of a queue that is new to the plan and was not measured, as answered
+        queue = next(
+            q for q in structures[each.figures.structure]["queues"] if q["name"] == each.figures.queue
+        )
+        queue.setdefault("persistent", bool(asked.persistent_when_unknown))
+    remarks += _general(planned, asked, unknown)
+    growth = changed.get("growth") or {}
+    if planned and growth.get("years") and Decimal(str(growth.get("percent_per_year") or 0)):
+        remarks.append(
+            f"The plan's growth of {growth['percent_per_year']} % a year for {growth['years']} years is put on top of what was "
+            "measured. If the plan was made some time ago, part of it has happened by now."
+        )
+    taken = sorted({each.figures.structure for each in planned})
+    return Made(
+        document=changed,
+        planned=tuple(planned),
+        remarks=tuple(remarks),
+        comment=_comment(
+            changed["qsg"], [{"name": name, "queues": [p for p in planned if p.figures.structure == name]} for name in taken],
+            asked, period, begin="Measured usage taken over",
+        ),
+        problems=problems,
+    )  # fmt: skip
+
+
+def _into(
+    ground: Grounds, queues: list[dict[str, Any]], asked: Reckoning, remarks: list[str]
+) -> Iterator[Planned]:
+    """Take the figures of a structure's measured queues over into those of the plan."""
+    there = {queue["name"]: queue for queue in queues}
+    for figures in ground.queues:
+        before = there.get(figures.queue)
+        sizes = _sizes_over(figures, before, asked, remarks)
+        backlog = _backlog_over(figures, before, asked)
+        if before is None and isinstance(sizes, str):
+            remarks.append(f"{figures.queue}: not added. {sizes}")
+            continue
+        if before is None and isinstance(backlog, str):
+            remarks.append(f"{figures.queue}: not added. {backlog}")
+            continue
+        member: dict[str, Any] = {"name": figures.queue}
+        if isinstance(sizes, str):
+            remarks.append(f"{figures.queue}: its message size stays as it is. {sizes}")
+        else:
+            member["message_bytes"] = sizes
+        if isinstance(backlog, str):
+            remarks.append(f"{figures.queue}: its backlog stays as it is. {backlog}")
+        else:
+            member |= {"backlog": None, "put_rate_per_s": None, "outage_minutes": None, **backlog}
+        if figures.is_persistent is not None:
+            member["persistent"] = figures.is_persistent
+        elif before is not None:
+            member["persistent"] = before["persistent"]
+        if before is None:
+            queues.append(dict(member))
+        else:
+            before |= member
+        yield Planned(figures, {**(before or {}), **member})
+
+
+def _sizes_over(
+    figures: QueueFigures, before: Mapping[str, Any] | None, asked: Reckoning, remarks: list[str]
+) -> int | dict[str, Any] | str:
+    """As measured; a 95th percentile that the plan has is kept where it still lies between mean and largest."""
+    kept = before["message_bytes"] if before is not None else None
+    key = (figures.structure, figures.queue)
+    mean, largest = figures.mean_bytes, figures.size_max_bytes
+    if key in asked.p95_bytes or not isinstance(kept, Mapping) or mean is None or largest is None:
+        return _sizes(figures, asked)
+    if mean <= kept["p95"] <= largest:
+        remarks.append(f"{figures.queue}: the 95th percentile of the plan, {kept['p95']} bytes, is kept.")
+        return {"mean": _rounded(mean, _SIZE_DIGITS), "p95": kept["p95"], "max": largest}
+    remarks.append(
+        f"{figures.queue}: the 95th percentile of the plan, {kept['p95']} bytes, does not lie between the measured mean and "
+        "the largest message: the queue is planned with one size unless another is given."
+    )
+    return _sizes(figures, asked)
+
+
+def _backlog_over(
+    figures: QueueFigures, before: Mapping[str, Any] | None, asked: Reckoning
+) -> dict[str, Any] | str:
+    found = _backlog(figures, asked)
+    if found is None:
+        return f"Its {'highest depth' if asked.backlog == 'depth' else 'put rate'} was not measured in the period."
+    if asked.backlog == "rate" and asked.outage_minutes is None:
+        outage = before.get("outage_minutes") if before is not None else None
+        if outage is None:
+            return "No outage is known for it: give one."
+        return {**found, "outage_minutes": outage}
+    return found
+
+
+def _shortfall_of_all(ground: Grounds, queues: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A structure that held more than all of the plan's queues of it are planned with."""
+    backlogs = [queue.get("backlog") for queue in queues]
+    if ground.entries_max is None or any(backlog is None for backlog in backlogs):
+        return
+    planned = sum(int(backlog) for backlog in backlogs if backlog is not None)
+    if planned < ground.entries_max:
+        yield (
+            f"{ground.structure}: {ground.entries_max} list entries were in use at most, but the backlogs of the plan add up "
+            f"to {planned} messages. Other queues were in it, or queues that were not measured at all times."
+        )
+
+
+def _unknown_persistence(unknown: Sequence[str], asked: Reckoning) -> tuple[FieldProblem, ...]:
+    if not unknown or asked.persistent_when_unknown is not None:
+        return ()
+    message = f"is needed: whether messages were persistent was not measured for {_some(unknown)}"
+    return (FieldProblem("persistent_when_unknown", message),)
 
 
 def _queues(ground: Grounds, asked: Asked, remarks: list[str]) -> Iterator[Planned]:
@@ -146,7 +302,7 @@ def _queues(ground: Grounds, asked: Asked, remarks: list[str]) -> Iterator[Plann
             yield Planned(figures, {**member, "persistent": bool(given)})
 
 
-def _sizes(figures: QueueFigures, asked: Asked) -> int | dict[str, Any] | str:
+def _sizes(figures: QueueFigures, asked: Reckoning) -> int | dict[str, Any] | str:
     """One size, or a distribution where a 95th percentile was given; or why there is none."""
     p95 = asked.p95_bytes.get((figures.structure, figures.queue))
     mean, largest = figures.mean_bytes, figures.size_max_bytes
@@ -161,7 +317,7 @@ def _sizes(figures: QueueFigures, asked: Asked) -> int | dict[str, Any] | str:
     return {"mean": _rounded(mean, _SIZE_DIGITS), "p95": p95, "max": largest}
 
 
-def _backlog(figures: QueueFigures, asked: Asked) -> dict[str, Any] | None:
+def _backlog(figures: QueueFigures, asked: Reckoning) -> dict[str, Any] | None:
     if asked.backlog == "depth":
         return None if figures.depth_max is None else {"backlog": figures.depth_max}
     if figures.peak_puts_per_s is None:
@@ -188,10 +344,10 @@ def _shortfall(ground: Grounds, kept: Sequence[Planned], asked: Asked) -> Iterat
         )
 
 
-def _general(planned: Sequence[Planned], asked: Asked, unknown: Sequence[str]) -> Iterator[str]:
+def _general(planned: Sequence[Planned], asked: Reckoning, unknown: Sequence[str]) -> Iterator[str]:
     if not planned:
         return
-    without = [each for each in planned if not isinstance(each.member["message_bytes"], dict)]
+    without = [each for each in planned if isinstance(each.member["message_bytes"], int)]
     if without:
         size = "mean size" if asked.sizes == "mean" else "largest size"
         yield (
@@ -214,23 +370,26 @@ def _general(planned: Sequence[Planned], asked: Asked, unknown: Sequence[str]) -
     mixed = [e.figures.queue for e in planned if e.figures.persistent_percent not in {None, 0, 100}]
     if mixed:
         yield f"Some of the messages were persistent and some not; planned as persistent: {_some(mixed)}."
-    yield (
-        "Not measured, and as in any new plan: CFLEVEL, RECOVER, OFFLOAD and its rules, headroom, growth, thresholds. "
-        "Compare them with DISPLAY CFSTRUCT before the plan is used."
-    )
 
 
-def _comment(qsg: str, structures: Sequence[Mapping[str, Any]], asked: Asked, period: Period) -> str:
+def _comment(
+    qsg: str, structures: Sequence[Mapping[str, Any]], asked: Reckoning, period: Period, *, begin: str = ""
+) -> str:
     """What the version's remark says, so that its history tells what it rests on."""
     queues = sum(len(structure["queues"]) for structure in structures)
     basis = (
         "backlog: highest depth"
         if asked.backlog == "depth"
-        else f"backlog: put rate of the busiest hour times {asked.outage_minutes} minutes"
+        else "backlog: put rate of the busiest hour times "
+        + (
+            f"{asked.outage_minutes} minutes"
+            if asked.outage_minutes is not None
+            else "the outage of each queue"
+        )
     )
     spread = f", p95 given for {len(asked.p95_bytes)}" if asked.p95_bytes else ""
     text = (
-        f"Made from measured usage of {qsg}, {period.first:%Y-%m-%d %H:%M} to {period.past:%Y-%m-%d %H:%M} UTC: "
+        f"{begin or 'Made from measured usage'} of {qsg}, {period.first:%Y-%m-%d %H:%M} to {period.past:%Y-%m-%d %H:%M} UTC: "
         f"{queues} queues of {', '.join(structure['name'] for structure in structures) or 'no structure'}; "
         f"{basis}; sizes: {asked.sizes}{spread}."
     )

@@ -40,6 +40,7 @@ from app.pages.style.routes import StylePage
 from app.pages.uploads.routes import NewUploadPage, QsgMapPage, UploadPage, UploadsPage
 from app.pages.usage.plan import PlanFromUsagePage
 from app.pages.usage.routes import QueuePage, UsageListPage, UsagePage
+from app.pages.usage.take_over import TakeOverPage
 from app.templating import PROVIDED, TEMPLATES_DIR, Page, environment, render_text
 from tests.app.support import send_json
 from tests.curves.support import daily, fit_json, forecast_json, store_night
@@ -84,6 +85,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "usage/plan.html": PlanFromUsagePage,
     "usage/queue.html": QueuePage,
     "usage/structure.html": UsagePage,
+    "usage/take_over.html": TakeOverPage,
 }
 
 PLAN_PAGES = (
@@ -92,7 +94,7 @@ PLAN_PAGES = (
     "/plans/CONTEXTS/versions/1/structures/MYDATA",
 )  # fmt: skip
 USAGE_PAGES = (
-    "/usage/SQ03/APPLICATION1", "/usage/SQ03/APPLICATION1/queue?name=ORDERS.IN", "/usage/SQ03/plan",
+    "/usage/SQ03/APPLICATION1", "/usage/SQ03/APPLICATION1/queue?name=ORDERS.IN", "/usage/SQ03/plan", "/usage/SQ03/plan/into/CONTEXTS",
 )  # fmt: skip
 NIGHT_PAGES = ("/curves/1", "/forecasts/SQ03/APPLICATION1", "/nights/1")
 ANSWERS_TO_FORMS = {"plans/conflict.html", "plans/panel.html"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
@@ -29,6 +29,7 @@ from planner_core.errors import DocumentInvalid, PlanRefused
 
 router = APIRouter(include_in_schema=False)
 
+MOST_OFFERED = 200
 MOST_LISTED = 2_000
 """Queues on the page; structures beyond that are offered as links."""
 
@@ -96,28 +97,31 @@ class PlanFromUsagePage(Page):
         tuple[tuple[str, str], ...], "Structures that are not listed, and the address that lists each too"
     ]
     queue_managers_seen: Annotated[int, "The most queue managers that spoke in one hour"]
+    offered: Annotated[
+        tuple[tuple[str, str], ...], "Plans of the group, and where the figures are taken over into each"
+    ]
     preview: Annotated[Preview | None, "What would be saved; None before it is asked for"]
 
 
 @router.get("/usage/{qsg}/plan")
 def ask(request: Request, session: SessionDep, qsg: str) -> Response:
     """The form, with the measured figures of the structures that were asked for, or of all."""
-    asking = _asking(session, qsg, request.query_params, request.query_params.getlist("structure"))
+    asking = asking_of(session, qsg, request.query_params, request.query_params.getlist("structure"))
     ticked = frozenset((g.structure, each.queue) for g in asking.grounds for each in g.queues)
     form = plan_form.blank(f"{qsg}-usage", ticked)
     if asking.chosen.error:
         form = replace(form, errors=(f"{asking.chosen.error} The usual period is shown.",))
-    return _page(request, asking, form)
+    return _page(request, session, asking, form)
 
 
 @router.post("/usage/{qsg}/plan")
 def make(request: Request, session: SessionDep, qsg: str, body: BodyDep) -> Response:
     """Show what would be saved, or save it and open it in the editor."""
     form, parameters, structures = plan_form.read(body)
-    asking = _asking(session, qsg, parameters, structures)
+    asking = asking_of(session, qsg, parameters, structures)
     form, asked = plan_form.asked_of(form)
     if asked is None:
-        return _page(request, asking, form, status_code=422)
+        return _page(request, session, asking, form, status_code=422)
     ticked = [
         replace(g, queues=[each for each in g.queues if (g.structure, each.queue) in form.queues])
         for g in asking.grounds
@@ -138,19 +142,20 @@ def make(request: Request, session: SessionDep, qsg: str, body: BodyDep) -> Resp
         except PlanRefused as error:
             form = form.with_problem("", str(error))
     if document is None or preview is None:
-        return _page(request, asking, form, status_code=422)
+        return _page(request, session, asking, form, status_code=422)
     if form.action != "save":
-        return _page(request, asking, form, preview=preview)
+        return _page(request, session, asking, form, preview=preview)
     name = form["name"].value
     try:
         plans.save_plan(session, name, document, if_match=None, create_only=True, comment=made.comment)
     except (PlanNameInvalid, PlanConflict) as error:
         form = form.with_problem("name", str(error))
-        return _page(request, asking, form, preview=preview, status_code=422)
+        return _page(request, session, asking, form, preview=preview, status_code=422)
     return RedirectResponse(f"{root_path(request)}/plans/{name}/edit?made=usage", status_code=303)
 
 
-def _asking(session: Session, qsg: str, parameters: Mapping[str, str], structures: Sequence[str]) -> Asking:
+def asking_of(session: Session, qsg: str, parameters: Mapping[str, str], structures: Sequence[str]) -> Asking:
+    """What was measured of a group, over the period that the parameters choose: these structures, or all."""
     spans = service.structures_of_group(session, qsg)
     names = [name for name in spans if can_be_planned(name)]
     first = min(span.first_hour for span in spans.values())
@@ -174,6 +179,7 @@ def _preview(session: Session, made: Made, document: PlanDocument) -> Preview:
 
 def _page(
     request: Request,
+    session: Session,
     asking: Asking,
     form: PlanForm,
     *,
@@ -182,7 +188,6 @@ def _page(
 ) -> Response:
     period, listed = asking.chosen.period, [g.structure for g in asking.grounds]
     path = f"/usage/{quote(asking.qsg, safe='')}/plan"
-    lengths = {word: label for word, (label, _) in periods.LENGTHS.items()} | {periods.ALL: "everything"}
 
     def address(structures: Sequence[str], query: Mapping[str, str]) -> str:
         return f"{path}?{urlencode([*query.items(), *(('structure', name) for name in structures)])}"
@@ -193,25 +198,44 @@ def _page(
         qsg=asking.qsg,
         period=period,
         hidden=period.query(),
-        choices=tuple(
-            (label, address(listed, {"period": word}), word == period.choice)
-            for word, label in lengths.items()
-        ),
+        choices=choices_of(period, lambda query: address(listed, query)),
         form=form,
         structures=tuple(
             StructureRows(
-                g.structure, g.entries_max, tuple(_row(g.structure, each, form) for each in g.queues)
+                g.structure, g.entries_max, tuple(queue_row(g.structure, each, form) for each in g.queues)
             )
             for g in asking.grounds
         ),
         others=tuple((name, address([*listed, name], period.query())) for name in asking.others),
         queue_managers_seen=max((g.queue_managers or 0 for g in asking.grounds), default=0),
+        offered=_offered(session, asking.qsg, period),
         preview=preview,
     )
     return render(request, "usage/plan.html", page, status_code=status_code)
 
 
-def _row(structure: str, figures: QueueFigures, form: PlanForm) -> QueueRow:
+def into(qsg: str, plan: str) -> str:
+    """Where measured figures of a group are taken over into a plan."""
+    return f"/usage/{quote(qsg, safe='')}/plan/into/{quote(plan, safe='')}"
+
+
+def _offered(session: Session, qsg: str, period: Period) -> tuple[tuple[str, str], ...]:
+    """The group's plans; with very many of them, those whose names come first."""
+    found = plans.list_plans(session, search=qsg, per_page=MOST_OFFERED).items
+    query = urlencode(period.query())
+    return tuple((plan.name, f"{into(qsg, plan.name)}?{query}") for plan in found if plan.qsg == qsg)
+
+
+def choices_of(
+    period: Period, address: Callable[[Mapping[str, str]], str]
+) -> tuple[tuple[str, str, bool], ...]:
+    """Other periods: label, address, and whether it is this one."""
+    lengths = {word: label for word, (label, _) in periods.LENGTHS.items()} | {periods.ALL: "everything"}
+    return tuple((label, address({"period": word}), word == period.choice) for word, label in lengths.items())
+
+
+def queue_row(structure: str, figures: QueueFigures, form: PlanForm) -> QueueRow:
+    """A measured queue as the form has it."""
     key = (structure, figures.queue)
     return QueueRow(
         key="/".join(key),

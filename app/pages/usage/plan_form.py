@@ -12,7 +12,7 @@ from fastapi import HTTPException
 
 from app.pages.plans.typed import value_of
 from app.pages.quick.form import Field
-from app.usage.planning import Asked, Backlog, QueueKey, Sizes
+from app.usage.planning import Asked, Backlog, QueueKey, Reckoning, Sizes
 from planner_core.errors import FieldProblem
 
 MOST_PARAMETERS = 60_000
@@ -111,15 +111,34 @@ def key_of(text: str) -> QueueKey:
 
 def asked_of(form: PlanForm) -> tuple[PlanForm, Asked | None]:
     """What the form asks for; None when something must be mended, which the form then says."""
-    values = {key: field.value for key, field in form.fields.items()}
     form, managers = _read(form, "queue_managers", "managers", "a number, or names with blanks between them")
     form, level = _read(form, "cfcc_level", "whole", "a whole number, such as 25")
     if isinstance(level, int) and not 1 <= level <= 99:  # noqa: PLR2004 - as the plan document has it
         form = form.with_problem("cfcc_level", "must be between 1 and 99")
+    form, how = reckoning_of(form, needs_outage=True)
+    if how is None:
+        return form, None
+    named = form["coupling_facilities"].value
+    facilities = value_of("names", named) if named else []
+    return form, Asked(
+        queue_managers=cast("int | list[str]", managers),
+        cfcc_level=cast("int", level),
+        coupling_facilities=tuple(cast("list[str]", facilities)),
+        backlog=how.backlog,
+        outage_minutes=how.outage_minutes,
+        sizes=how.sizes,
+        persistent_when_unknown=how.persistent_when_unknown,
+        p95_bytes=how.p95_bytes,
+    )
+
+
+def reckoning_of(form: PlanForm, *, needs_outage: bool) -> tuple[PlanForm, Reckoning | None]:
+    """How the form has measured figures become those of a plan; None when anything in it must be mended."""
+    values = {key: field.value for key, field in form.fields.items()}
     if not form.queues:
         form = form.with_problem("", "Tick at least one queue.")
     outage: Decimal | None = None
-    if values["backlog"] == "rate":
+    if values["backlog"] == "rate" and (needs_outage or values["outage_minutes"]):
         form, minutes = _read(form, "outage_minutes", "decimal", "a number of minutes")
         outage = Decimal(str(minutes)) if isinstance(minutes, (int, Decimal)) else None
     p95: dict[QueueKey, int] = {}
@@ -136,11 +155,7 @@ def asked_of(form: PlanForm) -> tuple[PlanForm, Asked | None]:
             form = form.with_problem(name, "choose one")
     if form.has_errors:
         return form, None
-    facilities = value_of("names", values["coupling_facilities"]) if values["coupling_facilities"] else []
-    return form, Asked(
-        queue_managers=cast("int | list[str]", managers),
-        cfcc_level=cast("int", level),
-        coupling_facilities=tuple(cast("list[str]", facilities)),
+    return form, Reckoning(
         backlog=cast("Backlog", values["backlog"]),
         outage_minutes=outage,
         sizes=cast("Sizes", values["sizes"]),
