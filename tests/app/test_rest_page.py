@@ -7,6 +7,7 @@ from pathlib import Path
 from fastapi import FastAPI
 
 from tests.app.support import COMPLETE, get, send_json
+from tests.curves.support import daily, fit_json, forecast_json, store_night
 from tests.uploads.support import finish
 from tests.usage.support import store, ten_days
 
@@ -16,9 +17,11 @@ ADDRESSES = re.findall(r"^\| `(GET|POST|PUT|DELETE) ([^`]+)`", PAGE, re.MULTILIN
 
 STATUSES = {
     ("PUT", "/api/v1/plans/SQ03"): 201, ("POST", "/api/v1/uploads"): 201, ("POST", "/api/v1/uploads/1/ingest"): 202,
+    ("POST", "/api/v1/nightly-runs"): 202,
 }  # fmt: skip
 """Of answers that are not 200."""
 BODIES: dict[str, object] = {
+    "/api/v1/cf-levels/CF01": {"cfcc_level": 25},
     "/api/v1/uploads/1/ingest": {"kind": "template"},
     "/api/v1/usage/plan-document": {
         "qsg": "SQ03",
@@ -33,6 +36,7 @@ BODIES: dict[str, object] = {
 def test_every_address_on_the_page_answers_in_the_order_of_the_page(own_app: FastAPI) -> None:
     assert ADDRESSES
     store(own_app, ten_days())
+    store_night(own_app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
     for method, address in ADDRESSES:
         answer = (
             get(own_app, address)
@@ -42,7 +46,7 @@ def test_every_address_on_the_page_answers_in_the_order_of_the_page(own_app: Fas
         expected = STATUSES.get((method, address.partition("?")[0]), 200)
         assert answer.status == expected, (address, answer.text)
         if (method, address.partition("?")[0]) == ("POST", "/api/v1/uploads"):
-            finish(own_app)  # no supervisor works on the jobs of this application
+            finish(own_app, answer.json()["job"]["id"])  # no supervisor works on the jobs of this application
 
 
 def test_every_address_of_the_interface_is_on_the_page(app: FastAPI) -> None:
