@@ -19,13 +19,15 @@ from app.settings import Settings
 from planner_core.document import read_object
 from planner_core.outputs import OUTPUT_KINDS
 from tests.app.support import SQ03
+from tests.curves.support import daily, fit_json, forecast_json, store_night
 from tests.uploads.support import finish, post_file
 from tests.usage.support import store, ten_days
 
 STORED_NAME = "SQ03"
 STORED = "/api/v1/plans/{name}"
 USAGE = "/api/v1/usage"
-UPLOADS, QSG_MAP = "/api/v1/uploads", "/api/v1/qsg-map"
+UPLOADS, QSG_MAP, CF_LEVELS = "/api/v1/uploads", "/api/v1/qsg-map", "/api/v1/cf-levels"
+NIGHT = ("/api/v1/curves", "/api/v1/forecasts", CF_LEVELS, "/api/v1/nightly-runs")
 MEASURED = "structures/{qsg}/{structure}"
 OPERATIONS = [
     *(("POST", f"/api/v1/{kind}") for kind in ("size", *OUTPUT_KINDS)),
@@ -49,6 +51,13 @@ OPERATIONS = [
     *(("GET", f"/api/v1/jobs/{{number}}{part}") for part in ("", "/log", "/events")),
     ("GET", QSG_MAP),
     *((method, f"{QSG_MAP}/{{system_id}}/{{queue_manager}}") for method in ("PUT", "DELETE")),
+    *(("GET", f"/api/v1/curves{part}") for part in ("", "/{version}", "/{version}/points")),
+    *(("GET", f"/api/v1/forecasts{part}") for part in ("", "/{qsg}/{structure}")),
+    ("GET", CF_LEVELS),
+    *((method, f"{CF_LEVELS}/{{coupling_facility}}") for method in ("PUT", "DELETE")),
+    *((method, "/api/v1/nightly-runs") for method in ("GET", "POST")),
+    ("GET", "/api/v1/nightly-runs/{number}"),
+    *(("GET", f"/api/v1/night/report{ending}") for ending in ("", ".md")),
     *(("GET", f"{STORED}{at}/{kind}") for at in ("", "/versions/{number}") for kind in OUTPUT_KINDS),
 ]
 GOOD, BAD = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
@@ -56,12 +65,16 @@ HAS_BODY = [
     ("PUT", STORED),
     ("POST", f"{UPLOADS}/{{number}}/ingest"),
     ("PUT", f"{QSG_MAP}/{{system_id}}/{{queue_manager}}"),
+    ("PUT", f"{CF_LEVELS}/{{coupling_facility}}"),
     *((method, path) for method, path in OPERATIONS[: 1 + len(OUTPUT_KINDS)]),
 ]
+HAS_NOTHING = [("GET", CF_LEVELS), ("POST", "/api/v1/nightly-runs")]
 HAS_PARAMETERS = [
     (method, path)
     for method, path in OPERATIONS
-    if path.startswith(("/api/v1/plans", USAGE, f"{UPLOADS}/", "/api/v1/jobs")) or (method, path) in HAS_BODY
+    if path.startswith(("/api/v1/plans", USAGE, f"{UPLOADS}/", "/api/v1/jobs"))
+    or (path.startswith(NIGHT) and (method, path) not in HAS_NOTHING)
+    or (method, path) in HAS_BODY
 ]
 TRIED = [
     pytest.param(method, path, mode, id=f"{method} {path} {mode.value}")
@@ -91,6 +104,7 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[schemathesis
     with app.state.database.session(writes=True) as session:
         service.save_plan(session, STORED_NAME, read_object(SQ03))
     store(app, ten_days(days=2))
+    store_night(app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
     upload = post_file(app, "text").json()
     finish(app, upload["job"]["id"])
     with pytest.MonkeyPatch.context() as patch:
