@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import cache
 
 from app.documents import example_text, read_text
+from app.pages.night.shown import FindingLine, Progress
 from app.pages.plans.changes import Change, document_changes
 from app.pages.plans.fill_chart import FillChart, fill_chart
 from app.pages.plans.findings import FindingShown, findings_shown
@@ -55,6 +56,14 @@ class UsageSpecimens:
 
 
 @dataclass(frozen=True, slots=True)
+class NightSpecimens:
+    """For the pages of nights."""
+
+    progress: Progress
+    findings: tuple[FindingLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Specimens:
     """Something for every component of the pages of plans and of the calculator."""
 
@@ -72,6 +81,7 @@ class Specimens:
     usage: UsageSpecimens
     report: Report
     ahead: AheadSpecimens
+    night: NightSpecimens
 
 
 @cache
@@ -119,6 +129,7 @@ def specimens() -> Specimens:
         usage=_usage(),
         report=_report(),
         ahead=ahead(document),
+        night=_night(),
     )
 
 
@@ -193,6 +204,29 @@ def _report() -> Report:
         ),
         findings=(("warning", "Something was wrong with the file, which was read all the same."),),
         notes=("A remark.",),
+    )
+
+
+def _night() -> NightSpecimens:
+    def found(severity: str, message: str, *, is_simulated: bool) -> FindingLine:
+        return FindingLine(
+            "FILLS_WITHIN_LEAD_TIME", severity, message, "cfplan, docs/assumptions.md, The night", "/style", "APP1",
+            "/style", "/docs/nightly#findings", is_simulated,
+        )  # fmt: skip
+
+    return NightSpecimens(
+        Progress(
+            420,
+            "Reducing the days: 37 of 120",
+            "Reducing 2 of 365 days: structures, 37 of 120 tasks",
+            True,
+            False,
+            "",
+        ),
+        (
+            found("error", "A finding of a night about measured data.", is_simulated=False),
+            found("warning", "One about data that was never measured.", is_simulated=True),
+        ),
     )
 
 
