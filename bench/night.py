@@ -11,7 +11,6 @@ import datetime as dt
 import json
 import os
 import re
-import resource
 import shutil
 import statistics
 import subprocess
@@ -480,7 +479,6 @@ class Night:
 
     days: int
     seconds: float
-    cpu_s: float
     stages: dict[str, float]
     forecasts: int
 
@@ -500,14 +498,11 @@ def one_night(url: str, folder: Path) -> Night:
         "--out",
         str(out),
     ]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     seconds = time.perf_counter() - began
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     result = json.loads(out.read_bytes())
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Night(result["days_total"], seconds, cpu, result["seconds"], len(result["forecasts"]))
+    return Night(result["days_total"], seconds, result["seconds"], len(result["forecasts"]))
 
 
 def nights(urls: Mapping[str, str], *, structures: int, next_day: int, rounds: int) -> dict[str, list[Night]]:
@@ -561,17 +556,13 @@ def print_night(
     )
     print("A night with one new day, everything else reduced before; medians")
     stages = list(dict.fromkeys(stage for of in found.values() for night in of for stage in night.stages))
-    print(
-        f"{'history':<10}{'days':>8}{'s':>8}{'CPU s':>8}{'of short':>10}"
-        + "".join(f"{stage:>13}" for stage in stages)
-    )
+    print(f"{'history':<10}{'days':>8}{'s':>8}{'of short':>10}" + "".join(f"{stage:>13}" for stage in stages))
     short = statistics.median(night.seconds for night in found["short"])
     for name, of in found.items():
         median = statistics.median(night.seconds for night in of)
         parts = [statistics.median(night.stages.get(stage, 0.0) for night in of) for stage in stages]
-        cpu = statistics.median(night.cpu_s for night in of)
         print(
-            f"{name:<10}{of[-1].days:>8}{median:>8.1f}{cpu:>8.1f}{median / short:>10.2f}"
+            f"{name:<10}{of[-1].days:>8}{median:>8.1f}{median / short:>10.2f}"
             + "".join(f"{part:>13.2f}" for part in parts)
         )
-    print(f"{'aim, long':<10}{'':>24}{aim_long:>10.2f}; {found['short'][-1].forecasts} forecasts in each\n")
+    print(f"{'aim, long':<10}{'':>16}{aim_long:>10.2f}; {found['short'][-1].forecasts} forecasts in each\n")
