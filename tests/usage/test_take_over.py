@@ -121,7 +121,7 @@ def test_queues_of_the_plan_are_ticked_and_new_ones_are_not(app: FastAPI) -> Non
 def test_what_would_change_is_shown_and_nothing_is_saved(app: FastAPI) -> None:
     status, path, found = post(app, form(app, do="check"))
     assert (status, path) == (200, "/usage/SQ03/plan/into/PROD")
-    changes = " ".join(found.one("div", aria_label="What would change").text.split())
+    changes = " ".join(found.one("div", aria_label="Table: what would change").text.split())
     assert "queue PAYMENTS.IN" in changes
     assert "500 bytes 1024 bytes" in changes
     assert "UNSEEN.IN" not in changes

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import NewContext
+from tests.browser.keys import FOCUSED, MARK
 from tests.browser.test_every_page import AXE, WIDTHS_PX, unfold, violations
-from tests.browser.test_keyboard import FOCUSED, MARK
 
 pytestmark = pytest.mark.browser
 

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+from fastapi import FastAPI
+
+from app.main import create_app
+from app.settings import Settings
+from tests.app_night.support import JOBS, LAST, night, order, put_day, put_days
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FastAPI, str]]:
+    """A service with its watcher, whose jobs are stand-ins, after a night with findings and one that failed."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = str(JOBS)  # the watcher hands it on to what it starts
+    settings = Settings(data_dir=Path(tmp_path_factory.mktemp("data")), night_hour=None)
+    app = create_app(settings)
+    put_days(settings, 5)
+    put_day(settings, LAST, peak=990)
+    night(app.state.database, settings)
+    order(settings, fail="The usage history cannot be read: the disk is full.")
+    night(app.state.database, settings)
+    order(settings, pause_s=0.2, result={"scores": []})
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield app, f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(timeout=30)
+            if before is None:
+                del os.environ["PYTHONPATH"]
+            else:
+                os.environ["PYTHONPATH"] = before
+
+
+@pytest.fixture(scope="module")
+def origin(served: tuple[FastAPI, str]) -> str:
+    """Where it is served."""
+    return served[1]

@@ -1,0 +1,120 @@
+"""Nights in a real browser: accessible, by keyboard, run now with moving progress, simulated data in and out again."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import NewContext
+from tests.browser.keys import walk
+from tests.browser.test_every_page import AXE, WIDTHS_PX, unfold, violations
+
+pytestmark = pytest.mark.browser
+
+ADDRESSES = ("/nights", "/nights/1", "/nights/2", "/")
+PATIENCE_MS = 60_000
+
+
+@pytest.fixture(autouse=True)
+def _as_at_first(page: Page) -> None:
+    """The page is one for all tests; each begins with a wide and light one."""
+    page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
+    page.emulate_media(color_scheme="light", media="screen")
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_a_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page, address: str) -> None:
+    page.goto(address)
+    if address != "/":
+        unfold(page, is_open=True)
+    page.evaluate(AXE)
+    assert violations(page) == []
+    page.emulate_media(color_scheme="dark")
+    assert violations(page, runOnly=["color-contrast"]) == []
+    for width_px in WIDTHS_PX:
+        page.set_viewport_size({"width": width_px, "height": 900})
+        over_px = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert over_px <= 0, f"{over_px} px too wide at {width_px}"
+
+
+@pytest.mark.parametrize("address", ["/nights", "/nights/1", "/nights/2"])
+def test_tab_reaches_everything_and_shows_where_it_is(page: Page, address: str) -> None:
+    page.goto(address)
+    assert walk(page)
+
+
+def test_the_home_page_says_what_the_newest_night_found(page: Page) -> None:
+    page.goto("/")
+    newest = page.get_by_role("region", name="Found in the night of")
+    expect(newest).to_contain_text("APP1 was full.")
+    newest.get_by_role("link", name="The findings of this night").click()
+    expect(page).to_have_url(re.compile(r"/nights/1$"))
+    expect(page.get_by_role("heading", name="Nightly run 1")).to_be_visible()
+
+
+def test_a_run_that_failed_says_why_and_shows_its_log(page: Page) -> None:
+    page.goto("/nights/2")
+    expect(page.locator("#bar-sentence")).to_have_text("The usage history cannot be read: the disk is full.")
+    expect(page.get_by_role("region", name="Log")).to_be_visible()
+    expect(page.get_by_role("heading", name="Findings")).to_have_count(0)
+
+
+def test_the_report_of_the_newest_night_can_be_saved(page: Page) -> None:
+    page.goto("/nights/1")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Report for mail").click()
+    assert download.value.suggested_filename == "night.md"
+    page.goto("/nights/2")
+    expect(page.get_by_role("link", name="Report for mail")).to_have_count(0)
+
+
+def test_a_run_is_begun_by_keyboard_and_followed_to_its_end(page: Page) -> None:
+    page.goto("/nights")
+    page.get_by_role("button", name="Run now").press("Enter")
+    expect(page.get_by_role("status").first).to_have_text("The run was begun.")
+    expect(page.locator("#bar-sentence")).to_contain_text("Fitting", timeout=PATIENCE_MS)
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page).to_have_url(re.compile(r"/nights/\d+$"))
+    expect(page.locator("#bar-words")).to_have_text("done")
+
+
+def test_simulated_data_comes_and_goes_with_a_button_each_and_is_marked_meanwhile(page: Page) -> None:
+    page.goto("/nights")
+    page.get_by_role("button", name="Look around with simulated data").click()
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_role("heading", name=re.compile("Nightly run"))).to_contain_text("simulated")
+    assert "simulated" in page.locator(".finding").filter(has_text="SIMAPP1").first.inner_text()
+    page.goto("/forecasts")
+    expect(page.get_by_role("row").filter(has_text="SIMAPP1")).to_contain_text("simulated")
+    page.goto("/nights")
+    page.get_by_role("button", name="Remove simulated data").click()
+    expect(page.locator("#bar-sentence")).to_contain_text("Simulated data was removed", timeout=PATIENCE_MS)
+    expect(page.get_by_role("button", name="Remove simulated data")).to_have_count(0)
+    page.goto("/forecasts")
+    expect(page.get_by_role("row").filter(has_text="SIMAPP1")).to_have_count(0)
+
+
+def test_a_second_press_begins_nothing_more(page: Page) -> None:
+    page.goto("/nights")
+    other = page.context.new_page()
+    other.goto("/nights")
+    page.get_by_role("button", name="Run now").click()
+    other.get_by_role("button", name="Run now").click()
+    expect(other.get_by_role("status").first).to_contain_text("nothing else was begun")
+    assert other.url.partition("?")[0] == page.url.partition("?")[0]
+    other.close()
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible(timeout=PATIENCE_MS)
+
+
+def test_without_a_script_a_run_is_begun_and_looked_at_again(new_context: NewContext) -> None:
+    page = new_context(java_script_enabled=False).new_page()
+    page.goto("/nights")
+    page.get_by_role("button", name="Run now").click()
+    for _ in range(200):
+        refresh = page.get_by_role("link", name="Refresh")
+        if not refresh.count():
+            break
+        refresh.click()
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
