@@ -188,7 +188,11 @@ def forecast_json(
         "highest": {"p10": 100_000, "p50": 121_000, "p90": 150_000} if is_forecast else None,
         "crossings": crossings if is_forecast else [],
         "resizes": resizes if is_forecast else [],
-        "baselines": {"last_value": 40_000.0, "last_week": [70_000.0, 78_643.2, 40_000.0], "line": {"at_made_on": 0, "per_day": 0}},
+        "baselines": {
+            "last_value": 40_000.0,
+            "last_week": [70_000.0, 78_643.2, 40_000.0],
+            "line": {"at_made_on": 0, "per_day": 0},
+        },
         "total": 131_072,
         "notes": ["A level shift on 2026-09-14 was taken into account."] if is_forecast else [],
         **members,

@@ -81,6 +81,14 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
     app.state.database.close()
 
 
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
+    """An application before its first night, for tests that leave nothing behind."""
+    app = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
+    yield app
+    app.state.database.close()
+
+
 def page(app: FastAPI, address: str, *, status: int = 200) -> Element:
     found = get(app, address, accept="text/html")
     assert found.status == status, found.text[:300]
@@ -105,9 +113,9 @@ def rows_of(address: str, app: FastAPI) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("address", ["/curves", "/forecasts"])
 def test_an_empty_installation_says_what_will_be_here_and_how_to_get_there(
-    app: FastAPI, address: str
+    empty: FastAPI, address: str
 ) -> None:
-    main = page(app, address).one("main")
+    main = page(empty, address).one("main")
     assert "yet" in main.text
     links = {link["href"] for link in main.all("a")}
     assert "/uploads" in links
@@ -117,8 +125,8 @@ def test_an_empty_installation_says_what_will_be_here_and_how_to_get_there(
 @pytest.mark.parametrize(
     "address", ["/curves/1", "/curves/0", "/curves/x", "/curves/99999999999999999999", STRUCTURE]
 )
-def test_what_is_not_there_is_said_to_be_not_there(app: FastAPI, address: str) -> None:
-    assert "There is no" in page(app, address, status=404).one("main").text
+def test_what_is_not_there_is_said_to_be_not_there(empty: FastAPI, address: str) -> None:
+    assert "There is no" in page(empty, address, status=404).one("main").text
 
 
 # ---- curves ----------------------------------------------------------------------------------------------------------
@@ -307,9 +315,8 @@ def test_a_forecast_offers_to_resize_the_structure_in_each_plan_that_has_it(app:
 @pytest.mark.parametrize(
     "query", ["resize=NONE&times=2", "resize=APPLICATION1", "resize=APPLICATION1&times=0", "resize=APPLICATION1&times=1e9", "resize=APPLICATION1&times=99"]
 )  # fmt: skip
-def test_a_size_that_makes_no_sense_changes_nothing_in_the_form(app: FastAPI, query: str) -> None:
-    send_json(app, "PUT", "/api/v1/plans/SQ03", changed())
-    browser = Browser(app)
+def test_a_size_that_makes_no_sense_changes_nothing_in_the_form(fitted: FastAPI, query: str) -> None:
+    browser = Browser(fitted)
     asked = browser.get(f"/plans/SQ03/edit?{query}")
     assert asked.status == 200
     plain = browser.get("/plans/SQ03/edit").fields
@@ -363,12 +370,12 @@ def test_levels_are_said_on_a_page_and_plans_are_asked_before(app: FastAPI) -> N
     ],
 )  # fmt: skip
 def test_what_is_no_level_is_shown_again_with_what_is_wrong(
-    app: FastAPI, name: str, level: str, words: str
+    fitted: FastAPI, name: str, level: str, words: str
 ) -> None:
-    found = Browser(app).post("/cf-levels", {"coupling_facility": name, "cfcc_level": level})
+    found = Browser(fitted).post("/cf-levels", {"coupling_facility": name, "cfcc_level": level})
     assert found.status == 422
     assert words in found.words
-    assert get(app, "/api/v1/cf-levels").json()["levels"] == []
+    assert get(fitted, "/api/v1/cf-levels").json()["levels"] == []
 
 
 # ---- over REST -------------------------------------------------------------------------------------------------------
