@@ -338,6 +338,17 @@ def go_to_the_uploads(page: Page) -> None:
     heading(page, "Uploads")
 
 
+def say_a_level(page: Page) -> None:
+    tab_to(page, page.get_by_label("Coupling facility", exact=True))
+    page.keyboard.type("cf77")
+    tab_to(page, page.get_by_label("CFCC level", exact=True))
+    page.keyboard.type("25")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("Kept.")
+    press(page, "button", "Remove CF77")
+    expect(page.get_by_role("status")).to_contain_text("Removed.")
+
+
 MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/": ("/", calculate),
     "/new-plan": ("/new-plan?from=example", make_a_plan),
@@ -345,6 +356,10 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/new-upload": ("/new-upload", send_nothing),
     "/qsg-map": ("/qsg-map", keep_nothing),
     "/usage": ("/usage", go_to_the_uploads),
+    "/forecasts": ("/forecasts", go_to_the_uploads),
+    "/curves": ("/curves", go_to_the_uploads),
+    "/cf-levels": ("/cf-levels", say_a_level),
+    "/nights": ("/nights", follow("The nightly run", "The nightly run")),
     "/plans": ("/plans", use_the_list),
     "/plans/{name}": ("/plans/KEYS", use_the_result),
     "/plans/{name}/versions/{number}": ("/plans/KEYS/versions/1", use_an_old_version),
