@@ -1,0 +1,143 @@
+"""The pages of uploads by keyboard alone: in each of their states, everything is reached and everything is used."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import FilePayload, Page, expect
+
+from tests.browser.keys import press, tab_to, walk
+from tests.browser.test_every_page import unfold
+from tests.browser.uploads.test_uploads import choose_and_send
+from tests.uploads.support import DAY
+
+pytestmark = pytest.mark.browser
+
+STATES = {
+    "done.smf": f"days {DAY}\n",
+    "asks.smf": "ask\n",
+    "when.txt": "observe\n",
+    "failed.smf": "fail 3\n",
+    "running.smf": "say decoding 1 2\nwait 90\n",
+}
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Callable[..., Path]:
+    def make(orders: str, name: str) -> Path:
+        path = tmp_path / name
+        path.write_text(orders)
+        return path
+
+    return make
+
+
+def test_tab_reaches_everything_in_every_state(page: Page, dump: Callable[..., Path]) -> None:
+    choose_and_send(page, *(dump(orders, name) for name, orders in STATES.items()))
+    expect(page.get_by_role("row", name="failed.smf")).to_contain_text("not read", timeout=60_000)
+    page.request.put("/api/v1/qsg-map/SYSZ/CSQ9", data={"qsg": "SQ03"})
+    for path in ("/uploads", "/new-upload", "/qsg-map", *(f"/uploads/{number}" for number in range(1, 6))):
+        for is_open in (False, True):
+            page.goto(path)
+            unfold(page, is_open=is_open)
+            walk(page)
+
+
+def test_a_file_is_chosen_described_and_sent(page: Page) -> None:
+    page.goto("/new-upload")
+    files = page.get_by_label("One or more files")
+    file: FilePayload = {
+        "name": "night.smf", "mimeType": "application/octet-stream", "buffer": f"days {DAY}\n".encode(),
+    }  # fmt: skip
+    page.on("filechooser", lambda asked: asked.set_files(file))
+    tab_to(page, files)
+    page.keyboard.press("Space")
+    page.wait_for_function("each => each.files.length === 1", arg=files.element_handle())
+    tab_to(page, page.get_by_label("What it is"))
+    page.keyboard.type("SMF")
+    for label, text in (("Observed at", "2024-11-21T09:30"), ("Time zone", "Europe/Berlin")):
+        tab_to(page, page.get_by_label(label))
+        page.keyboard.type(text)
+    press(page, "button", "Upload")
+    expect(page.get_by_text("342 rows were stored.", exact=True)).to_be_visible(timeout=60_000)
+    told = page.request.get("/api/v1/uploads/1").json()
+    assert (told["kind"], told["observed_utc"]) == ("smf", "2024-11-21T08:30:00Z")
+
+
+def test_a_text_is_pasted_and_sent(page: Page) -> None:
+    page.goto("/new-upload")
+    tab_to(page, page.get_by_label("Pasted text"))
+    page.keyboard.insert_text("days\n")
+    press(page, "button", "Upload")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("pasted text")
+
+
+def test_a_report_is_read_scrolled_downloaded_and_the_upload_deleted(
+    page: Page, dump: Callable[..., Path]
+) -> None:
+    choose_and_send(page, dump(STATES["done.smf"], "done.smf"))
+    expect(page.get_by_text("342 rows were stored.", exact=True)).to_be_visible(timeout=60_000)
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto("/uploads")
+    press(page, "link", "done.smf")
+    expect(page.get_by_role("heading", level=1, name="done.smf")).to_be_visible()
+    region = page.get_by_role("region", name="Records by type")
+    tab_to(page, region)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("each => each.scrollLeft > 0", arg=region.element_handle())
+    tab_to(page, page.get_by_text("Log", exact=True))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("region", name="Log")).to_be_visible()
+    with page.expect_download() as download:
+        press(page, "link", "Report as JSON")
+    assert json.loads(download.value.path().read_text())["report"]["files"][0]["queues"] == 17
+    press(page, "link", "APPLICATION1")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("APPLICATION1")
+    page.go_back()
+    press(page, "button", "Delete the upload")
+    expect(page.get_by_text("The upload was deleted.")).to_be_visible()
+
+
+def test_what_could_not_be_read_is_tried_as_something_else(page: Page, dump: Callable[..., Path]) -> None:
+    choose_and_send(page, dump(STATES["failed.smf"], "failed.smf"))
+    expect(page.get_by_text(re.compile("Read it again, or as"))).to_be_visible(timeout=60_000)
+    tab_to(page, page.get_by_text(re.compile("Read it again, or as")))
+    page.keyboard.press("Space")
+    tab_to(page, page.get_by_label("What it is"))
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowUp")
+    press(page, "button", "Read it again")
+    expect(page.get_by_text("It is read again.")).to_be_visible()
+
+
+def test_a_transfer_is_cancelled(page: Page, dump: Callable[..., Path]) -> None:
+    page.route("**/api/v1/uploads?*", lambda _: None)  # the service never answers
+    page.goto("/new-upload")
+    page.get_by_label("One or more files").set_input_files(dump("wait 0\n", "a.smf"))
+    press(page, "button", "Upload")
+    press(page, "button", "Cancel")
+    expect(page.get_by_role("alert")).to_contain_text("was cancelled")
+    expect(page.get_by_role("button", name="Upload", exact=True)).to_be_focused()
+
+
+def test_the_map_is_added_to_and_taken_from(page: Page) -> None:
+    page.goto("/qsg-map")
+    for label, text in (("System", "SYSA"), ("Queue manager", "CSQ1"), ("Queue-sharing group", "SQ03")):
+        tab_to(page, page.get_by_label(label, exact=True))
+        page.keyboard.type(text)
+    press(page, "button", "Keep")
+    expect(page.get_by_role("row", name="SYSA CSQ1 SQ03")).to_be_visible()
+    tab_to(page, page.get_by_label("System", exact=True))
+    page.keyboard.type("SYSB")
+    tab_to(page, page.get_by_label("Queue manager", exact=True))
+    page.keyboard.type("CSQ2")
+    press(page, "checkbox", "It is in no queue-sharing group", "Space")
+    press(page, "button", "Keep")
+    expect(page.get_by_role("row", name="SYSB CSQ2 none")).to_be_visible()
+    press(page, "button", "Remove CSQ1 on SYSA")
+    expect(page.get_by_text("The entry was removed.")).to_be_visible()
+    expect(page.get_by_role("row", name="SYSA CSQ1")).to_have_count(0)
