@@ -42,6 +42,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     progress = Progress(wanted=arguments.progress)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
+    logging.getLogger("py4j").setLevel(logging.WARNING)
     try:
         facts = read_facts(arguments.facts)
         if arguments.horizon is not None:

@@ -224,7 +224,7 @@ def _rows_of(snapshot: Snapshot, days: Sequence[str]) -> int:
 def _is_there(history_url: str) -> bool:
     history = History(history_url)
     if not history.is_local:
-        return True
+        return DeltaTable.is_deltatable(history.url)
     folder = Path(history.url)
     return folder.is_dir() and (folder / "_delta_log").is_dir()
 
