@@ -57,6 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         forecast.print_tables(
             structures=options.forecasts,
+            unseen=options.forecasts_unseen,
             models=options.forecast_models,
             lengths=options.forecast_lengths,
             page=options.forecast_page,
@@ -140,6 +141,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--dump", type=Path, help="a dump to measure with, in place of a generated one")
     parser.add_argument("--no-spark", action="store_true", help="measure dumps without Spark")
     parser.add_argument("--forecasts", type=int, default=200, help="structures of each world to forecast")
+    parser.add_argument(
+        "--forecasts-unseen", type=int, default=1000, help="of those no setting was chosen on"
+    )
     parser.add_argument("--forecast-models", type=int, default=100, help="of them by other models too")
     parser.add_argument(
         "--forecast-lengths", type=int, default=60, help="structures for each length of history"

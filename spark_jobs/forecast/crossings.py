@@ -88,6 +88,7 @@ def crossing(
     if spikes is not None:
         with_spikes = float(is_above(spikes, level.value, reached=level.reached).any(axis=1).mean())
     low, middle, high = day_quantiles(first, horizon)
+    above = np.flatnonzero(is_above(np.median(paths, axis=0), level.value, reached=level.reached))
     if recent:
         state, sentence = "already_crossed", sentences.already(level.name, last=last)
     elif low is None:
@@ -109,6 +110,7 @@ def crossing(
         p10=low,
         p50=middle,
         p90=high,
+        usual=int(above[0]) + 1 if len(above) else None,
         last_crossed=last,
         days_crossed=days_crossed,
     )

@@ -40,6 +40,8 @@ class Crossing:
     p10: int | None = None
     p50: int | None = None
     p90: int | None = None
+    usual: int | None = None
+    """The first day whose p50 is above the level: later than `p50` of the crossing, which the busiest of many days decides."""
     last_crossed: int | None = None
     days_crossed: int = 0
     """Measured days above the level, of all that the forecast is made from."""
@@ -57,6 +59,7 @@ class Crossing:
             "probability_with_exceptional_days": rounded(self.probability_with_exceptional_days),
             "days": days,
             "dates": {name: None if day is None else iso(made_on + day) for name, day in days.items()},
+            "usual_day": self.usual,
             "last_crossed": None if self.last_crossed is None else iso(self.last_crossed),
             "days_crossed": self.days_crossed,
         }
