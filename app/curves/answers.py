@@ -81,9 +81,17 @@ class CrossingAnswer(Answer):
     value: float | None
     state: str
     sentence: str
-    probability_within_horizon: Share
+    probability_within_horizon: Annotated[
+        float | None, Field(description="By ordinary days, as a share. Null: not known.")
+    ]
+    probability_with_exceptional_days: Annotated[
+        float | None, Field(description="If exceptional days come as often as they did. Null: not known.")
+    ]
     days: QuantileDays
     dates: QuantileDates
+    usual_day: Annotated[
+        int | None, Field(description="The first day whose middle estimate is above the level.")
+    ]
     last_crossed: Annotated[date | None, Field(description="The last measured day above the level.")]
 
 
@@ -305,6 +313,8 @@ def crossing_answer(found: Crossing) -> CrossingAnswer:
         state=found.state,
         sentence=found.sentence,
         probability_within_horizon=found.probability,
+        probability_with_exceptional_days=found.probability_with_exceptional,
+        usual_day=found.usual_day,
         days=QuantileDays(**dict(zip(names, found.days, strict=True))),
         dates=QuantileDates(**dict(zip(names, found.dates, strict=True))),
         last_crossed=found.last_crossed,

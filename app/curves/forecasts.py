@@ -43,6 +43,10 @@ class Crossing:
     days: tuple[int | None, int | None, int | None]
     dates: tuple[date | None, date | None, date | None]
     last_crossed: date | None
+    probability_with_exceptional: float | None = None
+    """The same if exceptional days come as often as they did."""
+    usual_day: int | None = None
+    """The first day whose middle estimate is above the level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,6 +339,8 @@ def _crossing(found: Mapping[str, Any]) -> Crossing:
         days=(days.get("p10"), days.get("p50"), days.get("p90")),
         dates=(_day(dates.get("p10")), _day(dates.get("p50")), _day(dates.get("p90"))),
         last_crossed=_day(found.get("last_crossed")),
+        probability_with_exceptional=found.get("probability_with_exceptional_days"),
+        usual_day=found.get("usual_day"),
     )
 
 

@@ -120,6 +120,8 @@ def crossing_json(
         "state": state,
         "sentence": sentence,
         "probability_within_horizon": probability,
+        "probability_with_exceptional_days": min(1.0, probability + 0.04),
+        "usual_day": None if p50 is None else p50 + 20,
         "days": days,
         "dates": {
             name: None if day is None else (MADE_ON + timedelta(days=day)).isoformat()

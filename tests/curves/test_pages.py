@@ -220,9 +220,9 @@ def test_a_structure_s_page_tells_when_each_level_is_passed_and_what_a_larger_si
 ) -> None:
     found = page(fitted, STRUCTURE)
     levels = table(found, "when each level of List elements is passed")
-    assert levels[0][4:] == ["1.5 times the size", "twice the size"]
-    assert levels[1][:4] == ["70 %", "91750", f"in 30 days 12{NONE}55", "95"]
-    assert levels[1][4:] == ["not within 180 days", "not within 180 days"]
+    assert levels[0][6:] == ["1.5 times the size", "twice the size"]
+    assert levels[1][:6] == ["70 %", "91750", f"in 30 days 12{NONE}55", "in 50 days", "95", "99"]
+    assert levels[1][6:] == ["not within 180 days", "not within 180 days"]
     assert levels[3][2] == "probably not within 180 days"
     ahead = table(found, "what is to come for List elements")
     assert [row[0] for row in ahead[1:]] == [f"{first} {NONE} {first + 29}" for first in range(1, 181, 30)]
