@@ -119,7 +119,10 @@ class Settings(BaseSettings):
         ),
     )
     jobs_at_once: int = Field(
-        default=1, ge=1, le=64, description="How many uploads are read at the same time; the others wait."
+        default=1,
+        ge=1,
+        le=64,
+        description="How many uploads are read at the same time, a nightly run being one of them; the others wait.",
     )
     job_stale_s: float = Field(
         default=60.0,
