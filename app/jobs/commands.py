@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -238,7 +239,8 @@ def _tell(asks: Mapping[str, Any]) -> None:
         hint = f"   (in other files: {each['suggested']})" if each.get("suggested") else ""
         _say(f"  --qsg {each.get('system_id')}:{each.get('queue_manager')}=QSG{hint}")
     if asks.get("observed_at"):
-        _say("  --observed-at 2026-11-21T09:30+01:00")
+        now = datetime.now().astimezone()
+        _say(f"  --observed-at {now.isoformat(timespec='minutes')}   (were it now)")
     if asks.get("zone"):
         _say("  --zone +01:00")
 

@@ -15,6 +15,7 @@ import pyarrow.csv as pacsv
 from spark_jobs.history.compare import instant_text
 from spark_jobs.history.schema import USAGE_TABLES, HistoryError, stored_schema
 from spark_jobs.history.store import History
+from spark_jobs.leaving import leave
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -165,4 +166,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

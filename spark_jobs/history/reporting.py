@@ -134,14 +134,16 @@ def empty_report(file: str) -> dict[str, Any]:
 
 
 def facts_report(facts: RowFacts) -> dict[str, Any]:
-    """Say what the rows are about."""
+    """Say what the rows are about. RMF's rows name a structure as XCF does; what MQ's rows call it stands for both."""
+    named = {xcf for qsg, structure, xcf in facts.structures if qsg and structure}
+    structures = {each for each in facts.structures if (each[0] and each[1]) or each[2] not in named}
     return {
         "first_interval_end": _text(facts.first_interval_end),
         "last_interval_end": _text(facts.last_interval_end),
         "days": sorted(facts.days),
         "structures": [
             {"qsg": qsg or None, "structure": structure or None, "xcf_structure": xcf or None}
-            for qsg, structure, xcf in sorted(facts.structures)
+            for qsg, structure, xcf in sorted(structures)
         ],
         "queue_managers": [
             {"system_id": system or None, "queue_manager": manager, "qsg": qsg or None}

@@ -57,11 +57,7 @@ class Groups:
 def ask_group(collector: Collector, *, system_id: str, queue_manager: str) -> None:
     """Ask for the group of a queue manager."""
     where = "" if system_id == ANY_SYSTEM else f" on {system_id}"
-    key = f"{system_id}:{queue_manager}"
-    message = (
-        f"Which queue-sharing group is queue manager {queue_manager}{where} in? "
-        f"Answer with --qsg {key}=GROUP, or with --qsg {key}= for none."
-    )
+    message = f"Which queue-sharing group is queue manager {queue_manager}{where} in?"
     collector.ask(Ask("qsg", message, system_id, queue_manager))
 
 

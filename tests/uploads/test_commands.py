@@ -70,6 +70,34 @@ def test_questions_are_told_with_the_options_that_answer_them(
         assert qsg_map.as_arguments(session) == called["qsg"]
 
 
+def test_the_time_that_is_shown_as_an_example_is_one_that_is_taken(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = dump(tmp_path, "observe\ndays\n")
+    assert main(["ingest", path]) == 4
+    (line,) = [each for each in capfd.readouterr().err.splitlines() if "--observed-at" in each]
+    assert main(["ingest", *line.split()[:2], path]) == 0
+
+
+def test_which_of_several_files_fared_how_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    report = {
+        "event": "report", "status": "not_readable", "files": [
+            {"file": "a.smf", "status": "already_stored", "message": "It was there."},
+            {"file": "b.txt", "status": "not_readable", "message": "It is nothing."},
+        ],
+    }  # fmt: skip
+    said = f"import sys; print({json.dumps(json.dumps(report))}); sys.exit(3)"
+    monkeypatch.setattr(processes, "ingest_command", lambda *_, **__: [sys.executable, "-c", said])
+    for name in ("a.smf", "b.txt"):
+        (tmp_path / name).write_text("x")
+    assert main(["ingest", str(tmp_path / "a.smf"), str(tmp_path / "b.txt")]) == 3
+    err = capfd.readouterr().err
+    assert "a.smf: already stored. It was there." in err
+    assert "b.txt: not readable. It is nothing." in err
+
+
 def test_what_is_said_of_a_display_reaches_the_reader(url: URL, tmp_path: Path) -> None:
     said = ["--kind", "cfstatus", "--observed-at", "2024-11-21T09:30", "--zone=-05:00"]
     assert main(["ingest", *said, dump(tmp_path, "days\n")]) == 0

@@ -35,7 +35,12 @@ TABLE_TITLES: Mapping[str, str] = {
     "queue_usage": "Queue usage",
     "allocation": "Allocation",
 }
-FRAMINGS: Mapping[str, str] = {"rdw": "records with RDW", "bdw": "blocks of records, BDW and RDW"}
+FRAMINGS: Mapping[str, str] = {
+    "rdw": "records with RDW",
+    "bdw": "blocks of records, BDW and RDW",
+    "gzip+rdw": "gzip; records with RDW",
+    "gzip+bdw": "gzip; blocks of records, BDW and RDW",
+}
 DRIVERS: Mapping[str, str] = {"in-process": "in one process", "spark": "by Spark"}
 SEVERITIES = ("error", "warning", "info")
 COUNTS = ("read", "new", "replacing", "duplicates", "outranked", "conflicts")

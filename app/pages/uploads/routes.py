@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from app.db import SessionDep
 from app.jobs import processes
 from app.jobs import service as jobs
-from app.jobs.answers import STAGES, AsksAnswer, asks_answer, sentence_of
+from app.jobs.answers import STAGES, AskedQueueManager, AsksAnswer, asks_answer, sentence_of
 from app.jobs.models import JobState
 from app.jobs.service import Job
 from app.pages.plans.editor import BodyDep
@@ -50,6 +50,9 @@ SAID = {
     "put": "The map was changed. It holds for what is read from now on.",
     "removed": "The entry was removed.",
 }
+WAITS_FOR_ANSWERS = "It waits for the answers below. Nothing was stored."
+ANY_SYSTEM = "ANY"
+"""Where a text names the queue manager and no system."""
 NOTHING_CHOSEN = FieldProblem("", "Choose a file, or paste a text.")
 BOTH_GIVEN = FieldProblem("qsg", "Either name the group, or say that the queue manager is in none: not both.")
 NO_GROUP_GIVEN = FieldProblem("qsg", "Name the group, or say that the queue manager is in none.")
@@ -72,6 +75,7 @@ class Question:
 
     system_id: str
     queue_manager: str
+    who: str
     suggested: str
     box: Box
     none_name: str
@@ -293,7 +297,7 @@ def _upload(
         said=_said(request),
         state=STATES[job.state] if job else "not read",
         progress=_progress(job),
-        sentence=sentence_of(job) if job else "",
+        sentence=WAITS_FOR_ANSWERS if asks else sentence_of(job) if job else "",
         is_failed=job is not None and job.state == JobState.FAILED,
         messages=tuple(asks.messages) if asks else (),
         questions=questions,
@@ -317,9 +321,9 @@ def _questions(
 ) -> tuple[Question, ...]:
     return tuple(
         Question(
-            each.system_id, each.queue_manager, each.suggested or "",
+            each.system_id, each.queue_manager, _who(each), each.suggested or "",
             Box(
-                name, f"Group of {each.queue_manager} on {each.system_id}", "name", typed.get(name, ""), wrong.get(name, ""),
+                name, f"Group of {_who(each)}", "name", typed.get(name, ""), wrong.get(name, ""),
                 hint=f"In other files it is in {each.suggested}." if each.suggested else "",
             ),
             none_name=f"none/{each.system_id}/{each.queue_manager}",
@@ -328,6 +332,11 @@ def _questions(
         for each in (asks.unknown_qsg if asks else ())
         for name in (f"qsg/{each.system_id}/{each.queue_manager}",)
     )  # fmt: skip
+
+
+def _who(asked: AskedQueueManager) -> str:
+    at = "" if asked.system_id in ("", ANY_SYSTEM) else f" on {asked.system_id}"
+    return f"{asked.queue_manager}{at}"
 
 
 def _when(asks: AsksAnswer | None, said: Mapping[str, str], wrong: Mapping[str, str]) -> tuple[Box, ...]:
