@@ -15,7 +15,7 @@ from statsmodels.tsa.exponential_smoothing.ets import ETSModel
 from statsmodels.tsa.statespace.structural import UnobservedComponents
 
 from spark_jobs.forecast.calendar import WEEK, month_days, weekdays
-from spark_jobs.forecast.cleaning import scale_of, usual_of
+from spark_jobs.forecast.cleaning import usual_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ Candidate = Callable[["Days", "Floats", int, int, np.random.Generator], "Floats"
 """Logarithms of consecutive days (nan where nothing ordinary was measured), days ahead, paths, random numbers -> paths."""
 
 BLOCK_DAYS = 14
-SEED_BITS = 2**31
+LARGEST_LOG = 80.0
 
 
 def smoothing(*, damped: bool) -> Candidate:
@@ -116,8 +116,8 @@ def candidate_paths(
     """Paths of peaks by one of the candidates; convergence is what it is."""
     known = np.isfinite(peaks)
     days, peaks = days[known], peaks[known]
-    scale = scale_of(peaks)
-    logs = scale.of(peaks)
+    days, peaks = days[peaks > 0], peaks[peaks > 0]
+    logs = np.log(peaks)
     ordinary = ~usual_of(days, logs).exceptional
     every = np.arange(days[0], days[-1] + 1)
     series = np.full(len(every), np.nan)
@@ -125,4 +125,5 @@ def candidate_paths(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         drawn = CANDIDATES[name](every, series, ahead, count, random)
-    return scale.back(np.nan_to_num(drawn, nan=0.0, posinf=80.0, neginf=-80.0))
+    found: Floats = np.exp(np.minimum(np.nan_to_num(drawn, nan=0.0, posinf=LARGEST_LOG), LARGEST_LOG))
+    return found

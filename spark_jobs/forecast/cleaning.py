@@ -34,28 +34,15 @@ LEAST_FOR_USUAL = 21
 """Measured days below which no day can be called exceptional."""
 LEAST_MONTH_DAYS = 3
 SMALL_SHARE = 0.02
-"""Peaks below this share of the median positive peak are nearly nothing: the logarithm is bent there."""
+"""Peaks up to this share of the median positive peak are as good as nothing."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scale:
-    """Peaks as logarithms and back: log(peak + offset). The offset is nought where all peaks are far from nought."""
-
-    offset: float
-
-    def of(self, peaks: Peaks) -> Floats:
-        """Logarithms of peaks."""
-        logs: Floats = np.log(peaks + self.offset)
-        return logs
-
-    def back(self, logs: Floats) -> Floats:
-        """Peaks of logarithms; never below nought."""
-        peaks: Floats = np.maximum(np.exp(np.minimum(logs, LARGEST_LOG)) - self.offset, 0.0)
-        return peaks
-
-
-LARGEST_LOG = 80.0
-"""What no path goes beyond: 5e34, far above any count."""
+def empty_days(peaks: Peaks) -> Mask:
+    """Days on which as good as nothing was in use: at most a fiftieth of the median of the days in use."""
+    used = peaks[peaks > 0]
+    least = SMALL_SHARE * float(np.median(used)) if len(used) else 0.0
+    empty: Mask = peaks <= least
+    return empty
 
 
 def since_first_use(days: Days, peaks: Peaks) -> tuple[Days, Peaks]:
@@ -63,13 +50,6 @@ def since_first_use(days: Days, peaks: Peaks) -> tuple[Days, Peaks]:
     used = np.flatnonzero(peaks > 0)
     begin = int(used[0]) if len(used) else 0
     return days[begin:], peaks[begin:]
-
-
-def scale_of(peaks: Peaks) -> Scale:
-    """The scale for a history with at least one peak above nought."""
-    usual = float(np.median(peaks[peaks > 0]))
-    small = SMALL_SHARE * usual
-    return Scale(0.0 if float(peaks.min()) > small else small)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +66,14 @@ class Usual:
 def all_usual(days: Days, *, deviation: float = 0.0) -> Usual:
     """No day is out of the ordinary."""
     return Usual(np.zeros(len(days), dtype=np.bool_), np.zeros(len(days)), deviation)
+
+
+def exceptional_days(days: Days, peaks: Peaks) -> Mask:
+    """Which days are out of the ordinary; empty ones are not, however many there are."""
+    used = ~empty_days(peaks)
+    found = np.zeros(len(days), dtype=np.bool_)
+    found[used] = usual_of(days[used], np.log(peaks[used])).exceptional
+    return found
 
 
 def usual_of(days: Days, logs: Floats) -> Usual:

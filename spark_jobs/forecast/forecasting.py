@@ -9,9 +9,9 @@ import numpy as np
 
 from spark_jobs.forecast import sentences
 from spark_jobs.forecast.baselines import baselines_of
-from spark_jobs.forecast.cleaning import Scale, Usual, all_usual, scale_of, since_first_use, usual_of
+from spark_jobs.forecast.cleaning import empty_days, since_first_use, usual_of
 from spark_jobs.forecast.crossings import History, crossing
-from spark_jobs.forecast.paths import Paths, resampled, with_episodes
+from spark_jobs.forecast.paths import Paths, resampled, with_empty_days, with_episodes
 from spark_jobs.forecast.peaks import DailyPeaks, Level, Resize
 from spark_jobs.forecast.result import NAMES, QUANTILES, Crossing, Forecast, Resized, State
 from spark_jobs.forecast.structural import structural
@@ -129,24 +129,36 @@ class _Maker:
         ahead = skipped + self.horizon_days
         if float(np.ptp(self.values)) == 0:
             return self._flat(count)
-        scale = scale_of(self.values)
-        empty = float((self.values <= scale.offset).mean())
-        if empty > MOSTLY_EMPTY:
-            usual = all_usual(self.days)
+        empty = empty_days(self.values)
+        excess = np.zeros(len(self.days))
+        if float(empty.mean()) > MOSTLY_EMPTY:
             drawn = resampled(self.days, self.values, ahead=ahead, count=count, random=random)
-        else:
-            usual = usual_of(self.days, scale.of(self.values))
-            drawn = structural(self.days, self.values, usual, scale, ahead=ahead, count=count, random=random)
-        return self._from(drawn, usual, scale, random, skipped)
+            return self._from(drawn, drawn.ordinary[:, skipped:], excess, random)
+        days, values = self.days[~empty], self.values[~empty]
+        usual = usual_of(days, np.log(values))
+        excess[~empty] = usual.excess
+        ordinary = ~usual.exceptional
+        drawn = structural(
+            days[ordinary],
+            values[ordinary],
+            last=int(self.days[-1]),
+            deviation=usual.deviation,
+            ahead=ahead,
+            count=count,
+            random=random,
+        )
+        paths = with_empty_days(
+            drawn.ordinary[:, skipped:], days=self.days, empty=empty, first=self.made_on + 1, random=random
+        )
+        return self._from(drawn, paths, excess, random)
 
-    def _from(
-        self, drawn: Paths, usual: Usual, scale: Scale, random: np.random.Generator, skipped: int
-    ) -> Forecast:
-        ordinary = drawn.ordinary[:, skipped:]
-        spikes = with_episodes(ordinary, usual, days=self.days, scale=scale, random=random)
-        low, middle, high = np.quantile(np.expm1(drawn.usual), QUANTILES).tolist()
+    def _from(self, drawn: Paths, ordinary: Floats, excess: Floats, random: np.random.Generator) -> Forecast:
+        span = int(self.days[-1] - self.days[0]) + 1
+        spikes = with_episodes(ordinary, excess, span_days=span, random=random)
+        exceptional = excess != 0
+        low, middle, high = np.quantile(np.expm1(drawn.growth), QUANTILES).tolist()
         growth = (low, middle, high)
-        crossings = self._crossings(self.levels, usual.exceptional, ordinary, spikes)
+        crossings = self._crossings(self.levels, exceptional, ordinary, spikes)
         sentence = sentences.forecast(crossings, growth=growth, horizon_days=self.horizon_days)
         return self._made(
             "forecast",
@@ -155,8 +167,8 @@ class _Maker:
             model=drawn.model,
             growth=growth,
             ordinary=ordinary,
-            resizes=self._resizes(usual.exceptional, ordinary, spikes),
-            notes=(*drawn.notes, *sentences.exceptional(self.days[usual.exceptional])),
+            resizes=self._resizes(exceptional, ordinary, spikes),
+            notes=(*drawn.notes, *sentences.exceptional(self.days[exceptional])),
         )
 
     def _flat(self, count: int) -> Forecast:

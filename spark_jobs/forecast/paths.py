@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spark_jobs.forecast.calendar import WEEK
-from spark_jobs.forecast.cleaning import Scale, Usual, episodes
+from spark_jobs.forecast.calendar import WEEK, weekdays
+from spark_jobs.forecast.cleaning import episodes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,6 +21,7 @@ GROWTH_DAYS = 30
 """Growth is told over so many days."""
 RESAMPLED_DAYS = 180
 """Days of the past that are drawn from where nothing but drawing from the past makes sense."""
+EMPTY_WEEKS = 8
 HALF = 0.5
 SIZE_SPREAD = 0.15
 """How much a repeated exceptional day may differ from the one seen, on the logarithmic scale."""
@@ -31,7 +32,7 @@ class Paths:
     """Paths in rows, days in columns, from the day after the last of the history."""
 
     ordinary: Floats
-    usual: Floats
+    growth: Floats
     """How much the usual peak grows in 30 days, as a logarithm: one figure a path."""
     model: str
     notes: tuple[str, ...] = ()
@@ -54,32 +55,50 @@ def resampled(days: Days, peaks: Peaks, *, ahead: int, count: int, random: np.ra
     return Paths(ordinary, np.zeros(count), "weeks drawn from the past")
 
 
+def with_empty_days(
+    paths: Floats, *, days: Days, empty: NDArray[np.bool_], first: int, random: np.random.Generator
+) -> Floats:
+    """The paths with empty days: each weekday as often as it was empty in the last eight weeks of the history."""
+    recent = days > days[-1] - EMPTY_WEEKS * WEEK
+    weekday, coming = weekdays(days[recent]), weekdays(first + np.arange(paths.shape[1]))
+    chances = np.zeros(WEEK)
+    for day in range(WEEK):
+        of_day = empty[recent][weekday == day]
+        chances[day] = of_day.mean() if len(of_day) else 0.0
+    if not chances.any():
+        return paths
+    return np.where(random.random(paths.shape) < chances[coming], 0.0, paths)
+
+
 def with_episodes(
-    paths: Floats, usual: Usual, *, days: Days, scale: Scale, random: np.random.Generator
+    paths: Floats, excess: Floats, *, span_days: int, random: np.random.Generator
 ) -> Floats | None:
     """The paths with exceptional days as frequent and as high as in the history; None where it has none above the usual.
 
     How often they come is drawn for each path: what was seen k times in n days comes at the rate of a gamma variable
     with shape k + 1/2, divided by n.
+
+    Args:
+        paths: Ordinary peaks.
+        excess: Of the days of the history, how far each is above the usual, as a logarithm; nought on ordinary days.
+        span_days: Days from the first to the last of the history.
+        random: Random numbers.
     """
-    seen = [usual.excess[first:last] for first, last in episodes(usual.exceptional & (usual.excess > 0))]
+    seen = [excess[first:last] for first, last in episodes(excess > 0)]
     if not seen:
         return None
     count, ahead = paths.shape
-    span = int(days[-1] - days[0]) + 1
-    rates = random.gamma(len(seen) + HALF, 1.0, count) * ahead / span
-    happens = random.poisson(rates)
+    happens = random.poisson(random.gamma(len(seen) + HALF, 1.0, count) * ahead / span_days)
     path = np.repeat(np.arange(count), happens)
     begins = random.integers(0, ahead, len(path))
     which = random.integers(0, len(seen), len(path))
     factors = random.normal(0.0, SIZE_SPREAD, len(path))
-    excess = np.zeros_like(paths)
+    higher = np.zeros_like(paths)
     for number, episode in enumerate(seen):
         chosen = which == number
         for day, size in enumerate(episode.tolist()):
             at = begins[chosen] + day
             inside = at < ahead
-            rows = path[chosen][inside]
-            higher = np.maximum(size + factors[chosen][inside], 0.0)
-            np.maximum.at(excess, (rows, at[inside]), higher)
-    return scale.back(np.log(np.maximum(paths + scale.offset, np.finfo(np.float64).tiny)) + excess)
+            sizes = np.maximum(size + factors[chosen][inside], 0.0)
+            np.maximum.at(higher, (path[chosen][inside], at[inside]), sizes)
+    return paths * np.exp(higher)

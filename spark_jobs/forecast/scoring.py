@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spark_jobs.forecast.baselines import last_value, seasonal_naive, straight_line
-from spark_jobs.forecast.cleaning import scale_of, usual_of
+from spark_jobs.forecast.cleaning import exceptional_days
 from spark_jobs.forecast.crossings import is_above
 from spark_jobs.forecast.result import NAMES, QUANTILES, Baselines, rounded
 from spark_jobs.forecast.sentences import days as in_days
@@ -164,8 +164,8 @@ def first_crossing(
     """Days from `made_on` to the first ordinary day above a level, within the horizon."""
     inside = (days > made_on) & (days <= made_on + horizon)
     above = inside & is_above(peaks, value, reached=reached)
-    if above.any() and float(peaks.max()) > 0:
-        above &= ~usual_of(days, scale_of(peaks).of(peaks)).exceptional
+    if above.any():
+        above &= ~exceptional_days(days, peaks)
     return int(days[above][0]) - made_on if above.any() else None
 
 

@@ -20,7 +20,6 @@ import numpy as np
 from scipy.linalg import lapack
 
 from spark_jobs.forecast.breaks import breaks_of
-from spark_jobs.forecast.cleaning import Scale, Usual
 from spark_jobs.forecast.design import PACE, Break, Design
 from spark_jobs.forecast.noise import (
     LEVEL_WALKS,
@@ -48,6 +47,8 @@ LEAST_DEVIATION = 1e-4
 """Of the noise's logarithm: where every week is like the other to the last digit."""
 PRIOR_DAYS = 4
 """How many days' worth the first guess of the noise counts."""
+LARGEST_LOG = 80.0
+"""What no path goes beyond: 5e34, far above any count."""
 LINEAR_STEPS = 3
 NEAR_NOUGHT, NEAR_NOUGHT_AHEAD = 0.05, 0.02
 """A linear trend is not followed below these shares of the level now: backwards, and ahead."""
@@ -75,19 +76,27 @@ class _Fit:
 def structural(
     days: Days,
     peaks: Peaks,
-    usual: Usual,
-    scale: Scale,
     *,
+    last: int,
+    deviation: float,
     ahead: int,
     count: int,
     random: np.random.Generator,
 ) -> Paths:
-    """Paths of the days after the last measured one."""
-    last = int(days[-1])
-    ordinary = ~usual.exceptional
-    days, logs = days[ordinary], scale.of(peaks[ordinary])
+    """Paths of the days after the last measured one.
+
+    Args:
+        days: Ordinary days that were not empty.
+        peaks: Their peaks.
+        last: The last measured day.
+        deviation: A first guess of the noise's.
+        ahead: How many days to draw.
+        count: How many paths.
+        random: Random numbers.
+    """
+    logs = np.log(peaks)
     centre = float(np.median(logs))
-    deviation = max(usual.deviation, LEAST_DEVIATION)
+    deviation = max(deviation, LEAST_DEVIATION)
     distances = Distances(days, last=last)
     breaks = breaks_of(days, logs - centre, distances, last=last, deviation=deviation)
     design = Design(days, last=last, breaks=breaks)
@@ -105,7 +114,7 @@ def structural(
     ]
     linear = float(sum(share for number, share in zip(order, shares, strict=True) if fits[number].is_linear))
     return Paths(
-        scale.back(np.concatenate([logs for logs, _ in parts]) + centre),
+        np.exp(np.minimum(np.concatenate([drawn for drawn, _ in parts]) + centre, LARGEST_LOG)),
         np.concatenate([growth for _, growth in parts]),
         f"structural, {100 * (1 - linear):.0f} % compounding, {100 * linear:.0f} % linear",
         tuple(_told(each) for each in breaks),
