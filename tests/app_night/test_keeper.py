@@ -435,3 +435,19 @@ def test_a_report_that_was_not_written_is_made_good(database: Database, settings
     report.files_of(settings)[1].unlink()
     assert report.make_good(database, settings) is True
     assert report.files_of(settings)[1].exists()
+
+
+def test_nobody_is_started_for_a_run_while_another_one_of_its_kind_is_worked_on(
+    database: Database, settings: Settings
+) -> None:
+    """The watcher would start a process every two seconds, which would find nothing that it may do."""
+    first = queue(database)
+    with database.session(writes=True) as session:
+        second = jobs.queue(session, "look_around")
+        upload = jobs.queue(session, "ingest")
+        stale = timedelta(seconds=settings.job_stale_s)
+        assert jobs.waiting(session, stale=stale) == [first.job.id, upload.id]
+        assert jobs.claim(session, first.job.id, owner="x", stale=stale, at_once=9) is not None
+        assert jobs.waiting(session, stale=stale) == [upload.id]
+        jobs.end(session, first.job.id, "x", JobState.DONE, log="")
+        assert jobs.waiting(session, stale=stale) == [second.id, upload.id]
