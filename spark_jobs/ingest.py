@@ -193,7 +193,7 @@ def _ingest(
     unknown = taken.report.pop("unknown", ())
     report.pop("unknown", None)
     if unknown:
-        raise NeedsAnswers(_group_asks(unknown, ledger))
+        raise NeedsAnswers(_group_asks(unknown, ledger, taken.facts))
     _commit(
         taken,
         report,
@@ -440,11 +440,17 @@ def _already_stored(report: dict[str, Any], entry: Entry, history: History) -> N
 # ---- questions -------------------------------------------------------------------------------------------------------
 
 
-def _group_asks(unknown: Sequence[tuple[str, str]], ledger: Ledger) -> dict[str, Any]:
+def _group_asks(unknown: Sequence[tuple[str, str]], ledger: Ledger, facts: RowFacts) -> dict[str, Any]:
+    """Ask for groups; what other records of the file or answers to other files say is suggested and not taken."""
+    of_file = {(system, manager): group for system, manager, group in sorted(facts.queue_managers) if group}
     names = ", ".join(f"{manager} on {system}" for system, manager in unknown)
     return {
         "unknown_qsg": [
-            {"system_id": system, "queue_manager": manager, "suggested": ledger.group_of((system, manager))}
+            {
+                "system_id": system,
+                "queue_manager": manager,
+                "suggested": of_file.get((system, manager)) or ledger.group_of((system, manager)),
+            }
             for system, manager in unknown
         ],
         "observed_at": False,

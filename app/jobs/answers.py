@@ -43,7 +43,9 @@ class AskedQueueManager(Answer):
     queue_manager: str
     suggested: Annotated[
         str | None,
-        Field(description="What the history has for it from other files. To be confirmed, not taken over."),
+        Field(
+            description="What other records of the file, or answers to other files, say. To be confirmed, not taken over."
+        ),
     ]
 
 

@@ -236,7 +236,7 @@ def _tell(asks: Mapping[str, Any]) -> None:
     for message in asks.get("messages") or ():
         _say(str(message))
     for each in asks.get("unknown_qsg") or ():
-        hint = f"   (in other files: {each['suggested']})" if each.get("suggested") else ""
+        hint = f"   (elsewhere: {each['suggested']})" if each.get("suggested") else ""
         _say(f"  --qsg {each.get('system_id')}:{each.get('queue_manager')}=QSG{hint}")
     if asks.get("observed_at"):
         now = datetime.now().astimezone()

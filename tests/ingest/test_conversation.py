@@ -21,6 +21,7 @@ from spark_jobs.history.store import History
 from spark_jobs.smf import __main__ as smf
 from spark_jobs.smf import unzip
 from spark_jobs.smf.encode import Framing
+from spark_jobs.smf.errors import UnpacksTooLarge
 from tests.history import dumps
 from tests.history.dumps import GROUPS
 from tests.history.rows import qest, structure_rows
@@ -194,7 +195,7 @@ def test_what_comes_out_is_counted_while_it_comes_out(tmp_path: Path) -> None:
             packed.write(bytes(2**20))
     limits = unzip.UnpackLimits(most_bytes=5 * 2**20, most_ratio=10**6)
     with unzip.Unzipped(path.open("rb"), limits=limits) as content:
-        with pytest.raises(unzip.UnpacksTooLarge):
+        with pytest.raises(UnpacksTooLarge):
             sum(len(piece) for piece in iter(lambda: content.read(2**16), b""))
         assert content._position <= 5 * 2**20 + 2**16
 
@@ -223,6 +224,15 @@ def test_of_several_files_each_is_told_and_the_worst_gives_the_exit_code(run: Ru
     said = run(asking, bad, good)
     assert (said.code, said.report["exit_code"], said.report["status"]) == (4, 4, "needs_answers")
     assert said.report["counts"] == {"already_stored": 1, "not_readable": 1, "needs_answers": 1}
+
+
+def test_a_group_that_other_records_of_the_file_name_is_suggested_and_not_taken(
+    run: Run, url: str, tmp_path: Path
+) -> None:
+    said = run(dumps.write(tmp_path / "night.smf", range(2)))
+    (asked,) = [line for line in said.lines if line["event"] == "asks"]
+    assert [each["suggested"] for each in asked["unknown_qsg"]] == ["SQ03", "SQ03"]
+    assert (said.code, History.open(url).files()) == (4, [])
 
 
 def test_records_are_those_that_were_decoded(run: Run, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_questions_are_told_with_the_options_that_answer_them(
     out, err = capfd.readouterr()
     assert json.loads(out)["status"] == "needs_answers"
     assert "--qsg SYSA:CSQ1=QSG" in err
-    assert "in other files: SQ03" in err
+    assert "elsewhere: SQ03" in err
     assert hours(database) == 0
     assert main(["ingest", "--qsg", "sysa:csq1=sq03", "--qsg=SYSB:CSQ2=", dump(tmp_path, content)]) == 0
     called = history(settings_for(url, tmp_path), content)

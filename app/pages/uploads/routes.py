@@ -324,7 +324,7 @@ def _questions(
             each.system_id, each.queue_manager, _who(each), each.suggested or "",
             Box(
                 name, f"Group of {_who(each)}", "name", typed.get(name, ""), wrong.get(name, ""),
-                hint=f"In other files it is in {each.suggested}." if each.suggested else "",
+                hint=f"Elsewhere it is in {each.suggested}." if each.suggested else "",
             ),
             none_name=f"none/{each.system_id}/{each.queue_manager}",
             is_none=f"none/{each.system_id}/{each.queue_manager}" in typed,
