@@ -41,10 +41,9 @@ def test_tab_reaches_everything_in_every_state(page: Page, dump: Callable[..., P
     expect(page.get_by_role("row", name="failed.smf")).to_contain_text("not read", timeout=60_000)
     page.request.put("/api/v1/qsg-map/SYSZ/CSQ9", data={"qsg": "SQ03"})
     for path in ("/uploads", "/new-upload", "/qsg-map", *(f"/uploads/{number}" for number in range(1, 6))):
-        for is_open in (False, True):
-            page.goto(path)
-            unfold(page, is_open=is_open)
-            walk(page)
+        page.goto(path)
+        unfold(page, is_open=True)
+        walk(page)
 
 
 def test_a_file_is_chosen_described_and_sent(page: Page) -> None:

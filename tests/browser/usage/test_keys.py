@@ -39,9 +39,17 @@ def own(new_context: NewContext) -> Page:
     return new_context(viewport=WIDE, accept_downloads=True).new_page()
 
 
-@pytest.mark.parametrize("is_open", [False, True], ids=["folded", "unfolded"])
 @pytest.mark.parametrize(
-    "address", ["/usage", FULL, f"{QUEUE}&period=1d", PLAN, INTO, "/usage/SQ03/PERSIST1?period=1d"]
+    ("address", "is_open"),
+    [
+        ("/usage", True),
+        (FULL, False),
+        (FULL, True),
+        (f"{QUEUE}&period=1d", True),
+        (PLAN, True),
+        (INTO, True),
+        ("/usage/SQ03/PERSIST1?period=1d", True),
+    ],
 )
 def test_tab_reaches_everything_of_a_page_with_figures(page: Page, address: str, is_open: bool) -> None:
     page.set_viewport_size(WIDE)  # type: ignore[arg-type]
