@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.curves.errors import CurveNotFound
 from app.night import repository
 from app.night.models import FitState, FittedCurve
-from planner_core.structure_size import Curve, published_curve
+from planner_core.structure_size import Curve, published_curve, published_curves
 from planner_core.units import ceil_div
 
 MOST_PER_PAGE = 200
@@ -98,8 +98,15 @@ class Fit:
 
     @property
     def is_usable(self) -> bool:
-        """Whether plans may name it."""
-        return self.state is FitState.ACCEPTED
+        """Whether plans may name it: it was accepted, and tells what an entry costs at the ratio of allocation."""
+        return self.state is FitState.ACCEPTED and not self.is_of_other_ratio
+
+    @property
+    def is_of_other_ratio(self) -> bool:
+        """Whether it knows an entry with its elements at one ratio only, which is not that of allocation."""
+        initial = published_curves()[-1]
+        ratio = (initial.ratio_entries, initial.ratio_elements)
+        return self.bundle is not None and self.element is None and self.ratio != ratio
 
     @property
     def published(self) -> Curve | None:

@@ -189,6 +189,16 @@ def test_a_fit_that_plans_cannot_use_says_so_and_why(fitted: FastAPI, version: i
     assert "curve: {fitted" not in main
 
 
+def test_a_fit_at_another_ratio_than_that_of_allocation_is_told_apart(app: FastAPI) -> None:
+    version = store_curve(app.state.database, ratio=[1, 12])
+    main = page(app, f"/curves/{version}").one("main").text
+    assert "structures are allocated at 1:6" in main
+    assert "Plans cannot name it" in main
+    assert "curve: {fitted" not in main
+    other = store_curve(app.state.database, ratio=[1, 12], element=290.0, bundle=4000.0)
+    assert f"curve: {{fitted: {other}}}" in page(app, f"/curves/{other}").one("main").text
+
+
 # ---- forecasts -------------------------------------------------------------------------------------------------------
 
 
