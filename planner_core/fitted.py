@@ -42,15 +42,30 @@ def fitted_curve(
         header_bytes: What MQ adds to each message; None for the published figure [bytes].
 
     Raises:
-        PlanRefused: The fit is of another state: there is no curve to use.
+        PlanRefused: The fit is of another state, or knows only the price of an entry with its
+            elements at a ratio at which structures are not allocated: there is no curve to use.
     """
     if fit["state"] != _FITTED:
         raise PlanRefused((not_accepted(version=version, reason=str(fit.get("reason") or "")),))
     level = fit["cfcc_level"]
-    known = level if level is not None else published_curves()[-1].cfcc_to
+    published = published_curves()[-1]
+    known = level if level is not None else published.cfcc_to
     ratio_entries, ratio_elements = fit["ratio"]
-    per_entry = Fraction(ratio_elements, ratio_entries)
     entry, element = _value(fit["entry_bytes"]), _value(fit["element_bytes"])
+    if (
+        element is not None
+    ):  # with both costs known, any ratio can be priced: the one at which structures are allocated
+        ratio_entries, ratio_elements = published.ratio_entries, published.ratio_elements
+    per_entry = Fraction(ratio_elements, ratio_entries)
+    if element is None and per_entry != published.elements_per_entry:
+        # Taken as it is, every structure would be sized at that ratio; taken apart by the assumed
+        # cost of an element, which is the least that it can be, every structure too small.
+        initial = f"{published.ratio_entries}:{published.ratio_elements}"
+        reason = (
+            f"It knows what an entry costs with its elements at {ratio_entries}:{ratio_elements}, and structures are allocated at "
+            f"{initial}: what they cost there it cannot tell. Allocations at a second ratio would tell it"
+        )
+        raise PlanRefused((not_accepted(version=version, reason=reason),))
     bundle = _value(fit["bundle_bytes"]) or Fraction(0)
     if entry is not None and element is not None:
         bundle = entry + per_entry * element

@@ -76,16 +76,13 @@ def test_at_another_ratio_both_fitted_costs_count_and_nothing_is_assumed() -> No
     )
 
 
-def test_the_only_ratio_of_the_data_is_the_ratio_of_its_curve() -> None:
-    curve = fitted_curve(version=3, fit=OWN_RATIO)
-    result = evaluate(read_object(BASE), curve=curve)
-    assert curve.elements_per_entry == Fraction(73, 10)
-    # Six elements each, 7.3 for an entry: entries bind.
-    assert result.structures[1].sizes.need_bytes == -(-(Fraction("24117248.5") + 100_000 * 2600) // 1)
-    larger = evaluate(read_object(varied(structures__0__queues__0__message_bytes=2000)), curve=curve)
-    assert larger.structures[1].sizes.need_bytes == -(
-        -(Fraction("24117248.5") + 1_000_000 * Fraction(10, 73) * 2600) // 1
-    )
+def test_the_price_at_another_ratio_alone_gives_no_curve() -> None:
+    """Every structure would be sized at that ratio, or by the least that an element can cost."""
+    with pytest.raises(PlanRefused, match=r"at 10:73, and structures are allocated at 1:6.*Use 'published'"):
+        fitted_curve(version=3, fit=OWN_RATIO)
+    both = TWO_COSTS | {"ratio": [1, 2]}
+    assert fitted_curve(version=3, fit=both).elements_per_entry == 6
+    assert fitted_curve(version=3, fit=both).bundle == fitted_curve(version=3, fit=TWO_COSTS).bundle
 
 
 def test_the_administrative_structure_and_the_minimum_sizes_stay_published() -> None:
@@ -190,11 +187,11 @@ def check_explanations(document: dict[str, Any], fit: dict[str, Any]) -> int:
 def test_every_figure_of_any_plan_equals_its_explanation_under_a_fitted_curve(
     document: dict[str, Any],
 ) -> None:
-    for fit in (TWO_COSTS, BUNDLE, OWN_RATIO):
+    for fit in (TWO_COSTS, BUNDLE):
         assert check_explanations(document, fit) > 10
 
 
-@pytest.mark.parametrize("fit", [TWO_COSTS, BUNDLE, OWN_RATIO])
+@pytest.mark.parametrize("fit", [TWO_COSTS, BUNDLE])
 def test_explanations_say_whose_figures_they_are(fit: dict[str, Any]) -> None:
     queues = [{"name": "A", "message_bytes": 20000, "backlog": 5000}]
     document = varied(
@@ -212,7 +209,7 @@ def test_explanations_say_whose_figures_they_are(fit: dict[str, Any]) -> None:
     assert {i["source"] for i in inputs if re.match("fitted_", i["name"])} == {said}
 
 
-@pytest.mark.parametrize("fit", [TWO_COSTS, BUNDLE, OWN_RATIO])
+@pytest.mark.parametrize("fit", [TWO_COSTS, BUNDLE])
 @pytest.mark.parametrize("message_bytes", [0, 1024, 1165, 64512, 64513])
 def test_single_questions_are_explained_under_a_fitted_curve_too(
     fit: dict[str, Any], message_bytes: int
