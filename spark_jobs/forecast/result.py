@@ -51,7 +51,7 @@ class Crossing:
         days = {name: getattr(self, name) for name in NAMES}
         return {
             "level": self.level,
-            "value": rounded(self.value),
+            "value": self.value,
             "reached": self.reached,
             "state": self.state,
             "sentence": self.sentence,

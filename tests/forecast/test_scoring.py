@@ -157,3 +157,14 @@ def test_a_stored_forecast_can_be_scored_against_what_came() -> None:
 def test_a_forecast_without_paths_is_scored_as_such() -> None:
     made = forecast(history(busy(20)), levels=[Level("85 %", 100.0)])
     assert score(made.as_json(), history(busy(60))).days_scored == 0
+
+
+def test_a_structure_that_was_filled_to_its_last_element_was_full() -> None:
+    """A level is stored as it is: rounded up, it would never be reached."""
+    total = 3_438_366
+    peaks = history(np.linspace(0.5, 0.9, 70) * total, first=MADE_ON - 69)
+    found = forecast(peaks, levels=[Level("SIZE", total, reached=True)], horizon_days=30, seed=1)
+    said = json.loads(json.dumps(found.as_json()))
+    assert said["crossings"][0]["value"] == total
+    came = history(np.full(30, float(total)), first=found.made_on + 1)
+    assert score(said, came).crossings[0].actual == 1
