@@ -62,7 +62,9 @@ GROUP = (
 GROUP_MORE = (
     Spec("growth/percent_per_year", "Growth a year", "decimal", "%", "Of rates and backlogs, compounded."),
     Spec("growth/years", "Horizon", "decimal", "years"),
-    Spec("curve", "Curve", "curve", hint="published, or the version of a fitted curve, as listed under Curves."),
+    Spec(
+        "curve", "Curve", "curve", hint="published, or the version of a fitted curve, as listed under Curves."
+    ),
 )
 _GIVEN = (
     Spec("initsize", "INITSIZE", "size", hint=_COMPUTED),

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from functools import cache
 
 from app.documents import example_text, read_text
@@ -31,8 +32,11 @@ from app.pages.uploads.report import (
 )
 from app.pages.usage.chart import Chart as TimeChart
 from app.pages.usage.chart import time_chart
+from app.pages.usage.plan import QueueRow
+from app.pages.usage.plan_form import PlanForm, blank
 from app.pages.usage.routes import ChartScript, Choice, PeriodShown
 from app.plans.stored import StoredVersion
+from app.usage.measured import QueueFigures
 from app.usage.periods import HOUR, Period
 from app.usage.service import Span
 from planner_core.findings import finding
@@ -53,6 +57,9 @@ class UsageSpecimens:
     charts: tuple[TimeChart, ...]
     script: ChartScript
     at: datetime
+    late: datetime
+    form: PlanForm
+    row: QueueRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +191,31 @@ def _usage() -> UsageSpecimens:
         charts=(entries,),
         script=ChartScript("/style", ()),
         at=first,
+        late=first + 48 * HOUR,
+        form=blank("SPECIMEN", frozenset()),
+        row=QueueRow(
+            key="specimen",
+            figures=QueueFigures(
+                structure="APPLICATION1",
+                queue="PAYMENTS.IN",
+                hours=24,
+                first_hour=first,
+                last_hour=hours[-1],
+                puts=240_000,
+                mean_bytes=Fraction(1254),
+                size_min_bytes=100,
+                size_max_bytes=30_000,
+                persistent_puts=240_000,
+                persistent_of=240_000,
+                busiest_hour_puts=20_000,
+                busiest_hour=hours[9],
+                depth_max=None,
+                depth_hour=None,
+            ),
+            is_ticked=True,
+            p95="",
+            p95_error="",
+        ),
     )
 
 
