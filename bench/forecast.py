@@ -314,7 +314,7 @@ def crossing_table(tally: Tally) -> list[str]:
         ("of them passed within 180 days, or said to", f"{len(tally.errors)}"),
         ("median absolute error of p50", f"{np.median(tally.errors):.0f} days"),
         (
-            "of p50 against the day on which the truth without noise passes",
+            "of the usual peak's day against that of the truth without noise",
             f"{np.median(tally.usual_errors):.0f} days",
         ),
         ("passed within 180 days, said beyond", f"{tally.said_beyond}"),
