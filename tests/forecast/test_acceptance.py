@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bench.forecast import Tally
 
 PAGE = Path(__file__).parents[2] / "docs" / "forecasts.md"
-STRUCTURES, UNSEEN, MODELS, LENGTH_STRUCTURES = 200, 1000, 100, 60
+STRUCTURES, UNSEEN, MODELS, LENGTH_STRUCTURES = 200, 1000, 100, 200
 MEDIAN_ERROR_DAYS = 18
 COVERED = (0.72, 0.88)
 FIGURE = re.compile(r"\d+(?:\.\d+)?")
