@@ -146,7 +146,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--forecast-models", type=int, default=100, help="of them by other models too")
     parser.add_argument(
-        "--forecast-lengths", type=int, default=60, help="structures for each length of history"
+        "--forecast-lengths", type=int, default=200, help="structures for each length of history"
     )
     parser.add_argument(
         "--forecast-page", type=Path, help="write the tables into this page: docs/forecasts.md"

@@ -30,6 +30,22 @@ class History:
     made_on: int
 
 
+class Ahead:
+    """The days to come as crossings see them."""
+
+    def __init__(self, paths: NDArray[np.float64], spikes: NDArray[np.float64] | None) -> None:
+        """Take paths in rows, from the day after the forecast is made.
+
+        Args:
+            paths: Ordinary peaks.
+            spikes: The same with exceptional days; None where the history has none.
+        """
+        self.paths = paths
+        self.quantiles: NDArray[np.float64] = np.quantile(paths, QUANTILES, axis=0)
+        self.highest: NDArray[np.float64] = paths.max(axis=1)
+        self.highest_spikes: NDArray[np.float64] = self.highest if spikes is None else spikes.max(axis=1)
+
+
 def is_above(peaks: NDArray[np.float64], value: float, *, reached: bool) -> NDArray[np.bool_]:
     """Which peaks pass a level."""
     above: NDArray[np.bool_] = peaks >= value if reached else peaks > value
@@ -44,22 +60,8 @@ def first_days(paths: NDArray[np.float64], value: float, *, reached: bool) -> ND
     return found
 
 
-def crossing(
-    level: Level,
-    *,
-    history: History,
-    paths: NDArray[np.float64] | None,
-    spikes: NDArray[np.float64] | None,
-) -> Crossing:
-    """The distribution of the day on which the level is first passed.
-
-    Args:
-        level: The level.
-        history: What was measured.
-        paths: A path of ordinary peaks in each row, from the day after the forecast is made; None where there is no
-            forecast.
-        spikes: The same paths with exceptional days; None where the history has none.
-    """
+def crossing(level: Level, *, history: History, ahead: Ahead | None) -> Crossing:
+    """The distribution of the day on which the level is first passed; `ahead` is None where there is no forecast."""
     if level.value is None:
         sentence = sentences.no_limit(level.name)
         return Crossing(level.name, None, level.reached, "no_limit", sentence)
@@ -69,7 +71,7 @@ def crossing(
     ordinary = history.days[passed & ~history.exceptional]
     recent = bool((ordinary > history.made_on - RECENT_DAYS).any())
     state: CrossingState
-    if paths is None:
+    if ahead is None:
         state = "already_crossed" if recent else "no_forecast"
         sentence = sentences.seen_only(level.name, last=last, recent=recent)
         return Crossing(
@@ -81,14 +83,12 @@ def crossing(
             last_crossed=last,
             days_crossed=days_crossed,
         )
-    horizon = paths.shape[1]
-    first = first_days(paths, level.value, reached=level.reached)
+    horizon = ahead.paths.shape[1]
+    first = first_days(ahead.paths, level.value, reached=level.reached)
     probability = float((first <= horizon).mean())
-    with_spikes = probability
-    if spikes is not None:
-        with_spikes = float(is_above(spikes, level.value, reached=level.reached).any(axis=1).mean())
+    with_exceptional = float(is_above(ahead.highest_spikes, level.value, reached=level.reached).mean())
     low, middle, high = day_quantiles(first, horizon)
-    above = np.flatnonzero(is_above(np.median(paths, axis=0), level.value, reached=level.reached))
+    above = np.flatnonzero(is_above(ahead.quantiles[1], level.value, reached=level.reached))
     if recent:
         state, sentence = "already_crossed", sentences.already(level.name, last=last)
     elif low is None:
@@ -106,7 +106,7 @@ def crossing(
         state,
         sentence,
         probability_within_horizon=probability,
-        probability_with_exceptional_days=with_spikes,
+        probability_with_exceptional_days=with_exceptional,
         p10=low,
         p50=middle,
         p90=high,

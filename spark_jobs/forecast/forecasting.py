@@ -10,7 +10,7 @@ import numpy as np
 from spark_jobs.forecast import sentences
 from spark_jobs.forecast.baselines import baselines_of
 from spark_jobs.forecast.cleaning import empty_days, since_first_use, usual_of
-from spark_jobs.forecast.crossings import History, crossing
+from spark_jobs.forecast.crossings import Ahead, History, crossing
 from spark_jobs.forecast.paths import Paths, resampled, with_empty_days, with_episodes
 from spark_jobs.forecast.peaks import DailyPeaks, Level, Resize
 from spark_jobs.forecast.result import NAMES, QUANTILES, Crossing, Forecast, Resized, State
@@ -121,7 +121,7 @@ class _Maker:
     def without(self, state: State, sentence: str) -> Forecast:
         """Usage without forecast."""
         none = np.zeros(len(self.days), dtype=np.bool_)
-        return self._made(state, sentence, self._crossings(self.levels, none, None, None))
+        return self._made(state, sentence, self._crossings(self.levels, none, None))
 
     def with_paths(self, random: np.random.Generator, *, count: int) -> Forecast:
         """The forecast proper."""
@@ -155,10 +155,10 @@ class _Maker:
     def _from(self, drawn: Paths, ordinary: Floats, excess: Floats, random: np.random.Generator) -> Forecast:
         span = int(self.days[-1] - self.days[0]) + 1
         spikes = with_episodes(ordinary, excess, span_days=span, random=random)
-        exceptional = excess != 0
+        exceptional, ahead = excess != 0, Ahead(ordinary, spikes)
         low, middle, high = np.quantile(np.expm1(drawn.growth), QUANTILES).tolist()
         growth = (low, middle, high)
-        crossings = self._crossings(self.levels, exceptional, ordinary, spikes)
+        crossings = self._crossings(self.levels, exceptional, ahead)
         sentence = sentences.forecast(crossings, growth=growth, horizon_days=self.horizon_days)
         return self._made(
             "forecast",
@@ -166,28 +166,26 @@ class _Maker:
             crossings,
             model=drawn.model,
             growth=growth,
-            ordinary=ordinary,
-            resizes=self._resizes(exceptional, ordinary, spikes),
+            ahead=ahead,
+            resizes=self._resizes(exceptional, ahead),
             notes=(*drawn.notes, *sentences.exceptional(self.days[exceptional])),
         )
 
     def _flat(self, count: int) -> Forecast:
         value = float(self.values[-1])
-        ordinary = np.full((count, self.horizon_days), value)
+        ahead = Ahead(np.full((count, self.horizon_days), value), None)
         none = np.zeros(len(self.days), dtype=np.bool_)
         return self._made(
             "flat",
             sentences.flat(value=value, unit=self.peaks.unit, measured=len(self.days)),
-            self._crossings(self.levels, none, ordinary, None),
+            self._crossings(self.levels, none, ahead),
             model="constant",
             growth=(0.0, 0.0, 0.0),
-            ordinary=ordinary,
-            resizes=self._resizes(none, ordinary, None),
+            ahead=ahead,
+            resizes=self._resizes(none, ahead),
         )
 
-    def _resizes(
-        self, exceptional: NDArray[np.bool_], ordinary: Floats, spikes: Floats | None
-    ) -> tuple[Resized, ...]:
+    def _resizes(self, exceptional: NDArray[np.bool_], ahead: Ahead) -> tuple[Resized, ...]:
         found = []
         for resize in self.resizes:
             higher = [
@@ -196,7 +194,7 @@ class _Maker:
                 if level.value is not None
             ]
             if higher:
-                crossings = self._crossings(higher, exceptional, ordinary, spikes)
+                crossings = self._crossings(higher, exceptional, ahead)
                 sentence = sentences.resized(resize.name, crossings)
                 found.append(Resized(resize.name, resize.factor, sentence, crossings))
         return tuple(found)
@@ -205,11 +203,10 @@ class _Maker:
         self,
         levels: Sequence[Level],
         exceptional: NDArray[np.bool_],
-        ordinary: Floats | None,
-        spikes: Floats | None,
+        ahead: Ahead | None,
     ) -> tuple[Crossing, ...]:
         history = History(self.days, self.values, exceptional, self.made_on)
-        return tuple(crossing(level, history=history, paths=ordinary, spikes=spikes) for level in levels)
+        return tuple(crossing(level, history=history, ahead=ahead) for level in levels)
 
     def _made(
         self,
@@ -219,16 +216,15 @@ class _Maker:
         *,
         model: str | None = None,
         growth: tuple[float, float, float] | None = None,
-        ordinary: Floats | None = None,
+        ahead: Ahead | None = None,
         resizes: tuple[Resized, ...] = (),
         notes: tuple[str, ...] = (),
     ) -> Forecast:
         quantiles: dict[str, tuple[float, ...]] = {}
         highest: tuple[float, float, float] | None = None
-        if ordinary is not None:
-            by_day = np.quantile(ordinary, QUANTILES, axis=0)
-            quantiles = {name: tuple(row.tolist()) for name, row in zip(NAMES, by_day, strict=True)}
-            low, middle, high = np.quantile(ordinary.max(axis=1), QUANTILES).tolist()
+        if ahead is not None:
+            quantiles = {name: tuple(row.tolist()) for name, row in zip(NAMES, ahead.quantiles, strict=True)}
+            low, middle, high = np.quantile(ahead.highest, QUANTILES).tolist()
             highest = (low, middle, high)
         some = len(self.days) > 0
         return Forecast(

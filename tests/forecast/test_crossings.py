@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from spark_jobs.forecast.crossings import History, crossing, day_quantiles, first_days
+from spark_jobs.forecast.crossings import Ahead, History, crossing, day_quantiles, first_days
 from spark_jobs.forecast.peaks import Level
 from tests.forecast.histories import MONDAY
 
@@ -75,7 +75,7 @@ def test_a_level_has_days_probability_and_the_day_of_the_usual_peak() -> None:
     paths = np.full((100, 180), 10.0)
     paths[np.arange(100), np.arange(100)] = 30.0
     paths[:, 119:] = 25.0
-    found = crossing(Level("85 %", 20.0), history=QUIET, paths=paths, spikes=None)
+    found = crossing(Level("85 %", 20.0), history=QUIET, ahead=Ahead(paths, None))
     assert (found.p10, found.p50, found.p90) == (11, 50, 90)
     assert found.usual == 120
     assert found.probability_within_horizon == 1
@@ -87,7 +87,7 @@ def test_exceptional_days_count_in_the_probability_only() -> None:
     paths = np.full((100, 180), 10.0)
     spikes = paths.copy()
     spikes[:40, 3] = 99.0
-    found = crossing(Level("85 %", 20.0), history=QUIET, paths=paths, spikes=spikes)
+    found = crossing(Level("85 %", 20.0), history=QUIET, ahead=Ahead(paths, spikes))
     assert found.probability_within_horizon == 0
     assert found.probability_with_exceptional_days == 0.4
     assert (found.state, found.p10) == ("beyond", None)
@@ -104,13 +104,13 @@ def test_a_level_is_passed_already_if_an_ordinary_day_of_the_last_week_was_above
     peaks, flags = np.full(50, 5.0), np.zeros(50, dtype=np.bool_)
     peaks[49 - ago], flags[49 - ago] = 21.0, exceptional
     seen = History(MONDAY + np.arange(50), peaks, flags, made_on=MONDAY + 49)
-    found = crossing(Level("85 %", 20.0), history=seen, paths=np.full((10, 180), 5.0), spikes=None)
+    found = crossing(Level("85 %", 20.0), history=seen, ahead=Ahead(np.full((10, 180), 5.0), None))
     assert found.state == state
     assert found.days_crossed == 1
     assert found.last_crossed == MONDAY + 49 - ago
 
 
 def test_without_a_limit_there_is_no_crossing() -> None:
-    found = crossing(Level("SIZE", None), history=QUIET, paths=np.ones((2, 3)), spikes=None)
+    found = crossing(Level("SIZE", None), history=QUIET, ahead=Ahead(np.ones((2, 3)), None))
     assert (found.state, found.sentence) == ("no_limit", "SIZE: no limit known")
     assert found.probability_within_horizon is None
