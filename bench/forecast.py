@@ -336,7 +336,7 @@ def crossing_table(tally: Tally, knowing: Tally | None = None) -> list[str]:
         error = f"{np.median(knowing.errors):.0f} days"
         rows.insert(3, ("of p50 of one who knows all but the noise to come", error))
         rows.append(("intervals of that one that hold the day", f"{share(knowing.covered):.0f} %"))
-    return ["| crossing of 85 % | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)]
+    return ["| crossing of 85 % | value |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)]
 
 
 def usage_table(tallies: dict[str, Tally]) -> list[str]:

@@ -65,7 +65,7 @@ FACILITIES = ("BENCF1", "BENCF2")
 QUEUES_A_STRUCTURE = 4
 WITH_DATA_SETS = 4
 """Every so manieth structure offloads."""
-DAYS_A_COMMIT = 10
+HOURS_A_COMMIT = 10 * HOURS
 ROWS_AN_HOUR = len(MANAGERS) + len(MANAGERS) / WITH_DATA_SETS + 2 + QUEUES_A_STRUCTURE
 """Of a structure: a row of QEST from each queue manager, perhaps one of QESD, two of 74-4, and one for each queue."""
 TIMES_AS_LONG = 10
@@ -84,8 +84,9 @@ def make_history(
     history = History.open(url, create=True)
     made = _Made(structures, seed)
     rows = 0
-    for begin in range(days.start, days.stop, DAYS_A_COMMIT):
-        end = min(begin + DAYS_A_COMMIT, days.stop)
+    days_a_commit = HOURS_A_COMMIT // len(hours)
+    for begin in range(days.start, days.stop, days_a_commit):
+        end = min(begin + days_a_commit, days.stop)
         name = f"night-{begin}-{end}.smf"
         source = Source(new_commit_id(), name, f"{begin} to {end}")
         stage = history.stage(source)

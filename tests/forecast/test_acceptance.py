@@ -67,7 +67,6 @@ def test_intervals_err_to_both_sides(measured: tuple[Tally, dict[str, Tally]]) -
     assert 0.03 < np.mean(tally.late) < 0.17
 
 
-@pytest.mark.soak  # the page's tables are of an earlier run of the bench: make them anew, then take this away
 def test_the_table_of_simulated_structures_is_the_one_on_the_page(
     measured: tuple[Tally, dict[str, Tally]],
 ) -> None:
@@ -92,7 +91,6 @@ def test_some_structures_of_the_other_kind_do_well_too() -> None:
     assert_good(tally, rules)
 
 
-@pytest.mark.soak  # the page's tables are of an earlier run of the bench: make them anew, then take this away
 def test_the_page_has_every_table_and_no_other() -> None:
     names = [f"{world}, {STRUCTURES} structures" for world in bench.WORLDS]
     names += [f"{world}, unseen, {UNSEEN} structures" for world in bench.WORLDS]
