@@ -599,8 +599,13 @@ _SENTENCES = {
 def _problems(error: ValidationError, document: object) -> Iterator[FieldProblem]:
     """One problem a field, with pydantic's branch labels taken out of the location."""
     by_field: dict[str, list[str]] = {}
-    for item in error.errors(include_url=False, include_input=False):
-        pointer = _pointer(item["loc"], document, missing=item["type"] == "missing")
+    errors = [
+        (_pointer(item["loc"], document, missing=item["type"] == "missing"), item)
+        for item in error.errors(include_url=False, include_input=False)
+    ]
+    for pointer, item in errors:
+        if _is_other_branch(item["type"]) and any(other.startswith(f"{pointer}/") for other, _ in errors):
+            continue  # what is wrong stands deeper: the plain form of the field was not meant
         message = _SENTENCES.get(item["type"]) or item["msg"].removeprefix("Input ").removeprefix(
             "Value error, "
         )
@@ -609,6 +614,11 @@ def _problems(error: ValidationError, document: object) -> Iterator[FieldProblem
             messages.append(message)
     for pointer, messages in by_field.items():
         yield FieldProblem(pointer, ", or ".join(messages))
+
+
+def _is_other_branch(kind: str) -> bool:
+    """Whether the error says only that a value is of another kind than one branch of a union wants."""
+    return kind.endswith("_type") or kind == "literal_error"
 
 
 def _pointer(location: tuple[int | str, ...], document: object, *, missing: bool) -> str:
