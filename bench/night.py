@@ -484,10 +484,10 @@ class Night:
     forecasts: int
 
 
-def one_night(url: str, folder: Path) -> Night:
-    """A night as the application starts it."""
+def one_night(url: str, folder: Path, published: Mapping[str, str]) -> tuple[Night, dict[str, str]]:
+    """A night as the application starts it, told which days it has already; and those that it has afterwards."""
     facts, out = folder / "facts.json", folder / "result.json"
-    facts.write_text("{}")
+    facts.write_text(json.dumps({"published": published}))
     command = [
         sys.executable,
         "-m",
@@ -503,19 +503,20 @@ def one_night(url: str, folder: Path) -> Night:
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     seconds = time.perf_counter() - began
     result = json.loads(out.read_bytes())
-    return Night(result["days_total"], seconds, result["seconds"], len(result["forecasts"]))
+    night = Night(result["days_total"], seconds, result["seconds"], len(result["forecasts"]))
+    return night, result["published"]
 
 
 def nights(urls: Mapping[str, str], *, structures: int, next_day: int, rounds: int) -> dict[str, list[Night]]:
     """Reduce everything there is, then give each history the same new day and measure its night, in turn."""
     found: dict[str, list[Night]] = {name: [] for name in urls}
     with tempfile.TemporaryDirectory() as folder:
-        for url in urls.values():
-            one_night(url, Path(folder))
+        published = {name: one_night(url, Path(folder), {})[1] for name, url in urls.items()}
         for number in range(rounds):
             for name, url in urls.items():
                 make_history(url, range(next_day + number, next_day + number + 1), structures=structures)
-                found[name].append(one_night(url, Path(folder)))
+                night, published[name] = one_night(url, Path(folder), published[name])
+                found[name].append(night)
     return found
 
 
