@@ -573,7 +573,7 @@ def read_object(document: object) -> PlanDocument:
     try:
         plan = PlanDocument.model_validate(document)
     except ValidationError as error:
-        raise DocumentInvalid(tuple(_problems(error, document))) from None
+        raise DocumentInvalid(tuple(field_problems(error, document))) from None
     except RecursionError:
         _invalid("The document is nested too deeply.")
     problems = tuple(_cross_checks(plan))
@@ -585,7 +585,6 @@ def read_object(document: object) -> PlanDocument:
 _SENTENCES = {
     "missing": "is required",
     "string_pattern_mismatch": "is not allowed here: a queue has 1 to 48 characters A-Z a-z 0-9 . / _ %",
-    "extra_forbidden": "is not a key of the plan document",
     "int_type": "must be a whole number",
     "bool_type": "must be true or false",
     "string_type": "must be text in quotes",
@@ -596,12 +595,15 @@ _SENTENCES = {
 }
 
 
-def _problems(error: ValidationError, document: object) -> Iterator[FieldProblem]:
-    """One problem a field, with pydantic's branch labels taken out of the location."""
+def field_problems(
+    error: ValidationError, document: object, *, what: str = "the plan document"
+) -> Iterator[FieldProblem]:
+    """One problem a field, with pydantic's branch labels taken out of the location. `what` names the document."""
+    sentences = {**_SENTENCES, "extra_forbidden": f"is not a key of {what}"}
     by_field: dict[str, list[str]] = {}
     for item in error.errors(include_url=False, include_input=False):
         pointer = _pointer(item["loc"], document, missing=item["type"] == "missing")
-        message = _SENTENCES.get(item["type"]) or item["msg"].removeprefix("Input ").removeprefix(
+        message = sentences.get(item["type"]) or item["msg"].removeprefix("Input ").removeprefix(
             "Value error, "
         )
         messages = by_field.setdefault(pointer, [])
