@@ -38,6 +38,7 @@ from app.templating import STATIC_DIR
 from app.uploads import description as uploads_description
 from app.uploads import routes as uploads
 from app.usage import routes as usage
+from app.whatif import routes as whatif
 from planner_core import CORE_VERSION
 
 DATABASE_ANSWERS_WITHIN_S = 2
@@ -120,6 +121,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         usage.router,
         curves.router,
         night.router,
+        whatif.router,
         health,
         reference_api.router,
         api_docs.router,

@@ -56,6 +56,7 @@ TAGS = [
         "name": "nightly runs",
         "description": "The job that fits, forecasts and finds, every night or now, and its report.",
     },
+    {"name": "what if", "description": "Questions about a plan document. Nothing is stored."},
     {"name": "reference", "description": "The published tables on which every figure rests."},
     {"name": "service", "description": "The service itself."},
 ]

@@ -23,6 +23,7 @@ def routers() -> list[APIRouter]:
     from app.pages.usage.plan import router as usage_plan
     from app.pages.usage.routes import router as usage
     from app.pages.usage.take_over import router as take_over
+    from app.pages.whatif.routes import router as whatif
 
     return [
         quick,
@@ -38,6 +39,7 @@ def routers() -> list[APIRouter]:
         levels,
         forecasts,
         nights,
+        whatif,
         published,
         documentation,
         style,
