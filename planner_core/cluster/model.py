@@ -35,7 +35,6 @@ class Status(StrEnum):
     PAUSED = "PAUSED"
     STOPPED = "STOPPED"
     SWITCHING = "SWITCHING"
-    DISCONNECTED = "DISCONNECTED"
 
     @classmethod
     def read(cls, text: str) -> Status | None:
