@@ -81,6 +81,21 @@ class Placement:
     duplex: str
     full_threshold: int
     allow_auto_alter: bool
+    duplex_site: str | None = None
+    enforce_order: bool = False
+    scm_bytes: int | None = None
+    scm_algorithm: str | None = None
+
+    def more_json(self) -> dict[str, object]:
+        """JSON-ready: those keywords that few structures have, where they are set."""
+        found: dict[str, object] = {}
+        if self.duplex_site is not None:
+            found["duplex_site"] = self.duplex_site
+        if self.enforce_order:
+            found["enforce_order"] = True
+        if self.scm_bytes is not None:
+            found["scmmaxsize_kib"] = bytes_to_kib_ceil(self.scm_bytes)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +222,7 @@ class StructureResult:
             "preflist": list(placement.preflist),
             "exclist": list(placement.exclist),
             "duplex": placement.duplex,
+            **placement.more_json(),
         }
         if self.admin is not None:
             found["entries_required"] = self.admin.entries_required
@@ -332,6 +348,25 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
     return PlanResult(document=document, curve=used, structures=structures, findings=findings)
 
 
+def evaluate_structure(
+    document: PlanDocument, name: str, *, curve: Curve | None = None
+) -> tuple[StructureResult, tuple[Finding, ...]] | None:
+    """Work out one application structure alone, as `evaluate` does, and what there is to say about its curve.
+
+    None when the plan has no application structure of that name.
+
+    Raises:
+        PlanRefused: No such plan can exist.
+    """
+    checks.refuse_impossible(document, has_curve=curve is not None)
+    choice = published_curve(cfcc_level=document.cfcc_level)
+    for index, structure in enumerate(document.structures):
+        if structure.name == name:
+            said = choice.findings if curve is None else tuple(checks.check_fitted(document, curve))
+            return _application(document, curve or choice.curve, index, structure), said
+    return None
+
+
 @lru_cache(maxsize=256)
 def _as_fraction(number: Decimal) -> Fraction:
     return Fraction(number)
@@ -374,12 +409,19 @@ def _sizes(
 def _placement(document: PlanDocument, definition: Structure | Admin | System) -> Placement:
     most = limit("preflist_names")
     preflist = definition.preflist or [cf.name for cf in document.coupling_facilities[:most]]
+    scm = (
+        definition.scm if isinstance(definition, Structure) and definition.scm.max_size is not None else None
+    )
     return Placement(
         preflist=tuple(preflist),
         exclist=tuple(definition.exclist),
         duplex=definition.duplex,
         full_threshold=definition.full_threshold,
         allow_auto_alter=definition.allow_auto_alter,
+        duplex_site=definition.duplex_site,
+        enforce_order=definition.enforce_order,
+        scm_bytes=scm.max_size if scm is not None else None,
+        scm_algorithm=scm.algorithm if scm is not None else None,
     )
 
 
