@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner_core.document import CouplingFacility, PlanDocument
-from planner_core.plan import PlanResult, StructureResult
+from planner_core.plan import Placement, PlanResult, StructureResult
 from planner_core.units import KIB, MIB, bytes_to_kib_ceil, ceil_div
 
 LAST_COLUMN = 71
@@ -56,15 +56,27 @@ def structure_lines(structure: StructureResult) -> Iterator[str]:
     yield _sized("INITSIZE", sizes.initsize_bytes)
     if sizes.minsize_bytes is not None:
         yield _sized("MINSIZE", sizes.minsize_bytes)
+    if placement.scm_bytes is not None:
+        yield _sized("SCMMAXSIZE", placement.scm_bytes)
+        yield f"{_INDENT}SCMALGORITHM({placement.scm_algorithm})"
     yield f"{_INDENT}ALLOWAUTOALT({'YES' if placement.allow_auto_alter else 'NO'})"
     yield f"{_INDENT}FULLTHRESHOLD({placement.full_threshold})"
-    yield f"{_INDENT}DUPLEX({placement.duplex})"
+    yield f"{_INDENT}DUPLEX({_duplex(placement)})"
     if placement.exclist:
         yield from _listed("EXCLLIST", placement.exclist)
     if placement.preflist:
         yield from _listed("PREFLIST", placement.preflist)
     else:
         yield f"{_INDENT}/* PREFLIST IS REQUIRED: ADD IT BEFORE SUBMITTING */"
+    if placement.enforce_order:
+        yield f"{_INDENT}ENFORCEORDER(YES)"
+
+
+def _duplex(placement: Placement) -> str:
+    """DUPLEX with the site of the second copy, which DISABLED cannot have."""
+    if placement.duplex_site is None or placement.duplex == "DISABLED":
+        return placement.duplex
+    return f"{placement.duplex},{placement.duplex_site}"
 
 
 def fragment(result: PlanResult) -> str:
