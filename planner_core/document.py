@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Literal, NoReturn
@@ -117,11 +117,14 @@ _SIZE_WITH_UNIT_SCHEMA = WithJsonSchema(
 _AS_SIZE = PlainSerializer(format_size, return_type=str, when_used="json-unless-none")
 _LARGEST_STRUCTURE = limit("largest_policy_size_mib") * MIB
 _LARGEST_CF = 64 * _LARGEST_STRUCTURE
+_LARGEST_SCM = 16 * _LARGEST_STRUCTURE
 _LARGEST_MESSAGE = limit("largest_message_bytes")
 
 StructureSize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_STRUCTURE), _AS_SIZE, _SIZE_SCHEMA]
 MinSize = Annotated[int, _size(lowest_kib=0, highest_bytes=_LARGEST_STRUCTURE), _AS_SIZE, _SIZE_SCHEMA]
 FacilitySize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_CF), _AS_SIZE, _SIZE_SCHEMA]
+Occupied = Annotated[int, _size(lowest_kib=0, highest_bytes=_LARGEST_CF), _AS_SIZE, _SIZE_SCHEMA]
+ScmSize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_SCM), _AS_SIZE, _SIZE_SCHEMA]
 RuleSize = Annotated[
     int, _size(lowest_kib=0, highest_bytes=64 * KIB, bare=None), _AS_SIZE, _SIZE_WITH_UNIT_SCHEMA
 ]
@@ -190,6 +193,9 @@ Threshold = Annotated[int, Field(ge=0, le=100)]
 PrefList = Annotated[list[CfName], Field(max_length=8)]
 ExclList = Annotated[list[StructureName], Field(max_length=8)]
 Duplex = Literal["DISABLED", "ALLOWED", "ENABLED"]
+Switch = Literal["ENABLED", "DISABLED"]
+MaxDepth = Annotated[int, Field(ge=0, le=limit("largest_maxdepth"))]
+DuplexSite = Literal["ANYSITE", "SAMESITE", "SAMESITEONLY", "CROSSSITE"]
 
 
 def _not_boolean(value: object) -> object:
@@ -227,6 +233,10 @@ class GivenStructure(BaseModel):
     )
     exclist: ExclList = Field(default_factory=list)
     duplex: Duplex = "DISABLED"
+    duplex_site: Annotated[
+        DuplexSite | None, Field(description="Second value of DUPLEX: the site of the second copy.")
+    ] = None
+    enforce_order: Annotated[bool, Field(description="ENFORCEORDER(YES): PREFLIST is not reordered.")] = False
 
 
 class Admin(GivenStructure):
@@ -279,6 +289,24 @@ class CouplingFacility(BaseModel):
     partition: Annotated[str, _coded("PARTITION", longest=2, alphabet=_HEX, example="0F")] | None = None
     cpcid: Annotated[str, _coded("CPCID", longest=2, alphabet=_HEX, example="00")] | None = None
     dumpspace: FacilitySize | None = None
+    occupied: Annotated[
+        Occupied | None, Field(description="Storage that structures outside of this plan take.")
+    ] = None
+    scm: Annotated[FacilitySize | None, Field(description="Storage-class memory of the CF.")] = None
+
+
+class Scm(BaseModel):
+    """Storage-class memory of a structure: how much it may use, and the CF storage that this takes beside it."""
+
+    model_config = _MODEL
+    max_size: Annotated[ScmSize | None, Field(description="SCMMAXSIZE.")] = None
+    algorithm: Annotated[Literal["KEYPRIORITY1"], Field(description="SCMALGORITHM.")] = "KEYPRIORITY1"
+    augmented: Annotated[
+        Occupied | None,
+        Field(
+            description="CF storage for augmented space when all of it is used, from CFSizer or D XCF,STR."
+        ),
+    ] = None
 
 
 class OffloadRule(BaseModel):
@@ -339,6 +367,20 @@ def _message_bytes(value: object) -> object:
     return value
 
 
+class QueueManagerRates(BaseModel):
+    """What one queue manager puts on a queue and gets from it in normal times [messages/s]."""
+
+    model_config = _MODEL
+    put_rate_per_s: Rate = Decimal(0)
+    get_rate_per_s: Rate = Decimal(0)
+
+
+_RatesByName = Annotated[
+    dict[QueueManagerName, QueueManagerRates] | None,
+    Field(max_length=limit("queue_managers_per_group")),
+]
+
+
 class Queue(BaseModel):
     """A shared queue, with its backlog or the rate and outage that make it."""
 
@@ -360,6 +402,24 @@ class Queue(BaseModel):
     isolation: Annotated[
         Annotated[str, _named(names.label, example="PCI"), Field(min_length=1, max_length=32)] | None,
         Field(description="A label; queues with different labels must not share a structure or a CF."),
+    ] = None
+    maxdepth: MaxDepth | None = None
+    qdepthhi: Annotated[Threshold | None, Field(description="Percent of MAXDEPTH.")] = None
+    qdepthlo: Annotated[Threshold | None, Field(description="Percent of MAXDEPTH.")] = None
+    qdphiev: Switch | None = None
+    qdploev: Switch | None = None
+    qdpmaxev: Switch | None = None
+    qsvciev: Annotated[
+        Literal["NONE", "OK", "HIGH"] | None, Field(description="Has no effect on a shared queue.")
+    ] = None
+    curdepth: Annotated[MaxDepth | None, Field(description="CURDEPTH when the switches were displayed.")] = (
+        None
+    )
+    get_rate_per_s: Annotated[
+        Rate | None, Field(description="Messages got in normal times; with put_rate_per_s.")
+    ] = None
+    queue_manager_rates: Annotated[
+        _RatesByName, Field(description="Puts and gets by queue manager, as measured.")
     ] = None
 
 
@@ -383,8 +443,17 @@ class Structure(BaseModel):
     )
     exclist: ExclList = Field(default_factory=list)
     duplex: Duplex = "DISABLED"
+    duplex_site: Annotated[
+        DuplexSite | None, Field(description="Second value of DUPLEX: the site of the second copy.")
+    ] = None
+    enforce_order: Annotated[bool, Field(description="ENFORCEORDER(YES): PREFLIST is not reordered.")] = False
+    scm: Scm = Field(default_factory=Scm)
     offload: Offload = Field(default_factory=Offload)
     size_with_offload: bool = False
+    event_target_percent: Annotated[
+        Annotated[int, Field(ge=1, le=100)] | None,
+        Field(description="Queue Depth High events are to come before the structure is this full."),
+    ] = None
     queues: list[Queue] = Field(default_factory=list)
 
 
@@ -425,6 +494,10 @@ class PlanDocument(BaseModel):
         ),
     ]
     cfcc_level: Annotated[CfccLevel, Field(description="CF control code level; not MQ's CFLEVEL.")] = 25
+    perfmev: Annotated[
+        Switch | dict[QueueManagerName, Switch] | None,
+        Field(description="PERFMEV of all queue managers, or of each by name."),
+    ] = None
     curve: Literal["published"] | FittedCurve = "published"
     growth: Growth = Field(default_factory=Growth)
     headroom_percent: Percent = Decimal(10)
@@ -448,7 +521,9 @@ _MODELS: tuple[type[BaseModel], ...] = (
     System,
     Policy,
     CouplingFacility,
+    Scm,
     Offload,
+    QueueManagerRates,
     Queue,
     Structure,
     PlanDocument,
@@ -643,6 +718,8 @@ def escape_pointer(part: str) -> str:
 
 def _cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
     """What no single field shows."""
+    if isinstance(plan.perfmev, dict):
+        yield from _check_members("/perfmev", plan.perfmev, plan)
     if isinstance(plan.queue_managers, list):
         yield from _twice("/queue_managers", plan.queue_managers, "queue manager")
         if plan.qsg in plan.queue_managers:
@@ -674,6 +751,8 @@ def _cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
                 )
             queue_places[queue.name] = where
             yield from _check_queue(where, queue)
+            if queue.queue_manager_rates:
+                yield from _check_members(f"{where}/queue_manager_rates", queue.queue_manager_rates, plan)
 
 
 def _twice(at: str, values: list[str], what: str, key: str = "") -> Iterator[FieldProblem]:
@@ -701,10 +780,30 @@ def _check_lists(at: str, preflist: list[str], exclist: list[str]) -> Iterator[F
     yield from _twice(f"{at}/exclist", exclist, "structure")
 
 
+def _check_members(at: str, by_name: Mapping[str, object], plan: PlanDocument) -> Iterator[FieldProblem]:
+    """Names that are told of must be queue managers of the group."""
+    if isinstance(plan.queue_managers, list):
+        for name in by_name:
+            if name not in plan.queue_managers:
+                yield FieldProblem(f"{at}/{name}", f"{name} is not among the queue_managers of the plan")
+    elif len(by_name) > plan.queue_managers:
+        yield FieldProblem(
+            at, f"names {len(by_name)} queue managers, but queue_managers says {plan.queue_managers}"
+        )
+
+
 def _check_queue(at: str, queue: Queue) -> Iterator[FieldProblem]:
-    rated = queue.put_rate_per_s is not None or queue.outage_minutes is not None
+    is_measured = queue.get_rate_per_s is not None and queue.backlog is not None
+    rated = queue.outage_minutes is not None or (queue.put_rate_per_s is not None and not is_measured)
+    if queue.get_rate_per_s is not None and queue.put_rate_per_s is None:
+        yield FieldProblem(f"{at}/put_rate_per_s", "is required with get_rate_per_s")
+        rated = rated and queue.outage_minutes is not None
+    if queue.qdepthhi is not None and queue.qdepthlo is not None and queue.qdepthhi < queue.qdepthlo:
+        yield FieldProblem(
+            f"{at}/qdepthlo", f"QDEPTHLO {queue.qdepthlo} is above QDEPTHHI {queue.qdepthhi}"
+        )
     if queue.backlog is not None and rated:
-        extra = "put_rate_per_s" if queue.put_rate_per_s is not None else "outage_minutes"
+        extra = "outage_minutes" if queue.put_rate_per_s is None or is_measured else "put_rate_per_s"
         yield FieldProblem(
             f"{at}/{extra}", "give either backlog, or put_rate_per_s with outage_minutes, not both"
         )

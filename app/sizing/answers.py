@@ -113,6 +113,16 @@ class StructureAnswer(Answer):
     preflist: list[str]
     exclist: list[str]
     duplex: Literal["DISABLED", "ALLOWED", "ENABLED"]
+    duplex_site: Annotated[
+        Literal["ANYSITE", "SAMESITE", "SAMESITEONLY", "CROSSSITE"] | Absent,
+        Field(description="Where the document asks for it: the site of the second copy."),
+    ] = None
+    enforce_order: Annotated[
+        bool | Absent, Field(description="Where the document asks for it: ENFORCEORDER(YES).")
+    ] = None
+    scmmaxsize_kib: Annotated[
+        int | Absent, Field(description="Where the document asks for it: SCMMAXSIZE.")
+    ] = None
     entries_required: Annotated[
         int | Absent, Field(description="CSQ_ADMIN only: list entries that the group's queue managers need.")
     ] = None

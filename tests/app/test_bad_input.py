@@ -12,7 +12,7 @@ from tests.app.support import COMPLETE, assert_problem, post_json
 
 GIVEN: dict[str, Any] = {
     "preflist": ["CF01"], "exclist": ["SQ03OTHER"], "duplex": "DISABLED", "full_threshold": 80,
-    "allow_auto_alter": False, "initsize": "64M", "size": "128M",
+    "allow_auto_alter": False, "initsize": "64M", "size": "128M", "duplex_site": "CROSSSITE", "enforce_order": False,
 }  # fmt: skip
 FULL: dict[str, Any] = {
     **copy.deepcopy(COMPLETE),
@@ -25,10 +25,10 @@ FULL: dict[str, Any] = {
     "system": {**GIVEN, "include": True, "shared_channels": 500, "group_ur_messages": 1000},
     "policy": {"name": "POLICY1", "job": True, "replace": False},
 }
-FULL["coupling_facilities"][0].update(volatile=False, failure_isolated=True)
+FULL["coupling_facilities"][0].update(volatile=False, failure_isolated=True, occupied="1G", scm="16G")
 FULL["structures"][0].update(
     GIVEN, initsize="512M", size="1G", cflevel=5, recover=True, minsize="256M", entry_to_element_ratio=[1, 6],
-    size_with_offload=False,
+    size_with_offload=False, scm={"max_size": "4G", "algorithm": "KEYPRIORITY1", "augmented": "512M"},
 )  # fmt: skip
 FULL["structures"][0]["offload"] = {
     "to": "SMDS", "rules": [{"usage_over": 70, "size_over": "32K"}], "dsgroup": "MQ.SMDS.*.APP1", "dsblock": "256K",

@@ -171,7 +171,9 @@ def test_results_have_exactly_the_members_that_are_described(
 
 def test_all_members_that_are_described_occur(app: FastAPI, description: dict[str, Any]) -> None:
     on_db2 = {**SQ03, "structures": [{**SQ03["structures"][0], "offload": {"to": "DB2"}}]}
-    results = [post_json(app, "/api/v1/size", document).json() for document in (SQ03, on_db2)]
+    placed = {"duplex_site": "CROSSSITE", "enforce_order": True, "scm": {"max_size": "4G"}}
+    with_more = {**SQ03, "structures": [{**SQ03["structures"][0], **placed}]}
+    results = [post_json(app, "/api/v1/size", document).json() for document in (SQ03, on_db2, with_more)]
     described = description["components"]["schemas"]["StructureAnswer"]["properties"]
     occurring = {name for result in results for structure in result["structures"] for name in structure}
     assert set(described) == occurring

@@ -29,6 +29,7 @@ SECTIONS = {
     "Policy": ("policy", "/policy"),
     "CouplingFacility": ("coupling_facilities", "/coupling_facilities/0"),
     "Structure": ("structures", "/structures/0"),
+    "Scm": ("structures scm", "/structures/0/scm"),
     "Offload": ("structures offload", "/structures/0/offload"),
     "OffloadRule": ("structures offload rules", "/structures/0/offload/rules/0"),
     "Queue": ("structures queues", "/structures/0/queues/0"),

@@ -40,6 +40,13 @@ class Spec:
 
 
 _DUPLEX: Options = (("DISABLED", "DISABLED"), ("ALLOWED", "ALLOWED"), ("ENABLED", "ENABLED"))
+_DUPLEX_SITES: Options = (
+    ("", "not stated"),
+    ("ANYSITE", "ANYSITE"),
+    ("SAMESITE", "SAMESITE"),
+    ("SAMESITEONLY", "SAMESITEONLY"),
+    ("CROSSSITE", "CROSSSITE"),
+)
 _SITES: Options = (("", "not stated"), ("SITE1", "SITE1"), ("SITE2", "SITE2"))
 _OFFLOAD_TO: Options = (("SMDS", "SMDS"), ("DB2", "DB2"))
 _COMPUTED = "Empty: computed. Given: checked and kept."
@@ -66,6 +73,10 @@ GROUP_MORE = (
         "curve", "Curve", "curve", hint="published, or the version of a fitted curve, as listed under Curves."
     ),
 )
+_WHERE = (
+    Spec("duplex_site", "Site of the second copy", "choice", options=_DUPLEX_SITES, hint="With DUPLEX."),
+    Spec("enforce_order", "ENFORCEORDER(YES)", "yes"),
+)
 _GIVEN = (
     Spec("initsize", "INITSIZE", "size", hint=_COMPUTED),
     Spec("size", "SIZE", "size", hint=_COMPUTED),
@@ -75,6 +86,7 @@ _GIVEN = (
     Spec("preflist", "PREFLIST", "names", hint=_ALL_OF_THEM),
     Spec("exclist", "EXCLLIST", "names", hint=_BLANKS),
     Spec("duplex", "DUPLEX", "choice", options=_DUPLEX),
+    *_WHERE,
 )
 ADMIN = (
     Spec(
@@ -113,6 +125,8 @@ FACILITY_MORE = (
     Spec("partition", "PARTITION", "name"),
     Spec("cpcid", "CPCID", "name"),
     Spec("dumpspace", "DUMPSPACE", "size"),
+    Spec("occupied", "Taken by others", "size", hint="Structures that are not in this plan."),
+    Spec("scm", "Storage-class memory", "size"),
 )
 STRUCTURE = (
     Spec("name", "CFSTRUCT", "name", hint="Without the name of the group.", required=True),
@@ -129,6 +143,12 @@ STRUCTURE_SIZES = (
     Spec("allow_auto_alter", "ALLOWAUTOALT(YES)", "yes"),
     Spec("entry_to_element_ratio", "Entries to elements", "ratio", hint="Empty: 1:6, as MQ starts with."),
     Spec("exclist", "EXCLLIST", "names", hint=_BLANKS),
+    *_WHERE,
+    Spec("scm/max_size", "SCMMAXSIZE", "size"),
+    Spec("scm/algorithm", "SCMALGORITHM", "choice", options=(("KEYPRIORITY1", "KEYPRIORITY1"),)),
+    Spec(
+        "scm/augmented", "Augmented space", "size", hint="CF storage that SCM takes when all of it is used."
+    ),
 )
 RULES = 3
 RULE = (
