@@ -24,6 +24,8 @@ PROMISED = (
     "SMDS space",
     "Db2 LOB space",
     "Fitted curves",
+    "Cluster decisions",
+    "Cluster load",
     "Acknowledged findings",
 )
 
