@@ -18,6 +18,8 @@ from app.answers import HealthAnswer
 from app.compression import Compression
 from app.curves import routes as curves
 from app.db import Database, DatabaseUnusable, database_url
+from app.events import description as events_description
+from app.events import routes as events
 from app.head_requests import HeadAsGet
 from app.jobs import routes as jobs
 from app.jobs.watcher import Watcher
@@ -112,7 +114,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.watcher = Watcher(app.state.database, settings)
     app.state.schedule = Schedule(app.state.database, settings, on_queued=app.state.watcher.poke)
     errors.install(app)
-    openapi.install(app, plans_description.add, uploads_description.add)
+    openapi.install(app, plans_description.add, uploads_description.add, events_description.add)
     for router in (
         sizing.router,
         plans.router,
@@ -121,6 +123,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         usage.router,
         curves.router,
         night.router,
+        events.router,
         whatif.router,
         health,
         reference_api.router,

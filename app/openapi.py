@@ -57,6 +57,10 @@ TAGS = [
         "description": "The job that fits, forecasts and finds, every night or now, and its report.",
     },
     {"name": "what if", "description": "Questions about a plan document. Nothing is stored."},
+    {
+        "name": "depth events",
+        "description": "Queue depth events of shared queues: who writes which message, what switches.",
+    },
     {"name": "reference", "description": "The published tables on which every figure rests."},
     {"name": "service", "description": "The service itself."},
 ]

@@ -1,0 +1,95 @@
+"""From the bytes of a depth event file to the answer of the simulator."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic_core import to_json
+
+from app.documents import parse_text
+from planner_core.depth_events.file import WHAT, DepthEventFile, read_object
+from planner_core.depth_events.simulate import Simulation, simulate
+from planner_core.document import parse_json
+from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
+
+LARGEST_FILE_BYTES = 4 * 2**20
+
+
+class Example(NamedTuple):
+    """A file that comes with the application, and what it shows."""
+
+    name: str
+    title: str
+    about: str
+
+    @property
+    def text(self) -> str:
+        """The file as it stands, remarks included."""
+        return (resources.files("app") / "examples" / "depth-events" / f"{self.name}.yaml").read_text(
+            encoding="utf-8"
+        )
+
+
+EXAMPLES = (
+    Example(
+        "three-members",
+        "Three queue managers, one shared queue",
+        "The depth rises past QDEPTHHI, falls to QDEPTHLO and fills: three sets of messages with one CorrelId each.",
+    ),
+    Example(
+        "perfmev-differs",
+        "PERFMEV differs in the group",
+        "IBM's own case: QM1 has PERFMEV(DISABLED). The shared queue switches, the nonshared one does not.",
+    ),
+    Example(
+        "ibm-example-1", "IBM's example 1", "A queue that rises and falls once: one High and one Low event."
+    ),
+    Example("ibm-example-2", "IBM's example 2", "Two rises, a full queue, and what each event switches."),
+)
+
+
+def read_yaml_or_json(text: bytes) -> DepthEventFile:
+    """Read a file as people write it.
+
+    Raises:
+        InputInvalid: It is no depth event file; every problem with its place.
+    """
+    if len(text) > LARGEST_FILE_BYTES:
+        raise InputInvalid(WHAT, (FieldProblem("", f"it is larger than {LARGEST_FILE_BYTES} bytes"),))
+    if not text.strip():
+        raise InputInvalid(WHAT, (FieldProblem("", "it is empty"),))
+    try:
+        return read_object(parse_text(text))
+    except DocumentInvalid as error:
+        raise InputInvalid(WHAT, error.problems) from None
+
+
+def read_file(path: Path) -> DepthEventFile:
+    """Read a file of the command line."""
+    try:
+        with path.open("rb") as file:
+            return read_yaml_or_json(file.read(LARGEST_FILE_BYTES + 1))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        message = f"the file {str(path)!r} cannot be read: {reason}"
+        raise InputInvalid(WHAT, (FieldProblem("", message),)) from None
+
+
+def simulate_text(text: bytes) -> Simulation:
+    """Simulate what a person typed or brought."""
+    return simulate(read_yaml_or_json(text))
+
+
+def simulation_json(body: bytes) -> bytes:
+    """The answer to a request's body, as JSON text.
+
+    Raises:
+        InputInvalid: Not JSON, or no depth event file.
+    """
+    try:
+        document = parse_json(body)
+    except DocumentInvalid as error:
+        raise InputInvalid(WHAT, error.problems) from None
+    return to_json(simulate(read_object(document)).as_json())
