@@ -797,11 +797,6 @@ def _check_queue(at: str, queue: Queue) -> Iterator[FieldProblem]:
     rated = queue.outage_minutes is not None or (queue.put_rate_per_s is not None and not is_measured)
     if queue.get_rate_per_s is not None and queue.put_rate_per_s is None:
         yield FieldProblem(f"{at}/put_rate_per_s", "is required with get_rate_per_s")
-        rated = rated and queue.outage_minutes is not None
-    if queue.qdepthhi is not None and queue.qdepthlo is not None and queue.qdepthhi < queue.qdepthlo:
-        yield FieldProblem(
-            f"{at}/qdepthlo", f"QDEPTHLO {queue.qdepthlo} is above QDEPTHHI {queue.qdepthhi}"
-        )
     if queue.backlog is not None and rated:
         extra = "outage_minutes" if queue.put_rate_per_s is None or is_measured else "put_rate_per_s"
         yield FieldProblem(

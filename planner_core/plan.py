@@ -26,6 +26,7 @@ from planner_core.demand import (
     grown,
     growth_factor,
 )
+from planner_core.depth_events.advice import DepthAdvice, advise
 from planner_core.document import Admin, MessageSizes, PlanDocument, Queue, Structure, System
 from planner_core.filling import Fill, Snapshot, bundles_for, fill, smallest_bytes, two_pools
 from planner_core.findings import Finding, in_order
@@ -174,6 +175,7 @@ class StructureResult:
     db2: Db2Need | None = None
     at_backlog: Snapshot | None = None
     queues: tuple[QueueDemand, ...] = ()
+    depth_events: DepthAdvice | None = None
 
     @property
     def offloaded_by_rules(self) -> int:
@@ -239,6 +241,8 @@ class StructureResult:
                 "lob_bytes_at_backlog": self.db2.at_backlog_bytes,
                 "lob_bytes_when_full": self.db2.when_full_bytes,
             }
+        if self.depth_events is not None:
+            found["depth_events"] = self.depth_events.as_json()
         return found
 
     def _load_json(self, load: Load) -> dict[str, object]:
@@ -496,6 +500,7 @@ def _application(document: PlanDocument, curve: Curve, index: int, structure: St
         db2=_db2(load, at_backlog) if uses_db2 else None,
         at_backlog=at_backlog,
         queues=queues,
+        depth_events=advise(document, structure, load, queues, curve=curve) if queues else None,
     )
 
 
