@@ -28,7 +28,6 @@ from planner_core.depth_events.readers.message import (
 FORMAT: Final = "amqsevt_json"
 _MOST_FAILURES: Final = 50
 _MOST_DEPTH: Final = 8
-_START = re.compile(r"[{\[]")
 _LINE_START = re.compile(r"^[^\n{]*\{", re.MULTILINE)
 _LARGEST_EPOCH: Final = 253_402_300_799  # the end of the year 9999
 
@@ -42,27 +41,18 @@ def read(text: str, found: EventFile) -> None:
     """Read all events of a text."""
     failures = 0
     position, line, counted = 0, 1, 0
-    while start := _START.search(text, position):
-        at = start.start()
+    while (at := text.find("{", position)) >= 0:
         line, counted = line + text.count("\n", counted, at), at
         try:
             value, position = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
-            if (
-                text[at] == "["
-            ):  # a prefix such as [12], or an array that was cut off: its objects may be whole
-                position = at + 1
-                continue
             failures += 1
-            what = (
-                error.msg if isinstance(error, json.JSONDecodeError) else "it is nested too deeply, or a number is too long"
-            )  # fmt: skip
-            found.problem(f"line {line}", f"This is no whole JSON object: {what}. It is passed over.")
-            if failures >= _MOST_FAILURES:
-                found.problem(f"line {line}", "Too many objects are broken: the rest is not read.")
-                return
+            found.problem(f"line {line}", f"This is no whole JSON object: {_why(error)}. It is passed over.")
             following = _LINE_START.search(text, _next_line(text, at))
             if following is None:
+                return
+            if failures == _MOST_FAILURES:
+                found.problem(f"line {line}", "Too many objects are broken: the rest is not read.")
                 return
             position = following.end() - 1
             continue
@@ -71,6 +61,12 @@ def read(text: str, found: EventFile) -> None:
 
 
 _DECODER = json.JSONDecoder()
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg[0].lower()}{error.msg[1:]}"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else "a number is too long"
 
 
 def _next_line(text: str, at: int) -> int:

@@ -168,23 +168,22 @@ class EventFile:
         """Take a performance event if what it says can be what such an event says; else note why not."""
         checked: dict[str, int | None] = {}
         for name in COUNTS:
-            value = count(values.get(name))
-            if value is None and values.get(name) is not None:
+            checked[name] = count(values.get(name))
+            if checked[name] is None and values.get(name) is not None:
                 self.problem(
                     place, f"{shown(values[name])} is no count of messages or seconds: the event is left out."
                 )
                 return
-            checked[name] = value
         manager, queue = _text(values.get("queue_manager")), _text(values.get("queue"))
-        for value, pattern, what in (
+        for named, pattern, what in (
             (manager, _QUEUE_MANAGER, "queue manager"),
             (queue, _NAME, "queue"),
         ):
-            if not value:
+            if not named:
                 self.problem(place, f"The event does not name its {what}: it is left out.")
                 return
-            if not pattern.fullmatch(value):
-                self.problem(place, f"{shown(value)} is no name of a {what}: the event is left out.")
+            if not pattern.fullmatch(named):
+                self.problem(place, f"{shown(named)} is no name of a {what}: the event is left out.")
                 return
         self.messages.append(
             EventMessage(
