@@ -464,6 +464,73 @@ _KINDS: tuple[FindingKind, ...] = (
         "mq_planning",
         _USING,
     ),
+    # Structures filling up.
+    FindingKind(
+        "FULL_DURING_OUTAGE", "warning", "A structure is full before the outage ends", "mq_rc2192", ""
+    ),
+    FindingKind(
+        "OUTAGE_ASSUMED",
+        "info",
+        "The outage behind a backlog is assumed",
+        "project",
+        "An outage in time",
+    ),
+    FindingKind(
+        "MAXDEPTH_DURING_OUTAGE",
+        "warning",
+        "A queue is full before the outage ends",
+        "project",
+        "An outage in time",
+    ),
+    FindingKind(
+        "DATA_SET_FULL_DURING_OUTAGE",
+        "warning",
+        "A shared message data set is full before the outage ends",
+        "mq_rc2192",
+        "",
+    ),
+    FindingKind(
+        "BACKLOG_DOES_NOT_FIT",
+        "warning",
+        "No offload thresholds hold the backlog",
+        "mq_offload",
+        "Capacity",
+    ),
+    FindingKind(
+        "BACKLOG_USES_LAST_TENTH",
+        "info",
+        "The backlog fits, but not within the space that IBM advises to use",
+        "mq_offload",
+        "Capacity",
+    ),
+    FindingKind(
+        "TYPICAL_DEPTH_NOT_GIVEN",
+        "info",
+        "How many messages normal running has is not given",
+        "project",
+        "Threshold advice",
+    ),
+    FindingKind(
+        "OFFLOADS_IN_NORMAL_RUNNING",
+        "warning",
+        "Offload rules are at work in normal running",
+        "mq_offload",
+        "Performance",
+    ),
+    FindingKind(
+        "NORMAL_RUNNING_NEARLY_FULL",
+        "warning",
+        "Normal running leaves no room for a cushion below the thresholds",
+        "mq_offload",
+        "Cushioned transition",
+    ),
+    FindingKind(
+        "THRESHOLD_BELOW_MARGIN",
+        "info",
+        "IBM's margin is given up for a threshold that is not too low",
+        "project",
+        "Threshold advice",
+    ),
     # Acknowledgements.
     FindingKind(
         "ACKNOWLEDGEMENT_UNUSED",
@@ -606,6 +673,50 @@ _KINDS: tuple[FindingKind, ...] = (
         "mq_clusters_qsg",
         "",
     ),
+    # Depth events, simulated.
+    FindingKind(
+        "EVENT_SWITCHED_SILENTLY",
+        "warning",
+        "The attributes of a shared queue switch and nobody is told",
+        "mq_shared_events",
+        "Coordinating queue manager",
+    ),
+    FindingKind(
+        "EVENT_SET_INCOMPLETE",
+        "warning",
+        "The messages of an event do not account for the depth",
+        "mq_shared_events",
+        "",
+    ),
+    FindingKind(
+        "EVENT_HIGH_SPENT",
+        "warning",
+        "The next Queue Depth High comes only after a Queue Depth Low",
+        "mq_depth_events",
+        "",
+    ),
+    FindingKind(
+        "EVENT_STATISTICS_NOT_RESET",
+        "warning",
+        "RESET QSTATS fails while PERFMEV is DISABLED",
+        "mq_reset_qstats",
+        "Usage notes for RESET QSTATS",
+    ),
+    FindingKind(
+        "EVENT_READING_MATTERS",
+        "info",
+        "Another reading of IBM's text gives other messages",
+        "project",
+        "Queue depth events",
+    ),
+    FindingKind(
+        "EVENT_PUTS_REJECTED_OTHERWISE",
+        "info",
+        "Rejected puts that are no Queue Full",
+        "mq_rc2192",
+        "",
+    ),
+    FindingKind("EVENT_GETS_FOUND_NONE", "info", "Gets find the queue empty", "mq_depth_events", ""),
     # Outputs.
     FindingKind("JOB_INCOMPLETE", "error", "Something is missing for the complete job", "zos_cfrm", "Syntax"),
     FindingKind(
@@ -614,6 +725,204 @@ _KINDS: tuple[FindingKind, ...] = (
         "The policy of the job holds only this plan's structures",
         "zos_reconfigure",
         "",
+    ),
+    # Texts: policies, MQSC, displays.
+    FindingKind(
+        "POLICY_TEXT_NOT_UNDERSTOOD", "error", "Text that is no policy statement", "zos_cfrm", "Syntax"
+    ),
+    FindingKind(
+        "POLICY_STATEMENT_UNKNOWN",
+        "error",
+        "A statement that CFRM policies do not have",
+        "zos_cfrm",
+        "Syntax",
+    ),
+    FindingKind("POLICY_PARENTHESIS_MISSING", "error", "A parenthesis is not closed", "zos_cfrm", "Syntax"),
+    FindingKind("POLICY_REMARK_NOT_CLOSED", "error", "A remark is not closed", "zos_cfrm", "Syntax"),
+    FindingKind("POLICY_VALUE_MISSING", "error", "A keyword without a value", "zos_cfrm", "Syntax"),
+    FindingKind(
+        "POLICY_KEYWORD_UNKNOWN", "error", "A keyword that its statement does not have", "zos_cfrm", "Syntax"
+    ),
+    FindingKind(
+        "POLICY_KEYWORD_TWICE", "error", "A keyword stands twice in a statement", "zos_cfrm", "Syntax"
+    ),
+    FindingKind("POLICY_KEYWORD_MISSING", "error", "A required keyword is missing", "zos_cfrm", "Syntax"),
+    FindingKind(
+        "POLICY_VALUE_INVALID", "error", "A value that its keyword does not take", "zos_cfrm", "Syntax"
+    ),
+    FindingKind("POLICY_NAME_TWICE", "error", "Two statements of one name in a policy", "zos_cfrm", "NAME"),
+    FindingKind("POLICY_TOO_MANY_NAMES", "error", "More than eight names in a list", "zos_cfrm", "Syntax"),
+    FindingKind("INITSIZE_ABOVE_SIZE", "error", "INITSIZE is above SIZE", "zos_cfrm_specification", ""),
+    FindingKind(
+        "MINSIZE_ABOVE_INITSIZE", "error", "MINSIZE is above the initial size", "zos_cfrm_update", "MINSIZE"
+    ),
+    FindingKind(
+        "POLICY_CF_UNDEFINED",
+        "warning",
+        "A list names a coupling facility that the policy does not define",
+        "zos_cfrm",
+        "PREFLIST",
+    ),
+    FindingKind(
+        "POLICY_VALUE_UNUSUAL",
+        "warning",
+        "A value outside the range that is remembered",
+        "project",
+        "Ranges of CFRM keywords",
+    ),
+    FindingKind("POLICY_NAME_LISTED_TWICE", "warning", "A list names one thing twice", "zos_cfrm", "Syntax"),
+    FindingKind(
+        "POLICY_EXCLUDES_ITSELF", "warning", "EXCLLIST names its own structure", "zos_cfrm", "EXCLLIST"
+    ),
+    FindingKind(
+        "POLICY_REMARK_SWALLOWS",
+        "warning",
+        "A remark goes on over the beginning of another",
+        "zos_cfrm",
+        "Syntax",
+    ),
+    FindingKind(
+        "POLICY_COLUMN_ONE_REMARK",
+        "warning",
+        "A line begins with /* in column 1",
+        "project",
+        "Columns of IXCMIAPU input",
+    ),
+    FindingKind(
+        "POLICY_BEYOND_COLUMN_71", "warning", "Text beyond column 71", "project", "Columns of IXCMIAPU input"
+    ),
+    FindingKind(
+        "POLICY_SCM_INCOMPLETE",
+        "warning",
+        "SCMALGORITHM or SCMMAXSIZE alone",
+        "project",
+        "Ranges of CFRM keywords",
+    ),
+    FindingKind(
+        "POLICY_DATA_MISSING", "warning", "DEFINE POLICY without DATA TYPE(CFRM)", "zos_codut", "DATA"
+    ),
+    FindingKind(
+        "POLICY_LOWER_CASE", "info", "Statements in lower case", "project", "Columns of IXCMIAPU input"
+    ),
+    FindingKind(
+        "ADMIN_STRUCTURE_MISSING",
+        "warning",
+        "A group without its CSQ_ADMIN",
+        "mq_planning",
+        "Planning your structures",
+    ),
+    FindingKind(
+        "NOTHING_TO_CHECK",
+        "warning",
+        "Nothing that can be checked was found",
+        "project",
+        "Texts that are checked",
+    ),
+    FindingKind("MQSC_NOT_UNDERSTOOD", "error", "MQSC that cannot be read", "mq_cfstruct", "Syntax"),
+    FindingKind(
+        "MQSC_VALUE_INVALID", "error", "A value that an MQSC attribute does not take", "mq_cfstruct", "Syntax"
+    ),
+    FindingKind(
+        "MQSC_ATTRIBUTE_UNKNOWN",
+        "error",
+        "An attribute that the object does not have",
+        "mq_cfstruct",
+        "Syntax",
+    ),
+    FindingKind(
+        "MQSC_ATTRIBUTE_TWICE", "error", "An attribute stands twice in a command", "mq_cfstruct", "Syntax"
+    ),
+    FindingKind(
+        "SHARED_QUEUE_WITHOUT_CFSTRUCT",
+        "error",
+        "A shared queue without CFSTRUCT",
+        "mq_planning",
+        "Mapping shared queues to structures",
+    ),
+    FindingKind(
+        "CFSTRUCT_NOT_DEFINED_HERE",
+        "info",
+        "A queue names a structure that the text does not define",
+        "mq_planning",
+        "Mapping shared queues to structures",
+    ),
+    FindingKind(
+        "OFFLOAD_RULE_WITHOUT_EFFECT",
+        "warning",
+        "An offload rule that another one covers",
+        "mq_offload",
+        "Selecting which shared queue messages are offloaded",
+    ),
+    # Merging and comparing with what runs.
+    FindingKind("MERGE_FRAGMENT", "warning", "The text is no whole policy", "zos_reconfigure", ""),
+    FindingKind(
+        "MERGE_TEXT_PASSED_OVER", "warning", "Text that is no statement stays as it is", "zos_cfrm", "Syntax"
+    ),
+    FindingKind(
+        "MERGE_REMARK_STALE",
+        "warning",
+        "A remark beside a changed value",
+        "project",
+        "Merging a plan into a policy",
+    ),
+    FindingKind(
+        "MERGE_BY_DEFAULT",
+        "warning",
+        "A default of the plan replaces what the policy says",
+        "project",
+        "Merging a plan into a policy",
+    ),
+    FindingKind(
+        "RUNNING_TEXT_UNREAD",
+        "warning",
+        "Something in what runs today was not read",
+        "project",
+        "What runs today",
+    ),
+    FindingKind(
+        "RUNNING_STATE_UNKNOWN",
+        "warning",
+        "It is not said whether a structure is allocated",
+        "project",
+        "What runs today",
+    ),
+    FindingKind(
+        "RUNNING_NOT_IN_PLAN",
+        "info",
+        "Something runs that the plan does not have",
+        "project",
+        "What runs today",
+    ),
+    FindingKind(
+        "RUNNING_CHANGE_PENDING", "warning", "A policy change is pending already", "zos_rebuild_policy", ""
+    ),
+    FindingKind(
+        "REBUILD_NEEDS_ALTER",
+        "info",
+        "New sizes come with a rebuild only if all connectors allow alter",
+        "zos_rebuild_policy",
+        "",
+    ),
+    FindingKind(
+        "CHANGE_NEEDS_OUTAGE",
+        "warning",
+        "A change cannot be made while applications run",
+        "project",
+        "When a change takes effect",
+    ),
+    FindingKind(
+        "DISPLAY_AND_POLICY_DIFFER",
+        "warning",
+        "The policy text is not the active policy",
+        "zos_update_cds",
+        "",
+    ),
+    FindingKind(
+        "RUNNING_FIGURES_TO_CHECK",
+        "info",
+        "A plan made from what runs needs figures that nothing displays",
+        "project",
+        "What runs today",
     ),
 )
 
