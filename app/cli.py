@@ -16,6 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
 
+from app.cluster.commands import add as add_cluster
 from app.events.commands import add as add_events
 from app.jobs.commands import add as add_jobs
 from app.night.commands import add as add_night
@@ -218,6 +219,7 @@ def _parser() -> argparse.ArgumentParser:
     add_smf(command, _Parser)
     add_simulate(command)
     add_events(command, _Parser)
+    add_cluster(command, _Parser)
 
     serve = command("serve", "Serve the web application.", _serve)
     serve.add_argument("--host", help="address to listen on (default: the settings', 127.0.0.1)")

@@ -15,6 +15,8 @@ from starlette.middleware import Middleware
 
 from app import api_docs, chart_script, errors, openapi, pages
 from app.answers import HealthAnswer
+from app.cluster import description as cluster_description
+from app.cluster import routes as cluster
 from app.compression import Compression
 from app.curves import routes as curves
 from app.db import Database, DatabaseUnusable, database_url
@@ -114,7 +116,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.watcher = Watcher(app.state.database, settings)
     app.state.schedule = Schedule(app.state.database, settings, on_queued=app.state.watcher.poke)
     errors.install(app)
-    openapi.install(app, plans_description.add, uploads_description.add, events_description.add)
+    openapi.install(
+        app, plans_description.add, uploads_description.add, events_description.add, cluster_description.add
+    )
     for router in (
         sizing.router,
         plans.router,
@@ -124,6 +128,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         curves.router,
         night.router,
         events.router,
+        cluster.router,
         whatif.router,
         health,
         reference_api.router,

@@ -61,6 +61,10 @@ TAGS = [
         "name": "depth events",
         "description": "Queue depth events of shared queues: who writes which message, what switches.",
     },
+    {
+        "name": "clusters",
+        "description": "Where a cluster sends its messages, step by step, and what that puts on structures.",
+    },
     {"name": "reference", "description": "The published tables on which every figure rests."},
     {"name": "service", "description": "The service itself."},
 ]
