@@ -531,6 +531,114 @@ _KINDS: tuple[FindingKind, ...] = (
         "project",
         "Threshold advice",
     ),
+    # Queue depth events.
+    FindingKind(
+        "PERFMEV_DIFFERS", "warning", "PERFMEV differs between queue managers", "mq_shared_events", ""
+    ),
+    FindingKind(
+        "PERFMEV_NOT_STATED",
+        "info",
+        "PERFMEV is not stated for every queue manager",
+        "mq_depth_events",
+        "",
+    ),
+    FindingKind(
+        "PERFMEV_OFF",
+        "warning",
+        "Depth events are enabled, but no queue manager writes them",
+        "mq_shared_events",
+        "Differences between shared and nonshared queues",
+    ),
+    FindingKind("QDEPTHHI_BELOW_QDEPTHLO", "error", "QDEPTHHI is below QDEPTHLO", "mq_depth_events", ""),
+    FindingKind(
+        "QDEPTHHI_EQUALS_QDEPTHLO", "warning", "QDEPTHHI and QDEPTHLO are equal", "mq_depth_events", ""
+    ),
+    FindingKind(
+        "MAXDEPTH_BELOW_BACKLOG",
+        "warning",
+        "MAXDEPTH is below the planned backlog",
+        "mq_maxqdepth",
+        "",
+    ),
+    FindingKind(
+        "DEPTH_EVENTS_ALL_OFF", "warning", "No depth event of a queue is enabled", "mq_depth_events", ""
+    ),
+    FindingKind(
+        "DEPTH_EVENTS_ONLY_FULL",
+        "warning",
+        "Only the Queue Full event of a queue is enabled",
+        "mq_depth_events",
+        "",
+    ),
+    FindingKind(
+        "DEPTH_HIGH_EVENT_SPENT", "warning", "The Queue Depth High event is spent", "mq_depth_events", ""
+    ),
+    FindingKind(
+        "SERVICE_INTERVAL_ON_SHARED_QUEUE",
+        "warning",
+        "Service interval events on a shared queue",
+        "mq_performance_events",
+        "",
+    ),
+    FindingKind(
+        "MAXDEPTH_UNLIMITED_WITH_EVENTS",
+        "warning",
+        "MAXDEPTH(999999999) with Queue Depth High enabled",
+        "mq_qdepthhi",
+        "",
+    ),
+    FindingKind(
+        "QDEPTHHI_ABOVE_CAPACITY",
+        "warning",
+        "The structure is full before the Queue Depth High event",
+        "mq_rc2192",
+        "",
+    ),
+    FindingKind(
+        "QDEPTHHI_AFTER_ACTION_LEVEL",
+        "warning",
+        "Queue Depth High comes after offload or FULLTHRESHOLD",
+        "project",
+        "Queue depths",
+    ),
+    FindingKind(
+        "MAXDEPTH_ABOVE_CAPACITY", "warning", "The structure is full before MAXDEPTH", "mq_rc2192", ""
+    ),
+    FindingKind(
+        "NO_QDEPTHHI_SERVES",
+        "warning",
+        "MAXDEPTH is too large for any QDEPTHHI",
+        "project",
+        "Queue depths",
+    ),
+    FindingKind(
+        "MAXDEPTHS_ABOVE_CAPACITY",
+        "warning",
+        "The MAXDEPTHs of a structure's queues do not fit together",
+        "mq_rc2192",
+        "",
+    ),
+    FindingKind(
+        "HIGH_EVENTS_LEAVE_A_GAP",
+        "info",
+        "The structure can fill without any Queue Depth High event",
+        "project",
+        "Queue depths",
+    ),
+    FindingKind(
+        "HIGH_EVENT_TOO_LATE_AT_NET_RATES",
+        "warning",
+        "At the measured rates the first event comes too late",
+        "project",
+        "Queue depths",
+    ),
+    FindingKind(
+        "SILENT_SWITCHES",
+        "warning",
+        "Queue managers without PERFMEV switch events that nobody hears of",
+        "mq_shared_events",
+        "Coordinating queue manager",
+    ),
     # Acknowledgements.
     FindingKind(
         "ACKNOWLEDGEMENT_UNUSED",
@@ -618,6 +726,48 @@ _KINDS: tuple[FindingKind, ...] = (
         "When does re-allocation occur?",
     ),
     FindingKind(
+        "CLUSTER_STOPPED_CHANNEL_HOLDS",
+        "warning",
+        "A stopped channel holds messages that could go elsewhere",
+        "mq_reallocation",
+        "When does re-allocation occur?",
+    ),
+    FindingKind(
+        "CLUSTER_CHANNEL_IN_DOUBT",
+        "warning",
+        "A channel is in doubt about messages that wait",
+        "project",
+        "Waiting cluster messages",
+    ),
+    FindingKind(
+        "CLUSTER_DISPLAY_MISSING",
+        "warning",
+        "A display that explanations need is not there",
+        "project",
+        "Waiting cluster messages",
+    ),
+    FindingKind(
+        "CLUSTER_TEXT_NOT_READ",
+        "warning",
+        "Places of displays or browse could not be read",
+        "project",
+        "Waiting cluster messages",
+    ),
+    FindingKind(
+        "CLUSTER_MESSAGES_UNKNOWN",
+        "info",
+        "Of some messages the texts do not say enough",
+        "project",
+        "Waiting cluster messages",
+    ),
+    FindingKind(
+        "CLUSTER_CHANNEL_NOT_RECOGNISED",
+        "info",
+        "A queue manager at the end of a channel has not been heard of",
+        "mq_display_clusqmgr",
+        "",
+    ),
+    FindingKind(
         "CLUSTER_QUEUE_NOT_IN_PLAN",
         "warning",
         "A clustered queue is on none of the plan's structures",
@@ -690,7 +840,7 @@ _KINDS: tuple[FindingKind, ...] = (
     ),
     FindingKind(
         "EVENT_HIGH_SPENT",
-        "warning",
+        "info",
         "The next Queue Depth High comes only after a Queue Depth Low",
         "mq_depth_events",
         "",
@@ -717,6 +867,115 @@ _KINDS: tuple[FindingKind, ...] = (
         "",
     ),
     FindingKind("EVENT_GETS_FOUND_NONE", "info", "Gets find the queue empty", "mq_depth_events", ""),
+    # What if: placement and losses.
+    FindingKind(
+        "STRUCTURE_NOT_PLACED", "error", "No coupling facility can take a structure", "mq_rc2345", ""
+    ),
+    FindingKind(
+        "LOSS_STRUCTURE_NOT_PLACED",
+        "warning",
+        "A structure finds no place when a coupling facility or site is lost",
+        "mq_rc2345",
+        "",
+    ),
+    FindingKind(
+        "LOSS_MESSAGES_GONE",
+        "warning",
+        "The loss of a coupling facility takes messages with it",
+        "mq_shared_queues",
+        "Recovering shared queues",
+    ),
+    FindingKind(
+        "EXCLUSION_NOT_KEPT",
+        "warning",
+        "A structure comes beside one of its exclusion list",
+        "msys_cfrm",
+        "Preference list",
+    ),
+    FindingKind(
+        "SECOND_COPY_NOT_PLACED",
+        "warning",
+        "A duplexed structure has no place for its second copy",
+        "zos_duplex_pair",
+        "Allocating the Secondary Structure",
+    ),
+    FindingKind(
+        "COPIES_FAIL_TOGETHER",
+        "warning",
+        "Both copies of a structure can be lost at once",
+        "zos_duplex_pair",
+        "Allocating the Secondary Structure",
+    ),
+    FindingKind(
+        "ONE_COUPLING_FACILITY",
+        "warning",
+        "There is one coupling facility only",
+        "zos_lists",
+        "",
+    ),
+    FindingKind(
+        "CF_OVERCOMMITTED_AT_SIZE",
+        "warning",
+        "Structures of a coupling facility cannot all reach SIZE",
+        "zos_maxspace",
+        "",
+    ),
+    FindingKind(
+        "CF_STORAGE_NOT_STATED",
+        "info",
+        "The storage of a coupling facility is not stated",
+        "project",
+        "Placement of structures",
+    ),
+    FindingKind(
+        "CF_STATED_DIFFERENTLY",
+        "warning",
+        "Plans say different things of a coupling facility",
+        "project",
+        "Placement of structures",
+    ),
+    FindingKind(
+        "PLACEMENT_ORDER_MATTERS",
+        "warning",
+        "Who finds no place depends on who comes first",
+        "project",
+        "Placement of structures",
+    ),
+    FindingKind(
+        "SCM_LEVEL_TOO_LOW",
+        "warning",
+        "Storage-class memory needs a higher CFCC level",
+        "zos_scm",
+        "",
+    ),
+    FindingKind(
+        "SCM_LESS_THAN_ASKED",
+        "warning",
+        "A structure can use less storage-class memory than it asks for",
+        "zos_scm_most",
+        "",
+    ),
+    FindingKind(
+        "SCM_OVERCOMMITTED",
+        "warning",
+        "Structures may use more storage-class memory than there is",
+        "zos_scm_together",
+        "",
+    ),
+    FindingKind(
+        "SCM_AUGMENTED_NOT_STATED",
+        "warning",
+        "Augmented space for storage-class memory is not counted",
+        "mq_rc2192",
+        "",
+    ),
+    FindingKind(
+        "SCM_USED_FROM_THRESHOLD",
+        "info",
+        "What storage-class memory does to a structure is not computed",
+        "mq_scm",
+        "",
+    ),
     # Outputs.
     FindingKind("JOB_INCOMPLETE", "error", "Something is missing for the complete job", "zos_cfrm", "Syntax"),
     FindingKind(

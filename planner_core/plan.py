@@ -346,6 +346,7 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
     )
     found: list[Finding] = list(choice.findings if curve is None else checks.check_fitted(document, curve))
     found.extend(checks.check_plan(document, structures))
+    found.extend(checks.check_perfmev(document))
     for structure in structures:
         found.extend(checks.check_structure(document, structure))
     findings = in_order(checks.acknowledge(document, found) if document.acknowledged else found)
