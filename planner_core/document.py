@@ -671,16 +671,21 @@ _SENTENCES = {
 
 
 def field_problems(
-    error: ValidationError, document: object, *, what: str = "the plan document"
+    error: ValidationError,
+    document: object,
+    *,
+    what: str = "the plan document",
+    sentences: Mapping[str, str] | None = None,
 ) -> Iterator[FieldProblem]:
-    """One problem a field, with pydantic's branch labels taken out of the location. `what` names the document."""
-    sentences = {**_SENTENCES, "extra_forbidden": f"is not a key of {what}"}
+    """One problem a field, with pydantic's branch labels taken out of the location.
+
+    `what` names the document; `sentences` adds words for kinds of errors that only that document has.
+    """
+    known = {**_SENTENCES, "extra_forbidden": f"is not a key of {what}", **(sentences or {})}
     by_field: dict[str, list[str]] = {}
     for item in error.errors(include_url=False, include_input=False):
         pointer = _pointer(item["loc"], document, missing=item["type"] == "missing")
-        message = sentences.get(item["type"]) or item["msg"].removeprefix("Input ").removeprefix(
-            "Value error, "
-        )
+        message = known.get(item["type"]) or item["msg"].removeprefix("Input ").removeprefix("Value error, ")
         messages = by_field.setdefault(pointer, [])
         if message not in messages:
             messages.append(message)

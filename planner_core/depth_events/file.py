@@ -17,7 +17,6 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    Discriminator,
     Field,
     ValidationError,
     WithJsonSchema,
@@ -243,12 +242,14 @@ class ResetQstats(_Step):
 Call = Put | Rejected | Get | Expire | BackoutPut | BackoutGet
 Step = Annotated[
     Call | AlterQueue | AlterQmgr | Start | Stop | ResetQstats,
-    Discriminator(
-        "action",
-        custom_error_type="cfplan_action",
-        custom_error_message=f"needs an action, one of {', '.join(ACTIONS)}",
-    ),
+    Field(discriminator="action"),
 ]
+_NO_ACTION = f"needs an action, one of {', '.join(ACTIONS)}"
+_SENTENCES: Final = {
+    "union_tag_invalid": _NO_ACTION,
+    "union_tag_not_found": _NO_ACTION,
+    "too_short": "is empty",
+}
 
 
 class GivenReadings(BaseModel):
@@ -324,7 +325,9 @@ def read_object(document: object) -> DepthEventFile:
     try:
         read = DepthEventFile.model_validate(document)
     except ValidationError as error:
-        raise _invalid(*field_problems(error, document, what="the depth event file")) from None
+        raise _invalid(
+            *field_problems(error, document, what="the depth event file", sentences=_SENTENCES)
+        ) from None
     except RecursionError:
         raise _invalid(FieldProblem("", "it is nested too deeply")) from None
     problems = tuple(_cross_checks(read))
@@ -391,7 +394,17 @@ def _twice(at: str, values: list[str], what: str) -> Iterator[FieldProblem]:
             yield FieldProblem(f"{at}/{index}/name", f"{what} {value} stands there twice")
 
 
+def crossed(*, qdepthhi: int, qdepthlo: int) -> str:
+    """What is wrong with these thresholds together; empty: nothing."""
+    if qdepthhi >= qdepthlo:
+        return ""
+    return f"QDEPTHHI {qdepthhi} is less than QDEPTHLO {qdepthlo}, which MQ does not allow"
+
+
 def _check_queue(at: str, queue: QueueDefinition, members: set[str]) -> Iterator[FieldProblem]:
+    message = crossed(qdepthhi=queue.qdepthhi, qdepthlo=queue.qdepthlo)
+    if message:
+        yield FieldProblem(f"{at}/qdepthhi", message)
     if queue.is_shared:
         if queue.queue_manager is not None:
             yield FieldProblem(

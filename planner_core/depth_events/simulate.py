@@ -501,6 +501,9 @@ class _Player:
 
     def _alter(self, queue: _Queue, step: given.AlterQueue) -> None:
         changed = queue.definition.model_copy(update={**_now(queue), **step.changes})
+        message = given.crossed(qdepthhi=changed.qdepthhi, qdepthlo=changed.qdepthlo)
+        if message:
+            self._refuse("qdepthhi" if step.qdepthhi is not None else "qdepthlo", message)
         queue.limits, queue.switches = changed.limits, changed.switches
 
     def _reset_qstats(self, queue: _Queue, member: str) -> None:

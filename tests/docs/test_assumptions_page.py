@@ -26,7 +26,9 @@ PROMISED = (
     "Fitted curves",
     "Cluster decisions",
     "Cluster load",
+    "Waiting cluster messages",
     "Acknowledged findings",
+    "Queue depth events",
 )
 
 
