@@ -359,7 +359,9 @@ def _faults(candidate: Candidate, wanted: Wanted) -> str:
 def _why(wanted: Wanted, board: Board, best: Candidate, candidates: Sequence[Candidate], rule: str) -> str:
     """A sentence for a planner: what decided, and why those before it in PREFLIST were not taken."""
     passed = sorted((each for each in candidates if each.position < best.position), key=lambda c: c.position)
-    words = [f"{each.facility}: {_faults(each, wanted)}" for each in passed if _faults(each, wanted)]
+    words = [
+        f"{each.facility} is passed over: {_faults(each, wanted)}" for each in passed if _faults(each, wanted)
+    ]
     if not words:
         lead = (
             "the only coupling facility that can take it"
