@@ -11,11 +11,11 @@ pools fill in straight lines. All of it is exact; only what is shown is rounded.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
 from math import lcm
 from typing import Literal, NamedTuple, Protocol
 
@@ -337,7 +337,7 @@ def fill_structure(
                 per_minute=flow.per_minute,
                 stops_minutes=flow.stop,
                 depth=ceil_fraction(flow.depth_at(end if full is None else full)),
-                maxdepth=flow.maxdepth,
+                maxdepth=flow.queue.maxdepth,
             )
             for flow in flows
         ),
@@ -372,35 +372,51 @@ def _percent(used: Fraction, total: Fraction) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class _Flow:
-    """The messages of one queue: `weight` of them in each `1 / factor` minutes, until `stop`."""
+    """The messages of one queue: `weight` of them in each `1 / factor` minutes, until `stop`.
+
+    `full_at` is when it has reached its MAXDEPTH, if it goes on for so long; `limited` is when it
+    stops growing: its outage ends, or MAXDEPTH is reached. Kept, since each is a division of
+    large fractions.
+    """
 
     queue: Queue
     message: QueueDemand
     weight: int
     factor: Fraction
+    per_minute: Fraction
     stop: Fraction
     is_larger: bool
-    maxdepth: int | None
+    full_at: Fraction | None
+    limited: Fraction
 
-    @property
-    def per_minute(self) -> Fraction:
-        return self.factor * self.weight
-
-    @property
-    def full_at(self) -> Fraction | None:
-        """When it has reached its MAXDEPTH, if it goes on for so long."""
-        return (
-            Fraction(self.maxdepth) / self.per_minute if self.maxdepth is not None and self.factor else None
+    @classmethod
+    def of(
+        cls, planned: _Planned, *, times: Fraction, outage_minutes: Decimal | None, is_larger: bool
+    ) -> _Flow:
+        """The flow of a queue at so many times its planned rate."""
+        queue, same = planned.queue, times == 1
+        factor = planned.factor if same else planned.factor * times
+        per_minute = planned.per_minute if same else planned.per_minute * times
+        stop = planned.lasts if outage_minutes is None else Fraction(outage_minutes)
+        full_at = queue.maxdepth / per_minute if queue.maxdepth is not None and per_minute else None
+        limited = stop if full_at is None else min(stop, full_at)
+        return cls(
+            queue, planned.message, planned.weight, factor, per_minute, stop, is_larger, full_at, limited
         )
-
-    @property
-    def limited(self) -> Fraction:
-        """When it stops growing: its outage ends, or MAXDEPTH is reached."""
-        full_at = self.full_at
-        return self.stop if full_at is None else min(self.stop, full_at)
 
     def depth_at(self, minutes: Fraction) -> Fraction:
         return self.per_minute * min(minutes, self.limited)
+
+
+class _Planned(NamedTuple):
+    """What the plan says of one queue: its backlog over its outage."""
+
+    queue: Queue
+    message: QueueDemand
+    weight: int
+    factor: Fraction
+    per_minute: Fraction
+    lasts: Fraction
 
 
 def _flows(
@@ -413,14 +429,14 @@ def _flows(
     is_assumed = any(each is None for each in own)
     growth = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
     rate = Fraction(asked.rate_percent) / _FULL
-    planned: list[tuple[Queue, QueueDemand, int, Fraction, Fraction]] = []
+    planned: list[_Planned] = []
     for queue, demand, minutes in zip(queues, structure.queues, own, strict=True):
         lasts = reference if minutes is None else minutes
         if lasts and demand.messages:
             weight, factor = demand.messages, 1 / lasts
         else:
             weight, factor = 1, Fraction(queue.put_rate_per_s or 0) * SECONDS_PER_MINUTE * growth
-        planned.append((queue, demand, weight, factor, lasts))
+        planned.append(_Planned(queue, demand, weight, factor, weight * factor, lasts))
     mix, larger = _mix_of(planned, asked)
     parts = {True: Fraction(1), False: Fraction(1)}
     if mix.can_change and mix.percent != mix.planned_percent:
@@ -428,21 +444,12 @@ def _flows(
             True: mix.percent / mix.planned_percent,
             False: (_FULL - mix.percent) / (_FULL - mix.planned_percent),
         }
-    flows = []
-    for (queue, demand, weight, factor, lasts), is_larger in zip(planned, larger, strict=True):
-        stop = lasts if asked.outage_minutes is None else Fraction(asked.outage_minutes)
-        changed = factor * rate * parts[is_larger]
-        flows.append(
-            _Flow(
-                queue,
-                demand,
-                weight,
-                changed,
-                stop,
-                is_larger,
-                queue.maxdepth,
-            )
+    flows = [
+        _Flow.of(
+            each, times=rate * parts[is_larger], outage_minutes=asked.outage_minutes, is_larger=is_larger
         )
+        for each, is_larger in zip(planned, larger, strict=True)
+    ]
     return flows, mix, reference, is_assumed
 
 
@@ -450,12 +457,10 @@ def _assumed_minutes() -> int:
     return int(tables.constants("whatif_filling")["assumed_outage_minutes"].value)
 
 
-def _mix_of(
-    planned: Sequence[tuple[Queue, QueueDemand, int, Fraction, Fraction]], asked: Outage
-) -> tuple[Mix, list[bool]]:
+def _mix_of(planned: Sequence[_Planned], asked: Outage) -> tuple[Mix, list[bool]]:
     """Which queues have the larger messages, and their share of what arrives."""
-    sizes = [_mean_bytes(demand) for _, demand, _, _, _ in planned]
-    rates = [weight * factor for _, _, weight, factor, _ in planned]
+    sizes = [_mean_bytes(each.message) for each in planned]
+    rates = [each.per_minute for each in planned]
     together = sum(rates, Fraction(0))
     mean = (
         sum((size * rate for size, rate in zip(sizes, rates, strict=True)), Fraction(0)) / together
@@ -640,12 +645,16 @@ def _rates(demand: Demand, limit_bytes: int, times: int) -> tuple[int, int, int,
 
 def _between(points: Sequence[Point], minutes: Fraction) -> Point:
     """On the straight line between two points."""
-    for before, after in pairwise(points):
-        if minutes <= after.minutes:
-            part = (minutes - before.minutes) / (after.minutes - before.minutes)
-            first, *values = (low + part * (high - low) for low, high in zip(before, after, strict=True))
-            return Point(first, *values)
-    return points[-1]._replace(minutes=minutes)
+    index = bisect_left(points, minutes, key=lambda point: point.minutes)
+    if index == len(points):
+        return points[-1]._replace(minutes=minutes)
+    after = points[index]
+    if after.minutes == minutes:
+        return after
+    before = points[index - 1]
+    part = (minutes - before.minutes) / (after.minutes - before.minutes)
+    values = (low + part * (high - low) for low, high in zip(before[1:], after[1:], strict=True))
+    return Point(minutes, *values)
 
 
 # ---- what it starts --------------------------------------------------------------------------------------------------
@@ -705,20 +714,20 @@ def _moments(
 
 def _depth_moments(answer: FillingUp, flow: _Flow, last: Fraction, moment: _Maker) -> Iterator[Moment]:
     """Queue Depth High and Queue Full of one queue; both need MAXDEPTH in the plan."""
-    if flow.maxdepth is None or not flow.per_minute:
+    if flow.queue.maxdepth is None or not flow.per_minute:
         return
     until = min(last, flow.stop)
     high = flow.queue.qdepthhi
     if high is None:
         high = limit("default_qdepthhi_percent")
     if high:
-        at = Fraction(ceil_div(flow.maxdepth * high, _FULL)) / flow.per_minute
+        at = Fraction(ceil_div(flow.queue.maxdepth * high, _FULL)) / flow.per_minute
         if at <= until:
-            text = f"{flow.queue.name} is at QDEPTHHI({high}) of MAXDEPTH({flow.maxdepth}): Queue Depth High"
+            text = f"{flow.queue.name} is at QDEPTHHI({high}) of MAXDEPTH({flow.queue.maxdepth}): Queue Depth High"
             yield moment("depth_high", answer.at_minutes(at), text, queue=flow.queue.name)
-    at = Fraction(flow.maxdepth) / flow.per_minute
+    at = Fraction(flow.queue.maxdepth) / flow.per_minute
     if at < until:
-        text = f"{flow.queue.name} is at MAXDEPTH({flow.maxdepth}): puts to it fail with reason 2053"
+        text = f"{flow.queue.name} is at MAXDEPTH({flow.queue.maxdepth}): puts to it fail with reason 2053"
         yield moment("queue_full", answer.at_minutes(at), text, queue=flow.queue.name)
 
 
@@ -748,25 +757,29 @@ def _pages_in(size_bytes: int, *, dsblock_bytes: int) -> int:
 
 def _first_at(answer: FillingUp, threshold: int) -> Point | None:
     """When usage comes to a percentage; None when it does not."""
-    for before, after in pairwise(answer.points):
-        times = []
-        for percent in (answer.entries_percent, answer.elements_percent):
-            low, high = percent(before), percent(after)
-            if low < threshold <= high:
-                part = (threshold - low) / (high - low)
-                times.append(before.minutes + part * (after.minutes - before.minutes))
-        if times:
-            return answer.at_minutes(min(times))
-    return None
+    points = answer.points
+    goals = (
+        answer.bundles * threshold / _FULL,
+        answer.bundles * answer.elements_per_entry * threshold / _FULL,
+    )
+    index = bisect_left(points, True, key=lambda p: p.messages >= goals[0] or p.elements >= goals[1])
+    if not 0 < index < len(points):
+        return None
+    before, after = points[index - 1], points[index]
+    pools = ((before.messages, after.messages, goals[0]), (before.elements, after.elements, goals[1]))
+    part = min((goal - low) / (high - low) for low, high, goal in pools if low < goal <= high)
+    return answer.at_minutes(before.minutes + part * (after.minutes - before.minutes))
 
 
 def _first(answer: FillingUp, pages: int) -> Point | None:
     """When there are more pages of offloaded data than so many."""
-    for before, after in pairwise(answer.points):
-        if before.pages <= pages < after.pages:
-            part = (pages - before.pages) / (after.pages - before.pages)
-            return answer.at_minutes(before.minutes + part * (after.minutes - before.minutes))
-    return None
+    points = answer.points
+    index = bisect_left(points, True, key=lambda point: point.pages > pages)
+    if not 0 < index < len(points):
+        return None
+    before, after = points[index - 1], points[index]
+    part = (pages - before.pages) / (after.pages - before.pages)
+    return answer.at_minutes(before.minutes + part * (after.minutes - before.minutes))
 
 
 class _Maker(Protocol):
