@@ -12,8 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from planner_core import tables
+from planner_core.cluster.answer import Assumption
 from planner_core.cluster.model import DEFAULT_WEIGHT, MOST_CHANNELS, Channel, Instance, Situation, Status
 from planner_core.mqsc.records import Record, read_records
+from planner_core.provenance import Basis
 
 SHORT_RETRIES, SHORT_INTERVAL_S = 10, 60
 LONG_RETRIES, LONG_INTERVAL_S = 999_999_999, 1_200
@@ -68,16 +71,9 @@ class TextProblem:
         return {"text": self.text, "line": self.line, "message": self.message}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assumption:
-    """A fact that the displays do not give, and what it rests on."""
-
-    fact: str
-    basis: Literal["published", "derived", "assumed"]
-
-    def as_json(self) -> dict[str, str]:
-        """JSON-ready."""
-        return {"fact": self.fact, "basis": self.basis}
+def assumed(what: str, basis: Basis) -> Assumption:
+    """A fact that the texts do not give, and what it rests on."""
+    return Assumption(what=what, basis=basis, source=tables.source("project", "Waiting cluster messages"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -358,29 +354,29 @@ class _Reading:
     ) -> Iterable[Assumption]:
         if self.left_out:
             shown = ", ".join(f"{what} ({count} rows)" for what, count in self.left_out.items())
-            yield Assumption(
-                fact=f"Not displayed, so taken as IBM's default: {shown}. Rank, priority and NETPRTY are 0, weight is 50.",
-                basis="published",
+            yield assumed(
+                f"Not displayed, so taken as IBM's default: {shown}. Rank, priority and NETPRTY are 0, weight is 50.",
+                Basis.PUBLISHED,
             )
         silent = [
             r.channel.name for r in routes if r.status_from == "nothing" and r.channel.queue_manager != sender
         ]
         if silent:
             shown = ", ".join(silent[:5]) + (f" and {len(silent) - 5} more" if len(silent) > 5 else "")  # noqa: PLR2004
-            yield Assumption(
-                fact=f"No display shows a state of {shown}: taken as INACTIVE, as a channel without status is.",
-                basis="derived",
+            yield assumed(
+                f"No display shows a state of {shown}: taken as INACTIVE, as a channel without status is.",
+                Basis.DERIVED,
             )
         if any(not r.retries.is_shown for r in routes):
-            yield Assumption(
-                fact=f"Retries that are not displayed are IBM's defaults: SHORTRTY({SHORT_RETRIES}) SHORTTMR({SHORT_INTERVAL_S}) "
+            yield assumed(
+                f"Retries that are not displayed are IBM's defaults: SHORTRTY({SHORT_RETRIES}) SHORTTMR({SHORT_INTERVAL_S}) "
                 f"LONGRTY({LONG_RETRIES}) LONGTMR({LONG_INTERVAL_S}).",
-                basis="published",
+                Basis.PUBLISHED,
             )
         if queues and not of["QMGR"] and any(q.instance.is_local for q in queues):
-            yield Assumption(
-                fact="DISPLAY QMGR is not among the texts: CLWLUSEQ(LOCAL) of the queue manager is assumed.",
-                basis="assumed",
+            yield assumed(
+                "DISPLAY QMGR is not among the texts: CLWLUSEQ(LOCAL) of the queue manager is assumed.",
+                Basis.ASSUMED,
             )
 
 

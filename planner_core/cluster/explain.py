@@ -19,12 +19,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
+from planner_core.cluster.answer import Assumption, attributes, step_rows
 from planner_core.cluster.decide import Decision, decide
-from planner_core.cluster.displays import Assumption, Displays, Route, TextProblem
+from planner_core.cluster.displays import Displays, Route, TextProblem, assumed
 from planner_core.cluster.messages import Browse, WaitingMessage
-from planner_core.cluster.model import Candidate, Message, Mode, Status
+from planner_core.cluster.model import Message, Mode, Status
 from planner_core.cluster.reallocate import CAUSES, eligibility
 from planner_core.findings import Finding, finding, in_order
+from planner_core.provenance import Basis
 
 Reason = Literal[
     "not_eligible", "only_choice", "most_favoured", "put_disabled", "not_redriven", "channel_works", "unknown"
@@ -286,7 +288,9 @@ class _Explaining:
         self.by_channel = {route.channel.name: route for route in reversed(displays.routes)}
         self.findings: list[Finding] = []
         self.differing: set[str] = set()
-        self.ranked: Counter[tuple[str, str]] = Counter()
+        self.judged: dict[tuple[str, str, bool | None], Explained] = {}
+        self.ranked: set[tuple[str, str]] = set()
+        """Queues and channels whose messages would go elsewhere without a rank."""
         self.retries: dict[str, NextRetry | None] = {}
         self.last: dict[str, datetime] = {}
 
@@ -302,7 +306,7 @@ class _Explaining:
             messages=messages,
             channels=channels,
             decisions=tuple(pair[0] for pair in self.decisions.values() if pair[0].candidates),
-            assumptions=(*self.displays.assumptions, *self._assumptions(messages)),
+            assumptions=(*self.displays.assumptions, *self._assumptions()),
             problems=(*self.displays.problems, *self.browse.problems),
             findings=in_order(self.findings),
         )
@@ -342,27 +346,45 @@ class _Explaining:
             return replace(base, reason="not_eligible", sentence=words)
         missing = self._missing(message, channel, route)
         if is_eligible is None:
-            missing = "The browse shows neither its accounting token nor how it was bound: whether it may be re-allocated is not known."
+            missing = words
         if missing or route is None:
             return replace(base, sentence=missing)
-        return self._judged(base, route)
+        key = message.queue, channel, base.is_evaluated_since
+        if key not in self.judged:
+            self.judged[key] = self._judged(base, route)
+        alike = self.judged[key]
+        return replace(
+            base,
+            reason=alike.reason,
+            sentence=alike.sentence,
+            step=alike.step,
+            attribute=alike.attribute,
+            goes_to=alike.goes_to,
+        )
 
     def _eligible(self, message: WaitingMessage) -> tuple[bool | None, tuple[str, ...], str]:
         is_system = message.queue.startswith(_SYSTEM)
-        if message.token_is_zero is None and message.bind is None and message.names_queue_manager is None:
-            return None, (), ""
+        if message.token_is_zero is False:
+            return True, (), ""  # what a browse shows is what the queue manager goes by
+        if message.token_is_zero is None:
+            if message.bind is None and not message.names_queue_manager and not is_system:
+                words = "The browse shows neither its accounting token nor how it was bound: whether it may be re-allocated is not known."
+                return None, (), words
+            if message.bind == "GROUP" and message.logical_order is None and not message.names_queue_manager:
+                words = (
+                    "It is bound on group: whether it may be re-allocated depends on MQPMO_LOGICAL_ORDER (logical_order), which "
+                    "the browse does not say."
+                )
+                return None, (), words
         may = eligibility(
             Message(
                 bind=message.bind or "NOTFIXED",
                 logical_order=bool(message.logical_order),
                 names_queue_manager=bool(message.names_queue_manager),
-                is_system=is_system and message.token_is_zero is not False,
+                is_system=is_system,
                 token_is_zero=message.token_is_zero,
             )
         )
-        if message.token_is_zero is False:
-            # What a browse shows is what the queue manager goes by.
-            return True, (), ""
         if may.is_eligible:
             return True, (), ""
         words = f"Not eligible: {'; '.join(CAUSES[cause] for cause in may.causes)}."
@@ -462,7 +484,7 @@ class _Explaining:
         if route.channel.status is not Status.STOPPED and not equals:
             words += " Each attempt renews its put time and leaves it here."
         if step and step.id in _RANKS and not equals and self._rank_holds(decision, route):
-            self.ranked[base.message.queue, step.attribute] += 1
+            self.ranked.add((base.message.queue, base.channel))
             words += " Without the rank it would go elsewhere: rank is looked at before the state of channels, priority after it."
         return replace(
             base,
@@ -532,21 +554,19 @@ class _Explaining:
             )
         return tuple(made)
 
-    def _assumptions(self, messages: Sequence[Explained]) -> Iterable[Assumption]:
+    def _assumptions(self) -> Iterable[Assumption]:
         if self.last:
-            yield Assumption(
-                fact="A put time later than that of the application's own descriptor was renewed by an attempt to re-allocate.",
-                basis="derived",
+            yield assumed(
+                "A put time later than that of the application's own descriptor was renewed by an attempt to re-allocate.",
+                Basis.DERIVED,
             )
         if any(retry and retry.at for retry in self.retries.values()):
-            yield Assumption(
-                fact="Attempts to connect take no time: each that runs into a time-out makes those after it later.",
-                basis="assumed",
+            yield assumed(
+                "Attempts to connect take no time: each that runs into a time-out makes those after it later.",
+                Basis.ASSUMED,
             )
-        if any(each.message.queue == self.queue and self.queue for each in messages):
-            yield Assumption(
-                fact=f"Messages that name no queue are for {self.queue}, as was said.", basis="assumed"
-            )
+        if self.queue and any(not each.queue for each in self.browse.messages):
+            yield assumed(f"Messages that name no queue are for {self.queue}, as was said.", Basis.ASSUMED)
 
     def _find(self, messages: Sequence[Explained], channels: Sequence[ChannelCount]) -> None:
         self._find_missing()
@@ -560,33 +580,38 @@ class _Explaining:
                 )
                 self._say(
                     "CLUSTER_CHANNEL_IN_DOUBT",
-                    f"{channel.channel} is in doubt about a batch. {batch} are never re-allocated until it is resolved, whatever "
+                    f"{channel.channel} is in doubt about a batch. {batch} not re-allocated until it is resolved, whatever "
                     "is said of them here.",
                 )
             held = channel.counts["not_redriven"] + channel.counts["most_favoured"]
             if channel.status is Status.STOPPED and held:
                 self._say(
                     "CLUSTER_STOPPED_CHANNEL_HOLDS",
-                    f"{channel.channel} is STOPPED and holds {held:,} messages that could be re-allocated. Nobody tries it any "
+                    f"{channel.channel} is STOPPED and holds {_many(held)} that could be re-allocated. Nobody tries it any "
                     f"more, so that nothing re-drives them: start it; if it fails, they are re-driven.",
                 )
         pinned = sum(each.reason == "not_eligible" for each in messages)
         if pinned:
             self._say(
-                "CLUSTER_MESSAGES_PINNED",
-                f"{pinned:,} of {len(messages):,} messages are not eligible: they wait for their queue manager and arrive "
-                "together when it returns.",
+                "CLUSTER_MESSAGE_NOT_ELIGIBLE",
+                f"{pinned:,} of {_many(len(messages))} may not be re-allocated: what is pinned waits for its queue manager and "
+                "arrives together when it returns.",
             )
-        for (queue, attribute), count in self.ranked.items():
+        ranked = Counter(
+            (each.message.queue, each.attribute)
+            for each in messages
+            if each.reason == "most_favoured" and (each.message.queue, each.channel) in self.ranked
+        )
+        for (queue, attribute), count in ranked.items():
             self._say(
                 "CLUSTER_RANK_HOLDS_MESSAGES",
-                f"{count:,} messages for {queue} stay because of {attribute}, which is looked at before the state of channels. "
-                "Where messages are to move when a channel stops, set CLWLPRTY instead.",
+                f"{_many(count)} for {queue} {'stays' if count == 1 else 'stay'} because of {attribute}, which is looked at "
+                "before the state of channels. Where messages are to move when a channel stops, set CLWLPRTY instead.",
             )
         for queue in sorted(self.differing):
             first, second = self._decided(queue)
             self._say(
-                "CLUSTER_ORDERS_DIFFER_HERE",
+                "CLUSTER_MODES_DIFFER",
                 f"For {queue} the order {first.mode} chooses {_list(first.queue_managers) or 'nobody'} and the order "
                 f"{second.mode} {_list(second.queue_managers) or 'nobody'}: what is said of its messages follows {first.mode}.",
             )
@@ -594,7 +619,7 @@ class _Explaining:
         if unknown:
             self._say(
                 "CLUSTER_MESSAGES_UNKNOWN",
-                f"Of {unknown:,} messages the texts do not say enough; each says what is missing.",
+                f"Of {_many(unknown)} the texts do not say enough; each says what is missing.",
             )
 
     def _find_missing(self) -> None:
@@ -620,7 +645,7 @@ class _Explaining:
         if problems:
             self._say(
                 "CLUSTER_TEXT_NOT_READ",
-                f"{problems:,} places of the texts could not be read; `problems` names each with its line.",
+                f"The texts could not be read in {problems:,} {'place' if problems == 1 else 'places'}; `problems` names each with its line.",
             )
 
     def _say(self, code: str, message: str) -> None:
@@ -645,6 +670,10 @@ def _list(labels: Iterable[str]) -> str:
     return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
+def _many(count: int) -> str:
+    return f"{count:,} message{'' if count == 1 else 's'}"
+
+
 def _clock(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
@@ -656,39 +685,10 @@ def _iso(at: datetime | None) -> str | None:
 def _decision_json(decision: Decision) -> dict[str, object]:
     return {
         "queue": decision.situation.queue,
-        "candidates": [_candidate_json(each) for each in decision.candidates],
-        "chosen": [each.label for each in decision.chosen],
+        "chosen": list(decision.queue_managers),
         "failure": decision.failure or None,
-        "steps": [
-            {
-                "id": step.id,
-                "number": step.number,
-                "title": step.title,
-                "attribute": step.attribute,
-                "kept": [each.label for each in step.kept],
-                "eliminated": [
-                    {"destination": e.candidate.label, "reason": e.reason} for e in step.eliminated
-                ],
-                "note": step.note,
-                "reached": step.is_reached,
-            }
-            for step in decision.steps
-        ],
-    }
-
-
-def _candidate_json(candidate: Candidate) -> dict[str, object]:
-    return {
-        "destination": candidate.label,
-        "queue_manager": candidate.queue_manager,
-        "channel": candidate.channel.name if candidate.channel else None,
-        "status": candidate.status.value,
-        "channel_rank": candidate.channel_rank,
-        "queue_rank": candidate.instance.rank,
-        "put_enabled": candidate.instance.put_enabled,
-        "suspended": candidate.suspended,
-        "netprty": candidate.netprty,
-        "channel_priority": candidate.channel_priority,
-        "queue_priority": candidate.instance.priority,
-        "weight": candidate.weight,
+        "deciding_step": decision.deciding.id if decision.deciding else None,
+        "candidates": [attributes(each) for each in decision.candidates],
+        "dropped": [{"what": each.what, "reason": each.reason} for each in decision.dropped],
+        "steps": step_rows(decision),
     }
