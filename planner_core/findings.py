@@ -867,6 +867,66 @@ _KINDS: tuple[FindingKind, ...] = (
         "",
     ),
     FindingKind("EVENT_GETS_FOUND_NONE", "info", "Gets find the queue empty", "mq_depth_events", ""),
+    # Depth events, read.
+    FindingKind(
+        "READ_EVENTS_UNREAD",
+        "warning",
+        "Part of an event file could not be read",
+        "project",
+        "Reading depth events",
+    ),
+    FindingKind(
+        "READ_SET_INCOMPLETE",
+        "warning",
+        "A member wrote no message for an event",
+        "mq_shared_events",
+        "Coordinating queue manager",
+    ),
+    FindingKind(
+        "READ_SET_UNRECONCILED",
+        "warning",
+        "The messages of a set do not account for the depth",
+        "mq_event_statistics",
+        "",
+    ),
+    FindingKind(
+        "READ_SET_COUNTERS",
+        "warning",
+        "Counters of a set do not begin at the set before it",
+        "mq_event_statistics",
+        "",
+    ),
+    FindingKind(
+        "READ_SET_GETS_STOPPED", "warning", "A queue manager stopped getting", "mq_event_statistics", ""
+    ),
+    FindingKind(
+        "READ_SET_MEMBERS_DIFFER",
+        "warning",
+        "A set contradicts what was said of the members",
+        "mq_shared_events",
+        "",
+    ),
+    FindingKind(
+        "READ_SET_HIGH_DEPTH",
+        "warning",
+        "HighQDepth is below the depth that the event needs",
+        "mq_depth_events",
+        "",
+    ),
+    FindingKind(
+        "READ_SET_BY_TIME",
+        "info",
+        "Sets were told by time or order, not by CorrelId",
+        "project",
+        "Reading depth events",
+    ),
+    FindingKind(
+        "READ_EVENTS_CODE_PAGE",
+        "info",
+        "Names were read without a table of their character set",
+        "project",
+        "Reading depth events",
+    ),
     # What if: placement and losses.
     FindingKind(
         "STRUCTURE_NOT_PLACED", "error", "No coupling facility can take a structure", "mq_rc2345", ""

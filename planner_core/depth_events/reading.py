@@ -1,0 +1,383 @@
+"""The answer to files of event messages: what was read, the sets, and what there is to say about them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from planner_core import CORE_VERSION, tables
+from planner_core.depth_events.model import Event
+from planner_core.depth_events.readers import FORMATS, EventFile, EventMessage, read_events
+from planner_core.depth_events.readers.message import SERVICE_INTERVAL
+from planner_core.depth_events.sets import (
+    CLOCK_TOLERANCE_S,
+    GETS_EXPECTED,
+    EventSet,
+    Known,
+    Member,
+    QueueFacts,
+    sets_of,
+    without_repeats,
+)
+from planner_core.errors import FieldProblem, InputInvalid
+from planner_core.findings import Finding, finding, in_order
+from planner_core.provenance import Basis, Source
+
+WHAT: Final = "The input of events"
+MOST_MESSAGES: Final = 50_000
+"""Of all files together: as many as SYSTEM.ADMIN.PERFM.EVENT seldom holds."""
+MOST_OF_A_KIND: Final = 20
+"""Findings of one code; many sets repeat themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventReading:
+    """Everything that was read, and what it comes to."""
+
+    files: tuple[EventFile, ...]
+    messages: tuple[EventMessage, ...]
+    repeats: int
+    sets: tuple[EventSet, ...]
+    known: Known
+    assumptions: tuple[Mapping[str, str], ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def service_interval(self) -> tuple[EventMessage, ...]:
+        """Queue Service Interval events, which shared queues do not have: shown, and part of no set."""
+        return tuple(message for message in self.messages if message.reason in SERVICE_INTERVAL)
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "core_version": CORE_VERSION,
+            "files": [
+                {
+                    "name": file.name,
+                    "format": file.format,
+                    "messages": len(file.messages),
+                    "other_events": file.others,
+                    "problems": [{"place": p.place, "message": p.message} for p in file.problems],
+                    "problems_omitted": file.problems_omitted,
+                    "notes": list(file.notes),
+                }
+                for file in self.files
+            ],
+            "repeats": self.repeats,
+            "events": [message.as_json() for message in self.messages],
+            "sets": [each.as_json() for each in self.sets],
+            "service_interval_events": [message.as_json() for message in self.service_interval],
+            "assumptions": [dict(assumption) for assumption in self.assumptions],
+            "findings": [each.as_json() for each in self.findings],
+        }
+
+
+def read_all(files: Sequence[tuple[str, bytes]], known: Known) -> EventReading:
+    """Read files of event messages, each with its name, and bring the messages together.
+
+    Raises:
+        InputInvalid: No file, a file in a format that is not read, or nothing that could be read at all.
+    """
+    if not files:
+        raise InputInvalid(WHAT, (FieldProblem("/files", "is empty: give one file of events or more"),))
+    found = [read_events(data, name=name) for name, data in files]
+    _refuse(found)
+    read = [message for file in found for message in file.messages]
+    if len(read) > MOST_MESSAGES:
+        problem = FieldProblem("/files", f"hold {len(read)} events; up to {MOST_MESSAGES} are read at once")
+        raise InputInvalid(WHAT, (problem,))
+    messages, repeats = without_repeats(read)
+    sets = sets_of(messages, known)
+    findings = _limited(
+        (
+            *_of_files(found),
+            *_of_grouping(sets, known),
+            *_of_members(sets, known),
+            *_of_queues(sets, known),
+        )
+    )
+    return EventReading(
+        tuple(found),
+        messages,
+        repeats,
+        sets,
+        known,
+        tuple(_assumptions(sets, known)),
+        in_order(list(findings)),
+    )
+
+
+def _refuse(files: Sequence[EventFile]) -> None:
+    """Refuse what is no file of events; what is only damaged is told beside the rest."""
+    problems = [
+        FieldProblem(f"/files/{at}", f"{file.name}: {file.problems[0].message}")
+        for at, file in enumerate(files)
+        if file.format == "unknown"
+    ]
+    if not problems and not any(file.messages or file.others for file in files):
+        problems = [
+            FieldProblem(f"/files/{at}", f"{file.name}: {problem}")
+            for at, file in enumerate(files)
+            for problem in file.problems
+        ] or [FieldProblem("/files", "hold no event")]
+    if problems:
+        raise InputInvalid(WHAT, tuple(problems))
+
+
+def _limited(findings: Sequence[Finding]) -> Iterator[Finding]:
+    counts: Counter[str] = Counter()
+    for each in findings:
+        counts[each.code] += 1
+        if counts[each.code] <= MOST_OF_A_KIND:
+            yield each
+
+
+def _at(each: EventSet, more: str = "") -> str:
+    return f"/sets/{each.number - 1}{more}"
+
+
+def _name(each: EventSet) -> str:
+    """A set in a sentence."""
+    return f"Set {each.number} ({each.event.title} on {each.queue}{f', {_when(each)}' if each.at else ''})"
+
+
+def _when(each: EventSet) -> str:
+    if each.at is None:
+        return ""
+    return f"{each.at:%Y-%m-%d %H:%M:%S}{' local time' if each.is_at_local else ' UTC'}"
+
+
+def _messages(number: int) -> str:
+    return "1 message" if number == 1 else f"{number} messages"
+
+
+# ---- findings ----------------------------------------------------------------------------------------------------------
+
+
+def _of_files(files: Sequence[EventFile]) -> Iterator[Finding]:
+    for at, file in enumerate(files):
+        problems = len(file.problems) + file.problems_omitted
+        if problems:
+            yield finding(
+                "READ_EVENTS_UNREAD",
+                f"{'1 part' if problems == 1 else f'{problems} parts'} of {file.name} could not be read: "
+                f"{file.problems[0]} {'What it said is' if problems == 1 else 'What they said is'} missing in the sets.",
+                field=f"/files/{at}",
+            )
+        for note in file.notes:
+            yield finding("READ_EVENTS_CODE_PAGE", f"{file.name}: {note}", field=f"/files/{at}")
+
+
+def _of_grouping(sets: Sequence[EventSet], known: Known) -> Iterator[Finding]:
+    by_time = [each for each in sets if each.grouped_by == "time" and len(each.members) > 1]
+    if by_time:
+        yield finding(
+            "READ_SET_BY_TIME",
+            f"{len(by_time)} {'set has' if len(by_time) == 1 else 'sets have'} no CorrelId: messages of one event and queue "
+            f"within {known.window_s} seconds, each of another queue manager, were taken for one set. Queues of the same "
+            "name that are not shared would be taken together too.",
+            field=_at(by_time[0]),
+        )
+    by_order = [each for each in sets if each.grouped_by == "order" and len(each.members) > 1]
+    if by_order:
+        yield finding(
+            "READ_SET_BY_TIME",
+            f"{len(by_order)} {'set has' if len(by_order) == 1 else 'sets have'} neither CorrelId nor time: the first message "
+            "of each queue manager was taken with the first of the others, the second with the second, and so on. One "
+            "message that is missing shifts all that follow.",
+            field=_at(by_order[0]),
+        )
+
+
+def _of_members(sets: Sequence[EventSet], known: Known) -> Iterator[Finding]:
+    for each in sets:
+        if each.missing:
+            yield finding(
+                "READ_SET_INCOMPLETE",
+                f"{_name(each)} has {_messages(len(each.members))}; of {len(each.missing) + len(each.members)} queue managers "
+                f"{len(each.missing)} wrote none. {' '.join(missing.words for missing in each.missing)}",
+                field=_at(each, "/missing"),
+            )
+        for member in each.members:
+            name = member.queue_manager
+            if known.perfmev.get(name) is False:
+                yield finding(
+                    "READ_SET_MEMBERS_DIFFER",
+                    f"{_name(each)} has a message of {name}, which is said to have PERFMEV(DISABLED). It was enabled then: "
+                    f"check DISPLAY QMGR PERFMEV on {name}.",
+                    field=_at(each, "/members"),
+                )
+            elif known.members and name not in known.all_members and each.is_shared:
+                yield finding(
+                    "READ_SET_MEMBERS_DIFFER",
+                    f"{_name(each)} has a message of {name}, which is not among the members {', '.join(known.members)}. Add it, "
+                    "or look whose events were read.",
+                    field=_at(each, "/members"),
+                )
+            if member.has_stopped_getting and member.expected_gets is not None:
+                yield finding(
+                    "READ_SET_GETS_STOPPED",
+                    f"{_name(each)}: {name} got nothing; at its rate before it would have got "
+                    f"{round(member.expected_gets)} messages in that time. Look whether its getters still run.",
+                    field=_at(each, "/members"),
+                )
+        yield from _of_counters(each)
+
+
+def _of_counters(each: EventSet) -> Iterator[Finding]:
+    shorter = [member for member in each.members if member.counted == "shorter"]
+    if shorter:
+        is_all = len(shorter) == len(each.members)
+        who = "all its queue managers" if is_all and len(shorter) > 1 else _list(shorter)
+        why = (
+            "a monitor with RESET QSTATS, a restart, or a set of events in between that was not read"
+            if is_all
+            else "a restart, or RESET QSTATS there"
+        )
+        first = shorter[0]
+        yield finding(
+            "READ_SET_COUNTERS",
+            f"{_name(each)}: {who} counted for {first.message.time_since_reset_s} seconds only, the set before was "
+            f"{_whole(first)} seconds ago: something reset the counters in between, such as {why}. What was put and got "
+            "before that is in no message.",
+            field=_at(each, "/members"),
+        )
+    longer = [member for member in each.members if member.counted == "longer"]
+    if longer:
+        first = longer[0]
+        yield finding(
+            "READ_SET_COUNTERS",
+            f"{_name(each)}: {_list(longer)} counted for {first.message.time_since_reset_s} seconds, although the set before "
+            f"was {_whole(first)} seconds ago: that one did not reset {'its' if len(longer) == 1 else 'their'} counters, and "
+            "what was counted before it is counted twice.",
+            field=_at(each, "/members"),
+        )
+
+
+def _list(members: Sequence[Member]) -> str:
+    names = [member.queue_manager for member in members]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _whole(member: Member) -> int:
+    return round(member.elapsed_s or 0)
+
+
+def _of_queues(sets: Sequence[EventSet], known: Known) -> Iterator[Finding]:
+    for each in sets:
+        yield from _of_depths(each)
+        facts = known.queues.get(each.queue, QueueFacts())
+        high = each.high_depth
+        expected = facts.high_depth if each.event is Event.HIGH else facts.maxdepth
+        if high is None or expected is None or each.event is Event.LOW:
+            continue
+        if high < expected:
+            attribute = "QDEPTHHI of MAXDEPTH are" if each.event is Event.HIGH else "MAXDEPTH is"
+            yield finding(
+                "READ_SET_HIGH_DEPTH",
+                f"{_name(each)}: the largest HighQDepth is {high}, but {attribute} {expected} messages. Either the attributes "
+                "were others then, or the message of the queue manager that put last is missing.",
+                field=_at(each, "/high_q_depth"),
+            )
+
+
+def _of_depths(each: EventSet) -> Iterator[Finding]:
+    found = each.reconciliation
+    gap = found.unreconciled
+    if gap:
+        start = (
+            f"if the queue was empty when they began to count, {found.computed_depth} messages"
+            if found.depth_before_basis == "assumed"
+            else f"from {found.depth_before} before, {found.computed_depth} messages"
+        )
+        told = "HighQDepth tells" if found.told_basis == "high_q_depth" else "QDEPTHLO tells"
+        yield finding(
+            "READ_SET_UNRECONCILED",
+            f"{_name(each)}: {found.enqueued} puts and {found.dequeued} gets make, {start}; {told} {found.told_depth}. "
+            f"{_gap(gap, each)}",
+            field=_at(each, "/reconciliation"),
+        )
+    elif found.computed_depth is not None and found.computed_depth < 0:
+        yield finding(
+            "READ_SET_UNRECONCILED",
+            f"{_name(each)}: {found.enqueued} puts and {found.dequeued} gets make {found.computed_depth} messages from "
+            f"{found.depth_before} before: puts of {-found.computed_depth} messages or more are in no message.",
+            field=_at(each, "/reconciliation"),
+        )
+
+
+def _gap(gap: int, each: EventSet) -> str:
+    """What the difference may be."""
+    amount = f"{abs(gap)} {'put' if gap > 0 else 'get'}{'' if abs(gap) == 1 else 's'}"
+    silent = [missing.queue_manager for missing in each.missing]
+    if len(silent) == 1:
+        return f"{silent[0]} did not report: {amount} (more {'puts than gets' if gap > 0 else 'gets than puts'}) are its own."
+    if silent:
+        return f"{', '.join(silent)} did not report: {amount} are theirs together."
+    if any(member.counted == "shorter" for member in each.members):
+        return f"{amount} are from before the counters were reset."
+    if each.reconciliation.depth_before_basis == "assumed" and gap > 0:
+        return f"{gap} messages were on the queue at that time, or {amount} are those of a queue manager that did not report."
+    return f"{amount} are those of a queue manager that did not report, of expired messages, or were under way during the broadcast."
+
+
+# ---- assumptions -------------------------------------------------------------------------------------------------------
+
+
+def _assumptions(sets: Sequence[EventSet], known: Known) -> Iterator[dict[str, str]]:
+    ours = tables.source("project", "Reading depth events")
+    events = tables.source("mq_depth_events", "")
+    if any(each.reconciliation.told_basis == "high_q_depth" for each in sets):
+        yield _assumed(
+            "The depth at a Queue Depth High or Queue Full event is the largest HighQDepth of its set: the put that met the "
+            "condition saw that depth.",
+            Basis.DERIVED,
+            events,
+        )
+    if any(each.reconciliation.told_basis == "qdepthlo" for each in sets):
+        yield _assumed(
+            "The depth at a Queue Depth Low event is the highest at which a get meets QDEPTHLO.",
+            Basis.DERIVED,
+            events,
+        )
+    if any(each.reconciliation.depth_before_basis == "assumed" for each in sets):
+        yield _assumed(
+            "A queue was empty when the counters of its first set began, unless its depth then is given.",
+            Basis.ASSUMED,
+            ours,
+        )
+    if any(each.reconciliation.depth_before_basis == "set_before" for each in sets):
+        yield _assumed(
+            "The counters of a set began at the event of the set before it on the same queue.",
+            Basis.PUBLISHED,
+            tables.source("mq_event_statistics", ""),
+        )
+    if any(each.grouped_by == "time" for each in sets):
+        yield _assumed(
+            f"Messages without CorrelId within {known.window_s} seconds are of one event.",
+            Basis.ASSUMED,
+            ours,
+        )
+    if any(member.counted for each in sets for member in each.members):
+        yield _assumed(
+            f"Clocks and whole seconds make up to {CLOCK_TOLERANCE_S} seconds of difference.",
+            Basis.ASSUMED,
+            ours,
+        )
+    if any(member.has_stopped_getting for each in sets for member in each.members):
+        yield _assumed(
+            f"A queue manager that got nothing where {GETS_EXPECTED} gets or more were to be expected has stopped getting.",
+            Basis.ASSUMED,
+            ours,
+        )
+
+
+def _assumed(text: str, basis: Basis, source: Source) -> dict[str, str]:
+    return {"assumed": text, "basis": basis.value, "source": str(source)}
+
+
+def format_words(name: str) -> str:
+    """A format as people call it."""
+    return FORMATS.get(name, name)
