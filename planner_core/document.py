@@ -27,6 +27,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from planner_core import names, tables
+from planner_core.cluster.entries import ChannelEntry, InstanceEntry, MqName, check_instances, choice
 from planner_core.demand import SizeDistribution
 from planner_core.errors import DocumentInvalid, FieldProblem, NameSyntax, NotJson, SizeSyntax
 from planner_core.limits import limit
@@ -40,6 +41,7 @@ _SHOWN = 20
 _MOST_DIGITS = 15
 """A number that is kept as JSON keeps it: more digits would be lost."""
 _NOTHING = object()
+_MOST_CLUSTER_CHANNELS = 100
 
 
 def _refuse(message: str) -> NoReturn:
@@ -481,6 +483,48 @@ class Acknowledgement(BaseModel):
     reason: Annotated[str, _named(names.reason, example="agreed"), Field(min_length=1, max_length=500)]
 
 
+class ClusteredInstance(InstanceEntry):
+    """An instance of a clustered queue, and what its consumers take."""
+
+    shared: Annotated[bool, Field(description="It is a shared queue of this group.")] = False
+    get_rate_per_s: Annotated[
+        Rate | None, Field(description="What the consumers at this queue manager take at most.")
+    ] = None
+
+
+class Cluster(BaseModel):
+    """What one sender puts to a clustered queue, and who hosts the queue."""
+
+    model_config = _MODEL
+    name: Annotated[MqName, Field(description="Name of the cluster.")]
+    queue: QueueName
+    sender: Annotated[MqName | None, Field(description="Queue manager that chooses.")] = None
+    rate_per_s: Rate
+    not_fixed_percent: Annotated[
+        Decimal,
+        _number(lowest=0, highest=100),
+        _AS_NUMBER,
+        _number_schema(0, 100),
+        Field(description="Messages that are not bound to their destination."),
+    ] = Decimal(100)
+    mode: Literal["seed", "ibm"] = "seed"
+    clwluseq: Annotated[
+        Literal["LOCAL", "ANY"], choice("LOCAL", "ANY"), Field(description="Of the sender's own instance.")
+    ] = "LOCAL"
+    hbint: Annotated[int, Field(ge=0, le=999_999, description="Heartbeat interval of the channels.")] = 300
+    detect_seconds: Annotated[
+        Annotated[int, Field(ge=0, le=10**6)] | None,
+        Field(description="Until a failed channel is noticed; absent: from HBINT."),
+    ] = None
+    outage_minutes: Annotated[
+        Minutes | None, Field(description="How long a destination is away; absent: that of the queue.")
+    ] = None
+    return_rate_per_s: Annotated[
+        Rate | None, Field(description="Rate at which a channel that is back delivers what waited.")
+    ] = None
+    instances: Annotated[list[ClusteredInstance], Field(min_length=1, max_length=64)]
+
+
 class PlanDocument(BaseModel):
     """The plan of one queue-sharing group."""
 
@@ -508,6 +552,9 @@ class PlanDocument(BaseModel):
     coupling_facilities: Annotated[list[CouplingFacility], Field(max_length=64)] = Field(default_factory=list)
     structures: list[Structure] = Field(default_factory=list)
     acknowledged: Annotated[list[Acknowledgement], Field(max_length=1000)] = Field(default_factory=list)
+    clusters: Annotated[list[Cluster], Field(max_length=32)] = Field(
+        default_factory=list, description="Clusters that send to the group's shared queues."
+    )
 
     @property
     def queue_manager_count(self) -> int:
@@ -526,6 +573,9 @@ _MODELS: tuple[type[BaseModel], ...] = (
     QueueManagerRates,
     Queue,
     Structure,
+    ChannelEntry,
+    ClusteredInstance,
+    Cluster,
     PlanDocument,
 )
 
@@ -739,6 +789,7 @@ def _cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
     for key, given in (("/admin", plan.admin), ("/system", plan.system)):
         yield from _check_sizes(key, given.initsize, given.size, given.minsize)
         yield from _check_lists(key, given.preflist, given.exclist)
+    yield from _check_clusters(plan.clusters)
     queue_places: dict[str, str] = {}
     for index, structure in enumerate(plan.structures):
         at = f"/structures/{index}"
@@ -758,6 +809,24 @@ def _cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
             yield from _check_queue(where, queue)
             if queue.queue_manager_rates:
                 yield from _check_members(f"{where}/queue_manager_rates", queue.queue_manager_rates, plan)
+
+
+def _check_clusters(clusters: list[Cluster]) -> Iterator[FieldProblem]:
+    seen: dict[tuple[str, str, str | None], int] = {}
+    for index, entry in enumerate(clusters):
+        at, key = f"/clusters/{index}", (entry.name, entry.queue, entry.sender)
+        if key in seen:
+            yield FieldProblem(
+                f"{at}/queue",
+                f"queue {entry.queue} is already at /clusters/{seen[key]}: name the sender of each",
+            )
+        seen[key] = index
+        channels = sum(len(instance.as_channels()) for instance in entry.instances)
+        if channels > _MOST_CLUSTER_CHANNELS:
+            yield FieldProblem(
+                f"{at}/instances", f"has {channels} channels; at most {_MOST_CLUSTER_CHANNELS} are taken"
+            )
+        yield from check_instances(entry.instances, f"{at}/instances")
 
 
 def _twice(at: str, values: list[str], what: str, key: str = "") -> Iterator[FieldProblem]:

@@ -6,13 +6,14 @@ A decision file and a plan document share them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from planner_core.cluster.model import DEFAULT_WEIGHT, Channel, Instance, Status
+from planner_core.errors import FieldProblem
 
 MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 MOST_CHANNELS_OF_ONE = 16
@@ -123,12 +124,12 @@ class InstanceEntry(BaseModel):
     put: PutEnabled = "ENABLED"
     local: Annotated[bool, Field(description="The sender's own instance.")] = False
     channels: Annotated[
-        list[ChannelEntry],
+        list[ChannelEntry] | None,
         Field(
             max_length=MOST_CHANNELS_OF_ONE,
-            description="Absent: one channel with the attributes that MQ gives by default.",
+            description="Absent: one channel with the attributes that MQ gives by default; none to the local instance.",
         ),
-    ] = Field(default_factory=lambda: [ChannelEntry.model_construct()])
+    ] = None
 
     def as_instance(self, *, qsg: str) -> Instance:
         """As the decision takes it."""
@@ -144,9 +145,33 @@ class InstanceEntry(BaseModel):
 
     def as_channels(self) -> tuple[Channel, ...]:
         """The channels to it; the sender's own instance has those that are written down, and no other."""
-        if self.local and "channels" not in self.model_fields_set:
-            return ()
+        given = self.channels if self.channels is not None else () if self.local else (ChannelEntry(),)
         return tuple(
-            entry.as_channel(queue_manager=self.queue_manager, cluster=self.cluster or "")
-            for entry in self.channels
+            entry.as_channel(queue_manager=self.queue_manager, cluster=self.cluster or "") for entry in given
         )
+
+
+def check_instances(instances: Sequence[InstanceEntry], at: str) -> Iterator[FieldProblem]:
+    """What no single instance shows: the same twice, two local ones, channels of the same name."""
+    places: dict[str, list[int]] = {}
+    for index, entry in enumerate(instances):
+        places.setdefault(entry.queue_manager, []).append(index)
+    for queue_manager, indexes in places.items():
+        clusters = [instances[index].cluster for index in indexes]
+        if len(indexes) > 1 and (None in clusters or len(set(clusters)) < len(clusters)):
+            yield FieldProblem(
+                f"{at}/{indexes[-1]}/queue_manager",
+                f"{queue_manager} has the queue twice: give each instance a cluster of its own",
+            )
+    local = [index for index, entry in enumerate(instances) if entry.local]
+    if len({instances[index].queue_manager for index in local}) > 1:
+        yield FieldProblem(
+            f"{at}/{local[-1]}/local", "there is one sender: only one queue manager is the local one"
+        )
+    for index, entry in enumerate(instances):
+        names = [channel.name for channel in entry.as_channels()]
+        for place, name in enumerate(names):
+            if name in names[:place]:
+                yield FieldProblem(
+                    f"{at}/{index}/channels/{place}/channel", f"channel {name} is there twice: name each"
+                )

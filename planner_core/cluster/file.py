@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import BaseModel, Field, ValidationError
 
-from planner_core.cluster.entries import MODEL, ChannelEntry, InstanceEntry, MqName, choice
+from planner_core.cluster.entries import MODEL, ChannelEntry, InstanceEntry, MqName, check_instances, choice
 from planner_core.cluster.model import MOST_CHANNELS, Channel, Message, Situation
 from planner_core.document import field_problems
 from planner_core.errors import FieldProblem, InputInvalid
@@ -53,9 +53,10 @@ class DecisionInstance(InstanceEntry):
         Annotated[str, Field(min_length=1, max_length=4, pattern=r"^[A-Z0-9@#$]+$")] | None,
         Field(description="Queue-sharing group whose shared queue this instance is."),
     ] = None
-    channels: Annotated[list[DecisionChannel], Field(max_length=16)] = Field(  # type: ignore[assignment]
-        default_factory=lambda: [DecisionChannel.model_construct()]
-    )
+    channels: Annotated[
+        list[DecisionChannel] | None,
+        Field(max_length=16, description="Absent: one channel with the attributes that MQ gives by default."),
+    ] = None  # type: ignore[assignment]
 
 
 class Sender(BaseModel):
@@ -162,32 +163,6 @@ def read_object(parsed: object) -> DecisionFile:
     if problems:
         _invalid(problems)
     return found
-
-
-def check_instances(instances: Sequence[InstanceEntry], at: str) -> Iterator[FieldProblem]:
-    """What no single instance shows: the same twice, two local ones, channels of the same name."""
-    places: dict[str, list[int]] = {}
-    for index, entry in enumerate(instances):
-        places.setdefault(entry.queue_manager, []).append(index)
-    for queue_manager, indexes in places.items():
-        clusters = [instances[index].cluster for index in indexes]
-        if len(indexes) > 1 and (None in clusters or len(set(clusters)) < len(clusters)):
-            yield FieldProblem(
-                f"{at}/{indexes[-1]}/queue_manager",
-                f"{queue_manager} has the queue twice: give each instance a cluster of its own",
-            )
-    local = [index for index, entry in enumerate(instances) if entry.local]
-    if len({instances[index].queue_manager for index in local}) > 1:
-        yield FieldProblem(
-            f"{at}/{local[-1]}/local", "there is one sender: only one queue manager is the local one"
-        )
-    for index, entry in enumerate(instances):
-        names = [channel.name for channel in entry.as_channels()]
-        for place, name in enumerate(names):
-            if name in names[:place]:
-                yield FieldProblem(
-                    f"{at}/{index}/channels/{place}/channel", f"channel {name} is there twice: name each"
-                )
 
 
 def _check_message(found: DecisionFile) -> Iterator[FieldProblem]:

@@ -200,7 +200,8 @@ class Situation:
             routes = list(self._routes(instance))
             used.update(index for index, _ in routes)
             if instance.is_local:
-                candidates.append(Candidate(instance=instance, channel=routes[0][1] if routes else None))
+                own = max((channel for _, channel in routes), key=_own_order, default=None)
+                candidates.append(Candidate(instance=instance, channel=own))
             elif routes:
                 candidates.extend(Candidate(instance=instance, channel=channel) for _, channel in routes)
             else:
@@ -222,3 +223,8 @@ class Situation:
             ) and not self._is_foreign(channel.cluster)
             if channel.queue_manager == instance.queue_manager and is_same:
                 yield index, channel
+
+
+def _own_order(channel: Channel) -> tuple[int, int, int, str]:
+    """Of several receivers of the sender's own, the one with the best attributes speaks for it."""
+    return channel.rank, channel.priority, channel.weight, channel.name
