@@ -198,11 +198,12 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
         while position < end:
             while waiting < len(apart) and apart[waiting].end <= position:
                 waiting += 1
-            span = apart[waiting] if waiting < len(apart) else None
-            if span is None or span.start >= end:
+            if waiting == len(apart) or apart[waiting].start >= end:
                 yield piece("blank", position, end)
                 position = end
-            elif span.start > position:
+                continue
+            span = apart[waiting]
+            if span.start > position:
                 yield piece("blank", position, span.start)
                 position = span.start
             else:
