@@ -243,7 +243,7 @@ def second_choice(wanted: Wanted, board: Board) -> Choice:
 
 
 def _decide(wanted: Wanted, board: Board, candidates: Sequence[Candidate]) -> Choice:
-    """The best candidate with room; the rule is the first in which it beats the next best."""
+    """The best candidate with room, and the rule that decides for it."""
     usable = [each for each in candidates if not each.ruled_out]
     ordered = sorted(usable, key=lambda each: (not each.has_room, [rank for _, rank in each.ranks]))
     ruled_out = [each for each in candidates if each.ruled_out]
@@ -251,14 +251,17 @@ def _decide(wanted: Wanted, board: Board, candidates: Sequence[Candidate]) -> Ch
     if not ordered or not ordered[0].has_room:
         return Choice(None, "none", _why_not(wanted, ordered, ruled_out), everything)
     best = ordered[0]
-    rule = _decisive(best, ordered[1]) if len(ordered) > 1 else "only_candidate"
+    rule = _decisive(best, ordered[1:]) if len(ordered) > 1 else "only_candidate"
     return Choice(best.facility, rule, _why(wanted, board, best, everything, rule), everything)
 
 
-def _decisive(best: Candidate, other: Candidate) -> str:
-    if not other.has_room:
-        return "space"
-    return next(key for (key, mine), (_, its) in zip(best.ranks, other.ranks, strict=True) if mine != its)
+def _decisive(best: Candidate, others: Sequence[Candidate]) -> str:
+    """The criterion by which the best of those loses that outdo it in a lesser one; the order where none does."""
+    for other in others:
+        pairs = list(zip(best.ranks, other.ranks, strict=True))
+        if any(its < mine for (_, mine), (_, its) in pairs):
+            return next((key for (key, mine), (_, its) in pairs if other.has_room and mine != its), "space")
+    return best.ranks[-1][0]
 
 
 def _judge(wanted: Wanted, board: Board, at: int) -> Candidate:
