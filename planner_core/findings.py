@@ -525,7 +525,7 @@ _KINDS: tuple[FindingKind, ...] = (
         "Cushioned transition",
     ),
     FindingKind(
-        "THRESHOLD_BELOW_MARGIN",
+        "IBM_MARGIN_NOT_KEPT",
         "info",
         "IBM's margin is given up for a threshold that is not too low",
         "project",
