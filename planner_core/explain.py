@@ -14,6 +14,7 @@ from planner_core import tables
 from planner_core.admin_structure import explain_admin
 from planner_core.demand import SizeDistribution, growth_factor
 from planner_core.document import Queue, Structure
+from planner_core.explain_depth_events import explain_depth_events
 from planner_core.explain_filling import Phases, bundle_steps, model_source, phases_of
 from planner_core.plan import Load, PlanResult, SmdsNeed, StructureResult, hundredths, offload_steps
 from planner_core.provenance import Basis, Explanation, Input, Number, Step, weakest
@@ -71,6 +72,7 @@ def _explain(result: PlanResult) -> Iterator[Explanation]:
             yield _need(f"{at}/need_bytes", structure, structure.load)
             yield from _capacities(at, structure, structure.load)
             yield from _at_backlog(at, structure, structure.load)
+            yield from explain_depth_events(at, structure, result.document)
     for key in ("initsize_kib", "size_kib"):
         values = [_kib(structure, key) for structure in result.structures]
         inputs = tuple(

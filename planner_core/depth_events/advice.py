@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from planner_core import tables
 from planner_core.demand import Demand, QueueDemand, band_edges, demand_of, growth_factor
@@ -323,17 +323,15 @@ def level_rule(percent: int) -> Rule:
     return Rule(percent, model_constant("largest_message_in_cf_bytes"))
 
 
-def action_level(
-    structure: Structure, *, rules: Sequence[Rule], demand: Demand, full_threshold: int
-) -> tuple[str, int]:
+def action_level(structure: Structure, *, rules: Sequence[Rule], demand: Demand) -> tuple[str, int]:
     """The first usage at which something begins to happen [percent], and what that is called."""
     found = [
         (rule.threshold, f"OFFLD{number}TH")
         for number, rule in enumerate(rules, start=1)
         if rule.is_on and rule.threshold and can_fire(rule, demand)
     ]
-    if full_threshold:
-        found.append((full_threshold, "FULLTHRESHOLD"))
+    if structure.full_threshold:
+        found.append((structure.full_threshold, "FULLTHRESHOLD"))
     if structure.event_target_percent is not None:
         found.append((structure.event_target_percent, "event_target_percent"))
     percent, name = min(found, key=lambda each: each[0], default=(PERCENT, "full"))
@@ -352,9 +350,7 @@ def advise(
         queues: The backlogs of its queues at the horizon, in the order of the document.
         curve: The curve in use.
     """
-    action, action_percent = action_level(
-        structure, rules=load.rules, demand=load.demand, full_threshold=structure.full_threshold
-    )
+    action, action_percent = action_level(structure, rules=load.rules, demand=load.demand)
     threshold = structure.full_threshold or PERCENT
     parts: tuple[Fraction | None, ...] = (None, None, None)
     if load.plain is not None:
@@ -363,9 +359,8 @@ def advise(
         parts = tuple(
             Fraction(point.share, point.q) * bundles for point in levels(filled, action_percent, threshold)
         )
-    members = Members.of(document)
-    factor = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
-    maker = _Maker(structure, load, curve, action_percent, threshold, factor, members)
+    maker = Maker.of(document, structure, load, curve)
+    members = maker.members
     advice = []
     for queue, demand in zip(structure.queues, queues, strict=True):
         advised = _advised(demand.messages, parts)
@@ -467,19 +462,17 @@ class Members:
             return None
         return self.count if self.all_enabled else len(self.enabled)
 
+    def heard(self, by_name: Mapping[str, Fraction] | None) -> tuple[Fraction, Fraction, str]:
+        """The activity of queue managers with PERFMEV(ENABLED), that of all, and its unit."""
+        if by_name is None:
+            return Fraction(self.enabled_count or 0), Fraction(self.count), "queue managers"
+        heard = (rate for name, rate in by_name.items() if self.all_enabled or name in self.enabled)
+        return sum(heard, Fraction(0)), sum(by_name.values(), Fraction(0)), "messages/s"
+
     def silent(self, by_name: Mapping[str, Fraction] | None) -> Fraction | None:
         """The part of the activity that is not of queue managers with PERFMEV(ENABLED)."""
-        if self.enabled_count is None:
-            return None
-        if by_name is None:
-            return 1 - Fraction(self.enabled_count, self.count)
-        total = sum(by_name.values(), Fraction(0))
-        if not total:
-            return None
-        heard = sum(
-            (rate for name, rate in by_name.items() if self.all_enabled or name in self.enabled), Fraction(0)
-        )
-        return 1 - heard / total
+        heard, total, _ = self.heard(by_name)
+        return 1 - heard / total if self.is_stated and total else None
 
 
 def rates_of(queue: Queue) -> tuple[Fraction | None, Fraction | None]:
@@ -495,8 +488,19 @@ def rates_of(queue: Queue) -> tuple[Fraction | None, Fraction | None]:
     return (None if queue.put_rate_per_s is None else Fraction(queue.put_rate_per_s)), None
 
 
+def members_rates(
+    queue: Queue, key: Literal["put_rate_per_s", "get_rate_per_s"]
+) -> dict[str, Fraction] | None:
+    """Puts, or gets, a second by queue manager; None where the document does not say."""
+    if not queue.queue_manager_rates:
+        return None
+    return {name: Fraction(getattr(each, key)) for name, each in queue.queue_manager_rates.items()}
+
+
 @dataclass(frozen=True, slots=True)
-class _Maker:
+class Maker:
+    """What the figures of one structure's queues are made from."""
+
     structure: Structure
     load: Load
     curve: Curve
@@ -505,6 +509,20 @@ class _Maker:
     factor: Fraction
     members: Members
     known: dict[object, Alone] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, document: PlanDocument, structure: Structure, load: Load, curve: Curve) -> Maker:
+        """For one structure of a plan."""
+        growth = document.growth
+        return cls(
+            structure,
+            load,
+            curve,
+            action_level(structure, rules=load.rules, demand=load.demand)[1],
+            structure.full_threshold or PERCENT,
+            growth_factor(percent_per_year=growth.percent_per_year, years=growth.years),
+            Members.of(document),
+        )
 
     def demand(self, queues: Sequence[QueueDemand]) -> Demand:
         """The demand of other backlogs on this structure."""
@@ -518,11 +536,13 @@ class _Maker:
 
     @property
     def pools(self) -> tuple[Pool, ...]:
+        """What can run out in one bundle."""
         return two_pools(self.curve.bundle_at(self.load.ratio)[1])
 
     def planned(
         self, queue: Queue, demand: QueueDemand, advised: Thresholds, at_action: Fraction | None
     ) -> Planned:
+        """A queue with what the document says of it."""
         maxdepth = queue.maxdepth if queue.maxdepth is not None else advised.maxdepth
         given = tuple(key for key in ("maxdepth", "qdepthhi", "qdepthlo") if getattr(queue, key) is not None)
         force = (
@@ -533,17 +553,14 @@ class _Maker:
             )
         )
         put, get = rates_of(queue)
-        by_name = queue.queue_manager_rates
-        puts = {name: Fraction(each.put_rate_per_s) for name, each in by_name.items()} if by_name else None
-        gets = {name: Fraction(each.get_rate_per_s) for name, each in by_name.items()} if by_name else None
         return Planned(
             given=given,
             force=force,
             alone=self.alone(demand),
             put_rate=None if put is None else put * self.factor,
             get_rate=None if get is None else get * self.factor,
-            silent_high=self.members.silent(puts),
-            silent_low=self.members.silent(gets),
+            silent_high=self.members.silent(members_rates(queue, "put_rate_per_s")),
+            silent_low=self.members.silent(members_rates(queue, "get_rate_per_s")),
             event_messages=self.members.enabled_count,
         )
 
@@ -566,6 +583,7 @@ class _Maker:
         )
 
     def together(self, advice: Sequence[QueueAdvice], queues: Sequence[QueueDemand]) -> Together | None:
+        """All queues at their thresholds at once; None for a structure that holds nothing."""
         initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
         if not initsize or not size:
             return None
@@ -615,6 +633,7 @@ class _Maker:
         return tuple(best or ())
 
     def joint_lead(self, advice: Sequence[QueueAdvice], queues: Sequence[QueueDemand]) -> JointLead | None:
+        """All queues that grow, growing at once; None when none is known to."""
         growing = [
             (each, queue, each.planned.net_rate)
             for each, queue in zip(advice, queues, strict=True)
