@@ -16,6 +16,8 @@ from starlette.middleware import Middleware
 from app import api_docs, chart_script, errors, openapi, pages
 from app.answers import HealthAnswer
 from app.cluster import description as cluster_description
+from app.cluster import explaining_answers as waiting_description
+from app.cluster import explaining_routes as waiting
 from app.cluster import routes as cluster
 from app.compression import Compression
 from app.curves import routes as curves
@@ -117,7 +119,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.schedule = Schedule(app.state.database, settings, on_queued=app.state.watcher.poke)
     errors.install(app)
     openapi.install(
-        app, plans_description.add, uploads_description.add, events_description.add, cluster_description.add
+        app,
+        plans_description.add,
+        uploads_description.add,
+        events_description.add,
+        cluster_description.add,
+        waiting_description.add,
     )
     for router in (
         sizing.router,
@@ -129,6 +136,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         night.router,
         events.router,
         cluster.router,
+        waiting.router,
         whatif.router,
         health,
         reference_api.router,

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.cluster import explain_command
+
 if TYPE_CHECKING:
     from planner_core.cluster.answer import DecisionAnswer
 
@@ -41,6 +43,7 @@ def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
         help="the eight eliminations of IBM's article (default), or the algorithm of its reference",
     )
     answers(decided)
+    explain_command.add(verb, answers)
 
 
 def answers(made: argparse.ArgumentParser) -> None:

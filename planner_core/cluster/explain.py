@@ -573,15 +573,12 @@ class _Explaining:
         for channel in channels:
             if channel.in_doubt:
                 route = self.by_channel[channel.channel]
-                batch = (
-                    "The messages of that batch"
-                    if route.in_doubt_messages is None
-                    else f"{route.in_doubt_messages:,} messages"
-                )
+                count = route.in_doubt_messages
+                batch = "The messages of that batch" if count is None else _many(count)
                 self._say(
                     "CLUSTER_CHANNEL_IN_DOUBT",
-                    f"{channel.channel} is in doubt about a batch. {batch} not re-allocated until it is resolved, whatever "
-                    "is said of them here.",
+                    f"{channel.channel} is in doubt about a batch. {batch} cannot be re-allocated until that is resolved, "
+                    "whatever is said of them here.",
                 )
             held = channel.counts["not_redriven"] + channel.counts["most_favoured"]
             if channel.status is Status.STOPPED and held:
