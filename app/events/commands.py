@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.events.read_command import add_read
+
 if TYPE_CHECKING:
     from planner_core.depth_events.simulate import EventMessage, Occurrence, Row, Simulation
 
@@ -18,7 +20,7 @@ Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.Arg
 
 def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
     """Add the commands to the command line."""
-    parent = commands("events", "Queue depth events: simulate.", _simulate)
+    parent = commands("events", "Queue depth events: simulate, read.", _simulate)
     parent.set_defaults(run=None)
     verbs = parent.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=parser_class)
 
@@ -33,6 +35,7 @@ def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
     simulated.add_argument(
         "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
     )
+    add_read(verb)
 
 
 def _simulate(arguments: argparse.Namespace) -> int:

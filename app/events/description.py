@@ -9,6 +9,7 @@ from pydantic.json_schema import models_json_schema
 
 from app.documents import parse_yaml
 from app.events.answers import SimulationAnswer
+from app.events.read_description import add as add_reading
 from app.events.service import EXAMPLES
 from app.openapi import COMPONENTS, JSON
 from planner_core.depth_events.file import json_schema, read_object
@@ -49,3 +50,4 @@ def add(whole: dict[str, Any]) -> None:
     operation["responses"]["200"]["content"][JSON]["examples"] = {
         name: {"value": simulate(read_object(document)).as_json()} for name, (_, document) in files.items()
     }
+    add_reading(whole)

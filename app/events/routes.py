@@ -7,8 +7,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.events import service
+from app.events import reading, service
 from app.events.description import file_request, simulation_response
+from app.events.read_description import read_request, reading_response
 from app.openapi import problems
 from app.sizing.body import JSON, document_body
 
@@ -26,3 +27,16 @@ async def simulate(request: Request) -> Response:
     """A timeline of puts and gets by queue manager in; every event message and the switches after each step out."""
     body = await document_body(request)
     return Response(await run_in_threadpool(service.simulation_json, body), media_type=JSON)
+
+
+@router.post(
+    "/read",
+    summary="Read depth event messages",
+    openapi_extra=read_request(),
+    responses={200: reading_response(), **problems(413, 415, 422)},
+    response_class=Response,
+)
+async def read(request: Request) -> Response:
+    """Files of event messages in; sets, members missing, depths reconciled and rates out."""
+    body = await document_body(request)
+    return Response(await run_in_threadpool(reading.reading_json, body), media_type=JSON)

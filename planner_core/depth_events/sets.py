@@ -409,6 +409,7 @@ def _set(number: int, group: _Group, before: EventSet | None, known: Known, seen
     is_shared = facts.is_shared
     if is_shared is None:
         is_shared = True if correl_id or len(messages) > 1 else before.is_shared if before else None
+    reconciliation = _reconciled(messages, event, before, facts)
     return EventSet(
         number=number,
         queue=group.queue,
@@ -418,8 +419,8 @@ def _set(number: int, group: _Group, before: EventSet | None, known: Known, seen
         at=group.at,
         is_at_local=all(message.created is None for message in messages),
         members=members,
-        missing=tuple(_missing(members, known, seen)) if is_shared is not False else (),
-        reconciliation=_reconciled(messages, event, before, facts),
+        missing=tuple(_missing(members, known, seen, reconciliation)) if is_shared is not False else (),
+        reconciliation=reconciliation,
         rate=_rate_of_all(members),
         most_puts=_largest_share(messages, puts=True),
         most_gets=_largest_share(messages, puts=False),
@@ -548,26 +549,43 @@ def _reconciled(
 # ---- who is missing ----------------------------------------------------------------------------------------------------
 
 
-def _missing(members: Sequence[Member], known: Known, seen: set[str]) -> Iterator[Missing]:
+def _missing(
+    members: Sequence[Member], known: Known, seen: set[str], reconciliation: Reconciliation
+) -> Iterator[Missing]:
     """Members without a message, and the likely cause."""
     there = {member.queue_manager for member in members}
-    for name in known.all_members:
-        if name in there:
-            continue
-        yield _why(name, is_enabled=known.perfmev.get(name), is_seen=name in seen)
+    names = [name for name in known.all_members if name not in there]
+    gap = reconciliation.unreconciled if reconciliation.depth_before_basis != "assumed" else None
+    did_something = bool(gap) and not any(member.counted == "shorter" for member in members)
+    candidates = [name for name in names if known.perfmev.get(name) is not False]
+    for name in names:
+        was_active = did_something and names == [name] == candidates
+        yield _why(name, is_enabled=known.perfmev.get(name), is_seen=name in seen, was_active=was_active)
 
 
-def _why(name: str, *, is_enabled: bool | None, is_seen: bool) -> Missing:
+def _why(name: str, *, is_enabled: bool | None, is_seen: bool, was_active: bool) -> Missing:
     if is_enabled is False:
         return Missing(
             name,
             "perfmev_disabled",
             f"{name} has PERFMEV(DISABLED): it writes no event. What it put and got is in no message.",
         )
+    if was_active and is_enabled is None:
+        words = (
+            f"{name} wrote nothing, although messages that the others do not account for say that it was active: it "
+            "probably had PERFMEV(DISABLED) then, or its message was not read."
+        )
+        return Missing(name, "perfmev_disabled", words)
+    if was_active:
+        words = (
+            f"{name} wrote nothing, although messages that the others do not account for say that it was active and it "
+            "has PERFMEV(ENABLED): its message was probably not read, or its SYSTEM.ADMIN.PERFM.EVENT was full."
+        )
+        return Missing(name, "not_read", words)
     if is_seen:
         words = (
             f"{name} wrote other events of the input, but none of this set: it was probably not active at the time"
-            f"{'' if is_enabled else ', or PERFMEV was switched off'}."
+            f"{'' if is_enabled else ', or had PERFMEV(DISABLED) then'}."
         )
         return Missing(name, "not_active", words)
     if is_enabled:
