@@ -380,18 +380,16 @@ class _Bench:
             second = max(lowest, second)
             return (0 if fixed else max(lowest, second - apart)), second, max(lowest, third)
 
+        fairly_low = max(lowest, self.choices["fairly_low_threshold_percent"])
+        early = min(third - apart, fairly_low)
         if self.asked.costly_up_to is not None:
-            # Larger messages are offloaded earlier, before the small ones are.
-            for second in range(third - apart, lowest - 1, -step):
+            # Larger messages are offloaded earlier and earlier, before the small ones are.
+            for second in range(early, lowest, -step):
                 yield steps(third, second)
-        fairly_low = self.choices["fairly_low_threshold_percent"]
+            early = lowest
+        is_early = self.between is not None or self.asked.costly_up_to is not None
         for last in range(third, lowest - 1, -step):
-            second = last - apart
-            if self.asked.costly_up_to is not None:
-                second = lowest
-            elif self.between is not None:
-                second = min(second, max(lowest, fairly_low))
-            yield steps(last, second)
+            yield steps(last, min(last - apart, early) if is_early else last - apart)
 
     def _rules(self, thresholds: tuple[int, int, int]) -> tuple[Rule, ...]:
         first, second = self.sizes
