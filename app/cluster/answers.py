@@ -107,7 +107,7 @@ class MessageAnswer(Answer):
     sentence: str
 
 
-class AssumptionAnswer(Answer):
+class ClusterAssumption(Answer):
     """A fact on which the answer rests."""
 
     what: str
@@ -136,5 +136,5 @@ class DecisionAnswerShape(Answer):
     steps: list[StepAnswer]
     other_mode: OtherModeAnswer
     message: Annotated[MessageAnswer | None, Field(description="With `held_for` only.")]
-    assumptions: list[AssumptionAnswer]
+    assumptions: list[ClusterAssumption]
     findings: list[FindingAnswer]

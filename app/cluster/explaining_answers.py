@@ -9,7 +9,7 @@ from pydantic import Field
 from pydantic.json_schema import models_json_schema
 
 from app.answers import Answer, FindingAnswer
-from app.cluster.answers import AssumptionAnswer, CandidateAnswer, DroppedAnswer, ModeName, StepAnswer
+from app.cluster.answers import CandidateAnswer, ClusterAssumption, DroppedAnswer, ModeName, StepAnswer
 from app.cluster.explaining import EXAMPLES, ExplainRequest, example_request, explanation_json
 from app.openapi import COMPONENTS, JSON
 
@@ -110,7 +110,7 @@ class ExplanationOfMessages(Answer):
     channels: list[WaitingChannelAnswer]
     messages: list[WaitingMessageAnswer]
     decisions: list[WaitingDecisionAnswer]
-    assumptions: list[AssumptionAnswer]
+    assumptions: list[ClusterAssumption]
     problems: list[TextProblemAnswer]
     findings: list[FindingAnswer]
 
