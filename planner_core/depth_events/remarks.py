@@ -95,8 +95,9 @@ def _first_difference(course: Course, their: Course) -> str:
 
 
 def _of_occurrences(course: Course) -> Iterator[Finding]:
+    place = {row.step: row.index for row in course.rows}
     for each in course.occurrences:
-        at = f"/timeline/{_index(course, each)}"
+        at = f"/timeline/{place[each.step]}"
         if each.is_silent:
             yield finding(
                 "EVENT_SWITCHED_SILENTLY",
@@ -112,11 +113,6 @@ def _of_occurrences(course: Course) -> Iterator[Finding]:
                 f"of {found.computed_depth}, but it is {found.depth}: {_causes(each)}.",
                 field=at,
             )
-
-
-def _index(course: Course, occurrence: Occurrence) -> int:
-    row = next(row for row in course.rows if row.step == occurrence.step)
-    return row.index or 0
 
 
 def _when(occurrence: Occurrence) -> str:

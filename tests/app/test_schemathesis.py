@@ -58,6 +58,7 @@ OPERATIONS = [
     *((method, "/api/v1/nightly-runs") for method in ("GET", "POST")),
     ("GET", "/api/v1/nightly-runs/{number}"),
     *(("GET", f"/api/v1/night/report{ending}") for ending in ("", ".md")),
+    ("POST", "/api/v1/events/simulate"),
     *(("GET", f"{STORED}{at}/{kind}") for at in ("", "/versions/{number}") for kind in OUTPUT_KINDS),
 ]
 GOOD, BAD = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
@@ -66,6 +67,7 @@ HAS_BODY = [
     ("POST", f"{UPLOADS}/{{number}}/ingest"),
     ("PUT", f"{QSG_MAP}/{{system_id}}/{{queue_manager}}"),
     ("PUT", f"{CF_LEVELS}/{{coupling_facility}}"),
+    ("POST", "/api/v1/events/simulate"),
     *((method, path) for method, path in OPERATIONS[: 1 + len(OUTPUT_KINDS)]),
 ]
 HAS_NOTHING = [("GET", CF_LEVELS), ("POST", "/api/v1/nightly-runs")]
