@@ -9,6 +9,7 @@ from typing import Literal
 from planner_core import tables
 from planner_core.demand import Demand, QueueDemand, growth_factor
 from planner_core.depth_events.advice import (
+    PARTS,
     PERCENT,
     SECONDS_PER_DAY,
     SETS_PER_CYCLE,
@@ -23,12 +24,19 @@ from planner_core.depth_events.advice import (
 )
 from planner_core.document import PlanDocument, Queue, Structure
 from planner_core.explain_filling import Phases, bundle_steps, phases_of
+from planner_core.limits import limit
 from planner_core.plan import Load, StructureResult
 from planner_core.provenance import Basis, Explanation, Input, Number, Step
 from planner_core.units import ceil_fraction
 
 Parts = tuple[tuple[Input, ...], tuple[Step, ...]]
 _HUNDREDTHS = "ceil(10000 * {}) / 100"
+_MAXDEPTH = (
+    "min(floor(full_part * messages), max(messages, floor(threshold_part * messages)), "
+    f"{limit('largest_maxdepth')})"
+)
+_QDEPTHHI = f"min({limit('default_qdepthhi_percent')}, floor(100 * floor(action_part * messages) / maxdepth))"
+_QDEPTHLO = f"floor(qdepthhi * {limit('default_qdepthlo_percent')} / {limit('default_qdepthhi_percent')})"
 
 
 def explain_depth_events(
@@ -135,25 +143,20 @@ class _Explainer:
             f"{self.at}/action_messages",
             self.advice.action_messages,
             "messages",
-            f"floor({self.share(phases, self.advice.action_percent)} * messages * bundles)",
+            f"floor(floor({self.share(phases, self.advice.action_percent)} * bundles * {PARTS}) / {PARTS} * messages)",
             (*inputs_of_size, *phases.inputs),
             (*steps, *phases.steps),
         )
 
     def shared(self) -> Mapping[str, Input]:
-        """Inputs that the figures of all queues share."""
-        limits = tables.constants("limits")
+        """Inputs that the figures of all queues share: without sources, since large plans have many queues."""
         found = {
             "action_part": self.advice.action_part,
             "threshold_part": self.advice.threshold_part,
             "full_part": self.advice.full_part,
         }
         return {
-            **{name: self.derived(name, value, "") for name, value in found.items() if value is not None},
-            **{
-                name: limits[name].as_input()
-                for name in ("largest_maxdepth", "default_qdepthhi_percent", "default_qdepthlo_percent")
-            },
+            name: Input(name, value, "", Basis.DERIVED) for name, value in found.items() if value is not None
         }
 
     # ---- a queue -----------------------------------------------------------------------------------------------------
@@ -165,30 +168,23 @@ class _Explainer:
         if advised.maxdepth is None:
             return
         messages = Input("messages", demand.messages, "messages", Basis.DERIVED)
-        depth = (messages, shared["full_part"], shared["threshold_part"], shared["largest_maxdepth"])
-        formula = "min(floor(full_part * messages), max(messages, floor(threshold_part * messages)), largest_maxdepth)"
-        yield self.made(f"{at}/maxdepth", advised.maxdepth, "messages", formula, depth)
+        depth = (messages, shared["full_part"], shared["threshold_part"])
+        yield self.made(f"{at}/maxdepth", advised.maxdepth, "messages", _MAXDEPTH, depth)
         known = Input("maxdepth", advised.maxdepth, "messages", Basis.DERIVED)
         if advised.qdepthhi is not None:
             yield self.high(f"{at}/qdepthhi", advised.qdepthhi, messages, known, shared)
         if advised.qdepthlo is not None and advised.qdepthhi is not None:
-            yield self.low(f"{at}/qdepthlo", advised.qdepthlo, advised.qdepthhi, shared)
+            yield self.low(f"{at}/qdepthlo", advised.qdepthlo, advised.qdepthhi)
 
     def high(
         self, figure: str, value: int, messages: Input, maxdepth: Input, shared: Mapping[str, Input]
     ) -> Explanation:
-        formula = "min(default_qdepthhi_percent, floor(100 * floor(action_part * messages) / maxdepth))"
-        inputs = (messages, maxdepth, shared["action_part"], shared["default_qdepthhi_percent"])
-        return self.made(figure, value, "percent", formula, inputs)
+        return self.made(figure, value, "percent", _QDEPTHHI, (messages, maxdepth, shared["action_part"]))
 
-    def low(self, figure: str, value: int, high: int, shared: Mapping[str, Input]) -> Explanation:
-        formula = "floor(qdepthhi * default_qdepthlo_percent / default_qdepthhi_percent)"
-        inputs = (
-            Input("qdepthhi", high, "percent", Basis.DERIVED),
-            shared["default_qdepthlo_percent"],
-            shared["default_qdepthhi_percent"],
+    def low(self, figure: str, value: int, high: int) -> Explanation:
+        return self.made(
+            figure, value, "percent", _QDEPTHLO, (Input("qdepthhi", high, "percent", Basis.DERIVED),)
         )
-        return self.made(figure, value, "percent", formula, inputs)
 
     def planned(
         self, at: str, planned: Planned, demand: QueueDemand, queue: Queue, shared: Mapping[str, Input]
@@ -213,7 +209,7 @@ class _Explainer:
             if "qdepthlo" in planned.given:
                 yield self.made(figure, force.qdepthlo, "percent", "qdepthlo", (low,))
             else:
-                yield self.low(figure, force.qdepthlo, force.qdepthhi or 0, shared)
+                yield self.low(figure, force.qdepthlo, force.qdepthhi or 0)
         if force.high_at is not None:
             formula = "ceil(maxdepth * qdepthhi / 100)"
             yield self.made(f"{at}/high_at_messages", force.high_at, "messages", formula, (maxdepth, high))

@@ -35,6 +35,8 @@ PERCENT = 100
 SECONDS_PER_DAY = 86_400
 SETS_PER_CYCLE = 2
 """A queue that goes up to QDEPTHHI and down to QDEPTHLO raises Queue Depth High and Queue Depth Low."""
+PARTS = 10**9
+"""Parts of the backlog are rounded down to so many of a whole, so that their explanations can be read."""
 EVENT_KEYS = ("maxdepth", "qdepthhi", "qdepthlo", "qdphiev", "qdploev", "qdpmaxev", "qsvciev", "curdepth")
 
 
@@ -357,7 +359,8 @@ def advise(
         filled = _filled(load.demand, load.rules, load.plain.pools, (action_percent, threshold))
         bundles = load.bundles_in_initsize
         parts = tuple(
-            Fraction(point.share, point.q) * bundles for point in levels(filled, action_percent, threshold)
+            Fraction(floor_fraction(Fraction(point.share, point.q) * bundles * PARTS), PARTS)
+            for point in levels(filled, action_percent, threshold)
         )
     maker = Maker.of(document, structure, load, curve)
     members = maker.members
