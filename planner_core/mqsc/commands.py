@@ -23,13 +23,14 @@ _COMMAND = re.compile(
     re.IGNORECASE,
 )
 _ANY_COMMAND = re.compile(
-    r"[ \t]*(?:DEF|ALT|DEL|DIS|CLEAR|START|STOP|SET|MOVE|BACKUP|RECOVER|REFRESH|RESET|PING|RVERIFY|SUSPEND|RESUME|ARCHIVE)[A-Z]*\b",
+    r"[ \t]*(?:DEF|ALT|DEL|DIS|CLEAR|START|STOP|SET|MOVE|BACKUP|RECOVER|REFRESH|RESET|PING|RVERIFY|SUSPEND|RESUME|ARCHIVE)[A-Z]*[ \t]+[A-Z]",
     re.IGNORECASE,
 )
 _PRESENT = re.compile(rf"^[ \t]*{_COMMAND.pattern}[ \t]*\(", re.IGNORECASE | re.MULTILINE)
 _ATTRIBUTE = re.compile(
     r"(?P<key>[A-Za-z][A-Za-z0-9]{1,11})[ \t\n]*(?:\((?P<value>[ \t\n]*'(?:[^']|'')*'[ \t\n]*|[^()']*)\))?"
 )
+_LINE_END = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 _GAP = re.compile(r"[ \t\n,;.]+")
 _SHOWN: Final = 40
 
@@ -52,6 +53,7 @@ class Command:
     line: int
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     twice: tuple[tuple[str, int], ...] = ()
+    last_line: int = 0
 
     def value(self, key: str) -> str | None:
         """The value of an attribute; None where it is not there, or has none."""
@@ -99,6 +101,17 @@ def read_commands(text: str) -> Commands:
     return Commands(tuple(found), tuple(problems))
 
 
+def without_commands(text: str) -> str:
+    """The text with the lines of these commands left empty, so that its other lines keep their numbers."""
+    if not has_commands(text):
+        return text
+    taken: set[int] = set()
+    for command in read_commands(text).commands:
+        taken |= set(range(command.line, command.last_line + 1))
+    lines = _LINE_END.split(text)
+    return "\n".join("" if number in taken else line for number, line in enumerate(lines, start=1))
+
+
 @dataclass(slots=True)
 class _Whole:
     """A command with its continuation lines, and where each line begins in it."""
@@ -114,7 +127,7 @@ class _Whole:
 def _joined(text: str) -> Iterator[_Whole]:
     current: _Whole | None = None
     goes_on = ""
-    for number, raw in enumerate(re.split(r"\r\n|[\n\r\x85\u2028\u2029]", text), start=1):
+    for number, raw in enumerate(_LINE_END.split(text), start=1):
         line = raw.rstrip()
         if line.startswith(("*", "//")) or (not line.strip() and not goes_on) or line == "/*":
             continue
@@ -167,7 +180,9 @@ def _read(whole: _Whole, start: int, command: re.Match[str], problems: list[Line
         else:
             attributes[key] = Attribute(value, at)
         position = match.end()
-    return None if name is None else Command(verb, kind, name, line, attributes, tuple(twice))
+    return (
+        None if name is None else Command(verb, kind, name, line, attributes, tuple(twice), whole.lines[-1])
+    )
 
 
 def _plain(value: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from planner_core import names
 from planner_core.findings import finding
 from planner_core.limits import limit
+from planner_core.mqsc.commands import without_commands
 from planner_core.mqsc.displays import CfStatus, CfStruct, read_mq
 from planner_core.running.line_findings import LineFinding
 from planner_core.units import format_size
@@ -19,6 +20,7 @@ def _at(code: str, message: str, line: int, name: str | None = None) -> LineFind
 
 def lint_displays(text: str, *, queue_managers: int | None = None) -> tuple[list[LineFinding], int]:
     """Findings on the displays of a text, and how many structures they show."""
+    text = without_commands(text)
     xcf, mq = read_xcf(text), read_mq(text)
     found: list[LineFinding] = []
     count = len(xcf.structures) + len(mq.structures) + len(mq.statuses)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from planner_core.findings import SEVERITIES, finding
+from planner_core.mqsc.commands import without_commands
 from planner_core.running.displays import lint_displays
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.lint_mqsc import has_mqsc, lint_mqsc
@@ -55,7 +56,10 @@ def lint(text: str, *, cfcc_level: int | None = None, queue_managers: int | None
     if has_policy(text):
         kinds.append("policy")
         lines, count = lint_policy(
-            text, cfcc_level=cfcc_level, queue_managers=queue_managers, is_mixed=commands or bool(displayed)
+            without_commands(text),
+            cfcc_level=cfcc_level,
+            queue_managers=queue_managers,
+            is_mixed=bool(displayed),
         )
         found += lines
         structures += count
