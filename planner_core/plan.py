@@ -46,6 +46,7 @@ from planner_core.system_structure import SystemSizes, system_queues, system_siz
 from planner_core.units import bytes_to_kib_ceil, ceil_div, ceil_fraction, round_up
 
 if TYPE_CHECKING:
+    from planner_core.cluster.load import ClusterLoad
     from planner_core.fitted import CurveComparison
 
 Role = Literal["admin", "application", "system"]
@@ -292,6 +293,8 @@ class PlanResult:
     core_version: str = field(default=CORE_VERSION)
     comparison: CurveComparison | None = None
     """The same plan under the published curve beside the fitted one; only where it was asked for."""
+    clusters: ClusterLoad | None = None
+    """What clusters put on the structures; None where the document names none."""
 
     def as_json(self, *, explain: bool = False) -> dict[str, object]:
         """JSON-ready; with `explain`, every figure's formula, inputs, steps, source and basis.
@@ -313,6 +316,8 @@ class PlanResult:
             },
             "findings": [finding.as_json() for finding in self.findings],
         }
+        if self.clusters is not None:
+            found["clusters"] = self.clusters.as_json()
         if self.comparison is not None:
             found["comparison"] = self.comparison.as_json()
         if explain:
@@ -347,10 +352,24 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
     found: list[Finding] = list(choice.findings if curve is None else checks.check_fitted(document, curve))
     found.extend(checks.check_plan(document, structures))
     found.extend(checks.check_perfmev(document))
+    clusters = _clusters(document, structures, used)
+    found.extend(clusters.findings if clusters is not None else ())
     for structure in structures:
         found.extend(checks.check_structure(document, structure))
     findings = in_order(checks.acknowledge(document, found) if document.acknowledged else found)
-    return PlanResult(document=document, curve=used, structures=structures, findings=findings)
+    return PlanResult(
+        document=document, curve=used, structures=structures, findings=findings, clusters=clusters
+    )
+
+
+def _clusters(
+    document: PlanDocument, structures: Sequence[StructureResult], curve: Curve
+) -> ClusterLoad | None:
+    if not document.clusters:
+        return None
+    from planner_core.cluster.load import load_of  # it works plans out itself
+
+    return load_of(document, structures, curve=curve)
 
 
 def evaluate_structure(
