@@ -9,6 +9,7 @@ from typing import Final
 
 from planner_core import tables
 from planner_core.depth_events.file import (
+    AlterQmgr,
     AlterQueue,
     BackoutGet,
     BackoutPut,
@@ -51,6 +52,8 @@ def findings_of(file: DepthEventFile, course: Course) -> Iterator[Finding]:
 def _of_readings(file: DepthEventFile, course: Course) -> Iterator[Finding]:
     """Play the timeline with each reading turned round, and say where that gives something else."""
     for name, other in course.readings.others():
+        if not _can_matter(file, name):
+            continue
         their = play(file, other)
         if _told(their) == _told(course):
             continue
@@ -62,6 +65,22 @@ def _of_readings(file: DepthEventFile, course: Course) -> Iterator[Finding]:
             f"{_first_difference(course, their)}.",
             field=f"/readings/{name}",
         )
+
+
+def _can_matter(file: DepthEventFile, reading: str) -> bool:
+    """Whether the timeline has what the reading is about; playing it once more costs as much as the answer."""
+    if reading == "rounding":
+        return _has_rounded(file)
+    perfmevs = {each.perfmev for each in file.queue_managers}
+    perfmevs |= {step.perfmev for step in file.timeline if isinstance(step, AlterQmgr)}
+    return "DISABLED" in perfmevs and any(queue.is_shared for queue in file.queues)
+
+
+def _has_rounded(file: DepthEventFile) -> bool:
+    """Whether a High threshold is, or may come to be, no whole number of messages."""
+    return any(queue.limits.is_high_rounded for queue in file.queues) or any(
+        isinstance(step, AlterQueue) for step in file.timeline
+    )
 
 
 def _told(course: Course) -> list[tuple[object, ...]]:
@@ -238,7 +257,7 @@ def _assumptions(file: DepthEventFile) -> Iterator[_Assumption]:
         Basis.DERIVED,
         tables.source("mq_depth_events", ""),
     )
-    if any(queue.limits.is_high_rounded for queue in file.queues) or AlterQueue in has:
+    if _has_rounded(file):
         yield _Assumption(
             f"A threshold that is no whole number of messages: rounding is {given['rounding']!r}.",
             Basis.ASSUMED,

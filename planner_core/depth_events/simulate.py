@@ -27,7 +27,7 @@ from planner_core.depth_events.model import (
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding, in_order
 
-MOST_EVENTS: Final = 50_000
+MOST_EVENTS: Final = 20_000
 """Event messages of one timeline; one that gives more is refused."""
 START: Final = "beginning"
 
