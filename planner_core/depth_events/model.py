@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from enum import Enum, StrEnum
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeVar
 
 from planner_core.units import ceil_fraction, floor_fraction
 
@@ -80,20 +80,29 @@ class Readings:
 
     def others(self) -> tuple[tuple[str, Readings], ...]:
         """The same with one of them turned round, each with the name of that one."""
-        return tuple(
-            (name, replace(self, **{name: other}))
-            for name, values in _CHOICES.items()
-            for other in values
-            if other is not getattr(self, name)
+        detector = _other(DisabledDetector, self.disabled_detector)
+        statistics = _other(StatisticsOfDisabled, self.statistics_of_disabled)
+        return (
+            ("disabled_detector", replace(self, disabled_detector=detector)),
+            ("statistics_of_disabled", replace(self, statistics_of_disabled=statistics)),
+            ("rounding", replace(self, rounding=_other(Rounding, self.rounding))),
         )
 
 
-_CHOICES: Final[dict[str, type[StrEnum]]] = {
-    "disabled_detector": DisabledDetector,
-    "statistics_of_disabled": StatisticsOfDisabled,
-    "rounding": Rounding,
+_Reading = TypeVar("_Reading", bound=StrEnum)
+
+
+def _other(values: type[_Reading], value: _Reading) -> _Reading:
+    (found,) = set(values) - {value}
+    return found
+
+
+READING_VALUES: Final = {
+    "disabled_detector": tuple(value.value for value in DisabledDetector),
+    "statistics_of_disabled": tuple(value.value for value in StatisticsOfDisabled),
+    "rounding": tuple(value.value for value in Rounding),
 }
-READING_VALUES: Final = {name: tuple(value.value for value in values) for name, values in _CHOICES.items()}
+"""The values of each reading, the default first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from app.cli import main
 from app.events.answers import SimulationAnswer
 from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, read_yaml_or_json
-from planner_core.depth_events.file import json_schema
+from planner_core.depth_events.file import json_schema, read_object
 from planner_core.depth_events.model import READING_VALUES
 from planner_core.depth_events.simulate import simulate
 from planner_core.errors import InputInvalid
@@ -179,8 +179,6 @@ _OURS = {
 
 
 def _answer(document: Json) -> Json:
-    from planner_core.depth_events.file import read_object
-
     return simulate(read_object(document)).as_json()
 
 

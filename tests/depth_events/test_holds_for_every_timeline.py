@@ -19,7 +19,7 @@ CALLS = ("put", "get", "put", "get", "put", "get", "expire")
 @st.composite
 def queues(draw: st.DrawFn, make: str) -> Json:
     high, low = sorted(draw(st.tuples(st.integers(0, 100), st.integers(0, 100))), reverse=True)
-    attributes = {
+    attributes: Json = {
         "maxdepth": draw(st.integers(0, 40)), "qdepthhi": high, "qdepthlo": low, "depth": draw(st.integers(0, 20)),
         "qdphiev": draw(SWITCH), "qdploev": draw(SWITCH), "qdpmaxev": draw(SWITCH),
     }  # fmt: skip

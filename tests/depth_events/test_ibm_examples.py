@@ -49,8 +49,8 @@ def test_every_event_of_the_example_has_the_printed_figures(
     found = [
         (
             each.event.reason,
-            each.at / MINUTE,
-            (each.at - each.time_since_reset) / MINUTE,
+            int(each.at) // MINUTE,
+            (int(each.at) - each.time_since_reset) // MINUTE,
             each.high_q_depth,
             each.msg_enq_count,
             each.msg_deq_count,
@@ -94,7 +94,7 @@ def test_queue_full_is_written_for_the_first_rejected_put_only() -> None:
             do("rejected", "QM1", "LQ1", 3, at=2),
         ],
     )
-    assert [(each.event.reason, each.at) for each in simulation.course.events] == [(2053, 1)]
+    assert [(each.event.reason, int(each.at)) for each in simulation.course.events] == [(2053, 1)]
     assert simulation.course.rows[2].took_effect == 0
 
 

@@ -56,7 +56,7 @@ def test_a_high_event_enabled_above_its_threshold_occurs_at_the_next_put() -> No
     simulation = play(
         [QM1], [queue], [enable, do("get", "QM1", "LQ1", 50, at=2), do("put", "QM1", "LQ1", 1, at=3)]
     )
-    assert [(each.at, each.event) for each in simulation.course.occurrences] == [(3, Event.HIGH)]
+    assert [(int(each.at), each.event) for each in simulation.course.occurrences] == [(3, Event.HIGH)]
 
 
 def test_lowering_maxdepth_below_the_depth_makes_the_next_put_a_queue_full_that_leaves_high_enabled() -> None:
