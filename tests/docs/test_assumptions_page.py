@@ -29,6 +29,7 @@ PROMISED = (
     "Waiting cluster messages",
     "Acknowledged findings",
     "Queue depth events",
+    "Queue depths",
 )
 
 

@@ -33,6 +33,7 @@ SECTIONS = {
     "Offload": ("structures offload", "/structures/0/offload"),
     "OffloadRule": ("structures offload rules", "/structures/0/offload/rules/0"),
     "Queue": ("structures queues", "/structures/0/queues/0"),
+    "QueueManagerRates": ("structures queues queue_manager_rates", "/structures/0/queues/0/queue_manager_rates/QM01"),
     "Acknowledgement": ("acknowledged", "/acknowledged/0"),
     "MessageSizes": ("structures queues message_bytes", "/structures/1/queues/0/message_bytes"),
 }
@@ -86,7 +87,10 @@ def read_field(name: str, key: str, value: Json) -> Json:
     plan = read_object(placed(SECTIONS[name][1], key, value))
     found: Any = plan
     for step in filter(None, SECTIONS[name][1].split("/")):
-        found = found[int(step)] if isinstance(found, list) else getattr(found, step)
+        if isinstance(found, list | dict):
+            found = found[int(step) if isinstance(found, list) else step]
+        else:
+            found = getattr(found, step)
     return getattr(found, key)
 
 
@@ -105,6 +109,8 @@ def placed(pointer: str, key: str, value: Json) -> dict[str, Any]:
         queue |= {"put_rate_per_s": 1, "outage_minutes": 1} if key != "backlog" else {}
     if key == "backlog" and value is None:
         plan["structures"][0]["queues"][0] |= {"put_rate_per_s": 1, "outage_minutes": 1}
+    if key == "get_rate_per_s" and pointer == "/structures/0/queues/0":
+        plan["structures"][0]["queues"][0]["put_rate_per_s"] = 1
     here = plan
     for step in filter(None, pointer.split("/")):
         here = here[int(step)] if isinstance(here, list) else here.setdefault(step, {})
