@@ -116,6 +116,7 @@ _AMQ = re.compile(r"\b(?P<id>AMQ[0-9]{4})[A-Z]?:(?P<shows>[ \t]*Display\b)?[^(\n
 _RUNMQSC = re.compile(r"\bStarting MQSC for queue manager (?P<name>[A-Za-z0-9._/%]{1,48}?)\.?[ \t]*$")
 _WORD = re.compile(r"(?<![^ \t\n])[A-Z]{3,9}(?![^ \t\n])")
 _BY_KEYWORD: Final = {kind.keyword: kind for kind in KINDS}
+_BY_WORD: Final = {**{kind.name: kind for kind in KINDS}, **_BY_KEYWORD}
 _BY_AMQ: Final = {kind.amq: (kind, kind.amq_keyword or kind.keyword) for kind in KINDS if kind.amq}
 _NOTHING: Final = (Kind("", ""), "")
 """Announced by a message, and not read here."""
@@ -217,7 +218,7 @@ class _Reader:
             if details or _ONE_EACH.search(line.text):
                 self.current = None
             if details:
-                kind = _BY_KEYWORD.get(details["what"])
+                kind = _BY_WORD.get(details["what"])
                 self.announced = (kind, kind.keyword) if kind else _NOTHING
             elif _ONE_EACH.search(line.text):
                 self.announced = None
