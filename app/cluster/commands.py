@@ -43,7 +43,18 @@ def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
         help="the eight eliminations of IBM's article (default), or the algorithm of its reference",
     )
     answers(decided)
+    _add_load(verb)
     explain_command.add(verb, answers)
+
+
+def _add_load(
+    verb: Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser],
+) -> None:
+    loaded = verb(
+        "load", "What the clusters of a plan put on its structures, normally and when something fails.", _load
+    )
+    loaded.add_argument("file", metavar="PLAN", help="the plan document; - for standard input")
+    answers(loaded)
 
 
 def answers(made: argparse.ArgumentParser) -> None:
@@ -78,6 +89,48 @@ def _decide(arguments: argparse.Namespace) -> int:
     else:
         found = answer(service.read_file(Path(arguments.file)), mode=arguments.mode)
     return give(arguments, found.as_json(), _lines(found))
+
+
+def _load(arguments: argparse.Namespace) -> int:
+    from app.cluster.service import load_answer
+    from app.curves.from_settings import CurvesOfSettings
+    from app.documents import read_file, read_text
+
+    document = (
+        read_text(sys.stdin.buffer.read()) if arguments.file == "-" else read_file(Path(arguments.file))
+    )
+    answer = load_answer(document, CurvesOfSettings())
+    return give(arguments, answer, _load_lines(answer))
+
+
+def _load_lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    if not answer["flows"]:
+        yield "The plan has no clusters: write them under the key clusters."
+    for flow in answer["flows"]:
+        yield f"{flow['cluster']} {flow['queue']}: {_rate(flow['rate_per_s'])} messages a second"
+        for queue in flow["physical_queues"]:
+            kind = f"shared queue of {queue['name']}" if queue["shared"] else queue["name"]
+            yield f"  {kind}: {_rate(queue['rate_per_s'])} ({_rate(queue['share_percent'])} %)"
+    for structure in answer["structures"]:
+        yield f"{structure['structure']}: {_rate(structure['rate_per_s'])} messages a second"
+        for each in structure["failures"]:
+            change = each["change_percent"]
+            yield (
+                f"  {each['kind'].replace('_', ' ')} {each['name']} fails: {_rate(each['rate_per_s'])} a second"
+                + (f" ({change:+.1f} %)" if change is not None else "")
+                + f"; must hold {each['messages']}"
+                + ("" if each["holds_in_initsize"] else ", more than INITSIZE holds")
+            )
+        worst = structure["survives"]
+        if worst is not None:
+            yield (
+                f"  survives all with INITSIZE {worst['initsize_kib']}K, SIZE {worst['size_kib']}K "
+                f"({worst['messages']} messages, {worst['kind'].replace('_', ' ')} {worst['name']})"
+            )
+
+
+def _rate(value: float) -> str:
+    return f"{value:.3f}".rstrip("0").rstrip(".")
 
 
 def _lines(found: DecisionAnswer) -> Iterator[str]:

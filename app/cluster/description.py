@@ -7,14 +7,17 @@ from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
-from app.cluster.answers import DecisionAnswerShape
-from app.cluster.service import EXAMPLES, MODES
+from app.cluster.answers import ClusterLoadAnswer, DecisionAnswerShape
+from app.cluster.service import EXAMPLES, MODES, load_answer
+from app.curves.kept import NoCurves
 from app.documents import parse_yaml
 from app.openapi import COMPONENTS, JSON
+from app.sizing.examples import examples
 from planner_core.cluster.answer import answer
 from planner_core.cluster.file import json_schema, read_object
+from planner_core.document import read_object as plan_from
 
-DECIDE = "/api/v1/cluster/decide"
+DECIDE, LOAD = "/api/v1/cluster/decide", "/api/v1/cluster/load"
 MODE = {
     "name": "mode",
     "in": "query",
@@ -38,7 +41,8 @@ def answer_response(name: str, description: str) -> dict[str, Any]:
 def add(whole: dict[str, Any]) -> None:
     """Put the components and examples into the whole description; it is called when first asked for."""
     _, models = models_json_schema(
-        [(DecisionAnswerShape, "serialization")], ref_template=COMPONENTS + "{model}"
+        [(model, "serialization") for model in (DecisionAnswerShape, ClusterLoadAnswer)],
+        ref_template=COMPONENTS + "{model}",
     )
     document: dict[str, Any] = json.loads(json.dumps(json_schema()).replace("#/$defs/", COMPONENTS))
     made = {**models["$defs"], **document.pop("$defs"), "DecisionInput": document}
@@ -53,4 +57,12 @@ def add(whole: dict[str, Any]) -> None:
     }
     operation["responses"]["200"]["content"][JSON]["examples"] = {
         name: {"value": answer(read_object(document)).as_json()} for name, (_, document) in files.items()
+    }
+    load = whole["paths"][LOAD]["post"]
+    load["requestBody"]["content"][JSON]["examples"] = {
+        name: {"summary": example.summary, "value": example.document} for name, example in examples().items()
+    }
+    load["responses"]["200"]["content"][JSON]["examples"] = {
+        name: {"value": load_answer(plan_from(example.document), NoCurves())}
+        for name, example in examples().items()
     }

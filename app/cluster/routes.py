@@ -12,8 +12,9 @@ from starlette.responses import Response
 
 from app.cluster import service
 from app.cluster.description import answer_response, decision_request
-from app.openapi import problems
+from app.openapi import plan_request, problems
 from app.sizing.body import JSON, document_body
+from app.sizing.routes import curves_of
 from planner_core.cluster.model import Mode
 
 router = APIRouter(prefix="/api/v1/cluster", tags=["clusters"])
@@ -36,6 +37,26 @@ async def decide(request: Request) -> Response:
     mode = mode_of(request)
     body = await document_body(request)
     return Response(await run_in_threadpool(partial(service.decision_json, mode=mode), body), media_type=JSON)
+
+
+@router.post(
+    "/load",
+    summary="What clusters put on the structures of a plan",
+    openapi_extra=plan_request(),
+    responses={
+        200: answer_response(
+            "ClusterLoadAnswer",
+            "Rates and shares, what changes when something fails, and the sizes that survive it.",
+        ),
+        **problems(413, 415, 422),
+    },
+    response_class=Response,
+)
+async def load(request: Request) -> Response:
+    """A plan document in; the load of its `clusters` on its structures out, normally and for each failure."""
+    body = await document_body(request)
+    answer = partial(service.load_json, curves=curves_of(request))
+    return Response(await run_in_threadpool(answer, body), media_type=JSON)
 
 
 def mode_of(request: Request) -> Mode:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from pydantic_core import to_json
 
+from app.curves.kept import Curves
+from app.curves.resolve import evaluate
 from app.documents import parse_text
 from planner_core.cluster.answer import DecisionAnswer, answer
 from planner_core.cluster.file import WHAT, DecisionFile, read_object
 from planner_core.cluster.model import Mode
-from planner_core.document import parse_json
+from planner_core.document import PlanDocument, parse_json, read_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 
 LARGEST_FILE_BYTES = 2**20
@@ -96,6 +98,21 @@ def decision_json(body: bytes, *, mode: Mode) -> bytes:
     except DocumentInvalid as error:
         raise InputInvalid(WHAT, error.problems) from None
     return to_json(answer(read_object(parsed), mode=mode).as_json())
+
+
+def load_answer(document: PlanDocument, curves: Curves) -> dict[str, Any]:
+    """What the clusters of a plan put on its structures."""
+    result = evaluate(document, curves, compares=False)
+    load = result.clusters
+    found: dict[str, Any] = {"qsg": document.qsg}
+    found |= load.as_json() if load is not None else {"flows": [], "structures": [], "assumptions": []}
+    own = [item.as_json() for item in result.findings if item.code.startswith("CLUSTER_")]
+    return {**found, "findings": own}
+
+
+def load_json(body: bytes, *, curves: Curves) -> bytes:
+    """The answer to a plan document, as JSON text."""
+    return to_json(load_answer(read_json(body), curves))
 
 
 def _invalid(message: str) -> NoReturn:

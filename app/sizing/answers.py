@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.answers import Absent, Answer, FindingAnswer
+from app.cluster.answers import ClustersAnswer
 
 Number = Annotated[int | str, Field(description="A whole number, or an exact one as text: 2018.688, 1/3.")]
 
@@ -241,6 +242,10 @@ class PlanResultAnswer(Answer):
     structures: list[StructureAnswer]
     totals: TotalsAnswer
     findings: list[FindingAnswer]
+    clusters: Annotated[
+        ClustersAnswer | Absent,
+        Field(description="With `clusters` in the document only: what they put on the structures."),
+    ] = None
     comparison: Annotated[
         ComparisonAnswer | Absent,
         Field(description="With a fitted curve only: the same plan under the published one."),
