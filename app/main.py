@@ -44,6 +44,7 @@ from app.templating import STATIC_DIR
 from app.uploads import description as uploads_description
 from app.uploads import routes as uploads
 from app.usage import routes as usage
+from app.whatif import placement_description
 from app.whatif import routes as whatif
 from planner_core import CORE_VERSION
 
@@ -125,6 +126,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         events_description.add,
         cluster_description.add,
         waiting_description.add,
+        placement_description.add,
     )
     for router in (
         sizing.router,
