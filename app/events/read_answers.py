@@ -99,7 +99,7 @@ class ReadReconciliationAnswer(Answer):
     msg_deq_count: Annotated[int, Field(description="Sum over the members.")]
     computed_depth: int | None
     told_depth: int | None
-    told_basis: Literal["high_q_depth", "qdepthlo"] | None
+    told_basis: Literal["high_q_depth", "maxdepth", "qdepthlo"] | None
     unreconciled: Annotated[int | None, Field(description="Told less computed.")]
     depth: Annotated[int | None, Field(description="The depth at the event, as well as it is known.")]
 

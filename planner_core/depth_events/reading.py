@@ -273,7 +273,7 @@ def _of_queues(sets: Sequence[EventSet], known: Known) -> Iterator[Finding]:
         expected = facts.high_depth if each.event is Event.HIGH else facts.maxdepth
         if high is None or expected is None or each.event is Event.LOW:
             continue
-        if high < expected:
+        if high < expected and any(m.message.enqueued or not each.is_shared for m in each.members):
             attribute = "QDEPTHHI of MAXDEPTH are" if each.event is Event.HIGH else "MAXDEPTH is"
             yield finding(
                 "READ_SET_HIGH_DEPTH",
@@ -281,6 +281,9 @@ def _of_queues(sets: Sequence[EventSet], known: Known) -> Iterator[Finding]:
                 "were others then, or the message of the queue manager that put last is missing.",
                 field=_at(each, "/high_q_depth"),
             )
+
+
+_TOLD: Final = {"high_q_depth": "HighQDepth", "maxdepth": "MAXDEPTH", "qdepthlo": "QDEPTHLO"}
 
 
 def _of_depths(each: EventSet) -> Iterator[Finding]:
@@ -292,7 +295,7 @@ def _of_depths(each: EventSet) -> Iterator[Finding]:
             if found.depth_before_basis == "assumed"
             else f"from {found.depth_before} before, {found.computed_depth} messages"
         )
-        told = "HighQDepth tells" if found.told_basis == "high_q_depth" else "QDEPTHLO tells"
+        told = f"{_TOLD[found.told_basis or 'high_q_depth']} tells"
         yield finding(
             "READ_SET_UNRECONCILED",
             f"{_name(each)}: {found.enqueued} puts and {found.dequeued} gets make, {start}; {told} {found.told_depth}. "
@@ -332,7 +335,7 @@ def _assumptions(sets: Sequence[EventSet], known: Known) -> Iterator[dict[str, s
     if any(each.reconciliation.told_basis == "high_q_depth" for each in sets):
         yield _assumed(
             "The depth at a Queue Depth High or Queue Full event is the largest HighQDepth of its set: the put that met the "
-            "condition saw that depth.",
+            "condition, or the last one before it, saw that depth.",
             Basis.DERIVED,
             events,
         )

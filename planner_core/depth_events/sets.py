@@ -22,6 +22,7 @@ from planner_core.depth_events.model import EVENT_OF_REASON, Event, Limits
 from planner_core.depth_events.readers.message import EventMessage, iso
 
 GroupedBy = Literal["correl_id", "time", "order"]
+ToldBasis = Literal["high_q_depth", "maxdepth", "qdepthlo"]
 Cause = Literal["perfmev_disabled", "not_active", "not_read", "not_known"]
 DEFAULT_WINDOW_S: Final = 5
 """Seconds within which messages without CorrelId are taken for one set: a broadcast in a sysplex takes far less, a
@@ -152,7 +153,7 @@ class Reconciliation:
     dequeued: int
     computed_depth: int | None
     told_depth: int | None
-    told_basis: Literal["high_q_depth", "qdepthlo"] | None
+    told_basis: ToldBasis | None
 
     @property
     def unreconciled(self) -> int | None:
@@ -409,7 +410,7 @@ def _set(number: int, group: _Group, before: EventSet | None, known: Known, seen
     is_shared = facts.is_shared
     if is_shared is None:
         is_shared = True if correl_id or len(messages) > 1 else before.is_shared if before else None
-    reconciliation = _reconciled(messages, event, before, facts)
+    reconciliation = _reconciled(messages, event, before, facts, is_shared=is_shared)
     return EventSet(
         number=number,
         queue=group.queue,
@@ -519,7 +520,12 @@ def _largest_share(messages: Sequence[EventMessage], *, puts: bool) -> Share | N
 
 
 def _reconciled(
-    messages: Sequence[EventMessage], event: Event, before: EventSet | None, facts: QueueFacts
+    messages: Sequence[EventMessage],
+    event: Event,
+    before: EventSet | None,
+    facts: QueueFacts,
+    *,
+    is_shared: bool | None,
 ) -> Reconciliation:
     enqueued = sum(message.enqueued or 0 for message in messages)
     dequeued = sum(message.dequeued or 0 for message in messages)
@@ -535,15 +541,28 @@ def _reconciled(
     computed = None if start is None else start + enqueued - dequeued
     if computed is not None and computed < 0 and basis == "assumed":
         start, basis, computed = None, None, None  # more was got than put: it was not empty
-    told: int | None
-    told_basis: Literal["high_q_depth", "qdepthlo"] | None
-    if event is Event.LOW:
-        told = facts.low_depth
-        told_basis = None if told is None else "qdepthlo"
-    else:
-        told = max((m.high_depth for m in messages if m.high_depth is not None), default=None)
-        told_basis = None if told is None else "high_q_depth"
+    told, told_basis = _told_depth(messages, event, facts, is_shared=is_shared)
     return Reconciliation(start, basis, enqueued, dequeued, computed, told, told_basis)
+
+
+def _told_depth(
+    messages: Sequence[EventMessage], event: Event, facts: QueueFacts, *, is_shared: bool | None
+) -> tuple[int | None, ToldBasis | None]:
+    """The depth that the event itself tells, and what tells it.
+
+    A queue manager compares HighQDepth of a shared queue at its own puts: without a put it tells nothing.
+    """
+    if event is Event.LOW:
+        return facts.low_depth, None if facts.low_depth is None else "qdepthlo"
+    if event is Event.FULL and facts.maxdepth is not None:
+        return facts.maxdepth, "maxdepth"
+    high = max(
+        (m.high_depth for m in messages if m.high_depth is not None and (m.enqueued or not is_shared)),
+        default=None,
+    )
+    if high is None or (facts.high_depth is not None and event is Event.HIGH and high < facts.high_depth):
+        return None, None
+    return high, "high_q_depth"
 
 
 # ---- who is missing ----------------------------------------------------------------------------------------------------

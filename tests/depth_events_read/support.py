@@ -35,7 +35,11 @@ class Told:
 
 
 def message(
-    told: Told | None = None, *, place: str = "line 1", file: str = "events", **values: Any
+    told: Told | None = None,
+    *,
+    place: str = "line 1",
+    file: str = "events",
+    **values: Any,  # noqa: ANN401
 ) -> EventMessage:
     """The message itself, as every reader should give it."""
     told = replace(told or Told(), **values)

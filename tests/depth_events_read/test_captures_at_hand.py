@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from planner_core.depth_events.readers import read_events
 
-FOLDER = Path(__file__).parents[3] / "shared" / "data" / "events"
+FOLDER = Path(
+    os.environ.get("CFPLAN_EVENT_SAMPLES", Path(__file__).parents[3] / "shared" / "data" / "events")
+)
 CASES = {
     "perfm_2224_zos_be_ebcdic500.hex": ("MQP1", "APP.SHARED.Q1"),
     "perfm_2224_le_ascii819.hex": ("QM1", "APP.Q1"),
