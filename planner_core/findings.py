@@ -1247,6 +1247,31 @@ _KINDS: tuple[FindingKind, ...] = (
 
 CATALOGUE: Mapping[str, FindingKind] = {kind.code: kind for kind in _KINDS}
 
+DEPTH_EVENT_CODES = frozenset(
+    {
+        "DEPTH_EVENTS_ALL_OFF",
+        "DEPTH_EVENTS_ONLY_FULL",
+        "DEPTH_HIGH_EVENT_SPENT",
+        "HIGH_EVENTS_LEAVE_A_GAP",
+        "HIGH_EVENT_TOO_LATE_AT_NET_RATES",
+        "MAXDEPTHS_ABOVE_CAPACITY",
+        "MAXDEPTH_ABOVE_CAPACITY",
+        "MAXDEPTH_BELOW_BACKLOG",
+        "MAXDEPTH_UNLIMITED_WITH_EVENTS",
+        "NO_QDEPTHHI_SERVES",
+        "PERFMEV_DIFFERS",
+        "PERFMEV_NOT_STATED",
+        "PERFMEV_OFF",
+        "QDEPTHHI_ABOVE_CAPACITY",
+        "QDEPTHHI_AFTER_ACTION_LEVEL",
+        "QDEPTHHI_BELOW_QDEPTHLO",
+        "QDEPTHHI_EQUALS_QDEPTHLO",
+        "SERVICE_INTERVAL_ON_SHARED_QUEUE",
+        "SILENT_SWITCHES",
+    }
+)
+"""What a plan's queue depths can earn."""
+
 
 @cache
 def _source_of(code: str) -> Source:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.events.advise_command import add_advise
 from app.events.read_command import add_read
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.Arg
 
 def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
     """Add the commands to the command line."""
-    parent = commands("events", "Queue depth events: simulate, read.", _simulate)
+    parent = commands("events", "Queue depth events: simulate, read, advise.", _simulate)
     parent.set_defaults(run=None)
     verbs = parent.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=parser_class)
 
@@ -36,6 +37,7 @@ def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
         "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
     )
     add_read(verb)
+    add_advise(verb)
 
 
 def _simulate(arguments: argparse.Namespace) -> int:

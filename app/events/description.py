@@ -8,6 +8,7 @@ from typing import Any
 from pydantic.json_schema import models_json_schema
 
 from app.documents import parse_yaml
+from app.events.advise_description import add as add_advice
 from app.events.answers import SimulationAnswer
 from app.events.read_description import add as add_reading
 from app.events.service import EXAMPLES
@@ -51,3 +52,4 @@ def add(whole: dict[str, Any]) -> None:
         name: {"value": simulate(read_object(document)).as_json()} for name, (_, document) in files.items()
     }
     add_reading(whole)
+    add_advice(whole)

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from app.answers import Absent, Answer, FindingAnswer
 from app.cluster.answers import ClustersAnswer
+from app.events.advise_answers import DepthEventsAnswer
 
 Number = Annotated[int | str, Field(description="A whole number, or an exact one as text: 2018.688, 1/3.")]
 
@@ -148,6 +149,9 @@ class StructureAnswer(Answer):
     ] = None
     db2: Annotated[Db2Answer | Absent, Field(description="With offload to Db2 only.")] = None
     smds: Annotated[SmdsAnswer | Absent, Field(description="With offload to SMDS only.")] = None
+    depth_events: Annotated[
+        DepthEventsAnswer | Absent, Field(description="Of structures with queues: advice on their depths.")
+    ] = None
 
 
 class TotalsAnswer(Answer):

@@ -314,7 +314,7 @@ def assumptions(advice: DepthAdvice) -> Sequence[Mapping[str, str]]:
                 "assumed",
             )
         )
-    return [{"text": text, "basis": basis, "source": source} for text, basis in said]
+    return [{"assumed": text, "basis": basis, "source": source} for text, basis in said]
 
 
 # ---- working it out -------------------------------------------------------------------------------------------------
