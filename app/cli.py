@@ -23,6 +23,7 @@ from app.night.commands import add as add_night
 from app.plans.commands import add as add_plans
 from app.simulate_commands import add as add_simulate
 from app.smf_commands import add as add_smf
+from app.whatif.commands import add as add_whatif
 from planner_core.errors import SHOWN_PROBLEMS, DocumentInvalid, OutputRefused, PlannerError, PlanRefused
 from planner_core.findings import Finding, in_order
 from planner_core.provenance import plain_number
@@ -220,6 +221,7 @@ def _parser() -> argparse.ArgumentParser:
     add_simulate(command)
     add_events(command, _Parser)
     add_cluster(command, _Parser)
+    add_whatif(command, _whole, _Parser)
 
     serve = command("serve", "Serve the web application.", _serve)
     serve.add_argument("--host", help="address to listen on (default: the settings', 127.0.0.1)")

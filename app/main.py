@@ -44,7 +44,7 @@ from app.templating import STATIC_DIR
 from app.uploads import description as uploads_description
 from app.uploads import routes as uploads
 from app.usage import routes as usage
-from app.whatif import placement_description
+from app.whatif import placement_description, structure_answers, structure_routes
 from app.whatif import routes as whatif
 from planner_core import CORE_VERSION
 
@@ -127,6 +127,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         cluster_description.add,
         waiting_description.add,
         placement_description.add,
+        structure_answers.add,
     )
     for router in (
         sizing.router,
@@ -140,6 +141,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         cluster.router,
         waiting.router,
         whatif.router,
+        structure_routes.router,
         health,
         reference_api.router,
         api_docs.router,

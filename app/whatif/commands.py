@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.whatif.structure_commands import add as add_structure
+
 if TYPE_CHECKING:
     from planner_core.document import PlanDocument
 
@@ -40,7 +42,8 @@ def add(commands: Command, whole: Whole, parser_class: type[argparse.ArgumentPar
         )
         return made
 
-    del verb, whole
+    add_structure(verb)
+    del whole
 
 
 def _nothing(arguments: argparse.Namespace) -> int:

@@ -190,3 +190,71 @@ def check_values(
         except (ValueError, PlannerError) as error:
             errors[name] = str(error)
     return values, errors
+
+
+STORAGES = ("initsize", "size")
+_STRUCTURE = Parameter(
+    "structure", "name", "the application structure, as its CFSTRUCT is named", metavar="S", required=True
+)
+FILLING = (
+    _STRUCTURE,
+    Parameter("at", "choice", "the storage that fills: INITSIZE, or SIZE after an alter", choices=STORAGES),
+    Parameter(
+        "outage_minutes",
+        "number",
+        "one outage for all queues; absent: each queue's own",
+        highest=10**6,
+        metavar="MINUTES",
+    ),
+    Parameter(
+        "rate_percent", "number", "arrival rates, in percent of the planned ones", highest=10**5, metavar="P"
+    ),
+    Parameter(
+        "larger_percent",
+        "number",
+        "share of the messages that come to the queues with the larger messages; absent: as planned",
+        highest=100,
+        metavar="P",
+    ),
+    Parameter(
+        "rule",
+        "rules",
+        "an offload rule in the place of the plan's, such as 70:32K; up to three",
+        metavar="TH:SZ",
+    ),
+    Parameter(
+        "data_set_size",
+        "size",
+        "space of each shared message data set, to see whether it suffices",
+        metavar="SIZE",
+    ),
+)
+"""What `filling` is asked."""
+THRESHOLDS = (
+    _STRUCTURE,
+    Parameter("at", "choice", "the storage that the rules are for: INITSIZE, or SIZE", choices=STORAGES),
+    Parameter("hold", "whole", "messages that must be held; absent: the planned backlog", lowest=1),
+    Parameter(
+        "typical", "whole", "messages that are there in normal running; absent: not known, taken as none"
+    ),
+    Parameter(
+        "margin_percent",
+        "number",
+        "part of the space not counted on; absent: IBM's 10 %, as far as IBM's examples keep it",
+        highest=99,
+        metavar="P",
+    ),
+    Parameter(
+        "cheap_over",
+        "rule_size",
+        "messages over this size cost about the same offloaded as kept: they are offloaded always",
+        metavar="SIZE",
+    ),
+    Parameter(
+        "costly_up_to",
+        "rule_size",
+        "messages up to this size are costly to offload: larger ones are offloaded earlier",
+        metavar="SIZE",
+    ),
+)
+"""What `thresholds` is asked."""

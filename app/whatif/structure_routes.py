@@ -20,7 +20,7 @@ from app.whatif.structure_parameters import FILLING, THRESHOLDS, Parameter, read
 from planner_core.document import PlanDocument, read_json
 from planner_core.whatif.filling_up import WHAT
 
-router = APIRouter()
+router = APIRouter(prefix="/api/v1/whatif", tags=["what if"])
 _EXPLAIN = "explain"
 
 
