@@ -152,7 +152,8 @@ def _apart(text: str, lines: list[tuple[int, int]]) -> Iterator[_Span]:
     for start, end in lines:
         tail = text[start + SEQUENCE_AT : end]
         digits = tail.strip()
-        is_numbered = digits.isascii() and digits.isdigit()
+        goes_on = text[start + SEQUENCE_AT - 1 : start + SEQUENCE_AT].strip() and tail[:1].strip()
+        is_numbered = digits.isascii() and digits.isdigit() and not goes_on
         kept_end = start + SEQUENCE_AT if is_numbered else end
         kept = text[start:kept_end]
         if kept.startswith("//") or kept.rstrip() == "/*":

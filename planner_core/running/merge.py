@@ -511,7 +511,7 @@ def _edited(line: _Line) -> list[str]:
     if not line.edits:
         return [line.text]
     tail = line.text[SEQUENCE_AT:]
-    is_numbered = bool(tail.strip()) and tail.strip().isascii() and tail.strip().isdigit()
+    is_numbered = any(piece.kind == "sequence" for piece in read_policy_text(line.text).pieces)
     text = line.text[:SEQUENCE_AT] if is_numbered else line.text
     had = len(text.rstrip())
     for edit in sorted(line.edits, key=lambda edit: (edit.start, edit.end), reverse=True):
