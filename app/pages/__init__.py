@@ -7,9 +7,11 @@ from fastapi import APIRouter
 
 def routers() -> list[APIRouter]:
     """Every router of the pages, to be mounted at the top of the application."""
+    from app.pages.cluster.explain import router as waiting
     from app.pages.curves.levels import router as levels
     from app.pages.curves.routes import router as curves
     from app.pages.documentation.routes import router as documentation
+    from app.pages.events.simulate import router as simulate_events
     from app.pages.forecasts.routes import router as forecasts
     from app.pages.night.routes import router as nights
     from app.pages.plans.changing import router as changing
@@ -39,7 +41,9 @@ def routers() -> list[APIRouter]:
         levels,
         forecasts,
         nights,
+        simulate_events,
         whatif,
+        waiting,
         published,
         documentation,
         style,
