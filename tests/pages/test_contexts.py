@@ -15,6 +15,7 @@ from app import templating
 from app.api_docs import ApiDocsPage
 from app.documents import example_text, read_text
 from app.errors import ErrorPage
+from app.pages.cluster.explain import ExplainPage
 from app.pages.curves.levels import CfLevelsPage
 from app.pages.curves.routes import CurvePage, CurvesPage
 from app.pages.documentation.routes import ArticlePage
@@ -50,6 +51,7 @@ from tests.usage.support import store, ten_days
 
 CONTEXTS: dict[str, type[Page]] = {
     "api_docs.html": ApiDocsPage,
+    "cluster/explain.html": ExplainPage,
     "curves/curve.html": CurvePage,
     "curves/levels.html": CfLevelsPage,
     "curves/list.html": CurvesPage,
