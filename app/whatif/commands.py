@@ -6,18 +6,14 @@ What computes the answers is imported when a command runs, so that all other com
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
 
+from app.whatif.output import EXIT_FINDINGS, EXIT_OK, exit_code, read_plan, write, write_json
+from app.whatif.placement_commands import add as add_placement
 from app.whatif.structure_commands import add as add_structure
 
-if TYPE_CHECKING:
-    from planner_core.document import PlanDocument
+__all__ = ["EXIT_FINDINGS", "EXIT_OK", "add", "exit_code", "read_plan", "write", "write_json"]
 
-EXIT_OK, EXIT_FINDINGS = 0, 1
 Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
 Whole = Callable[[int, int], Callable[[str], int]]
 
@@ -26,7 +22,7 @@ def add(commands: Command, whole: Whole, parser_class: type[argparse.ArgumentPar
     """Add the commands to the command line. `whole` makes readers of whole numbers within bounds."""
     parent = commands(
         "whatif",
-        "Questions about a plan: a lost coupling facility, an upgrade.",
+        "Questions about a plan: a lost coupling facility, an upgrade, an outage, thresholds.",
         _nothing,
     )
     parent.set_defaults(run=None)
@@ -43,33 +39,9 @@ def add(commands: Command, whole: Whole, parser_class: type[argparse.ArgumentPar
         return made
 
     add_structure(verb)
-    del whole
+    add_placement(verb, whole)
 
 
 def _nothing(arguments: argparse.Namespace) -> int:
     del arguments
     return EXIT_OK
-
-
-def read_plan(name: str) -> PlanDocument:
-    """The document that a command names; `-` is standard input."""
-    from app.documents import read_file, read_text
-
-    return read_text(sys.stdin.buffer.read()) if name == "-" else read_file(Path(name))
-
-
-def write(text: str) -> None:
-    """Put an answer on standard output."""
-    sys.stdout.write(text)
-    sys.stdout.flush()
-
-
-def write_json(answer: Mapping[str, Any]) -> None:
-    """Put an answer on standard output as JSON."""
-    write(json.dumps(answer, indent=2) + "\n")
-
-
-def exit_code(findings: Sequence[Mapping[str, Any]], fail_on: str) -> int:
-    """0, or 1 where findings are serious enough."""
-    serious = {"error"} | ({"warning"} if fail_on == "warning" else set())
-    return EXIT_FINDINGS if any(each["severity"] in serious for each in findings) else EXIT_OK
