@@ -206,9 +206,7 @@ def build(app: FastAPI) -> dict[str, Any]:
         operation = description["paths"][path]["post"]
         answers = dict(_answers(kind))
         operation["requestBody"]["content"][JSON]["examples"] = {
-            name: {"summary": example.summary, "value": example.document}
-            for name, example in examples().items()
-            if name in answers
+            name: example for name, example in plan_examples().items() if name in answers
         }
         (answer,) = operation["responses"]["200"]["content"].values()
         answer["examples"] = answers
@@ -218,6 +216,13 @@ def build(app: FastAPI) -> dict[str, Any]:
             message = f"two schemas are called {name}"
             raise ValueError(message)
     return description
+
+
+def plan_examples() -> dict[str, Any]:
+    """The example plans, for an address that takes a plan document."""
+    return {
+        name: {"summary": example.summary, "value": example.document} for name, example in examples().items()
+    }
 
 
 def install(app: FastAPI, *more: Callable[[dict[str, Any]], None]) -> None:

@@ -11,7 +11,7 @@ from app.cluster.answers import ClusterLoadAnswer, DecisionAnswerShape
 from app.cluster.service import EXAMPLES, MODES, load_answer
 from app.curves.kept import NoCurves
 from app.documents import parse_yaml
-from app.openapi import COMPONENTS, JSON
+from app.openapi import COMPONENTS, JSON, plan_examples
 from app.sizing.examples import examples
 from planner_core.cluster.answer import answer
 from planner_core.cluster.file import json_schema, read_object
@@ -59,9 +59,7 @@ def add(whole: dict[str, Any]) -> None:
         name: {"value": answer(read_object(document)).as_json()} for name, (_, document) in files.items()
     }
     load = whole["paths"][LOAD]["post"]
-    load["requestBody"]["content"][JSON]["examples"] = {
-        name: {"summary": example.summary, "value": example.document} for name, example in examples().items()
-    }
+    load["requestBody"]["content"][JSON]["examples"] = plan_examples()
     load["responses"]["200"]["content"][JSON]["examples"] = {
         name: {"value": load_answer(plan_from(example.document), NoCurves())}
         for name, example in examples().items()
