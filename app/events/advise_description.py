@@ -9,7 +9,7 @@ from pydantic.json_schema import models_json_schema
 from app.events.advise_answers import AdviceAnswer, RatesAnswer
 from app.openapi import COMPONENTS, JSON
 
-RATES = "/api/v1/events/rates"
+ADVISE, RATES = "/api/v1/events/advise", "/api/v1/events/rates"
 
 
 def advice_response() -> dict[str, Any]:
@@ -58,6 +58,11 @@ def add(whole: dict[str, Any]) -> None:
         if whole["components"]["schemas"].setdefault(name, schema) != schema:
             message = f"two schemas are called {name}"
             raise ValueError(message)
+    from app.sizing.examples import examples  # the answers of plans are described with those of this module
+
+    whole["paths"][ADVISE]["post"]["requestBody"]["content"][JSON]["examples"] = {
+        name: {"summary": each.summary, "value": each.document} for name, each in examples().items()
+    }
     request = example_request()
     content = whole["paths"][RATES]["post"]["requestBody"]["content"][JSON]
     content["examples"] = {"filling": {"summary": "A queue that filled", "value": request}}
