@@ -59,7 +59,7 @@ OPERATIONS = [
     ("GET", "/api/v1/nightly-runs/{number}"),
     *(("GET", f"/api/v1/night/report{ending}") for ending in ("", ".md")),
     ("POST", "/api/v1/events/simulate"),
-    *(("POST", f"/api/v1/whatif/{question}") for question in ("cf-loss", "upgrade")),
+    *(("POST", f"/api/v1/whatif/{question}") for question in ("cf-loss", "upgrade", "filling", "thresholds")),
     *(("GET", f"{STORED}{at}/{kind}") for at in ("", "/versions/{number}") for kind in OUTPUT_KINDS),
 ]
 GOOD, BAD = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
@@ -69,7 +69,7 @@ HAS_BODY = [
     ("PUT", f"{QSG_MAP}/{{system_id}}/{{queue_manager}}"),
     ("PUT", f"{CF_LEVELS}/{{coupling_facility}}"),
     ("POST", "/api/v1/events/simulate"),
-    *(("POST", f"/api/v1/whatif/{question}") for question in ("cf-loss", "upgrade")),
+    *(("POST", f"/api/v1/whatif/{question}") for question in ("cf-loss", "upgrade", "filling", "thresholds")),
     *((method, path) for method, path in OPERATIONS[: 1 + len(OUTPUT_KINDS)]),
 ]
 HAS_NOTHING = [("GET", CF_LEVELS), ("POST", "/api/v1/nightly-runs")]
