@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -569,14 +570,37 @@ def _not_in_plan(result: PlanResult, running: Running) -> Iterator[Finding]:
 # ---- as text -------------------------------------------------------------------------------------------------
 
 
+_WIDTH: Final = 79
+_MQSC_WIDTH: Final = 71
+
+
 def commands_text(comparison: Comparison) -> str:
     """The commands in their order, each below a remark that says when it takes effect and why."""
-    lines = [
-        f"* From what runs to the plan of queue-sharing group {comparison.qsg}. Lines that begin with * are remarks.",
-    ]
+    lines = _remark(
+        f"From what runs to the plan of queue-sharing group {comparison.qsg}. Lines that begin with * are remarks. One command at "
+        "a time: look at its answer before the next."
+    )
     if comparison.is_same:
-        lines.append("* Nothing to do: what was given is as planned.")
+        lines += _remark("Nothing to do: what was given is as planned.")
     for step in comparison.steps:
-        lines += ["*", f"* {step.number}. {step.takes_effect.upper()}: {step.why}"]
-        lines.append(f"* {step.command}" if step.kind == "policy" else step.command)
+        lines += ["*", *_remark(f"{step.number}. {step.takes_effect.upper()}. {step.why}")]
+        if step.kind == "policy":
+            lines += _remark(step.command)
+        else:
+            lines += _continued(step.command) if step.kind == "mqsc" else [step.command]
     return "\n".join(lines) + "\n"
+
+
+def _remark(text: str) -> list[str]:
+    return [
+        f"* {line}"
+        for line in textwrap.wrap(text, _WIDTH - 2, break_long_words=False, break_on_hyphens=False)
+    ]
+
+
+def _continued(command: str) -> list[str]:
+    """MQSC in lines of at most 72 columns, continued with +."""
+    lines = textwrap.wrap(
+        command, _MQSC_WIDTH - 2, subsequent_indent=" " * 7, break_long_words=False, break_on_hyphens=False
+    )
+    return [*(f"{line} +" for line in lines[:-1]), lines[-1]]

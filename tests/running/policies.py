@@ -114,7 +114,9 @@ def policies(
     text = draw(st.sampled_from(["", "//JOB JOB\n//SYSIN DD *\n", " /* TOP */\n", "\n"]))
     for statement in statements:
         text += draw(written(statement)) + draw(gap)
-    assume(not re.search(r"^[^\n]{71,72} *[0-9]+ *$", text, re.MULTILINE))  # what looks like a sequence number is one
+    assume(
+        not re.search(r"^[^\n]{71,72} *[0-9]+ *$", text, re.MULTILINE)
+    )  # what looks like a sequence number is one
     if draw(st.booleans()):
         text = text.replace("\n", "\r\n")
     return WrittenPolicy(text, statements)
