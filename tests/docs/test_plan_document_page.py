@@ -34,6 +34,9 @@ SECTIONS = {
     "OffloadRule": ("structures offload rules", "/structures/0/offload/rules/0"),
     "Queue": ("structures queues", "/structures/0/queues/0"),
     "QueueManagerRates": ("structures queues queue_manager_rates", "/structures/0/queues/0/queue_manager_rates/QM01"),
+    "Cluster": ("clusters", "/clusters/0"),
+    "ClusteredInstance": ("clusters instances", "/clusters/0/instances/0"),
+    "ChannelEntry": ("clusters instances channels", "/clusters/0/instances/0/channels/0"),
     "Acknowledgement": ("acknowledged", "/acknowledged/0"),
     "MessageSizes": ("structures queues message_bytes", "/structures/1/queues/0/message_bytes"),
 }
@@ -101,6 +104,9 @@ def placed(pointer: str, key: str, value: Json) -> dict[str, Any]:
         plan["curve"] = {}
     if pointer == "/structures/0/offload/rules/0":
         plan["structures"][0]["offload"]["rules"] = [{"usage_over": 70, "size_over": "32K"}]
+    if pointer.startswith("/clusters"):
+        instance = {"queue_manager": "NEWYORK", "channels": [{}]}
+        plan["clusters"] = [{"name": "C", "queue": "Q", "rate_per_s": 1, "instances": [instance]}]
     if pointer == "/acknowledged/0":
         plan["acknowledged"] = [{"code": "DSGROUP_MISSING", "reason": "agreed"}]
     if key in {"put_rate_per_s", "outage_minutes", "backlog"} and value is not None:
