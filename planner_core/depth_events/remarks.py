@@ -18,6 +18,7 @@ from planner_core.depth_events.file import (
     ResetQstats,
     Stop,
 )
+from planner_core.depth_events.model import DisabledDetector, Rounding, StatisticsOfDisabled
 from planner_core.depth_events.simulate import Course, Note, Occurrence, plain_seconds, play
 from planner_core.findings import Finding, finding
 from planner_core.provenance import Basis, Source
@@ -258,8 +259,9 @@ def _assumptions(file: DepthEventFile) -> Iterator[_Assumption]:
         tables.source("mq_depth_events", ""),
     )
     if _has_rounded(file):
+        is_exact = given["rounding"] == Rounding.EXACT.value
         yield _Assumption(
-            f"A threshold that is no whole number of messages: rounding is {given['rounding']!r}.",
+            f"A High threshold that is no whole number of messages is rounded {'up' if is_exact else 'down'}.",
             Basis.ASSUMED,
             ours,
         )
@@ -290,15 +292,17 @@ def _assumptions(file: DepthEventFile) -> Iterator[_Assumption]:
 
 
 def _of_shared(given: Mapping[str, str], ours: Source) -> Iterator[_Assumption]:
+    nobody = given["disabled_detector"] == DisabledDetector.SILENT.value
+    resets = given["statistics_of_disabled"] == StatisticsOfDisabled.RESET.value
     yield _Assumption(
-        f"A detecting queue manager with PERFMEV(DISABLED): {given['disabled_detector']!r}. An event without a message resets "
-        "no counters.",
+        "When the detecting queue manager has PERFMEV(DISABLED), "
+        f"{'nobody writes a message' if nobody else 'the others write theirs'}. An event without a message resets no counters.",
         Basis.ASSUMED,
         ours,
     )
     yield _Assumption(
-        f"Counters of active members with PERFMEV(DISABLED) at an event: {given['statistics_of_disabled']!r}. They count "
-        "whatever PERFMEV is.",
+        f"An event {'resets' if resets else 'leaves'} the counters of active members with PERFMEV(DISABLED). They count whatever "
+        "PERFMEV is.",
         Basis.ASSUMED,
         ours,
     )

@@ -25,6 +25,8 @@ _SHOWN_LIMIT = 3
 _SHORT_NAMES = {Event.HIGH: "High", Event.LOW: "Low", Event.FULL: "Full"}
 _KINDS = {Event.HIGH: "high", Event.LOW: "low", Event.FULL: "full"}
 _CLOSE_X, _CLOSE_Y = 34.0, 13.0
+_ROOM = Fraction(26, 25)
+"""Time after the last step, so that its marks are not on the edge."""
 _SECONDS = (Fraction(1, 10), Fraction(1, 5), Fraction(1, 2), *map(Fraction, (1, 2, 5, 10, 20, 30, 60)))
 _UNITS = (
     (1, "s", _SECONDS),
@@ -112,7 +114,7 @@ def chart_of(course: Course, queue: str, members: Sequence[str]) -> Chart:
     """The chart of one queue; `members` are the queue managers that could write of it."""
     rows = [row for row in course.rows if row.queue == queue]
     events = [occurrence for occurrence in course.occurrences if occurrence.queue == queue]
-    last = max((row.at for row in course.rows), default=Fraction(0)) or Fraction(1)
+    last = (max((row.at for row in course.rows), default=Fraction(0)) or Fraction(1)) * _ROOM
     nth = list(course.queues).index(queue)
     frame = _Shared(rows, events, members, last, course.readings.rounding)
     return Chart(

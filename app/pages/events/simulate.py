@@ -70,6 +70,12 @@ _ACTIONS = {
     "reset_qstats": "RESET QSTATS",
 }
 
+_PARTLY = {
+    "put": "puts {took_effect} of {messages}, the others are rejected",
+    "get": "gets {took_effect} of {messages}, then the queue is empty",
+    "expire": "finds {took_effect} of {messages} expired, then the queue is empty",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -136,7 +142,6 @@ class Answer:
     occurrences: int
     silent: int
     nulls: int
-    readings: Mapping[str, str]
     queues: tuple[QueueShown, ...]
     events: tuple[EventShown, ...]
     events_omitted: int
@@ -233,10 +238,6 @@ def answer_of(file: DepthEventFile, simulation: Simulation) -> Answer:
         occurrences=len(course.occurrences),
         silent=sum(each.is_silent for each in course.occurrences),
         nulls=sum(each.is_null for each in course.events),
-        readings={
-            _READING_WORDS[name][0]: _READING_WORDS[name][1][value]
-            for name, value in course.readings.as_json().items()
-        },
         queues=tuple(_queues(file, simulation)),
         events=tuple(_event(each) for each in course.occurrences[:MOST_SHOWN_EVENTS]),
         events_omitted=max(0, len(course.occurrences) - MOST_SHOWN_EVENTS),
@@ -284,12 +285,8 @@ def _event(occurrence: Occurrence) -> EventShown:
 def _row(row: Row) -> RowShown:
     on = row.switches.as_json()
     words = _ACTIONS[row.action].format(messages=row.messages)
-    if (
-        row.took_effect is not None
-        and row.took_effect != row.messages
-        and row.action in {"put", "get", "expire"}
-    ):
-        words += f", {row.took_effect} of them with effect"
+    if row.took_effect is not None and row.took_effect != row.messages and row.action in _PARTLY:
+        words = _PARTLY[row.action].format(messages=row.messages, took_effect=row.took_effect)
     who = (
         "all members: " if row.queue_manager == "*" else f"{row.queue_manager} " if row.queue_manager else ""
     )
