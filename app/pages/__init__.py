@@ -11,6 +11,7 @@ def routers() -> list[APIRouter]:
     from app.pages.curves.levels import router as levels
     from app.pages.curves.routes import router as curves
     from app.pages.documentation.routes import router as documentation
+    from app.pages.events.reading import router as read_events
     from app.pages.events.simulate import router as simulate_events
     from app.pages.forecasts.routes import router as forecasts
     from app.pages.night.routes import router as nights
@@ -42,6 +43,7 @@ def routers() -> list[APIRouter]:
         forecasts,
         nights,
         simulate_events,
+        read_events,
         whatif,
         waiting,
         published,
