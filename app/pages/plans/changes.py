@@ -31,14 +31,14 @@ _STRUCTURE = (*fields.STRUCTURE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFL
 _SPECS: Mapping[str, Mapping[str, Spec]] = {
     at: {spec.key: spec for spec in specs}
     for at, specs in (
-        ("", (*fields.GROUP, *fields.GROUP_MORE)),
+        ("", (*fields.GROUP, *fields.GROUP_MORE, *fields.CLUSTERS)),
         ("/admin", (*fields.ADMIN, *fields.ADMIN_MORE)),
         ("/system", (*fields.SYSTEM, *fields.SYSTEM_MORE)),
         ("/policy", fields.POLICY),
         ("/coupling_facilities/*", _FACILITY),
         ("/structures/*", _STRUCTURE),
         ("/structures/*/offload/rules/*", fields.RULE),
-        ("/structures/*/queues/*", fields.QUEUE),
+        ("/structures/*/queues/*", fields.QUEUE_ALL),
         ("/acknowledged/*", fields.ACKNOWLEDGED),
     )
 }
@@ -52,6 +52,7 @@ _NAMED_LISTS = (
 _CALLED = {
     "put_rate_per_s": "Put rate",
     "outage_minutes": "Outage",
+    "get_rate_per_s": "Get rate",
     "structures": "Structures",
     "minsize_kib": "MINSIZE",
     "full_threshold": "FULLTHRESHOLD",
@@ -83,6 +84,9 @@ _UNITS = {
     "backlog": "messages",
     "put_rate_per_s": "messages a second",
     "outage_minutes": "minutes",
+    "get_rate_per_s": "messages a second",
+    "maxdepth": "messages",
+    "curdepth": "messages",
     "entsmax": "entries",
     "shared_channels": "channels",
     "messages": "messages",

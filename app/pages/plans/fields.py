@@ -22,6 +22,9 @@ Kind = Literal[
     "bytes",
     "ratio",
     "curve",
+    "yaml",
+    "perfmev",
+    "rates",
 ]
 Options = tuple[tuple[str, str], ...]
 
@@ -49,10 +52,19 @@ _DUPLEX_SITES: Options = (
 )
 _SITES: Options = (("", "not stated"), ("SITE1", "SITE1"), ("SITE2", "SITE2"))
 _OFFLOAD_TO: Options = (("SMDS", "SMDS"), ("DB2", "DB2"))
+_SWITCH: Options = (("", "not stated"), ("ENABLED", "ENABLED"), ("DISABLED", "DISABLED"))
 _COMPUTED = "Empty: computed. Given: checked and kept."
 _ALL_OF_THEM = "Empty: all coupling facilities of the plan, in order."
 _BLANKS = "Names with blanks between them."
 
+CLUSTERS = (
+    Spec(
+        "clusters",
+        "Clusters that send to shared queues",
+        "yaml",
+        hint="As the plan document has them under clusters, in YAML or JSON: name, queue, rate_per_s and instances of each.",
+    ),
+)
 GROUP = (
     Spec("qsg", "Queue-sharing group", "name", required=True),
     Spec(
@@ -71,6 +83,12 @@ GROUP_MORE = (
     Spec("growth/years", "Horizon", "decimal", "years"),
     Spec(
         "curve", "Curve", "curve", hint="published, or the version of a fitted curve, as listed under Curves."
+    ),
+    Spec(
+        "perfmev",
+        "PERFMEV",
+        "perfmev",
+        hint="ENABLED or DISABLED for all, or QM01:ENABLED QM02:DISABLED. For queue depth events.",
     ),
 )
 _WHERE = (
@@ -135,6 +153,13 @@ STRUCTURE = (
     Spec("recover", "RECOVER(YES)", "yes"),
     Spec("duplex", "DUPLEX", "choice", options=_DUPLEX),
     Spec("full_threshold", "FULLTHRESHOLD", "whole", "%"),
+    Spec(
+        "event_target_percent",
+        "High events before",
+        "whole",
+        "%",
+        "Empty: before offload and FULLTHRESHOLD.",
+    ),
 )
 STRUCTURE_SIZES = (
     Spec("initsize", "INITSIZE", "size", hint=_COMPUTED),
@@ -172,6 +197,24 @@ QUEUE = (
     Spec("selector_reads", "By selector", "yes"),
     Spec("isolation", "Keep apart", "text"),
 )
+QUEUE_MORE = (
+    Spec("maxdepth", "MAXDEPTH", "whole"),
+    Spec("qdepthhi", "QDEPTHHI", "whole", "%"),
+    Spec("qdepthlo", "QDEPTHLO", "whole", "%"),
+    Spec("qdphiev", "QDPHIEV", "choice", options=_SWITCH),
+    Spec("qdploev", "QDPLOEV", "choice", options=_SWITCH),
+    Spec("qdpmaxev", "QDPMAXEV", "choice", options=_SWITCH),
+    Spec(
+        "qsvciev",
+        "QSVCIEV",
+        "choice",
+        options=(("", "not stated"), ("NONE", "NONE"), ("OK", "OK"), ("HIGH", "HIGH")),
+    ),
+    Spec("curdepth", "CURDEPTH", "whole"),
+    Spec("get_rate_per_s", "Gets /s", "decimal"),
+    Spec("queue_manager_rates", "Puts/gets by queue manager", "rates", hint="Such as QM01:30/12 QM02:10/0."),
+)
+QUEUE_ALL = (*QUEUE, *QUEUE_MORE)
 ACKNOWLEDGED = (
     Spec("code", "Finding", "name"),
     Spec("structure", "Structure", "name"),
