@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from app.templating import grouped
 from planner_core.cluster.answer import Assumption
 from planner_core.cluster.decide import Decision, Step
 from planner_core.cluster.displays import TextProblem
@@ -39,7 +40,7 @@ class Bar:
     label: str
     y: int
     segments: tuple[Segment, ...]
-    total: int
+    total: str
     end: float
 
 
@@ -77,7 +78,6 @@ class Cell:
     value: str
     is_out: bool
     is_gone: bool
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ def _picture(channels: Sequence[ChannelCount], *, kind: str, width: int, left: i
                 channel.channel or "no channel",
                 _TOP + _ROW * place,
                 tuple(segments),
-                channel.messages,
+                grouped(channel.messages),
                 round(x + 5, 1),
             )
         )
@@ -214,16 +214,14 @@ def _group(members: Sequence[Explained]) -> Group:
 
 def _grid(decision: Decision) -> Grid:
     steps = tuple(step for step in decision.steps if step.is_reached)
-    rows, reasons = [], []
+    rows = []
     for candidate in decision.candidates:
         cells = []
         is_gone = False
         for step in steps:
-            reason = next((e.reason for e in step.eliminated if e.candidate == candidate), "")
-            cells.append(Cell("" if is_gone else value_in(step.id, candidate), bool(reason), is_gone, reason))
-            if reason:
-                reasons.append(f"Step {step.number}: {candidate.label} goes out, since {reason}.")
-                is_gone = True
+            is_out = any(each.candidate == candidate for each in step.eliminated)
+            cells.append(Cell("" if is_gone else value_in(step.id, candidate), is_out, is_gone))
+            is_gone = is_gone or is_out
         rows.append(GridRow(candidate.label, tuple(cells), candidate in decision.chosen))
     chosen = ", ".join(each.label for each in decision.chosen)
     result = (
@@ -231,7 +229,12 @@ def _grid(decision: Decision) -> Grid:
         if chosen
         else "Nobody is left: an attempt fails, and messages stay where they are."
     )
-    return Grid(decision.situation.queue, steps, tuple(rows), result, tuple(reasons))
+    reasons = tuple(
+        f"Step {step.number}: {each.candidate.label} goes out, since {each.reason}."
+        for step in steps
+        for each in step.eliminated
+    )
+    return Grid(decision.situation.queue, steps, tuple(rows), result, reasons)
 
 
 def value_in(step: str, candidate: Candidate) -> str:
