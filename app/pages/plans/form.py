@@ -17,7 +17,7 @@ from typing import Any
 from app.documents import parse_text
 from app.pages.plans import fields
 from app.pages.plans.fields import Spec
-from app.pages.plans.typed import mean_of, text_of, value_of
+from app.pages.plans.typed import CLUSTERS, mean_of, text_of, value_of
 from planner_core.document import PlanDocument, read_object
 from planner_core.errors import DocumentInvalid, FieldProblem
 from planner_core.queue_paste import PastedQueues, read_queues
@@ -417,6 +417,9 @@ def sort_problems(
         if (line := reading.line_of(problem.field)) is not None:
             words = f"Line {line}: {words}"
         if name := reading.field_of(problem.field):
+            if name == f"/{CLUSTERS}" and problem.field != name:  # one text with many places in it
+                place = problem.field.removeprefix(f"{name}/").replace("/", ", ")
+                words = f"{place}: {problem.message}."
             by_field.setdefault(name, []).append(words)
         else:
             general.append(words)
