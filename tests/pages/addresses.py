@@ -33,6 +33,8 @@ PAGES: Mapping[str, int] = {
     "/curves": 200,
     "/cf-levels": 200,
     "/nights": 200,
+    "/events/simulate": 200,
+    "/events/simulate?example=perfmev-differs": 200,
     "/cluster/explain": 200,
     "/cluster/explain?example=runmqsc": 200,
     "/cluster/explain?example=zos": 200,
