@@ -21,6 +21,7 @@ from app.events.commands import add as add_events
 from app.jobs.commands import add as add_jobs
 from app.night.commands import add as add_night
 from app.plans.commands import add as add_plans
+from app.running.commands import add as add_running
 from app.simulate_commands import add as add_simulate
 from app.smf_commands import add as add_smf
 from app.whatif.commands import add as add_whatif
@@ -222,6 +223,7 @@ def _parser() -> argparse.ArgumentParser:
     add_events(command, _Parser)
     add_cluster(command, _Parser)
     add_whatif(command, _whole, _Parser)
+    add_running(command, _whole)
 
     serve = command("serve", "Serve the web application.", _serve)
     serve.add_argument("--host", help="address to listen on (default: the settings', 127.0.0.1)")

@@ -33,6 +33,8 @@ from app.plans import description as plans_description
 from app.plans import routes as plans
 from app.plans import service as plan_store
 from app.reference import api as reference_api
+from app.running import answers as running_answers
+from app.running import routes as running
 from app.security.body import BoundedBody, Streams
 from app.security.headers import SecurityHeaders
 from app.security.hosts import AllowedHosts
@@ -125,6 +127,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         uploads_description.add,
         events_description.add,
         cluster_description.add,
+        running_answers.add,
         waiting_description.add,
         placement_description.add,
         structure_answers.add,
@@ -141,6 +144,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         cluster.router,
         waiting.router,
         whatif.router,
+        running.router,
         structure_routes.router,
         health,
         reference_api.router,

@@ -65,6 +65,10 @@ TAGS = [
         "name": "clusters",
         "description": "Where a cluster sends its messages, step by step, and what that puts on structures.",
     },
+    {
+        "name": "what runs",
+        "description": "Policies, MQSC and displays of today: checked, merged with a plan, compared, made into a plan.",
+    },
     {"name": "reference", "description": "The published tables on which every figure rests."},
     {"name": "service", "description": "The service itself."},
 ]

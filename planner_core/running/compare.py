@@ -577,7 +577,7 @@ _MQSC_WIDTH: Final = 71
 def commands_text(comparison: Comparison) -> str:
     """The commands in their order, each below a remark that says when it takes effect and why."""
     lines = _remark(
-        f"From what runs to the plan of queue-sharing group {comparison.qsg}. Lines that begin with * are remarks. One command at "
+        f"From what runs to the plan of queue-sharing group {comparison.qsg}. Lines that begin with an asterisk are remarks. One command at "
         "a time: look at its answer before the next."
     )
     if comparison.is_same:

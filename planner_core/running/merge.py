@@ -24,8 +24,8 @@ from planner_core.cfrm.text import (
     read_policy_text,
     shown,
 )
-from planner_core.errors import PlannerError
-from planner_core.findings import finding
+from planner_core.errors import SHOWN_PROBLEMS, PlannerError
+from planner_core.findings import Finding, finding
 from planner_core.outputs import render_output
 from planner_core.plan import PlanResult, StructureResult
 from planner_core.running.line_findings import LineFinding
@@ -50,14 +50,14 @@ LARGEST_POLICY_CHARACTERS: Final = 4_000_000
 
 
 class MergeRefused(PlannerError):
-    """The plan cannot be put into this text; `findings` say why, with their lines."""
+    """The plan cannot be put into this text; `line_findings` say why, with their lines."""
 
-    def __init__(self, message: str, findings: tuple[LineFinding, ...] = ()) -> None:
-        """Keep the findings."""
-        self.findings = findings
-        super().__init__(
-            " ".join((message, *(f"Line {each.line}: {each.finding.message}" for each in findings[:3])))
-        )
+    def __init__(self, message: str, line_findings: tuple[LineFinding, ...] = ()) -> None:
+        """Keep the findings; the sentence shows the first few."""
+        self.line_findings = line_findings
+        self.findings: tuple[Finding, ...] = tuple(each.finding for each in line_findings)
+        told = (f"Line {each.line}: {each.finding.message}" for each in line_findings[:SHOWN_PROBLEMS])
+        super().__init__(" ".join((message, *told)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,7 +242,7 @@ def test_nothing_is_merged_into_a_damaged_policy(damage: tuple[str, str], line: 
         return
     with pytest.raises(MergeRefused, match="nothing is merged") as refused:
         merge(text, result())
-    assert line in [each.line for each in refused.value.findings]
+    assert line in [each.line for each in refused.value.line_findings]
 
 
 def test_text_without_a_policy_is_refused() -> None:
