@@ -165,6 +165,13 @@ class PhysicalQueueAnswer(Answer):
     rate_per_s: float
 
 
+class InstanceDuringAnswer(DestinationAnswer):
+    """An instance with one channel to it while something fails."""
+
+    reached: Annotated[bool, Field(description="False: what is sent to it waits at the sender.")]
+    rate_per_s: float
+
+
 class FlowFailureAnswer(Answer):
     """A flow while something fails."""
 
@@ -177,6 +184,7 @@ class FlowFailureAnswer(Answer):
         dict[str, int],
         Field(description="What arrives at once when the failure is noticed, by physical queue."),
     ]
+    instances: list[InstanceDuringAnswer]
 
 
 class FlowAnswer(Answer):

@@ -53,6 +53,8 @@ class Failure:
 
 Amounts = Mapping[str, Fraction]
 """By physical queue."""
+Route = tuple[str, str]
+"""Queue manager and channel; no channel to the sender's own instance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,8 @@ class Outcome:
         waiting: Rate that stays at the sender, by the physical queue it is for.
         burst: Messages that arrive at once when the failure is noticed, by physical queue.
         due: Those of them that were for the same physical queue before, so that they add nothing to it.
+        routes: Rate sent through each candidate, by queue manager and channel.
+        failed: Those of them that cannot be reached.
     """
 
     decision: Decision
@@ -72,6 +76,8 @@ class Outcome:
     waiting: Amounts
     burst: Amounts
     due: Amounts
+    routes: Mapping[Route, Fraction]
+    failed: frozenset[Route]
 
     @property
     def waiting_per_s(self) -> Fraction:
@@ -139,6 +145,9 @@ class Flow:
             *((candidate, free * share * self.rate) for candidate, share in moved.items()),
         ]
         stopped = [(c, share * self.rate) for c, share in self.shares.items() if _key(c) in failed]
+        routes: defaultdict[Route, Fraction] = defaultdict(Fraction)
+        for candidate, rate in then:
+            routes[_key(candidate)] += rate
         gathered = free * self.detect_s * sum((rate for _, rate in stopped), Fraction(0))
         return Outcome(
             decision=decision,
@@ -146,6 +155,8 @@ class Flow:
             waiting=_by_queue((c, rate) for c, rate in then if _key(c) in failed),
             burst=_by_queue((c, gathered * share) for c, share in moved.items() if _key(c) not in failed),
             due=_by_queue((c, free * self.detect_s * rate) for c, rate in stopped),
+            routes=dict(routes),
+            failed=frozenset(failed),
         )
 
 
@@ -163,7 +174,7 @@ def flow_of(entry: Cluster, *, index: int, qsg: str, growth: Fraction = Fraction
     )
 
 
-def _key(candidate: Candidate) -> tuple[str, str]:
+def _key(candidate: Candidate) -> Route:
     return candidate.queue_manager, candidate.channel.name if candidate.channel else ""
 
 

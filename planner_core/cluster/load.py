@@ -13,7 +13,8 @@ from fractions import Fraction
 from planner_core import tables
 from planner_core.cluster.advice import remarks
 from planner_core.cluster.answer import Assumption, destination
-from planner_core.cluster.flow import Failure, Flow, Outcome, flow_of
+from planner_core.cluster.flow import Failure, Flow, Outcome, Route, flow_of
+from planner_core.cluster.model import Candidate
 from planner_core.demand import backlog_messages, growth_factor
 from planner_core.document import Growth, PlanDocument, Queue, Structure
 from planner_core.findings import Finding, finding
@@ -144,12 +145,12 @@ class ClusterLoad:
                 for name, amount in flow.arriving.items()
             ],
             "failures": [
-                self._outcome_json(failure, self.outcomes[flow.index, failure])
+                self._outcome_json(flow, failure, self.outcomes[flow.index, failure])
                 for failure in dict.fromkeys(flow.failures)
             ],
         }
 
-    def _outcome_json(self, failure: Failure, outcome: Outcome) -> dict[str, object]:
+    def _outcome_json(self, flow: Flow, failure: Failure, outcome: Outcome) -> dict[str, object]:
         return {
             "kind": failure.kind,
             "name": failure.name,
@@ -157,6 +158,14 @@ class ClusterLoad:
             "rates_per_s": {name: _number(rate) for name, rate in outcome.arriving.items()},
             "waiting_per_s": _number(outcome.waiting_per_s),
             "burst_messages": {name: _whole(each) for name, each in outcome.burst.items()},
+            "instances": [
+                {
+                    **destination(candidate),
+                    "reached": (route := _route(candidate)) not in outcome.failed,
+                    "rate_per_s": _number(outcome.routes.get(route, _ZERO)),
+                }
+                for candidate in flow.decision.candidates
+            ],
         }
 
     def _structure_json(self, load: StructureLoad) -> dict[str, object]:
@@ -586,3 +595,7 @@ def _plain(value: Fraction) -> str:
 
 def _whole(value: Fraction | int) -> int:
     return ceil_fraction(Fraction(value))
+
+
+def _route(candidate: Candidate) -> Route:
+    return candidate.queue_manager, candidate.channel.name if candidate.channel else ""
