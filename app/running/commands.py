@@ -117,10 +117,7 @@ def _say(findings: Sequence[LineFinding], *, at_least: tuple[str, ...] = ("error
     for each in findings:
         if each.finding.severity in at_least:
             where = f"line {each.line}: " if each.line else ""
-            sys.stderr.write(
-                f"{where}{each.finding.severity}: {each.finding.code}: {each.finding.message}
-"
-            )
+            sys.stderr.write(f"{where}{each.finding.severity}: {each.finding.code}: {each.finding.message}\n")
 
 
 def _result(name: str) -> PlanResult:
