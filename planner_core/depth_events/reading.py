@@ -316,7 +316,8 @@ def _gap(gap: int, each: EventSet) -> str:
     amount = f"{abs(gap)} {'put' if gap > 0 else 'get'}{'' if abs(gap) == 1 else 's'}"
     silent = [missing.queue_manager for missing in each.missing]
     if len(silent) == 1:
-        return f"{silent[0]} did not report: {amount} (more {'puts than gets' if gap > 0 else 'gets than puts'}) are its own."
+        more = "put {0} messages more than it got" if gap > 0 else "got {0} messages more than it put"
+        return f"{silent[0]} did not report: it {more.format(abs(gap))}."
     if silent:
         return f"{', '.join(silent)} did not report: {amount} are theirs together."
     if any(member.counted == "shorter" for member in each.members):

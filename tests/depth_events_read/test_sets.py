@@ -109,7 +109,7 @@ def test_se3_what_a_silent_member_did_is_unreconciled_and_put_down_to_it() -> No
     assert (missing.queue_manager, missing.cause) == ("QM2", "perfmev_disabled")
     assert codes(reading) == ["READ_SET_INCOMPLETE", "READ_SET_UNRECONCILED"]
     (finding,) = [each for each in reading.findings if each.code == "READ_SET_UNRECONCILED"]
-    assert "QM2 did not report: 200 puts" in finding.message
+    assert "QM2 did not report: it put 200 messages more than it got" in finding.message
 
 
 def test_se3_with_perfmev_said_to_be_enabled_its_message_was_lost() -> None:

@@ -26,7 +26,8 @@ _SHOWN_LIMIT = 3
 _SHORT_NAMES = {Event.HIGH: "High", Event.LOW: "Low", Event.FULL: "Full"}
 _KINDS = {Event.HIGH: "high", Event.LOW: "low", Event.FULL: "full"}
 _CLOSE_X, _CLOSE_Y = 34.0, 13.0
-_MARGIN = 0.03
+_RIGHT_MARGIN, _LABEL_MARGIN = 18, 26
+"""Around the first and the last mark; the labels of thresholds stand before the first."""
 _STEPS_S = (
     1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600,
     2419200,
@@ -102,13 +103,13 @@ class _Times:
 @dataclass(frozen=True, slots=True)
 class _Place:
     left: int
+    first: float
     right: int
     bottom: int
     highest: float
 
     def x(self, share: float) -> float:
-        width = self.right - self.left
-        return round(self.left + width * (_MARGIN + share * (1 - 2 * _MARGIN)), 1)
+        return round(self.first + share * (self.right - _RIGHT_MARGIN - self.first), 1)
 
     def y(self, value: float) -> float:
         return round(self.bottom - value / self.highest * (self.bottom - _TOP), 1)
@@ -127,7 +128,8 @@ def _draw(
     members = _members(sets)
     widest = max([len(short(value)) for value in y_values] + [len(member) for member in members])
     left, right, bottom = 16 + round(widest * _CHARACTER), width - 14, _TOP + _PLOT
-    place = _Place(left, right, bottom, y_values[-1])
+    longest = max((len(f"{name} {grouped(value)}") for name, value in limits), default=0)
+    place = _Place(left, left + _LABEL_MARGIN + longest * _CHARACTER, right, bottom, y_values[-1])
     lanes_top = bottom + _BELOW + 8
     lanes = tuple(_lanes(members, sets, times, place, lanes_top))
     points = [
