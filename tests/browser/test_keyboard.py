@@ -48,6 +48,7 @@ MEASURED = {
 """Pages of files that were read and of what a night made of them: tests/browser/uploads, usage, curves and night have such,
 keys and axe."""
 ADDRESSES: Mapping[str, tuple[str, ...]] = {
+    "/cluster/explain": ("/cluster/explain", "/cluster/explain?example=runmqsc"),
     "/": ("/", "/?messages=2OO&qsg=SQ033"),
     "/new-plan": ("/new-plan", "/new-plan?from=example"),
     "/plans": ("/plans", "/plans?deleted=GONE", "/plans?search=nothing"),
@@ -72,6 +73,7 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/curves": ("/curves",),
     "/cf-levels": ("/cf-levels",),
     "/nights": ("/nights",),
+    "/events/simulate": ("/events/simulate", "/events/simulate?example=perfmev-differs"),
     "/reference": ("/reference",),
     "/reference/{table_id}": ("/reference/admin_structure_cfcc14",),
     "/docs": ("/docs",),
@@ -278,6 +280,14 @@ def put_on_the_sheet(page: Page) -> None:
     expect(page.get_by_role("heading", name="Storage")).to_be_visible()
 
 
+def play_a_timeline(page: Page) -> None:
+    tab_to(page, page.get_by_label("File, YAML or JSON"))
+    page.keyboard.press("Control+a")
+    page.keyboard.type("queues: []")
+    press(page, "button", "Simulate")
+    expect(page.get_by_role("alert")).to_contain_text("/queue_managers is required")
+
+
 def follow(name: str, title: str) -> Callable[[Page], None]:
     """Follow a link in the page's content."""
 
@@ -359,6 +369,7 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/forecasts": ("/forecasts", go_to_the_uploads),
     "/curves": ("/curves", go_to_the_uploads),
     "/cf-levels": ("/cf-levels", say_a_level),
+    "/events/simulate": ("/events/simulate", play_a_timeline),
     "/nights": ("/nights", follow("The nightly run", "The nightly run")),
     "/plans": ("/plans", use_the_list),
     "/plans/{name}": ("/plans/KEYS", use_the_result),
