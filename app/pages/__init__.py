@@ -26,6 +26,7 @@ def routers() -> list[APIRouter]:
     from app.pages.usage.plan import router as usage_plan
     from app.pages.usage.routes import router as usage
     from app.pages.usage.take_over import router as take_over
+    from app.pages.whatif.filling import router as filling
     from app.pages.whatif.routes import router as whatif
 
     return [
@@ -45,6 +46,7 @@ def routers() -> list[APIRouter]:
         simulate_events,
         read_events,
         whatif,
+        filling,
         waiting,
         published,
         documentation,
