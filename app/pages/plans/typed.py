@@ -172,4 +172,6 @@ _READERS: Mapping[Kind, Callable[[str], object]] = {
     "ratio": _ratio,
     "curve": _curve,
     "yaml": _yaml,
+    "perfmev": _perfmev,
+    "rates": rates_of,
 }
