@@ -59,6 +59,7 @@ OPERATIONS = [
     ("GET", "/api/v1/nightly-runs/{number}"),
     *(("GET", f"/api/v1/night/report{ending}") for ending in ("", ".md")),
     ("POST", "/api/v1/events/simulate"),
+    ("POST", "/api/v1/events/read"),
     *(("POST", f"/api/v1/whatif/{question}") for question in ("cf-loss", "upgrade", "filling", "thresholds")),
     *(("GET", f"{STORED}{at}/{kind}") for at in ("", "/versions/{number}") for kind in OUTPUT_KINDS),
 ]
@@ -69,6 +70,7 @@ HAS_BODY = [
     ("PUT", f"{QSG_MAP}/{{system_id}}/{{queue_manager}}"),
     ("PUT", f"{CF_LEVELS}/{{coupling_facility}}"),
     ("POST", "/api/v1/events/simulate"),
+    ("POST", "/api/v1/events/read"),
     *(("POST", f"/api/v1/whatif/{question}") for question in ("cf-loss", "upgrade", "filling", "thresholds")),
     *((method, path) for method, path in OPERATIONS[: 1 + len(OUTPUT_KINDS)]),
 ]

@@ -34,6 +34,8 @@ PAGES: Mapping[str, int] = {
     "/cf-levels": 200,
     "/nights": 200,
     "/events/simulate": 200,
+    "/events/read": 200,
+    "/events/read?example=three-members": 200,
     "/events/simulate?example=perfmev-differs": 200,
     "/cluster/explain": 200,
     "/cluster/explain?example=runmqsc": 200,

@@ -20,6 +20,7 @@ from app.pages.curves.levels import CfLevelsPage
 from app.pages.curves.routes import CurvePage, CurvesPage
 from app.pages.documentation.routes import ArticlePage
 from app.pages.documentation.routes import ContentsPage as DocumentationContents
+from app.pages.events.reading import ReadEventsPage
 from app.pages.events.simulate import SimulateEventsPage
 from app.pages.forecasts.routes import ForecastsPage, StructureForecastPage
 from app.pages.night.routes import NightPage, NightsPage
@@ -59,6 +60,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "docs/article.html": ArticlePage,
     "docs/contents.html": DocumentationContents,
     "errors/error.html": ErrorPage,
+    "events/read.html": ReadEventsPage,
     "events/simulate.html": SimulateEventsPage,
     "forecasts/list.html": ForecastsPage,
     "forecasts/structure.html": StructureForecastPage,
