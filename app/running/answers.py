@@ -139,7 +139,7 @@ class CommandAnswer(Answer):
     source: str
 
 
-class DiffAnswer(Answer):
+class RunningDiffAnswer(Answer):
     """What runs beside what is planned, and the way from one to the other."""
 
     qsg: str
@@ -165,7 +165,7 @@ MODELS: tuple[tuple[type[BaseModel], Literal["serialization", "validation"]], ..
     (FromRunningRequest, "validation"),
     (LintAnswer, "serialization"),
     (MergeAnswer, "serialization"),
-    (DiffAnswer, "serialization"),
+    (RunningDiffAnswer, "serialization"),
     (FromRunningAnswer, "serialization"),
 )
 

@@ -60,7 +60,7 @@ async def merge(request: Request) -> Response:
     "/diff",
     summary="Compare what runs with a plan",
     **_described(
-        "DiffRequest", "DiffAnswer", "Each structure today, needed and planned; the ordered commands."
+        "DiffRequest", "RunningDiffAnswer", "Each structure today, needed and planned; the ordered commands."
     ),
 )
 async def diff(request: Request) -> Response:

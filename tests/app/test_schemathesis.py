@@ -29,6 +29,7 @@ USAGE = "/api/v1/usage"
 UPLOADS, QSG_MAP, CF_LEVELS = "/api/v1/uploads", "/api/v1/qsg-map", "/api/v1/cf-levels"
 NIGHT = ("/api/v1/curves", "/api/v1/forecasts", CF_LEVELS, "/api/v1/nightly-runs")
 MEASURED = "structures/{qsg}/{structure}"
+RUNNING = ("lint", "merge", "diff", "plan-from-running")
 OPERATIONS = [
     *(("POST", f"/api/v1/{kind}") for kind in ("size", *OUTPUT_KINDS)),
     *(
@@ -61,6 +62,7 @@ OPERATIONS = [
     ("POST", "/api/v1/events/simulate"),
     ("POST", "/api/v1/events/read"),
     *(("POST", f"/api/v1/whatif/{question}") for question in ("cf-loss", "upgrade", "filling", "thresholds")),
+    *(("POST", f"/api/v1/{question}") for question in RUNNING),
     *(("GET", f"{STORED}{at}/{kind}") for at in ("", "/versions/{number}") for kind in OUTPUT_KINDS),
 ]
 GOOD, BAD = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
@@ -72,6 +74,7 @@ HAS_BODY = [
     ("POST", "/api/v1/events/simulate"),
     ("POST", "/api/v1/events/read"),
     *(("POST", f"/api/v1/whatif/{question}") for question in ("cf-loss", "upgrade", "filling", "thresholds")),
+    *(("POST", f"/api/v1/{question}") for question in RUNNING),
     *((method, path) for method, path in OPERATIONS[: 1 + len(OUTPUT_KINDS)]),
 ]
 HAS_NOTHING = [("GET", CF_LEVELS), ("POST", "/api/v1/nightly-runs")]

@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 
 from app.running.answers import (
-    DiffAnswer,
+    RunningDiffAnswer,
     FromRunningAnswer,
     LintAnswer,
     MergeAnswer,
@@ -24,7 +24,7 @@ from tests.app.support import SMALLEST, SQ03, assert_problem, post_json
 ANSWERS = {
     "lint": LintAnswer,
     "merge": MergeAnswer,
-    "diff": DiffAnswer,
+    "diff": RunningDiffAnswer,
     "plan-from-running": FromRunningAnswer,
 }
 POLICY = running_example().policy
