@@ -280,6 +280,13 @@ def put_on_the_sheet(page: Page) -> None:
     expect(page.get_by_role("heading", name="Storage")).to_be_visible()
 
 
+def ask_why_messages_wait(page: Page) -> None:
+    tab_to(page, page.get_by_label("Browse of its cluster transmission queue"))
+    page.keyboard.type("channel,accounting_token\nTO.A,0000")
+    press(page, "button", "Explain")
+    expect(page.get_by_role("status")).to_contain_text("1 message waits for 1 channel: 1 not eligible.")
+
+
 def play_a_timeline(page: Page) -> None:
     tab_to(page, page.get_by_label("File, YAML or JSON"))
     page.keyboard.press("Control+a")
@@ -369,6 +376,7 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/forecasts": ("/forecasts", go_to_the_uploads),
     "/curves": ("/curves", go_to_the_uploads),
     "/cf-levels": ("/cf-levels", say_a_level),
+    "/cluster/explain": ("/cluster/explain", ask_why_messages_wait),
     "/events/simulate": ("/events/simulate", play_a_timeline),
     "/nights": ("/nights", follow("The nightly run", "The nightly run")),
     "/plans": ("/plans", use_the_list),
