@@ -7,7 +7,9 @@ from fastapi import APIRouter
 
 def routers() -> list[APIRouter]:
     """Every router of the pages, to be mounted at the top of the application."""
+    from app.pages.cluster.decide import router as cluster_decisions
     from app.pages.cluster.explain import router as waiting
+    from app.pages.cluster.load import router as cluster_load
     from app.pages.curves.levels import router as levels
     from app.pages.curves.routes import router as curves
     from app.pages.documentation.routes import router as documentation
@@ -47,6 +49,8 @@ def routers() -> list[APIRouter]:
         read_events,
         whatif,
         filling,
+        cluster_decisions,
+        cluster_load,
         waiting,
         published,
         documentation,
