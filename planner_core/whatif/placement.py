@@ -365,19 +365,12 @@ def _why(wanted: Wanted, board: Board, best: Candidate, candidates: Sequence[Can
     words = [
         f"{each.facility} is passed over: {_faults(each, wanted)}" for each in passed if _faults(each, wanted)
     ]
-    if not words:
-        lead = (
-            "the only coupling facility that can take it"
-            if rule == "only_candidate"
-            else "first of those that are alike"
-            if rule == "preflist_order"
-            else RULES[rule].words
-        )
-        words = [
-            f"{best.facility} is {lead}"
-            if rule in {"only_candidate", "preflist_order"}
-            else f"{lead} decides"
-        ]
+    if not words and rule == "only_candidate":
+        words = [f"{best.facility} is the only coupling facility that can take it"]
+    elif not words and rule == "preflist_order":
+        words = [f"{best.facility} is the first of those that are alike"]
+    elif not words:
+        words = [f"{best.facility} is the first of PREFLIST, and {RULES[rule].words} decides for it"]
     kept = _faults(best, wanted)
     excluded = sorted(board.inside(best.facility) & set(wanted.result.placement.exclist))
     if "exclusion_list" in best.fails or (rule == "enforceorder" and excluded):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -18,7 +18,7 @@ from app.whatif.losing import AT, MOST_OTHERS, loss_answer
 from planner_core.document import PlanDocument
 from planner_core.errors import FieldProblem, PlannerError, PlanRefused
 from planner_core.findings import Finding
-from planner_core.whatif.loss import Loss, LossAnswer
+from planner_core.whatif.loss import Loss, LossAnswer, WhiteSpace
 from planner_core.whatif.placement import RULES, At, Rule
 
 router = APIRouter(include_in_schema=False)
@@ -81,6 +81,8 @@ class LossShown:
     messages: tuple[tuple[str, int, str], ...]
     messages_gone: int
     order_matters: bool
+    same_as: str
+    """The earlier loss that takes the same coupling facilities."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ class LossAnswerShown:
     plans: tuple[str, ...]
     rows: tuple[RowShown, ...]
     losses: tuple[LossShown, ...]
-    space: tuple[Mapping[str, Any], ...]
+    space: tuple[WhiteSpace, ...]
     chart: Chart | None
     homeless: int
     worst_bytes: int
@@ -161,7 +163,11 @@ def _page(
 
 def arranged(answer: LossAnswer) -> LossAnswerShown:
     """The core's answer, arranged for people."""
-    losses = tuple(_loss(each, number) for number, each in enumerate(answer.losses))
+    earlier: dict[frozenset[str], str] = {}
+    losses = tuple(
+        _loss(each, number, earlier.setdefault(frozenset(each.gone), each.name))
+        for number, each in enumerate(answer.losses)
+    )
     by_loss = [{each.wanted.structure: each for each in loss.placed} for loss in answer.losses]
     rows = []
     for each in answer.normal:
@@ -184,9 +190,9 @@ def arranged(answer: LossAnswer) -> LossAnswerShown:
         plans=plans,
         rows=tuple(rows),
         losses=losses,
-        space=tuple(each.as_json() for each in answer.white_space),
+        space=answer.white_space,
         chart=chart_of(answer.white_space) if answer.white_space else None,
-        homeless=sum(len(loss.unplaced) for loss in single),
+        homeless=len({each.wanted.structure for loss in answer.losses for each in loss.unplaced}),
         worst_bytes=max((loss.white_space_bytes for loss in single), default=0),
         gone=max((sum(lost.gone for lost in loss.lost) for loss in single), default=0),
         findings=answer.findings,
@@ -207,7 +213,7 @@ def _cell(before: Sequence[str], now: Sequence[str]) -> Cell:
     return Cell(_places(now), "less" if set(now) < set(before) else "moved")
 
 
-def _loss(loss: Loss, number: int) -> LossShown:
+def _loss(loss: Loss, number: int, same_as: str) -> LossShown:
     what = {"coupling_facility": "", "machine": "machine ", "site": "site "}[loss.kind]
     touched = [each for each in loss.placed if each.before and each.action != "stays"]
     return LossShown(
@@ -239,4 +245,5 @@ def _loss(loss: Loss, number: int) -> LossShown:
         messages=tuple((each.wanted.structure, each.gone, each.words) for each in loss.lost),
         messages_gone=sum(each.gone for each in loss.lost),
         order_matters=loss.order_matters,
+        same_as="" if same_as == loss.name else same_as,
     )
