@@ -375,7 +375,7 @@ def _clusters(
 def evaluate_structure(
     document: PlanDocument, name: str, *, curve: Curve | None = None
 ) -> tuple[StructureResult, tuple[Finding, ...]] | None:
-    """Work out one application structure alone, as `evaluate` does, and what there is to say about its curve.
+    """Work out one application structure alone, without advice, and what there is to say about its curve.
 
     None when the plan has no application structure of that name.
 
@@ -387,7 +387,7 @@ def evaluate_structure(
     for index, structure in enumerate(document.structures):
         if structure.name == name:
             said = choice.findings if curve is None else tuple(checks.check_fitted(document, curve))
-            return _application(document, curve or choice.curve, index, structure), said
+            return _application(document, curve or choice.curve, index, structure, advises=False), said
     return None
 
 
@@ -477,7 +477,9 @@ def _admin(document: PlanDocument, curve: Curve) -> StructureResult:
     )
 
 
-def _application(document: PlanDocument, curve: Curve, index: int, structure: Structure) -> StructureResult:
+def _application(
+    document: PlanDocument, curve: Curve, index: int, structure: Structure, *, advises: bool = True
+) -> StructureResult:
     factor = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
     queues = tuple(_queue_demand(queue, factor) for queue in structure.queues)
     offloads = structure.cflevel >= limit("cflevel_offload")
@@ -520,7 +522,7 @@ def _application(document: PlanDocument, curve: Curve, index: int, structure: St
         db2=_db2(load, at_backlog) if uses_db2 else None,
         at_backlog=at_backlog,
         queues=queues,
-        depth_events=advise(document, structure, load, queues, curve=curve) if queues else None,
+        depth_events=advise(document, structure, load, queues, curve=curve) if queues and advises else None,
     )
 
 

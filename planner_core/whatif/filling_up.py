@@ -6,7 +6,8 @@ horizon. So at the end of the planned outage the structure holds what the plan s
 structure that fills holds what `filling.py` says: this is the same model, told in time.
 
 Between two moments (a rule starts, a queue's outage ends, a queue has reached its MAXDEPTH) both
-pools fill in straight lines. All of it is exact; only what is shown is rounded.
+pools fill in straight lines. That is exact, and rounded where it is shown; how full the structure is
+when something happens to a single queue is read off the lines in floating point.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ WHAT = "The question"
 _FULL = 100
 _NEVER = None
 _GRID = 10**6
+_TICKS = 2**30
+_HUNDREDTHS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +293,21 @@ def structure_of(
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedOutage:
+    """The outage that a plan has for a structure: the longest of its queues, whether all have it, and the mix."""
+
+    minutes: Fraction
+    is_common: bool
+    mix: Mix
+
+
+def planned_outage(document: PlanDocument, structure: StructureResult) -> PlannedOutage:
+    """What a question about a structure starts from."""
+    flows, mix, minutes, _ = _flows(document, structure, Outage())
+    return PlannedOutage(minutes, len({flow.stop for flow in flows}) <= 1, mix)
+
+
 def parts_of(structure: StructureResult) -> tuple[Load, Structure]:
     """What an application structure holds, and its entry in the document."""
     if structure.load is None or not isinstance(structure.definition, Structure):
@@ -313,7 +331,10 @@ def fill_structure(
     points, starts, full = _Run(arrivals, bundles=bundles, per_entry=per_entry, is_endless=False).until_end(
         end
     )
-    later, _, lasts = _Run(arrivals, bundles=bundles, per_entry=per_entry, is_endless=True).until_full()
+    if full is not None and all(full <= flow.stop for flow in flows):
+        later, lasts = points, full  # nothing would be different if the outage went on
+    else:
+        later, _, lasts = _Run(arrivals, bundles=bundles, per_entry=per_entry, is_endless=True).until_full()
     answer = FillingUp(
         structure=structure,
         asked=asked,
@@ -336,7 +357,7 @@ def fill_structure(
                 is_larger=flow.is_larger,
                 per_minute=flow.per_minute,
                 stops_minutes=flow.stop,
-                depth=ceil_fraction(flow.depth_at(end if full is None else full)),
+                depth=flow.depth_at(end if full is None else full),
                 maxdepth=flow.queue.maxdepth,
             )
             for flow in flows
@@ -347,7 +368,7 @@ def fill_structure(
     moments = tuple(
         sorted(
             _moments(answer, flows, starts, document.queue_manager_count),
-            key=lambda each: (each.minutes, _RANK[each.kind]),
+            key=lambda each: (float(each.minutes), _RANK[each.kind]),
         )
     )
     return replace(
@@ -398,14 +419,23 @@ class _Flow:
         factor = planned.factor if same else planned.factor * times
         per_minute = planned.per_minute if same else planned.per_minute * times
         stop = planned.lasts if outage_minutes is None else Fraction(outage_minutes)
-        full_at = queue.maxdepth / per_minute if queue.maxdepth is not None and per_minute else None
+        full_at = None
+        if queue.maxdepth is not None and per_minute:
+            full_at = _up_to_tick(queue.maxdepth / per_minute)
         limited = stop if full_at is None else min(stop, full_at)
         return cls(
             queue, planned.message, planned.weight, factor, per_minute, stop, is_larger, full_at, limited
         )
 
-    def depth_at(self, minutes: Fraction) -> Fraction:
-        return self.per_minute * min(minutes, self.limited)
+    def depth_at(self, minutes: Fraction) -> int:
+        """Messages in the queue, rounded up."""
+        depth = ceil_fraction(self.per_minute * min(minutes, self.limited))
+        return depth if self.queue.maxdepth is None else min(depth, self.queue.maxdepth)
+
+
+def _up_to_tick(minutes: Fraction) -> Fraction:
+    """The next of 2**30 parts of a minute: MAXDEPTHs of hundreds of queues have no bounded common denominator."""
+    return Fraction(-(-minutes.numerator * _TICKS // minutes.denominator), _TICKS)
 
 
 class _Planned(NamedTuple):
@@ -570,21 +600,28 @@ class _Run:
         while self.streams:
             rates = self.flowing[self.limits[len(self.rules) - len(waiting)]]
             goal = waiting[0].threshold if waiting else _FULL
-            run = self._time_to(goal, here, rates)
             stop = self.streams[-1][0]
-            if run is not None and (stop is None or here.minutes + run <= stop):
-                here = self._after(here, run, rates)
-                _append(points, here)
-                if not waiting:
-                    return tuple(points), starts, here.minutes
-                starts.append((waiting.pop(0), here))
-                continue
-            if stop is None:
+            if stop is not None:
+                after = self._after(here, stop - here.minutes, rates)
+                if not self._is_at(goal, after):
+                    here = after
+                    _append(points, here)
+                    self._stop_one()
+                    continue
+            run = self._time_to(goal, here, rates)
+            if run is None:
                 break
-            here = self._after(here, stop - here.minutes, rates)
+            here = self._after(here, run, rates)
             _append(points, here)
-            self._stop_one()
+            if not waiting:
+                return tuple(points), starts, here.minutes
+            starts.append((waiting.pop(0), here))
         return tuple(points), starts, _NEVER
+
+    def _is_at(self, goal: int, point: Point) -> bool:
+        """Whether a pool has come to a percentage."""
+        entries, elements = self.totals
+        return point.messages * _FULL >= entries * goal or point.elements * _FULL >= elements * goal
 
     def _time_to(self, goal: int, here: Point, rates: tuple[int, ...]) -> Fraction | None:
         """Minutes until the first pool has come to a percentage; None when none ever does."""
@@ -701,8 +738,10 @@ def _moments(
     if crossed is not None:
         yield moment("full_threshold", crossed, f"FULLTHRESHOLD({threshold}) is reached: IXC585E")
     last = answer.end_minutes if answer.full_minutes is None else answer.full_minutes
-    for flow in flows:
-        yield from _depth_moments(answer, flow, last, moment)
+    if len(answer.points) > 1:
+        lines = _Floats(answer)
+        for flow in flows:
+            yield from _depth_moments(flow, last, lines)
     yield from _data_set_moments(answer, queue_managers, moment)
     if answer.full_minutes is not None:
         point = answer.at_minutes(answer.full_minutes)
@@ -712,23 +751,48 @@ def _moments(
     yield moment("outage_ends", answer.points[-1], "the outage ends")
 
 
-def _depth_moments(answer: FillingUp, flow: _Flow, last: Fraction, moment: _Maker) -> Iterator[Moment]:
+def _depth_moments(flow: _Flow, last: Fraction, lines: _Floats) -> Iterator[Moment]:
     """Queue Depth High and Queue Full of one queue; both need MAXDEPTH in the plan."""
-    if flow.queue.maxdepth is None or not flow.per_minute:
+    queue, maxdepth = flow.queue, flow.queue.maxdepth
+    if maxdepth is None or not flow.per_minute:
         return
     until = min(last, flow.stop)
-    high = flow.queue.qdepthhi
-    if high is None:
-        high = limit("default_qdepthhi_percent")
+    high = limit("default_qdepthhi_percent") if queue.qdepthhi is None else queue.qdepthhi
     if high:
-        at = Fraction(ceil_div(flow.queue.maxdepth * high, _FULL)) / flow.per_minute
+        at = Fraction(ceil_div(maxdepth * high, _FULL)) / flow.per_minute
         if at <= until:
-            text = f"{flow.queue.name} is at QDEPTHHI({high}) of MAXDEPTH({flow.queue.maxdepth}): Queue Depth High"
-            yield moment("depth_high", answer.at_minutes(at), text, queue=flow.queue.name)
-    at = Fraction(flow.queue.maxdepth) / flow.per_minute
+            text = f"{queue.name} is at QDEPTHHI({high}) of MAXDEPTH({maxdepth}): Queue Depth High"
+            yield lines.moment("depth_high", at, text, queue.name)
+    at = maxdepth / flow.per_minute
     if at < until:
-        text = f"{flow.queue.name} is at MAXDEPTH({flow.queue.maxdepth}): puts to it fail with reason 2053"
-        yield moment("queue_full", answer.at_minutes(at), text, queue=flow.queue.name)
+        text = f"{queue.name} is at MAXDEPTH({maxdepth}): puts to it fail with reason 2053"
+        yield lines.moment("queue_full", at, text, queue.name)
+
+
+class _Floats:
+    """The lines in floating point, to read off how full the structure is when something happens to a queue."""
+
+    def __init__(self, answer: FillingUp) -> None:
+        self.minutes = [float(point.minutes) for point in answer.points]
+        self.messages = [float(point.messages) for point in answer.points]
+        self.usage = [float(answer.usage_percent(point)) for point in answer.points]
+
+    def moment(self, kind: str, minutes: Fraction, text: str, queue: str) -> Moment:
+        at = float(minutes)
+        index = min(max(bisect_left(self.minutes, at), 1), len(self.minutes) - 1)
+        before, after = self.minutes[index - 1], self.minutes[index]
+        part = min(max((at - before) / (after - before), 0.0), 1.0)
+        messages = self.messages[index - 1] + part * (self.messages[index] - self.messages[index - 1])
+        usage = self.usage[index - 1] + part * (self.usage[index] - self.usage[index - 1])
+        return Moment(
+            kind,
+            minutes,
+            round(messages),
+            Fraction(round(usage * _HUNDREDTHS), _HUNDREDTHS),
+            text,
+            None,
+            queue,
+        )
 
 
 def _data_set_moments(answer: FillingUp, queue_managers: int, moment: _Maker) -> Iterator[Moment]:
@@ -852,7 +916,9 @@ def _findings(
         )
     full = [moment for moment in moments if moment.kind == "queue_full"]
     if full:
-        more = f", and {len(full) - 1} more queues later" if len(full) > 1 else ""
+        more = ""
+        if len(full) > 1:
+            more = f", and {len(full) - 1} more queue{'s' if len(full) > 2 else ''} later"  # noqa: PLR2004
         yield finding(
             "MAXDEPTH_DURING_OUTAGE",
             f"{full[0].queue} on {name} reaches its MAXDEPTH after {_minutes(full[0].minutes)}{more}: puts to it fail with "

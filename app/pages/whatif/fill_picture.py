@@ -25,6 +25,8 @@ _MOST_ROWS = 4
 _PLOT, _LANE, _BELOW = 210, 26, 84
 _STEPS_MINUTES = (1, 2, 5, 10, 15, 20, 30, 60, 120, 240, 360, 720, 1440)
 _CLOSE_LABELS = 14
+_MARK = 3
+"""Queue marks nearer to each other than this are one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +258,7 @@ def _pool_lines(found: FillingUp, frame: _Frame, points: Sequence[Point]) -> tup
         (("entries", found.entries_percent), ("elements", found.elements_percent)),
         key=lambda pool: pool[1](last),
     )
-    upper = max(frame.y(pools[1][1](last)) - 6, frame.top + 10)
+    upper = max(frame.y(pools[1][1](last)) - 9, frame.top + 10)
     lower = min(max(frame.y(pools[0][1](last)) + 14, upper + _CLOSE_LABELS), frame.bottom - 4)
     if lower < upper + _CLOSE_LABELS:  # both at the bottom
         upper = lower - _CLOSE_LABELS
@@ -292,10 +294,10 @@ def _offload_axis(found: FillingUp) -> tuple[tuple[float, ...], tuple[int, str]]
 
 def _marks(found: FillingUp, frame: _Frame) -> tuple[QueueMark, ...]:
     """Marks of queues; those at one place are one mark."""
-    at: dict[tuple[str, float], list[Moment]] = {}
+    at: dict[tuple[str, int], list[Moment]] = {}
     for moment in found.moments:
         if moment.kind in QUEUE_KINDS:
-            at.setdefault((moment.kind, round(frame.x(moment.minutes))), []).append(moment)
+            at.setdefault((moment.kind, round(frame.x(moment.minutes) / _MARK) * _MARK), []).append(moment)
     words = {"depth_high": "at QDEPTHHI", "queue_full": "at MAXDEPTH"}
     return tuple(
         QueueMark(
@@ -331,13 +333,23 @@ def said(found: FillingUp) -> str:
     if found.full_minutes is not None:
         held = math.floor(found.points[-1].messages)
         return (
-            f"{name} is full after {shown_minutes(found.full_minutes):g} of {end:g} minutes, with {grouped(held)} of "
+            f"{name} is full after {_tenth(found.full_minutes)} of {end:g} minutes, with {grouped(held)} of "
             f"{grouped(found.arriving)} messages: puts fail with 2192."
         )
     last = found.points[-1]
-    words = f"{name} holds the {grouped(math.floor(last.messages))} messages of {end:g} minutes, {float(found.usage_percent(last)):.1f} % full."
+    words = f"{name} holds the {grouped(math.floor(last.messages))} messages of {end:g} minutes, {_up(found.usage_percent(last))} % full."
     if found.lasts_minutes is not None:
-        words += f" It would be full after {shown_minutes(found.lasts_minutes):g} minutes."
+        words += f" It would be full after {_tenth(found.lasts_minutes)} minutes."
     if last.pages:
         words += f" {plain(found.offload_bytes(last))} are offloaded."
     return words
+
+
+def _tenth(minutes: Fraction) -> str:
+    """Minutes in a sentence."""
+    return f"{math.floor(minutes * 10) / 10:g}"
+
+
+def _up(percent: Fraction) -> str:
+    """A share in a sentence, rounded up as on the rest of the page."""
+    return f"{math.ceil(percent * 10) / 10:.1f}"

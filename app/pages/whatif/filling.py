@@ -23,18 +23,19 @@ from app.whatif.structure_parameters import FILLING
 from planner_core.document import PlanDocument
 from planner_core.errors import InputInvalid, PlanRefused
 from planner_core.findings import Finding
+from planner_core.plan import StructureResult
 from planner_core.whatif.filling_up import (
     FillingUp,
-    Outage,
     QueueFilling,
     fill_structure,
+    planned_outage,
     shown_minutes,
     structure_of,
 )
 
 router = APIRouter(include_in_schema=False)
-MOST_QUEUES = 100
-MOST_HAPPENINGS = 60
+MOST_QUEUES = 20
+MOST_HAPPENINGS = 12
 LONGEST_SLIDER = 480
 
 
@@ -69,9 +70,8 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
             document, structure, curve=curve_of(document, CurvesBeside(session))
         )
         cfrm_name = worked_out.cfrm_name
-        planned = fill_structure(document, worked_out, Outage())
         form = read_choices(
-            FILLING, request.query_params, structure=structure, fields=_fields(document, planned)
+            FILLING, request.query_params, structure=structure, fields=_fields(document, worked_out)
         )
         if not form.wrong:
             asked = outage_of(form.values)
@@ -109,13 +109,10 @@ def _unanswered(form: Choices) -> str:
     return f"No answer yet: {what} mending."
 
 
-def _fields(document: PlanDocument, planned: FillingUp) -> Mapping[str, Field]:
+def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, Field]:
     """The fields with what is planned in them."""
-    definition = document.structures[0]
-    outages = {queue.stops_minutes for queue in planned.queues}
-    longest = shown_minutes(planned.planned_minutes)
-    same = len(outages) == 1
-    mix = planned.mix
+    definition, planned = document.structures[0], planned_outage(document, structure)
+    longest, same, mix = shown_minutes(planned.minutes), planned.is_common, planned.mix
     rules = definition.offload.rules
     made = [
         Field(
@@ -148,7 +145,7 @@ def _fields(document: PlanDocument, planned: FillingUp) -> Mapping[str, Field]:
             else ""
         )
         made.append(Field(f"rule-{number}", f"OFFLD{number}TH : OFFLD{number}SZ", text))
-    if planned.offload_to == "SMDS":
+    if structure.smds is not None:
         made.append(
             Field("data_set_size", "Space of each SMDS", "", hint="Such as 20G; empty: not looked at.")
         )
