@@ -22,6 +22,7 @@ def routers() -> list[APIRouter]:
     from app.pages.plans.routes import router as plans
     from app.pages.published.routes import router as published
     from app.pages.quick.routes import router as quick
+    from app.pages.running.routes import router as running
     from app.pages.sheet.routes import router as sheet
     from app.pages.style.routes import router as style
     from app.pages.uploads.routes import router as uploads
@@ -37,6 +38,7 @@ def routers() -> list[APIRouter]:
         plans,
         changing,
         sheet,
+        running,
         uploads,
         usage_plan,
         take_over,
