@@ -14,7 +14,7 @@ from app.cluster.service import EXAMPLES, LARGEST_FILE_BYTES, Example, decide_te
 from app.pages.cluster.steps_chart import StepsChart, label_of, steps_chart
 from app.templating import Page, render
 from planner_core.cluster.advice import MODE_NAMES
-from planner_core.cluster.answer import DecisionAnswer
+from planner_core.cluster.answer import Assumption, DecisionAnswer
 from planner_core.cluster.model import Mode
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding
@@ -69,7 +69,7 @@ class Shown:
     puts: int
     dropped: tuple[Mapping[str, str], ...]
     message: str
-    assumptions: tuple[Mapping[str, str], ...]
+    assumptions: tuple[Assumption, ...]
     findings: tuple[Finding, ...]
 
 
@@ -147,7 +147,9 @@ def shown(found: DecisionAnswer) -> Shown:
         else f"A put to {queue} fails: nobody is left.",
         queue=queue,
         chosen=left,
-        deciding=f"step {deciding.number}, {deciding.attribute}" if deciding else "no step: all are equal",
+        deciding=f"by step {deciding.number}, {deciding.attribute}"
+        if deciding
+        else "no step decides: all are equal",
         other_mode=MODE_NAMES[found.other.mode],
         other=other,
         differs=any(item.code == "CLUSTER_MODES_DIFFER" for item in found.findings),
@@ -158,7 +160,7 @@ def shown(found: DecisionAnswer) -> Shown:
         puts=sum(found.puts.values()),
         dropped=tuple(dropped[:MOST_SHOWN]),
         message=found.reallocation.sentence if found.reallocation else "",
-        assumptions=tuple(item.as_json() for item in found.assumptions),
+        assumptions=found.assumptions,
         findings=found.findings,
     )
 

@@ -12,8 +12,11 @@ from typing import Any
 MOST_INSTANCES = 16
 """With more of them there is no picture; the tables have all."""
 _WIDE_PANEL, _GAP, _NARROW = 404, 52, 358
-_TOP, _LABEL, _THICK, _THIN = 44, 18, 78.0, 1.5
+_TOP, _LABEL, _THICK, _THIN = 30, 18, 78.0, 1.5
 _NODE = 5
+_SENDER, _QUEUES = 78.0, 104.0
+"""Room for the names at both ends."""
+_CHARACTERS, _MANAGER_CHARACTERS = 11, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +172,7 @@ def _draw(
 def _panel(
     title: str, parts: Sequence[_Part], *, rate: float, sender: str, width: int, at: tuple[float, float]
 ) -> tuple[Panel, float]:
-    middle, right = width * 0.42, width - 104.0
+    middle, right = _SENDER + (width - _SENDER - _QUEUES) * 0.5, width - _QUEUES
     thick = [max(part.rate / rate * _THICK, _THIN if part.rate else 0.0) for part in parts]
     nodes: list[Node] = []
     bands: list[Band] = []
@@ -183,10 +186,9 @@ def _panel(
     height = y
     whole = sum(thick)
     start = _TOP + _LABEL + max((height - _TOP - _LABEL - whole) / 2, 0)
-    sender_bar = Node(
-        0, start, max(whole, 4), "sender", f"{sender} {plain_rate(rate)}/s", 0, start - 6, "start"
-    )
-    nodes.append(sender_bar)
+    centre = start + whole / 2
+    nodes.append(Node(_SENDER, start, max(whole, 4), "sender", _cut(sender), _SENDER - 7, centre - 1, "end"))
+    nodes.append(Node(_SENDER, start, 0, "figure", f"{plain_rate(rate)}/s", _SENDER - 7, centre + 13, "end"))
     queues = dict.fromkeys(part.physical for part in parts)
     sums = {
         name: sum(w for p, w in zip(parts, thick, strict=True) if p.physical == name and p.is_reached)
@@ -200,7 +202,7 @@ def _panel(
         nodes.append(
             Node(
                 middle, top, max(width_of, 4), f"manager{state}",
-                f"{part.queue_manager} {plain_rate(part.rate)}/s" if part.is_reached else f"{part.queue_manager} away",
+                _manager(part, is_wide=width == _WIDE_PANEL),
                 middle, top - 5, "start",
             )
         )  # fmt: skip
@@ -209,10 +211,10 @@ def _panel(
         from_y = leave + width_of / 2
         leave += width_of
         if not part.is_reached:
-            bands.append(Band(_curve(_NODE, from_y, middle - 26, centre), width_of, "waits"))
+            bands.append(Band(_curve(_SENDER + _NODE, from_y, middle - 26, centre), width_of, "waits"))
             stops.append((middle - 20, centre))
             continue
-        bands.append(Band(_curve(_NODE, from_y, middle, centre), width_of, _colour(part)))
+        bands.append(Band(_curve(_SENDER + _NODE, from_y, middle, centre), width_of, _colour(part)))
         to_y = enter[part.physical] + width_of / 2
         enter[part.physical] += width_of
         bands.append(Band(_curve(middle + _NODE, centre, right, to_y), width_of, _colour(part)))
@@ -222,7 +224,7 @@ def _panel(
         bar = max(sums[name], 4)
         label_y = queue_tops[name] + bar / 2
         kind = f"queue{' is-shared' if is_shared else ''}"
-        nodes.append(Node(right, queue_tops[name], bar, kind, name, right + 12, label_y - 2, "start"))
+        nodes.append(Node(right, queue_tops[name], bar, kind, _cut(name), right + 12, label_y - 2, "start"))
         share = f"{plain_rate(amount)}/s, {amount / rate * 100:.0f} %"
         nodes.append(Node(right, queue_tops[name], 0, "figure", share, right + 12, label_y + 12, "start"))
     return Panel(title, at[0], at[1], tuple(bands), tuple(nodes), tuple(stops)), height
@@ -243,6 +245,17 @@ def _queue_tops(
         found[name] = max(sum(own) / len(own) - whole / 2, free)
         free = found[name] + max(whole, 4) + 30
     return found
+
+
+def _manager(part: _Part, *, is_wide: bool) -> str:
+    name = _cut(part.queue_manager, _MANAGER_CHARACTERS)
+    if part.is_reached:
+        return f"{name} {plain_rate(part.rate)}/s"
+    return f"{name} away" + (f", {plain_rate(part.rate)}/s wait" if part.rate and is_wide else "")
+
+
+def _cut(text: str, most: int = _CHARACTERS) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def _colour(part: _Part) -> str:

@@ -13,7 +13,7 @@ from starlette.datastructures import UploadFile
 from app.cluster.service import load_answer
 from app.curves.kept import DatabaseCurves
 from app.documents import CLUSTERED, LARGEST_FILE_BYTES, example_text, read_text
-from app.pages.cluster.load_shown import ClustersShown, clusters_shown
+from app.pages.cluster.load_shown import MOST_CHOSEN, ClustersShown, clusters_shown
 from app.pages.plans.findings import FindingShown, findings_shown
 from app.templating import Page, render
 from planner_core.errors import DocumentInvalid, FieldProblem, PlanRefused
@@ -24,7 +24,6 @@ PATH = "/cluster/load"
 MOST_PROBLEMS = 20
 LARGEST_SHOWN = 200_000
 """A longer document is not put back into the box."""
-MOST_CHOSEN = 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.pages.cluster.flow_chart import FlowChart, flow_chart, words_of
+from app.pages.plans.findings import source_of
+from planner_core.cluster.answer import Assumption
+from planner_core.provenance import Basis
 
 Failed = Mapping[str, Any]
+MOST_CHOSEN = 200
+"""Characters of a failure's key that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class ClustersShown:
 
     flows: tuple[FlowShown, ...]
     structures: tuple[StructureShown, ...]
-    assumptions: Sequence[Mapping[str, str]]
+    assumptions: Sequence[Assumption]
 
 
 def clusters_shown(clusters: Mapping[str, Any], *, chosen: str = "") -> ClustersShown:
@@ -56,7 +61,10 @@ def clusters_shown(clusters: Mapping[str, Any], *, chosen: str = "") -> Clusters
             for nth, flow in enumerate(clusters["flows"])
         ),
         structures=tuple(_structure(each) for each in clusters["structures"]),
-        assumptions=clusters["assumptions"],
+        assumptions=tuple(
+            Assumption(what=each["what"], basis=Basis(each["basis"]), source=source_of(each["source"]))
+            for each in clusters["assumptions"]
+        ),
     )
 
 

@@ -150,7 +150,7 @@ def _draw(answer: Mapping[str, Any], candidates: Sequence[Mapping[str, Any]], *,
         lanes.append(
             Lane(
                 y=y,
-                label=_cut(label_of(item)),
+                label=_cut(f"{item['queue_manager']} {item['channel'] or 'itself'}"),
                 label_x=0,
                 label_y=y + 4 if is_wide else y - 9,
                 start=left,
