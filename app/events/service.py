@@ -112,7 +112,7 @@ def starter_text(parameters: Mapping[str, str]) -> str:
     """
 
     def number(name: str, usual: int, most: int) -> int:
-        text = parameters.get(name, "")
+        text = parameters.get(name, "").replace("\N{NARROW NO-BREAK SPACE}", "")
         return min(int(text), most) if text.isascii() and text.isdigit() and len(text) < _TENTHS else usual
 
     maxdepth = number("maxdepth", 1000, _MOST_MAXDEPTH)

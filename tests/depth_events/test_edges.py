@@ -16,8 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.cli import main
+from app.documents import parse_yaml
 from app.events.answers import SimulationAnswer
-from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, read_yaml_or_json
+from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, Example, read_yaml_or_json
 from planner_core.depth_events.file import json_schema, read_object
 from planner_core.depth_events.model import READING_VALUES
 from planner_core.depth_events.simulate import simulate
@@ -52,14 +53,12 @@ def written(folder: Path, document: Json) -> str:
 
 
 @EACH_EXAMPLE
-def test_command_and_address_answer_alike(example: object, app: FastAPI, tmp_path: Path) -> None:
-    text = example.text  # type: ignore[attr-defined]
+def test_command_and_address_answer_alike(example: Example, app: FastAPI, tmp_path: Path) -> None:
+    text = example.text
     path = tmp_path / "timeline.yaml"
     path.write_text(text, encoding="utf-8")
     ran = cfplan(str(path), "--json")
     assert ran.code == 0
-    from app.documents import parse_yaml
-
     answer = post_json(app, ADDRESS, parse_yaml(text.encode()))
     assert answer.status == 200
     assert answer.json() == json.loads(ran.out)
@@ -67,17 +66,16 @@ def test_command_and_address_answer_alike(example: object, app: FastAPI, tmp_pat
 
 
 @EACH_EXAMPLE
-def test_every_member_of_the_answer_is_described(example: object) -> None:
-    found = simulate(read_yaml_or_json(example.text.encode())).as_json()  # type: ignore[attr-defined]
+def test_every_member_of_the_answer_is_described(example: Example) -> None:
+    found = simulate(read_yaml_or_json(example.text.encode())).as_json()
     described = SimulationAnswer.model_validate(found).model_dump(mode="json")
     assert described == json.loads(json.dumps(found))
 
 
 @EACH_EXAMPLE
-def test_the_published_schema_accepts_the_examples(example: object) -> None:
-    from app.documents import parse_yaml
-
-    document = parse_yaml(example.text.encode())  # type: ignore[attr-defined]
+def test_the_published_schema_accepts_the_examples(example: Example) -> None:
+    document = parse_yaml(example.text.encode())
+    assert isinstance(document, dict)
     validator = jsonschema_rs.Draft202012Validator(json_schema())
     assert validator.is_valid(document)
     assert not validator.is_valid({**document, "odd": 1})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from urllib.parse import urlencode
 
 import pytest
@@ -9,7 +10,7 @@ from fastapi import FastAPI
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, starter_text
+from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, Example, starter_text
 from app.pages.events.chart import MOST_LABELS, chart_of
 from app.pages.events.simulate import MOST_ROWS, MOST_SHOWN_EVENTS
 from planner_core.depth_events.file import read_object
@@ -44,9 +45,9 @@ def page(answer: Answer, status: int = 200) -> Element:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[each.name for each in EXAMPLES])
-def test_every_example_is_shown_with_its_picture_and_its_messages(example: object, app: FastAPI) -> None:
-    found = page(get(app, f"{ADDRESS}?example={example.name}", accept="text/html"))  # type: ignore[attr-defined]
-    assert example.title in found.one("main").text  # type: ignore[attr-defined]
+def test_every_example_is_shown_with_its_picture_and_its_messages(example: Example, app: FastAPI) -> None:
+    found = page(get(app, f"{ADDRESS}?example={example.name}", accept="text/html"))
+    assert example.title in found.one("main").text
     assert found.all("svg", role="img")
     assert found.all(class_="set")
     assert "queue_managers:" in found.one("textarea").text
@@ -135,8 +136,6 @@ def test_many_events_are_drawn_without_names_and_listed_up_to_a_number(app: Fast
     chart = chart_of(simulation.course, "SQ1", ["QM1"])
     assert len(chart.wide.marks) == len(simulation.course.occurrences) > MOST_LABELS
     assert {mark.label for mark in chart.wide.marks} == {""}
-    import json
-
     found = page(sent(app, json.dumps(file([member("QM1")], [queue], swings))))
     assert len(found.all(class_="set")) == MOST_SHOWN_EVENTS
     assert len(found.all(class_="switch")) == 3 * (MOST_ROWS + MOST_ROWS)

@@ -193,7 +193,8 @@ def play(request: Request, sent: Annotated[Sent, Depends(_sent)]) -> Response:
 
 
 def _page(request: Request, sent: Sent) -> Response:
-    answer, problems = None, ()
+    answer: Answer | None = None
+    problems: tuple[FieldProblem, ...] = ()
     try:
         file = with_readings(sent.text.encode(), sent.readings)
         answer = answer_of(file, simulate(file))
