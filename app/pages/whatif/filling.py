@@ -26,6 +26,7 @@ from planner_core.findings import Finding
 from planner_core.plan import StructureResult
 from planner_core.whatif.filling_up import (
     FillingUp,
+    Point,
     QueueFilling,
     fill_structure,
     planned_outage,
@@ -36,6 +37,7 @@ from planner_core.whatif.filling_up import (
 router = APIRouter(include_in_schema=False)
 MOST_QUEUES = 20
 MOST_HAPPENINGS = 12
+MOST_FIGURES = 40
 LONGEST_SLIDER = 480
 
 
@@ -51,6 +53,7 @@ class FillingPage(Page):
     picture: Annotated[Picture | None, "The picture; None where there is nothing to draw"]
     rows: Annotated[tuple[Happening, ...], "What happens, as rows of a table"]
     rows_omitted: Annotated[int, "How many more happen to queues than are shown"]
+    figures: Annotated[tuple[Point, ...], "Points of the picture, not more than can be read"]
     queues: Annotated[tuple[QueueFilling, ...], "The queues with the most messages"]
     refused: Annotated[tuple[Finding, ...], "Why no such plan can exist; empty unless the core refused it"]
     summary: Annotated[str, "The answer in a sentence or two: read out when it changes"]
@@ -95,12 +98,19 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
         picture=picture_of(found) if found else None,
         rows=tuple(sorted((*shown, *of_queues), key=lambda row: row.minutes)),
         rows_omitted=len(rows) - len(shown) - len(of_queues),
+        figures=_picked(found.points) if found else (),
         queues=tuple(sorted(found.queues, key=lambda queue: -queue.depth)[:MOST_QUEUES]) if found else (),
         refused=refused,
         summary=summary or _unanswered(form),
         query=form.query,
     )
     return render(request, "whatif/filling.html", page, status_code=200 if found else 422)
+
+
+def _picked(points: tuple[Point, ...]) -> tuple[Point, ...]:
+    """The first, the last, and some of those between."""
+    step = -(-len(points) // MOST_FIGURES)
+    return tuple(point for index, point in enumerate(points) if index % step == 0 or point is points[-1])
 
 
 def _unanswered(form: Choices) -> str:
