@@ -363,7 +363,8 @@ class _Reading:
         self.tell(first, kind, message, word)
         number += 1
         while number < len(self.at):
-            if self.is_statement(number) or (statement is not None and self.is_parameter(number)):
+            goes_on = statement is not None and self.is_parameter(number) and self.word(number) in KEYWORDS
+            if goes_on or self.is_statement(number):
                 break
             number += 1
         return number

@@ -181,8 +181,10 @@ class _Reading:
 
     def _policy(self, text: str, rest: str) -> None:
         read = read_policy_text(rest)
+        last = max((read.pieces[each.last].line for each in read.statements), default=0)
         for problem in read.problems:
-            if problem.kind != "unexpected":
+            # Behind the last statement other things may stand, which are no damage.
+            if problem.kind != "unexpected" and problem.line <= last:
                 self.tell(DAMAGE[problem.kind], sentence(problem.message), problem.line)
         for policy in policies(read):
             self.policy = (text, policy)

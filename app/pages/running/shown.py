@@ -118,7 +118,7 @@ def shown_merge(found: Merged) -> ShownMerge:
         for line in found.difference.splitlines()
         if not line.startswith(("---", "+++"))
     )
-    return ShownMerge(summary, found.changes, lines, found.findings, found.text, filename_of(found))
+    return ShownMerge(summary, found.changes, lines, by_line(found.findings), found.text, filename_of(found))
 
 
 def filename_of(found: Merged) -> str:
@@ -128,10 +128,32 @@ def filename_of(found: Merged) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A range of sizes in the picture, from INITSIZE to SIZE, in thousandths of its width."""
+    """A range of sizes in the picture, from INITSIZE to SIZE [px]."""
 
     start: float
     width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A structure in the picture."""
+
+    name: str
+    y: int
+    today: Bar | None
+    planned: Bar
+    need: float
+    allocated: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Ranges of sizes, for one width."""
+
+    kind: str
+    width: int
+    height: int
+    rows: tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +168,6 @@ class ShownStructure:
     initsize_kib: int
     size_kib: int
     state: str
-    today_bar: Bar | None
-    planned_bar: Bar
-    need_at: float
-    allocated_at: float | None
 
     @property
     def named(self) -> tuple[tuple[str, Difference], ...]:
@@ -169,12 +187,11 @@ class ShownComparison:
     assumptions: tuple[str, ...]
     findings: tuple[LineFinding, ...]
     largest_kib: int
-    height: int
+    wide: Picture
+    narrow: Picture
 
 
-ROW_PX: Final = 44
-"""Of the picture, for each structure."""
-PICTURE_PX: Final = 560
+_ROW_PX: Final = 44
 _LEFT_PX: Final = 8
 
 
@@ -192,13 +209,14 @@ def shown_comparison(found: Comparison, text: str) -> ShownComparison:
     largest = max((_largest(each) for each in found.structures), default=1) or 1
     return ShownComparison(
         summary,
-        tuple(_structure(each, largest) for each in found.structures),
+        tuple(_structure(each) for each in found.structures),
         found.steps,
         text,
         tuple(map(str, assumptions if isinstance(assumptions, list) else ())),
         found.findings,
         bytes_to_kib_ceil(largest),
-        ROW_PX * len(found.structures) + 4,
+        _picture(found.structures, largest, kind="wide", width=640),
+        _picture(found.structures, largest, kind="narrow", width=340),
     )
 
 
@@ -213,41 +231,58 @@ def _largest(each: Compared) -> int:
     return max(sizes.size_bytes, sizes.need_bytes, today if isinstance(today, int) else 0)
 
 
-def _structure(each: Compared, largest: int) -> ShownStructure:
+def _structure(each: Compared) -> ShownStructure:
     sizes, today = each.result.sizes, each.today
-    initsize, size = _today(each, "INITSIZE"), _today(each, "SIZE")
     state = "new"
     if today is not None:
         state = {True: "allocated", False: "not allocated", None: "not said"}[today.is_allocated]
         if today.is_pending:
             state += ", change pending"
-    was = (
-        Bar(_px(initsize, largest), _px(size - initsize, largest) + 1)
-        if isinstance(initsize, int) and isinstance(size, int)
-        else None
-    )
     return ShownStructure(
         each,
-        _kib(initsize),
-        _kib(size),
+        _kib(_today(each, "INITSIZE")),
+        _kib(_today(each, "SIZE")),
         _kib(today.size_bytes if today else None),
         bytes_to_kib_ceil(sizes.need_bytes),
         bytes_to_kib_ceil(sizes.initsize_bytes),
         bytes_to_kib_ceil(sizes.size_bytes),
         state,
-        was,
-        Bar(_px(sizes.initsize_bytes, largest), _px(sizes.size_bytes - sizes.initsize_bytes, largest) + 1),
-        _px(sizes.need_bytes, largest),
-        _px(today.size_bytes, largest) if today and today.size_bytes else None,
     )
 
 
-def _px(value: int, largest: int) -> float:
-    return round((PICTURE_PX - 2 * _LEFT_PX) * value / largest, 1)
+def _picture(structures: Sequence[Compared], largest: int, *, kind: str, width: int) -> Picture:
+    def px(value: int) -> float:
+        return round((width - 2 * _LEFT_PX) * value / largest, 1)
+
+    def bar(initsize: int, size: int) -> Bar:
+        return Bar(px(initsize), px(max(0, size - initsize)) + 1)
+
+    rows = []
+    for place, each in enumerate(structures):
+        initsize, size = _today(each, "INITSIZE"), _today(each, "SIZE")
+        known = isinstance(initsize, int) and isinstance(size, int)
+        allocated = each.today.size_bytes if each.today else None
+        sizes = each.result.sizes
+        rows.append(
+            Row(
+                each.result.name,
+                _ROW_PX * place,
+                bar(int(str(initsize)), int(str(size))) if known else None,
+                bar(sizes.initsize_bytes, sizes.size_bytes),
+                px(sizes.need_bytes),
+                px(allocated) if allocated else None,
+            )
+        )
+    return Picture(kind, width, _ROW_PX * len(rows), tuple(rows))
 
 
 def _kib(value: Setting) -> int | None:
     return bytes_to_kib_ceil(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def by_line(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:
+    """Findings in the order of the text."""
+    return tuple(sorted(found, key=lambda each: each.line or 0))
 
 
 def refused_findings(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:
