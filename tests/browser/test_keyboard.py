@@ -74,6 +74,7 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/cf-levels": ("/cf-levels",),
     "/nights": ("/nights",),
     "/events/simulate": ("/events/simulate", "/events/simulate?example=perfmev-differs"),
+    "/events/read": ("/events/read", "/events/read?example=three-members"),
     "/reference": ("/reference",),
     "/reference/{table_id}": ("/reference/admin_structure_cfcc14",),
     "/docs": ("/docs",),
