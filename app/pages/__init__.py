@@ -31,6 +31,7 @@ def routers() -> list[APIRouter]:
     from app.pages.usage.take_over import router as take_over
     from app.pages.whatif.filling import router as filling
     from app.pages.whatif.routes import router as whatif
+    from app.pages.whatif.thresholds import router as thresholds
 
     return [
         quick,
@@ -51,6 +52,7 @@ def routers() -> list[APIRouter]:
         read_events,
         whatif,
         filling,
+        thresholds,
         cluster_decisions,
         cluster_load,
         waiting,

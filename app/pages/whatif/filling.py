@@ -101,7 +101,7 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
         figures=_picked(found.points) if found else (),
         queues=tuple(sorted(found.queues, key=lambda queue: -queue.depth)[:MOST_QUEUES]) if found else (),
         refused=refused,
-        summary=summary or _unanswered(form),
+        summary=summary or unanswered(form),
         query=form.query,
     )
     return render(request, "whatif/filling.html", page, status_code=200 if found else 422)
@@ -113,7 +113,8 @@ def _picked(points: tuple[Point, ...]) -> tuple[Point, ...]:
     return tuple(point for index, point in enumerate(points) if index % step == 0 or point is points[-1])
 
 
-def _unanswered(form: Choices) -> str:
+def unanswered(form: Choices) -> str:
+    """What stands in the place of an answer."""
     wrong = len(form.wrong)
     what = "one field needs" if wrong == 1 else f"{wrong} fields need" if wrong else "the plan needs"
     return f"No answer yet: {what} mending."
