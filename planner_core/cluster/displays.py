@@ -8,9 +8,9 @@ defaults; both are told in `assumptions`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeVar
 
 from planner_core import tables
 from planner_core.cluster.answer import Assumption
@@ -21,6 +21,9 @@ from planner_core.provenance import Basis
 SHORT_RETRIES, SHORT_INTERVAL_S = 10, 60
 LONG_RETRIES, LONG_INTERVAL_S = 999_999_999, 1_200
 """SHORTRTY, SHORTTMR, LONGRTY and LONGTMR of a cluster-receiver channel, as they are by default."""
+T = TypeVar("T")
+MOST_ROUTES: Final = 20
+"""To one queue manager."""
 MOST_INSTANCES: Final = 500
 """Of one queue: far more than any cluster has, and each is joined with every channel to its queue manager."""
 _KINDS: Final = ("CLUSQMGR", "QUEUE", "CHSTATUS", "QMGR")
@@ -123,22 +126,24 @@ class Displays:
     routes: tuple[Route, ...] = ()
     queues: tuple[ClusterQueue, ...] = ()
     local_use: Literal["LOCAL", "ANY"] = "LOCAL"
-    queue_local_uses: tuple[tuple[str, Literal["LOCAL", "ANY", "QMGR"]], ...] = ()
+    queue_local_uses: Mapping[str, Literal["LOCAL", "ANY", "QMGR"]] = field(default_factory=dict)
     most_channels: int = MOST_CHANNELS
     assumptions: tuple[Assumption, ...] = ()
     problems: tuple[TextProblem, ...] = ()
     shows: frozenset[str] = frozenset()
     """The kinds of display that were found."""
+    queue_index: Mapping[str, tuple[ClusterQueue, ...]] = field(default_factory=dict)
+    route_index: Mapping[str, tuple[Route, ...]] = field(default_factory=dict)
 
     def situation(self, queue: str) -> Situation:
         """What the sender knows when it chooses among the instances of a queue."""
-        instances = tuple(each.instance for each in self.queues if each.name == queue)
-        managers = {instance.queue_manager for instance in instances}
+        instances = tuple(each.instance for each in self.queues_named(queue))
+        managers = dict.fromkeys(instance.queue_manager for instance in instances)
         return Situation(
             queue=queue,
             instances=instances,
-            channels=tuple(r.channel for r in self.routes if r.channel.queue_manager in managers),
-            queue_local_use=dict(self.queue_local_uses).get(queue, "QMGR"),
+            channels=tuple(r.channel for each in managers for r in self.routes_to(each)),
+            queue_local_use=self.queue_local_uses.get(queue, "QMGR"),
             queue_manager_local_use=self.local_use,
             most_channels=self.most_channels,
         )
@@ -147,9 +152,17 @@ class Displays:
         """The first row of a channel's name."""
         return next((each for each in self.routes if each.channel.name == channel), None)
 
+    def queues_named(self, name: str) -> tuple[ClusterQueue, ...]:
+        """The instances of a queue."""
+        return self.queue_index.get(name, ())
+
+    def routes_to(self, queue_manager: str) -> tuple[Route, ...]:
+        """The channels to a queue manager."""
+        return self.route_index.get(queue_manager, ())
+
     def defbinds(self, queue: str) -> tuple[str, ...]:
         """DEFBIND of the instances of a queue."""
-        return tuple(dict.fromkeys(q.defbind for q in self.queues if q.name == queue and q.defbind))
+        return tuple(dict.fromkeys(q.defbind for q in self.queues_named(queue) if q.defbind))
 
 
 def read_displays(texts: Iterable[tuple[str, str]]) -> Displays:
@@ -188,11 +201,13 @@ class _Reading:
             routes=routes,
             queues=queues,
             local_use=local_use,
-            queue_local_uses=tuple(uses.items()),
+            queue_local_uses=uses,
             most_channels=next((each for each in most if each), MOST_CHANNELS),
             assumptions=tuple(self._assumptions(of, sender, routes, queues)),
             problems=tuple(self.problems),
             shows=frozenset(kind for kind, rows in of.items() if rows),
+            queue_index=_index((each.name, each) for each in queues),
+            route_index=_index((each.channel.queue_manager, each) for each in routes),
         )
 
     def _sender(self, of: dict[str, list[tuple[str, Record]]]) -> str:
@@ -228,6 +243,7 @@ class _Reading:
         self, rows: list[tuple[str, Record]], names: _Names, statuses: dict[str, Record]
     ) -> tuple[Route, ...]:
         routes: dict[tuple[str, str, str], Route] = {}
+        counted: Counter[str] = Counter()
         for name, row in rows:
             channel = row.text("CHANNEL")
             if channel is None:
@@ -257,7 +273,15 @@ class _Reading:
                 in_doubt_messages=self._number(name, status, "CURMSGS", None) if status else None,
                 line=row.line,
             )
-            routes.setdefault((route.channel.queue_manager, channel, route.channel.cluster), route)
+            key = route.channel.queue_manager, channel, route.channel.cluster
+            if key in routes:
+                continue
+            counted[key[0]] += 1
+            if counted[key[0]] <= MOST_ROUTES:
+                routes[key] = route
+            elif counted[key[0]] == MOST_ROUTES + 1:
+                message = f"There are more than {MOST_ROUTES} channels to {key[0][:_SHOWN]}: the others are left out."
+                self._problem(name, row, "CHANNEL", message)
         return tuple(routes.values())
 
     def _retries(self, name: str, row: Record, status: Record | None) -> Retries:
@@ -378,6 +402,13 @@ class _Reading:
                 "DISPLAY QMGR is not among the texts: CLWLUSEQ(LOCAL) of the queue manager is assumed.",
                 Basis.ASSUMED,
             )
+
+
+def _index(pairs: Iterable[tuple[str, T]]) -> dict[str, tuple[T, ...]]:
+    made: dict[str, list[T]] = {}
+    for name, each in pairs:
+        made.setdefault(name, []).append(each)
+    return {name: tuple(found) for name, found in made.items()}
 
 
 class _Names:

@@ -41,6 +41,8 @@ REASONS: Final[Mapping[Reason, str]] = {
     "unknown": "cannot be told",
 }
 """What people call them, in the order in which they are asked about."""
+MOST_QUEUES: Final = 5_000
+"""That messages of one browse are judged for."""
 _RANKS: Final = ("channel_rank", "queue_rank")
 _WORKS: Final = (Status.RUNNING, Status.INACTIVE)
 _TRIES: Final = (Status.STARTING, Status.BINDING, Status.INITIALIZING, Status.REQUESTING, Status.SWITCHING)
@@ -321,9 +323,7 @@ class _Explaining:
         """The channel that a message waits for: as it says, or the only one to the queue manager that it names."""
         if message.channel:
             return message.channel
-        routes = {
-            r.channel.name for r in self.displays.routes if r.channel.queue_manager == message.queue_manager
-        }
+        routes = {each.channel.name for each in self.displays.routes_to(message.queue_manager)}
         return routes.pop() if len(routes) == 1 else ""
 
     def _explained(self, told: WaitingMessage) -> Explained:
@@ -410,7 +410,9 @@ class _Explaining:
                 "The browse does not say which queue it is for: the transmission queue header is not in the dump. Name the "
                 "queue if all are for one."
             )
-        if not any(each.name == message.queue for each in self.displays.queues):
+        if message.queue not in self.decisions and len(self.decisions) >= MOST_QUEUES:
+            return f"Messages for more than {MOST_QUEUES:,} queues are too many for one answer: ask for some of them."
+        if not self.displays.queues_named(message.queue):
             return f"No DISPLAY QCLUSTER row has queue {message.queue}: display QCLUSTER(*) ALL at the sending queue manager."
         here = [
             c

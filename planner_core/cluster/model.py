@@ -192,12 +192,15 @@ class Situation:
         candidates: list[Candidate] = []
         dropped: list[Dropped] = []
         used: set[int] = set()
+        by_manager: dict[str, list[tuple[int, Channel]]] = {}
+        for index, channel in enumerate(self.channels):
+            by_manager.setdefault(channel.queue_manager, []).append((index, channel))
         for instance in self.instances:
             if not instance.is_local and self._is_foreign(instance.cluster):
                 reason = f"its cluster {instance.cluster} is none of the sender's"
                 dropped.append(Dropped(what=f"instance on {instance.queue_manager}", reason=reason))
                 continue
-            routes = list(self._routes(instance))
+            routes = list(self._routes(instance, by_manager.get(instance.queue_manager, [])))
             used.update(index for index, _ in routes)
             if instance.is_local:
                 own = max((channel for _, channel in routes), key=_own_order, default=None)
@@ -216,12 +219,14 @@ class Situation:
     def _is_foreign(self, cluster: str) -> bool:
         return bool(self.clusters and cluster and cluster not in self.clusters)
 
-    def _routes(self, instance: Instance) -> Iterator[tuple[int, Channel]]:
-        for index, channel in enumerate(self.channels):
+    def _routes(
+        self, instance: Instance, channels: list[tuple[int, Channel]]
+    ) -> Iterator[tuple[int, Channel]]:
+        for index, channel in channels:
             is_same = (
                 not instance.cluster or not channel.cluster or instance.cluster == channel.cluster
             ) and not self._is_foreign(channel.cluster)
-            if channel.queue_manager == instance.queue_manager and is_same:
+            if is_same:
                 yield index, channel
 
 

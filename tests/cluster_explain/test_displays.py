@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_core.cluster.displays import MOST_INSTANCES, Displays, read_displays
+from planner_core.cluster.displays import MOST_INSTANCES, MOST_ROUTES, Displays, read_displays
 from planner_core.cluster.model import Status
 from tests.cluster_explain.support import FRAMINGS, Framing, chstatus, clusqmgr, display, qcluster, qmgr
 
@@ -149,6 +149,13 @@ def test_a_queue_of_more_instances_than_any_cluster_has_is_cut_and_said() -> Non
     assert len(found.queues) == MOST_INSTANCES
     (problem,) = found.problems
     assert f"more than {MOST_INSTANCES} instances" in problem.message
+
+
+def test_more_channels_to_one_queue_manager_than_are_looked_at_are_cut_and_said() -> None:
+    found = read(display(*(clusqmgr("A", CHANNEL=f"TO.A.{number}") for number in range(MOST_ROUTES + 3))))
+    assert len(found.routes) == len(found.routes_to("A")) == MOST_ROUTES
+    (problem,) = found.problems
+    assert f"more than {MOST_ROUTES} channels to A" in problem.message
 
 
 @given(st.text(st.sampled_from("CLUSQMGR(A) CHANNEL\n'01"), max_size=300), st.integers(0, 2_000))

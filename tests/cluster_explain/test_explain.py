@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner_core.cluster import explain as module
 from planner_core.cluster.displays import Displays, Route, read_displays
 from planner_core.cluster.explain import REASONS, Explained, Explanation, NextRetry, explain, next_retry
 from planner_core.cluster.messages import read_messages, read_rows
@@ -309,6 +310,14 @@ def test_a_definition_that_was_not_answered_and_text_that_was_not_read_are_said(
         [("d", display(clusqmgr("A", DEFTYPE="CLUSSDR", STATUS="WILD"), qcluster("Q1", "A")))]
     )
     assert {"CLUSTER_CHANNEL_NOT_RECOGNISED", "CLUSTER_TEXT_NOT_READ"} <= codes(whole(displays, waiting()))
+
+
+def test_messages_for_more_queues_than_are_judged_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_QUEUES", 1)
+    displays = shows(clusqmgr("A", STATUS="RETRYING"), qcluster("Q1", "A"), qcluster("Q2", "A"))
+    found = whole(displays, waiting(), waiting() | {"queue": "Q2"}, waiting())
+    assert [each.reason for each in found.messages] == ["only_choice", "unknown", "only_choice"]
+    assert "more than 1 queues" in found.messages[1].sentence
 
 
 # Put times.
