@@ -25,11 +25,19 @@ PROMISED = (
     "Db2 LOB space",
     "Fitted curves",
     "Cluster decisions",
-    "Cluster load",
     "Waiting cluster messages",
+    "Cluster load",
     "Acknowledged findings",
     "Queue depth events",
+    "Reading depth events",
+    "Placement of structures",
     "Queue depths",
+    "Ranges of CFRM keywords",
+    "Columns of IXCMIAPU input",
+    "Texts that are checked",
+    "Merging a plan into a policy",
+    "What runs today",
+    "When a change takes effect",
 )
 
 

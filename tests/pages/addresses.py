@@ -40,6 +40,8 @@ PAGES: Mapping[str, int] = {
     "/cluster/explain": 200,
     "/cluster/explain?example=runmqsc": 200,
     "/cluster/explain?example=zos": 200,
+    "/what-runs": 200,
+    **{f"/{page}{mark}": 200 for page in ("lint", "merge", "running", "plan-from-running") for mark in ("", "?example")},
     "/style": 200,
     "/api/docs": 200,
     "/nothing/here": 404,

@@ -38,12 +38,15 @@ from app.pages.plans.routes import (
 from app.pages.published.contexts import ContentsPage as ReferenceContents
 from app.pages.published.contexts import TablePage
 from app.pages.quick.routes import QuickPage
+from app.pages.running.routes import FromRunningPage, LintPage, MergePage, RunningPage, WhatRunsPage
 from app.pages.sheet.routes import SheetPage
 from app.pages.style.routes import StylePage
 from app.pages.uploads.routes import NewUploadPage, QsgMapPage, UploadPage, UploadsPage
 from app.pages.usage.plan import PlanFromUsagePage
 from app.pages.usage.routes import QueuePage, UsageListPage, UsagePage
 from app.pages.usage.take_over import TakeOverPage
+from app.pages.whatif.filling import FillingPage
+from app.pages.whatif.thresholds import ThresholdsPage
 from app.templating import PROVIDED, TEMPLATES_DIR, Page, environment, render_text
 from tests.app.support import send_json
 from tests.curves.support import daily, fit_json, forecast_json, store_night
@@ -81,6 +84,11 @@ CONTEXTS: dict[str, type[Page]] = {
     "quick/calculator.html": QuickPage,
     "reference/contents.html": ReferenceContents,
     "reference/table.html": TablePage,
+    "running/compare.html": RunningPage,
+    "running/contents.html": WhatRunsPage,
+    "running/lint.html": LintPage,
+    "running/made.html": FromRunningPage,
+    "running/merge.html": MergePage,
     "sheet/sheet.html": SheetPage,
     "style/style.html": StylePage,
     "uploads/list.html": UploadsPage,
@@ -92,12 +100,15 @@ CONTEXTS: dict[str, type[Page]] = {
     "usage/queue.html": QueuePage,
     "usage/structure.html": UsagePage,
     "usage/take_over.html": TakeOverPage,
+    "whatif/filling.html": FillingPage,
+    "whatif/thresholds.html": ThresholdsPage,
 }
 
 PLAN_PAGES = (
     "/plans", "/new-plan", "/deleted-plans", "/import-plans", "/sheet", "/plans/CONTEXTS", "/plans/CONTEXTS/history",
     "/plans/CONTEXTS/compare", "/plans/CONTEXTS/versions/1/print", "/plans/CONTEXTS/advice",
-    "/plans/CONTEXTS/versions/1/structures/MYDATA",
+    "/plans/CONTEXTS/versions/1/structures/MYDATA", "/plans/CONTEXTS/versions/1/structures/MYDATA/filling",
+    "/plans/CONTEXTS/versions/1/structures/MYDATA/thresholds",
 )  # fmt: skip
 USAGE_PAGES = (
     "/usage/SQ03/APPLICATION1", "/usage/SQ03/APPLICATION1/queue?name=ORDERS.IN", "/usage/SQ03/plan", "/usage/SQ03/plan/into/CONTEXTS",
