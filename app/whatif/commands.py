@@ -26,7 +26,7 @@ def add(commands: Command, whole: Whole, parser_class: type[argparse.ArgumentPar
         _nothing,
     )
     parent.set_defaults(run=None)
-    verbs = parent.add_subparsers(dest="verb", required=True, metavar="QUESTION", parser_class=parser_class)
+    verbs = parent.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=parser_class)
 
     def verb(name: str, about: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
         made = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
