@@ -296,6 +296,13 @@ def play_a_timeline(page: Page) -> None:
     expect(page.get_by_role("alert")).to_contain_text("/queue_managers is required")
 
 
+def read_events(page: Page) -> None:
+    tab_to(page, page.get_by_label("Or their text"))
+    page.keyboard.type("hello")
+    press(page, "button", "Read")
+    expect(page.get_by_role("alert")).to_contain_text("This is none of the formats")
+
+
 def follow(name: str, title: str) -> Callable[[Page], None]:
     """Follow a link in the page's content."""
 
@@ -379,6 +386,7 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/cf-levels": ("/cf-levels", say_a_level),
     "/cluster/explain": ("/cluster/explain", ask_why_messages_wait),
     "/events/simulate": ("/events/simulate", play_a_timeline),
+    "/events/read": ("/events/read", read_events),
     "/nights": ("/nights", follow("The nightly run", "The nightly run")),
     "/plans": ("/plans", use_the_list),
     "/plans/{name}": ("/plans/KEYS", use_the_result),

@@ -266,6 +266,7 @@ def test_service_interval_events_are_read() -> None:
 
 # ---- many in a file ----------------------------------------------------------------------------------------------------
 
+ORDERS: tuple[Order, ...] = ("big", "little", "big")
 MANY = (TOLD, Told("MQP2", reason=LOW, correl_id=CORREL), Told("MQP3", reason=FULL, correl_id=CORREL))
 
 
@@ -278,7 +279,7 @@ MANY = (TOLD, Told("MQP2", reason=LOW, correl_id=CORREL), Told("MQP3", reason=FU
         "".join(as_text(each) for each in MANY).encode(),
         b"".join(mqmd(each) + pcf(each) for each in MANY),
         b"".join(
-            mqmd(each) + pcf(each, order=order) for each, order in zip(MANY, ("big", "little", "big"), strict=True)
+            mqmd(each) + pcf(each, order=order) for each, order in zip(MANY, ORDERS, strict=True)
         ),
         "".join(amqsbcg(each, pcf(each)) for each in MANY).encode(),
         "".join(dmpmqmsg(each, pcf(each)) for each in MANY).encode(),

@@ -152,7 +152,8 @@ def read(request: Request, sent: Annotated[Sent, Depends(_sent)]) -> Response:
 
 
 def _page(request: Request, sent: Sent, *, is_asked: bool = False) -> Response:
-    answer, problems = None, ()
+    answer: Answer | None = None
+    problems: tuple[FieldProblem, ...] = ()
     if is_asked or sent.is_example:
         try:
             answer = answer_of(_reading(sent))
