@@ -46,6 +46,9 @@ from app.pages.usage.plan import PlanFromUsagePage
 from app.pages.usage.routes import QueuePage, UsageListPage, UsagePage
 from app.pages.usage.take_over import TakeOverPage
 from app.pages.whatif.filling import FillingPage
+from app.pages.whatif.growth import UpgradePage
+from app.pages.whatif.loss import CfLossPage
+from app.pages.whatif.routes import WhatIfPage
 from app.pages.whatif.thresholds import ThresholdsPage
 from app.templating import PROVIDED, TEMPLATES_DIR, Page, environment, render_text
 from tests.app.support import send_json
@@ -100,8 +103,11 @@ CONTEXTS: dict[str, type[Page]] = {
     "usage/queue.html": QueuePage,
     "usage/structure.html": UsagePage,
     "usage/take_over.html": TakeOverPage,
+    "whatif/contents.html": WhatIfPage,
     "whatif/filling.html": FillingPage,
+    "whatif/loss.html": CfLossPage,
     "whatif/thresholds.html": ThresholdsPage,
+    "whatif/upgrade.html": UpgradePage,
 }
 
 PLAN_PAGES = (

@@ -57,7 +57,6 @@ class FillingPage(Page):
     queues: Annotated[tuple[QueueFilling, ...], "The queues with the most messages"]
     refused: Annotated[tuple[Finding, ...], "Why no such plan can exist; empty unless the core refused it"]
     summary: Annotated[str, "The answer in a sentence or two: read out when it changes"]
-    query: Annotated[str, "The choices as the query of an address"]
 
 
 @router.get("/plans/{name}/versions/{number}/structures/{structure}/filling")
@@ -102,7 +101,6 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
         queues=tuple(sorted(found.queues, key=lambda queue: -queue.depth)[:MOST_QUEUES]) if found else (),
         refused=refused,
         summary=summary or unanswered(form),
-        query=form.query,
     )
     return render(request, "whatif/filling.html", page, status_code=200 if found else 422)
 

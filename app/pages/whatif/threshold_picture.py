@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from app.pages.usage.chart import Tick, round_values
@@ -16,6 +16,7 @@ _PERCENT_TICKS = (0, 25, 50, 75, 100)
 _MOST_BACKLOGS = 3
 """Beyond so many times what must be held nothing is drawn."""
 _CHARACTER = 6.4
+_WIDEST_NAME, _LINE = 80, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,6 @@ class Line:
     is_advised: bool
     x: float
     y: float
-    anchor: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +114,16 @@ def _cut(points: Sequence[tuple[float, float]], most: float) -> list[tuple[float
     return kept
 
 
+def _apart(planned: Line, advised: Line, left: int) -> tuple[Line, Line]:
+    """Both names end where their lines end, the plan's below its line where they would cover each other."""
+    planned, advised = (
+        replace(each, x=max(each.x, left + len(each.label) * _CHARACTER)) for each in (planned, advised)
+    )
+    if abs(planned.x - advised.x) < _WIDEST_NAME and abs(planned.y - advised.y) < _LINE:
+        planned = replace(planned, y=advised.y + 24)
+    return planned, advised
+
+
 def _draw(advice: ThresholdAdvice, name: str, *, width: int) -> Drawing:
     left, right, top, bottom = 46, width - 14, 30, 250
     planned = advice.compared[1]
@@ -141,17 +151,12 @@ def _draw(advice: ThresholdAdvice, name: str, *, width: int) -> Drawing:
 
     def line(setting: Setting, label: str, *, is_advised: bool) -> Line:
         points = _cut(_points(setting), most)
-        end_x, end_y = x(points[-1][0]), y(points[-1][1])
-        is_left = end_x + 6 + len(label) * _CHARACTER > right
-        return Line(
-            " ".join(f"{x(messages)},{y(percent)}" for messages, percent in points),
-            label,
-            is_advised,
-            end_x - 6 if is_left else end_x + 6,
-            max(end_y - (8 if is_advised else -14), top - 8),
-            "end" if is_left else "start",
-        )
+        drawn = " ".join(f"{x(messages)},{y(percent)}" for messages, percent in points)
+        return Line(drawn, label, is_advised, x(points[-1][0]), y(points[-1][1]) - 8)
 
+    lines = _apart(
+        line(planned, "the plan's", is_advised=False), line(advice.setting, "advised", is_advised=True), left
+    )
     spread = max(1, math.ceil(len(values) / (8 if name == "wide" else 4)))
     levels = [level(advice.hold, f"to hold: {grouped(advice.hold)}", 0)]
     if advice.typical:
@@ -166,10 +171,7 @@ def _draw(advice: ThresholdAdvice, name: str, *, width: int) -> Drawing:
         bottom=bottom,
         x_ticks=tuple(Tick(x(value), grouped(int(value))) for value in values[::spread] if value <= most),
         y_ticks=tuple(Tick(y(value), f"{value} %") for value in _PERCENT_TICKS),
-        lines=(
-            line(planned, "the plan's", is_advised=False),
-            line(advice.setting, "advised", is_advised=True),
-        ),
+        lines=lines,
         levels=tuple(levels),
         rungs=tuple(
             Rung(x(messages), y(rule.threshold), str(advice.rules.index(rule) + 1))
