@@ -30,6 +30,8 @@ def routers() -> list[APIRouter]:
     from app.pages.usage.routes import router as usage
     from app.pages.usage.take_over import router as take_over
     from app.pages.whatif.filling import router as filling
+    from app.pages.whatif.growth import router as whatif_growth
+    from app.pages.whatif.loss import router as whatif_loss
     from app.pages.whatif.routes import router as whatif
     from app.pages.whatif.thresholds import router as thresholds
 
@@ -51,6 +53,8 @@ def routers() -> list[APIRouter]:
         simulate_events,
         read_events,
         whatif,
+        whatif_loss,
+        whatif_growth,
         filling,
         thresholds,
         cluster_decisions,

@@ -75,6 +75,9 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/nights": ("/nights",),
     "/events/simulate": ("/events/simulate", "/events/simulate?example=perfmev-differs"),
     "/events/read": ("/events/read", "/events/read?example=three-members"),
+    "/whatif": ("/whatif", "/whatif?plan=KEYS"),
+    "/whatif/cf-loss": ("/whatif/cf-loss", "/whatif/cf-loss?plan=KEYS&with=OTHER"),
+    "/whatif/upgrade": ("/whatif/upgrade", "/whatif/upgrade?plan=KEYS"),
     "/reference": ("/reference",),
     "/reference/{table_id}": ("/reference/admin_structure_cfcc14",),
     "/docs": ("/docs",),
@@ -303,6 +306,22 @@ def read_events(page: Page) -> None:
     expect(page.get_by_role("alert")).to_contain_text("This is none of the formats")
 
 
+def lose_with_another_group(page: Page) -> None:
+    tab_to(page, page.get_by_label("OTHER", exact=True).first)
+    page.keyboard.press("Space")
+    press(page, "button", "Ask")
+    heading(page, "Losing a coupling facility")
+    expect(page.get_by_text("Counted together: SQ03, OTHER.")).to_be_visible()
+
+
+def ask_for_another_rate(page: Page) -> None:
+    tab_to(page, page.get_by_label("Growth a year").first)
+    page.keyboard.type("25")
+    page.keyboard.press("Enter")
+    heading(page, "Upgrades and growth")
+    expect(page.get_by_role("heading", name="25 % a year for 2 years")).to_be_visible()
+
+
 def follow(name: str, title: str) -> Callable[[Page], None]:
     """Follow a link in the page's content."""
 
@@ -387,6 +406,9 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/cluster/explain": ("/cluster/explain", ask_why_messages_wait),
     "/events/simulate": ("/events/simulate", play_a_timeline),
     "/events/read": ("/events/read", read_events),
+    "/whatif": ("/whatif", follow("Losing a coupling facility", "Losing a coupling facility")),
+    "/whatif/cf-loss": ("/whatif/cf-loss?plan=KEYS", lose_with_another_group),
+    "/whatif/upgrade": ("/whatif/upgrade?plan=KEYS", ask_for_another_rate),
     "/nights": ("/nights", follow("The nightly run", "The nightly run")),
     "/plans": ("/plans", use_the_list),
     "/plans/{name}": ("/plans/KEYS", use_the_result),

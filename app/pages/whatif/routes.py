@@ -9,13 +9,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.db import SessionDep
-from app.pages.whatif import growth, loss
 from app.pages.whatif.asking import Asked, asked_by_name
 from app.templating import Page, render
 
 router = APIRouter(include_in_schema=False)
-router.include_router(loss.router)
-router.include_router(growth.router)
 
 
 @dataclass(frozen=True, slots=True)
