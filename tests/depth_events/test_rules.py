@@ -327,3 +327,54 @@ def test_a_timeline_with_too_many_messages_is_refused() -> None:
     ]
     with pytest.raises(InputInvalid, match=f"more than {MOST_EVENTS} event messages"):
         simulate(read_object(file(members, [queue], swings)))
+
+
+def test_high_depth_of_a_shared_queue_is_seen_at_a_members_own_puts_and_begins_at_nought() -> None:
+    simulation = play(
+        [QM1, QM2],
+        [shared()],
+        [
+            do("put", "QM1", "SQ1", 700, at=1),
+            do("put", "QM2", "SQ1", 100, at=2),
+            do("get", "QM2", "SQ1", 300, at=3),
+            do("backout_get", "QM2", "SQ1", 250, at=4),
+            do("get", "QM2", "SQ1", 550, at=5),
+        ],
+    )
+    high, low = simulation.course.occurrences
+    assert {each.queue_manager: each.high_q_depth for each in high.messages} == {"QM1": 700, "QM2": 800}
+    assert {each.queue_manager: each.high_q_depth for each in low.messages} == {"QM1": 0, "QM2": 0}
+    assert [each.is_null for each in low.messages] == [False, True]
+
+
+def test_high_depth_of_a_nonshared_queue_sees_gets_that_are_backed_out() -> None:
+    simulation = play(
+        [QM1],
+        [nonshared(depth=500, qdploev="ENABLED")],
+        [
+            do("get", "QM1", "LQ1", 200),
+            {"at": 1, "action": "reset_qstats", "queue": "LQ1", "queue_manager": "QM1"},
+            do("backout_get", "QM1", "LQ1", 150, at=2),
+            do("get", "QM1", "LQ1", 250, at=3),
+        ],
+    )
+    assert [each.high_q_depth for each in simulation.course.events] == [450]
+
+
+def test_counters_that_go_back_beyond_the_last_event_are_named_so() -> None:
+    simulation = play(
+        [QM1, member("QM2", "DISABLED")],
+        [shared()],
+        [
+            do("put", "QM2", "SQ1", 300, at=1),
+            do("put", "QM1", "SQ1", 500, at=2),
+            {"at": 3, "action": "alter_qmgr", "queue_manager": "QM2", "perfmev": "ENABLED"},
+            do("get", "QM1", "SQ1", 600, at=4),
+        ],
+        statistics_of_disabled="kept",
+    )
+    low = simulation.course.occurrences[1].reconciliation
+    assert low is not None
+    assert [(each.cause, each.queue_manager, each.messages) for each in low.causes] == [
+        ("counted_before", "QM2", -300)
+    ]
