@@ -46,7 +46,7 @@ def lines(found: FillingUp) -> Iterator[str]:
             else "It never fills."
         )
     else:
-        yield f"It would be full after {shown_minutes(found.lasts_minutes):g} minutes, with {found.capacity} messages."
+        yield f"It would be full after {shown_minutes(found.lasts_minutes):.1f} minutes, with {found.capacity} messages."
     if last.pages:
         where = (
             "in each data set, if one queue manager puts everything"

@@ -721,8 +721,8 @@ def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterat
     if bench.met(chosen.rules) and chosen.bundles and advice.capacity == plain:
         yield finding(
             "OFFLOAD_GAINS_NOTHING",
-            f"Offloading does not let {name} hold more messages of this mix: entries run out, not elements, unless the "
-            "entry-to-element ratio is altered.",
+            f"Offloading does not let {name} hold more messages of this mix: entries run out, not elements. Lower thresholds only "
+            "offload earlier, until the entry-to-element ratio is altered.",
             field=f"{at}/offload/rules",
             structure=name,
         )

@@ -38,6 +38,8 @@ PROMISED = (
     "Merging a plan into a policy",
     "What runs today",
     "When a change takes effect",
+    "An outage in time",
+    "Threshold advice",
 )
 
 
