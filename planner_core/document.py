@@ -7,12 +7,14 @@ statement except as the one value it stands for.
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import (
@@ -589,6 +591,39 @@ def json_schema() -> dict[str, Any]:
             place["properties"][name]["default"] = default
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
     return {**head, "title": "cfplan plan document"}
+
+
+def with_new_keys(document: dict[str, Any]) -> dict[str, Any]:
+    """A document as it was stored, with the keys that came later at their defaults.
+
+    So that an old document and a new one differ in what somebody wrote, and in nothing else. It is not checked again.
+    """
+    schema = _schema_once()
+    found = _filled(document, schema, schema["$defs"])
+    return found if isinstance(found, dict) else document
+
+
+@cache
+def _schema_once() -> dict[str, Any]:
+    return json_schema()
+
+
+def _filled(value: object, schema: dict[str, Any], known: dict[str, Any]) -> object:
+    """A value with what its schema has defaults for."""
+    branches = [schema, *schema.get("anyOf", ())]
+    if isinstance(value, dict):
+        named = next((each["$ref"] for each in branches if "$ref" in each), None)
+        shape = known[named.rpartition("/")[2]] if named else schema
+        properties = shape.get("properties")
+        if properties is None:  # a map whose keys are names
+            return value
+        found = {key: _filled(each, properties.get(key, {}), known) for key, each in value.items()}
+        missing = {key: each for key, each in properties.items() if key not in value and "default" in each}
+        return found | {key: copy.deepcopy(each["default"]) for key, each in missing.items()}
+    if isinstance(value, list):
+        items = next((each["items"] for each in branches if "items" in each), {})
+        return [_filled(each, items, known) for each in value] if items else value
+    return value
 
 
 def read_json(text: bytes | str) -> PlanDocument:

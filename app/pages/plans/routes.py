@@ -313,7 +313,7 @@ def compare(request: Request, session: SessionDep, name: str) -> Response:
     last = _number(request.query_params.get("to", ""), otherwise=latest)
     first = _number(request.query_params.get("from", ""), otherwise=max(last - 1, 1))
     before, after = _version(session, name, first), _version(session, name, last)
-    document = document_changes(before.document_object, after.document_object)
+    document = document_changes(before.comparable_object, after.comparable_object)
     results = result_changes(_compared(before.result), _compared(after.result))
     gone, new = _only(before, after), _only(after, before)
     old = {line.name: line for line in structure_lines(before)}
@@ -341,7 +341,7 @@ def on_paper(request: Request, session: SessionDep, name: str, number: str) -> R
     stored = _version(session, name, number)
     queues = [QueueLine(each.name, queue) for each in stored.document.structures for queue in each.queues]
     before = service.get_version(session, name, stored.number - 1) if stored.number > 1 else None
-    changes = document_changes(before.document_object, stored.document_object) if before else ()
+    changes = document_changes(before.comparable_object, stored.comparable_object) if before else ()
     page = PrintPage(
         title=f"{name}, version {stored.number}",
         section="plans",
