@@ -363,9 +363,10 @@ def test_high_depth_of_a_nonshared_queue_sees_gets_that_are_backed_out() -> None
 
 def test_counters_that_go_back_beyond_the_last_event_are_named_so() -> None:
     simulation = play(
-        [QM1, member("QM2", "DISABLED")],
+        [QM1, member("QM2", "DISABLED", active=False)],
         [shared()],
         [
+            {"at": 0.5, "action": "start", "queue_manager": "QM2"},
             do("put", "QM2", "SQ1", 300, at=1),
             do("put", "QM1", "SQ1", 500, at=2),
             {"at": 3, "action": "alter_qmgr", "queue_manager": "QM2", "perfmev": "ENABLED"},
