@@ -140,6 +140,15 @@ class Settings(BaseSettings):
         description="Time zone of that hour, such as Europe/Berlin. Empty: that of the machine.",
     )
     forecast_days: int = Field(default=180, ge=7, le=730, description="Days that forecasts look ahead.")
+    forecasts_kept_days: int = Field(
+        default=400,
+        ge=0,
+        le=36_500,
+        description=(
+            "Days for which a forecast is kept after the day it was made on, with its scores; the latest of each series stays, "
+            "and so do those that are still to be scored. 0 keeps all."
+        ),
+    )
     lead_time_days: int = Field(
         default=60,
         ge=1,

@@ -32,7 +32,9 @@ def add(commands: Command) -> None:
         ("seed", "K", "equal options and seed, equal files"),
     ):
         made.add_argument(f"--{option}", type=int, required=True, metavar=letter, help=about)
-    made.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write; new or empty")
+    made.add_argument(
+        "--out", type=_folder, required=True, metavar="DIR", help="folder to write; new or empty"
+    )
     made.add_argument(
         "--last-day",
         type=_day,
@@ -92,6 +94,13 @@ def _show(done: int, total: int) -> None:
 
 def _say(line: str) -> None:
     sys.stderr.write(f"{line.rstrip()}\n")
+
+
+def _folder(text: str) -> Path:
+    if not text.strip():
+        msg = "an empty name is no folder; . is the one you are in"
+        raise argparse.ArgumentTypeError(msg)
+    return Path(text)
 
 
 def _day(text: str) -> dt.date:

@@ -1,4 +1,4 @@
-"""`python -m bench`: what the service and the core cost, how fast dumps are read, how good forecasts are, what a night takes."""
+"""`python -m bench`: what the service and the core cost, how fast dumps are read, how good fits and forecasts are, what a night takes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AIM_MB_PER_S = 300
 MEGA = 1e6
 AIM_TIMES_DUCKDB, AIM_TIMES_SHORT_NIGHT = 5.0, 1.2
 LEAST_S = 1e-3
-PARTS = ("service", "core", "stored", "dumps", "forecast", "night")
+PARTS = ("service", "core", "stored", "dumps", "fit", "forecast", "night")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -52,6 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             round(options.dump_mb * MEGA), spark=not options.no_spark, dump=options.dump
         )
         _print_dumps(size, measured)
+    if "fit" in wanted:
+        from bench import fit  # numpy and SciPy take a second to import
+
+        fit.print_fits(options.fits)
     if "forecast" in wanted:
         from bench import forecast  # statsmodels takes seconds to import
 
@@ -140,6 +144,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--dump-mb", type=float, default=100, help="size of the generated dump")
     parser.add_argument("--dump", type=Path, help="a dump to measure with, in place of a generated one")
     parser.add_argument("--no-spark", action="store_true", help="measure dumps without Spark")
+    parser.add_argument("--fits", type=int, default=1000, help="coupling facilities to fit in each case")
     parser.add_argument("--forecasts", type=int, default=200, help="structures of each world to forecast")
     parser.add_argument(
         "--forecasts-unseen", type=int, default=1000, help="of those no setting was chosen on"

@@ -768,14 +768,24 @@ def field_problems(
     """
     known = {**_SENTENCES, "extra_forbidden": f"is not a key of {what}", **(sentences or {})}
     by_field: dict[str, list[str]] = {}
-    for item in error.errors(include_url=False, include_input=False):
-        pointer = _pointer(item["loc"], document, missing=item["type"] == "missing")
+    errors = [
+        (_pointer(item["loc"], document, missing=item["type"] == "missing"), item)
+        for item in error.errors(include_url=False, include_input=False)
+    ]
+    for pointer, item in errors:
+        if _is_other_branch(item["type"]) and any(other.startswith(f"{pointer}/") for other, _ in errors):
+            continue  # what is wrong stands deeper: the plain form of the field was not meant
         message = known.get(item["type"]) or item["msg"].removeprefix("Input ").removeprefix("Value error, ")
         messages = by_field.setdefault(pointer, [])
         if message not in messages:
             messages.append(message)
     for pointer, messages in by_field.items():
         yield FieldProblem(pointer, ", or ".join(messages))
+
+
+def _is_other_branch(kind: str) -> bool:
+    """Whether the error says only that a value is of another kind than one branch of a union wants."""
+    return kind.endswith("_type") or kind == "literal_error"
 
 
 def _pointer(location: tuple[int | str, ...], document: object, *, missing: bool) -> str:

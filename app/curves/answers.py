@@ -121,6 +121,25 @@ class BandAnswer(Answer):
     p90: float
 
 
+class CrossingScoreAnswer(Answer):
+    """A level of a forecast: what was said and what came."""
+
+    level: str
+    predicted: Annotated[
+        int | None, Field(description="The middle estimate, in days from the day the forecast was made on.")
+    ]
+    actual: Annotated[
+        int | None, Field(description="The first ordinary day above the level; null: not so far.")
+    ]
+    error_days: Annotated[
+        int | None,
+        Field(description="How much later it was predicted than it came; null: not both are known."),
+    ]
+    in_interval: Annotated[
+        bool | None, Field(description="Whether it came in the 80 % interval; null: too early to tell.")
+    ]
+
+
 class ScoreAnswer(Answer):
     """A forecast held against the days that followed it."""
 
@@ -129,6 +148,7 @@ class ScoreAnswer(Answer):
     pinball: float | None
     coverage80: Share
     sentence: str
+    crossings: list[CrossingScoreAnswer]
 
 
 class EarlierAnswer(Answer):
@@ -331,4 +351,14 @@ def score_answer(found: Score | None) -> ScoreAnswer | None:
         pinball=found.pinball,
         coverage80=found.coverage80,
         sentence=found.sentence,
+        crossings=[
+            CrossingScoreAnswer(
+                level=each.level,
+                predicted=each.predicted,
+                actual=each.actual,
+                error_days=each.error_days,
+                in_interval=each.in_interval,
+            )
+            for each in found.crossings
+        ],
     )

@@ -70,6 +70,17 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
+class CrossingScore:
+    """A level: the day that was said and the day that came, both counted from the day the forecast was made on."""
+
+    level: str
+    predicted: int | None
+    actual: int | None
+    error_days: int | None
+    in_interval: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     """A forecast held against the days that followed it. Shares, not percentages."""
 
@@ -78,6 +89,7 @@ class Score:
     pinball: float | None
     coverage80: float | None
     sentence: str
+    crossings: tuple[CrossingScore, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,4 +366,20 @@ def _three(found: Mapping[str, float] | None) -> tuple[float, float, float] | No
 
 def _score(row: ForecastScore) -> Score:
     found: Mapping[str, Any] = json.loads(row.score)
-    return Score(row.days_scored, row.wape, row.pinball, row.coverage80, found.get("sentence") or "")
+    return Score(
+        row.days_scored,
+        row.wape,
+        row.pinball,
+        row.coverage80,
+        found.get("sentence") or "",
+        tuple(
+            CrossingScore(
+                level=each["level"],
+                predicted=each.get("predicted"),
+                actual=each.get("actual"),
+                error_days=each.get("error_days"),
+                in_interval=each.get("in_interval"),
+            )
+            for each in found.get("crossings", ())
+        ),
+    )

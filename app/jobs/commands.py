@@ -10,7 +10,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -55,11 +55,21 @@ def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
     export.add_argument("--table", choices=TABLES, required=True)
     export.add_argument("--qsg", metavar="Q", help="only this queue-sharing group")
     export.add_argument("--structure", metavar="S", help="only this structure")
-    export.add_argument("--from", metavar="T", dest="begin", help="from this time on, UTC")
-    export.add_argument("--to", metavar="T", dest="end", help="before this time, UTC")
+    export.add_argument("--from", metavar="T", dest="begin", type=_time, help="from this time on, UTC")
+    export.add_argument("--to", metavar="T", dest="end", type=_time, help="before this time, UTC")
     export.add_argument("--output", choices=("csv",), default="csv")
 
     verb("rollup", "Make the hourly roll-ups in the database anew from the whole history.", _rollup)
+
+
+def _time(text: str) -> str:
+    """A day or a time as it was given, checked before the job is started."""
+    try:
+        datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):  # the latter from the first and the last day there is
+        msg = f"{text!r} is no day or time like 2026-11-20 or 2026-11-20T09:00:00Z"
+        raise argparse.ArgumentTypeError(msg) from None
+    return text
 
 
 def _mapping(text: str) -> tuple[str, str, str]:

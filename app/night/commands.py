@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from planner_core.errors import PlannerError
 from planner_core.findings import SEVERITIES
 from planner_core.simulated import WORD
+from planner_core.units import format_mib
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -200,14 +201,23 @@ def _listed(
 def _curve_line(curve: dict[str, Any]) -> str:
     level = f"CFCC {curve['cfcc_level']}" if curve["cfcc_level"] is not None else "CFCC level not known"
     bundle = curve["bundle_bytes"]
-    figures = (
-        f"an entry with its elements {bundle['value']:.0f} bytes ({bundle['low']:.0f} to {bundle['high']:.0f})"
-        if bundle
-        else curve["reason"] or ""
-    )
+    figures = f"{_based(curve)}{_bundled(curve, bundle)}" if bundle else curve["reason"] or ""
     current = ", current" if curve["is_current"] else ""
     state = curve["state"].replace("_", " ")
     return f"{curve['version']:>5}  {curve['coupling_facility']:<8} {level:<20} {state}{current}: {figures}{_mark(curve['is_simulated'])}"
+
+
+def _based(curve: dict[str, Any]) -> str:
+    base = curve["base_bytes"]
+    if base is None:
+        return ""
+    value, low, high = (format_mib(round(base[name])) for name in ("value", "low", "high"))
+    return f"base {value} ({low} to {high}), "
+
+
+def _bundled(curve: dict[str, Any], bundle: dict[str, float]) -> str:
+    ratio = ":".join(map(str, curve["ratio"]))
+    return f"an entry with its elements at {ratio} {bundle['value']:.1f} bytes ({bundle['low']:.1f} to {bundle['high']:.1f})"
 
 
 def _forecast_line(forecast: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ import contextlib
 import json
 import shutil
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +152,9 @@ class NightKeeper(Keeper):
             ):
                 raise Lost
             stored = results.store(session, run, result, at=datetime.now(UTC))
+            kept_days = self._settings.forecasts_kept_days
+            if kept_days and night.last_day is not None:
+                repository.drop_forecasts(session, made_before=night.last_day - timedelta(days=kept_days))
             sentence = summary_of(
                 stored.as_json(), days_total=night.days_total, days_reduced=night.days_reduced
             )

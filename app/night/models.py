@@ -131,6 +131,7 @@ class Forecast(Base):
             postgresql_where=text("is_latest"),
         ),
         Index("ix_forecasts_score_on", "score_on"),
+        Index("ix_forecasts_made_on", "made_on"),
         {"sqlite_autoincrement": True},
     )  # fmt: skip
 

@@ -226,6 +226,15 @@ def forecasts_to_score(session: Session, today: date) -> Sequence[Forecast]:
     return session.scalars(query).all()
 
 
+def drop_forecasts(session: Session, *, made_before: date) -> None:
+    """Drop old forecasts with their scores: not the latest of a series, and none that is still to be scored."""
+    session.execute(
+        delete(Forecast).where(
+            Forecast.made_on < made_before, Forecast.is_latest.is_(False), Forecast.score_on.is_(None)
+        )
+    )
+
+
 def lay_down_latest(session: Session, forecast_ids: Iterable[int]) -> None:
     """These forecasts are not the latest of their series any more."""
     for ids in _portions(forecast_ids):

@@ -72,7 +72,7 @@ def add(commands: Command, whole: Whole) -> None:
 
     made = commands("from-running", "Make a plan document from what runs.", _from_running)
     made.add_argument(
-        "files", metavar="FILE", nargs="+", help="as --current of cfplan diff; - for standard input"
+        "files", metavar="FILE", nargs="+", help="what runs, as for cfplan diff; - for standard input"
     )
     made.add_argument("--qsg", metavar="NAME", help="the group, where structures of several run")
     made.add_argument(

@@ -225,13 +225,20 @@ def _fills(state: State, facts: Facts) -> Iterable[NightFinding]:
             "measure": forecast["measure"],
             "queue_manager": forecast.get("queue_manager"),
             "level": crossing["level"],
+            "state": crossing["state"],
             "days": days,
-            "p10": crossing["days"]["p10"],
-            "p90": crossing["days"]["p90"],
+            **_spread(crossing),
             "lead_time_days": facts.lead_time_days,
             "total": forecast.get("total"),
         },
     )
+
+
+def _spread(crossing: Mapping[str, Any]) -> dict[str, int | None]:
+    """The days between which eight of ten ways pass the level; what is passed already is passed in all of them."""
+    if crossing["state"] == "already_crossed":
+        return {"p10": 0, "p90": 0}
+    return {name: crossing["days"][name] for name in ("p10", "p90")}
 
 
 def _offload_earlier(state: State, facts: Facts) -> Iterable[NightFinding]:

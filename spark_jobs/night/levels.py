@@ -60,9 +60,13 @@ class Limits:
 
 
 def limits_of(series: Series, policy: Policy, plan: Plan | None, *, base_bytes: float) -> Limits:
-    """Return the limits of a structure: the site's own word, else its plan's."""
+    """Return the limits of a structure: the site's own word, else its plan's.
+
+    How far it may grow is what it was allocated with: a SIZE that the policy was given since is pending until the
+    structure is allocated anew. A policy's SIZE counts where nobody says the other.
+    """
     size = series.last(series.size_bytes)
-    at_most = policy.size_bytes or series.last(series.size_max_bytes) or (plan.size_bytes if plan else None)
+    at_most = series.last(series.size_max_bytes) or policy.size_bytes or (plan.size_bytes if plan else None)
     threshold = policy.full_threshold_pct
     if threshold is None and plan is not None:
         threshold = plan.full_threshold

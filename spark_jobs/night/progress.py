@@ -70,6 +70,7 @@ class Watch:
         self._sentence = sentence
         self._what = ""
         self._stages: dict[int, tuple[int, int]] = {}
+        self._before: set[int] = set()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True, name="spark progress")
 
@@ -79,6 +80,7 @@ class Watch:
 
     def __enter__(self) -> Watch:
         if self._progress.wanted:
+            self._before = set(self._tracker.getJobIdsForGroup(None))
             self._thread.start()
         return self
 
@@ -86,8 +88,9 @@ class Watch:
         if self._progress.wanted:
             self._over.set()
             self._thread.join()
+            self._count()
             done, total = self.tasks()
-            self._progress.tell("reducing", max(done, total), total, f"{self._sentence}: done")
+            self._progress.tell("reducing", max(done, total), total, f"{self._sentence}: done, {total} tasks")
 
     def tasks(self) -> tuple[int, int]:
         """Return how many tasks have ended, and of how many."""
@@ -95,16 +98,19 @@ class Watch:
             total for _, total in self._stages.values()
         )
 
-    def _look(self) -> None:
-        while not self._over.wait(LOOK_EVERY_S):
-            running = self._tracker.getActiveStageIds()
-            for number in running:
+    def _count(self) -> None:
+        """Look at the stages of the jobs since this watch began; what Spark has forgotten stays as it was."""
+        for job in set(self._tracker.getJobIdsForGroup(None)) - self._before:
+            found = self._tracker.getJobInfo(job)
+            for number in found.stageIds if found is not None else ():
                 info = self._tracker.getStageInfo(number)
                 if info is not None:
-                    self._stages[number] = (info.numCompletedTasks, info.numTasks)
-            for number, (_, total) in list(self._stages.items()):
-                if number not in running:
-                    self._stages[number] = (total, total)
+                    done = info.numTasks if found.status != "RUNNING" else info.numCompletedTasks
+                    self._stages[number] = (done, info.numTasks)
+
+    def _look(self) -> None:
+        while not self._over.wait(LOOK_EVERY_S):
+            self._count()
             done, total = self.tasks()
             if total:
                 self._progress.tell(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,6 +45,10 @@ if TYPE_CHECKING:
 SCHEMA = 1
 BATCH_ROWS = 30_000_000
 """So many rows of the history are reduced and kept at once; a run that is killed loses no more."""
+FIRST_BATCH_ROWS = 2_000_000
+"""So many at first, until it is known how many statistics come of them."""
+BATCH_STATISTICS = 1_000_000
+"""So many statistics of one kind go through the memory of Spark's driver at once, as far as can be told before."""
 ATTEMPTS = 5
 """Other runs may put days of another version in the place of this run's."""
 WORDS = {STRUCTURE: "structures", POLICY: "policies", SMDS: "data sets", QUEUE: "queues"}
@@ -241,9 +245,10 @@ def _reduce(
     progress: Progress,
     batch_rows: int,
 ) -> None:
-    batches = batches_of(snapshot, changed, batch_rows)
-    for number_, days in enumerate(batches, 1):
-        part = f", part {number_} of {len(batches)}" if len(batches) > 1 else ""
+    batches = Batches(snapshot, changed, batch_rows=batch_rows)
+    done = 0
+    for days in batches:
+        part = f", {done + 1} to {done + len(days)}" if len(days) < len(changed) else ""
         sentence = f"Reducing {len(changed)} of {len(wanted)} days{part}"
         with progress.stage("reducing", sentence), Watch(session, progress, sentence) as watch:
             reduced = reduce_days(
@@ -260,25 +265,59 @@ def _reduce(
                 for day in days
             ]
             daily.replace(reduced.statistics, filed)
+        done += len(days)
+        batches.learn(max((table.num_rows for table in reduced.statistics.values()), default=0))
         work.reduced |= set(days)
         work.rows_read += sum(reduced.rows_read.values())
         work.told_of |= {told for one in filed for told in one.days}
 
 
-def batches_of(snapshot: Snapshot, days: Sequence[str], batch_rows: int) -> list[list[str]]:
-    """Return days in batches of so many rows, or of one day."""
-    rows = dict.fromkeys(days, 0)
-    for (_, day), parts in files_of_days(snapshot, days).items():
-        rows[day] += sum(part.rows for part in parts)
-    batches: list[list[str]] = []
-    room = 0
-    for day in days:
-        if not batches or rows[day] > room:
-            batches.append([])
-            room = batch_rows
-        batches[-1].append(day)
-        room -= rows[day]
-    return batches
+class Batches:
+    """Days in batches: of so many rows of the history, and of no more statistics than the driver's memory takes.
+
+    How many statistics come of a row is not known before: days of one interval a structure give nearly one each, days
+    of five minutes one of hundreds. The first batch is small, and each one tells the next how large it may be.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        days: Sequence[str],
+        *,
+        batch_rows: int = BATCH_ROWS,
+        first_rows: int = FIRST_BATCH_ROWS,
+        most_statistics: int = BATCH_STATISTICS,
+    ) -> None:
+        self._days = list(days)
+        self._rows = dict.fromkeys(days, 0)
+        for (_, day), parts in files_of_days(snapshot, days).items():
+            self._rows[day] += sum(part.rows for part in parts)
+        self._most = batch_rows
+        self._room = min(batch_rows, first_rows)
+        self._most_statistics = most_statistics
+        self._given = 0
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Batches of at least a day each; what is learnt meanwhile counts for those to come."""
+        at = 0
+        while at < len(self._days):
+            batch = [self._days[at]]
+            rows = self._rows[self._days[at]]
+            for day in self._days[at + 1 :]:
+                if rows + self._rows[day] > self._room:
+                    break
+                batch.append(day)
+                rows += self._rows[day]
+            at += len(batch)
+            self._given = rows
+            yield batch
+
+    def learn(self, statistics: int) -> None:
+        """So many statistics, of the kind that has most, came of the last batch."""
+        if statistics:
+            self._room = min(self._most, max(self._given * self._most_statistics // statistics, 1))
+        else:
+            self._room = self._most
 
 
 def days_told_of(statistics: Mapping[str, pa.Table]) -> dict[str, set[str]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import text, update
 
 from app.db import Database
 from app.jobs import processes
@@ -18,7 +18,7 @@ from app.night import keeper as keeping
 from app.night import report, repository, service
 from app.night import results as bringing
 from app.night.errors import NightUnderWay
-from app.night.models import FitState, Trigger
+from app.night.models import FitState, Forecast, Trigger
 from app.plans import service as plans
 from app.settings import Settings
 from tests.app_night.support import (
@@ -287,6 +287,28 @@ def test_a_forecast_is_told_to_the_job_when_its_days_are_past_and_its_score_is_k
         (score,) = repository.scores_of(session, 1)
         assert (score.run_id, score.days_scored, score.coverage80) == (run.id, 7, 0.8)
         assert repository.last_scores(session, [1])[1].id == score.id
+
+
+@pytest.mark.parametrize("is_done", [True, False])
+def test_old_forecasts_go_with_their_scores_but_the_latest_and_those_to_be_scored_stay(
+    database: Database, settings: Settings, is_done: bool
+) -> None:
+    kept = settings.model_copy(update={"forecasts_kept_days": 10})
+    put_days(settings, 4, last=LAST - timedelta(days=30))
+    night(database, kept)
+    night(database, kept)  # scores it; nothing newer: it stays
+    with database.session(writes=True) as session:
+        (old,) = repository.forecasts_of_series(session, qsg="SQ03", structure="APP1", measure="entries")
+        number = old.id
+        assert repository.scores_of(session, number)
+        session.execute(update(Forecast).values(score_on=None if is_done else date(2099, 1, 1)))
+    put_days(settings, 4)
+    night(database, kept)
+    with database.session(writes=False) as session:
+        series = repository.forecasts_of_series(session, qsg="SQ03", structure="APP1", measure="entries")
+        old_day = [] if is_done else [LAST - timedelta(days=30)]
+        assert [each.made_on for each in series] == [LAST, *old_day]
+        assert bool(repository.scores_of(session, number)) is not is_done
 
 
 # ---- one run at a time -----------------------------------------------------------------------------------------------

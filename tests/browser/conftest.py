@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from app.main import create_app
 from app.settings import Settings
@@ -19,6 +19,10 @@ from tests.chromium import LAUNCH_FLAGS
 
 REFUSALS = re.compile(r"Failed to load resource: the server responded with a status of (404|422) ")
 """What Chromium says of every answer that is an error; the pages tested here are partly just that."""
+
+AT_MOST_MS = 30_000
+"""What a page is waited for at most: machines that run tests are busy."""
+expect.set_options(timeout=AT_MOST_MS)
 
 NewContext = Callable[..., BrowserContext]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from spark_jobs.history.schema import ALLOCATION, STRUCTURE_USAGE, HistoryError
 from spark_jobs.history.store import History
 from spark_jobs.night.daily import Daily, Filed, url_of
 from spark_jobs.night.facts import Facts
-from spark_jobs.night.run import fingerprints
+from spark_jobs.night.run import Batches, fingerprints
 from spark_jobs.night.statistics import KINDS, LEDGER, POLICY, STRUCTURE, kept_schema
 from tests.night.nights import of_the_history, plain_night
 from tests.night.support import (
@@ -307,3 +308,47 @@ def test_a_fingerprint_is_of_a_version_and_its_rules(tmp_path: Path, monkeypatch
     assert before.keys() == after.keys()
     assert not set(before.values()) & set(after.values())
     assert POLICY in KINDS
+
+
+def test_a_batch_is_as_large_as_the_one_before_says(tmp_path: Path) -> None:
+    history = make_history(tmp_path / "history", range(12))
+    snapshot = history.snapshot()
+    days = sorted({part.day for part in snapshot.parts if part.table != "files"})
+    rows = {
+        day: sum(part.rows for part in snapshot.parts if part.day == day and part.table != "files")
+        for day in days
+    }
+    least, most = min(rows.values()), max(rows.values())
+    batches = Batches(snapshot, days, batch_rows=10**6, first_rows=2 * most, most_statistics=300)
+    found: list[list[str]] = []
+    for batch in batches:
+        found.append(batch)
+        read = sum(rows[day] for day in batch)
+        batches.learn(read)  # a statistic of every row: 300 rows at most come next
+    assert [day for batch in found for day in batch] == days
+    assert len(found[0]) <= 2 * most // least
+    assert all(sum(rows[day] for day in batch) <= 300 or len(batch) == 1 for batch in found[1:])
+    assert len(found) > 2
+
+
+def test_few_statistics_of_many_rows_leave_all_the_rest_to_one_batch(tmp_path: Path) -> None:
+    history = make_history(tmp_path / "history", range(12))
+    snapshot = history.snapshot()
+    days = sorted({part.day for part in snapshot.parts if part.table != "files"})
+    batches = Batches(snapshot, days, first_rows=1, most_statistics=10**6)
+    sizes = []
+    for batch in batches:
+        sizes.append(len(batch))
+        batches.learn(1)
+    assert sizes == [1, len(days) - 1]
+    nothing = Batches(snapshot, days, first_rows=1)
+    assert [len(batch) for batch in _learning(nothing, 0)] == [1, len(days) - 1]
+    assert [len(batch) for batch in _learning(Batches(snapshot, days, first_rows=1, batch_rows=1), 0)] == [
+        1
+    ] * len(days)
+
+
+def _learning(batches: Batches, statistics: int) -> Iterator[list[str]]:
+    for batch in batches:
+        yield batch
+        batches.learn(statistics)
