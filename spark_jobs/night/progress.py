@@ -102,7 +102,9 @@ class Watch:
         """Look at the stages of the jobs since this watch began; what Spark has forgotten stays as it was."""
         for job in set(self._tracker.getJobIdsForGroup(None)) - self._before:
             found = self._tracker.getJobInfo(job)
-            for number in found.stageIds if found is not None else ():
+            if found is None:
+                continue
+            for number in found.stageIds:
                 info = self._tracker.getStageInfo(number)
                 if info is not None:
                     done = info.numTasks if found.status != "RUNNING" else info.numCompletedTasks
