@@ -9,10 +9,10 @@ import pytest
 from fastapi import FastAPI
 
 from app.running.answers import (
-    RunningDiffAnswer,
     FromRunningAnswer,
     LintAnswer,
     MergeAnswer,
+    RunningDiffAnswer,
     requests,
 )
 from app.running.texts import running_example
