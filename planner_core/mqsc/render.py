@@ -1,7 +1,9 @@
 """MQSC to define the plan's structures and shared queues, for CSQUTIL or CSQINP input.
 
 Lines end within column 72 and are continued with +, which goes on at the first nonblank
-of the next line. CSQ_ADMIN has no CFSTRUCT object. Sources: IBM MQ, DEFINE CFSTRUCT, DEFINE
+of the next line. CSQ_ADMIN has no CFSTRUCT object. Of depth events only what the document
+gives is defined; what it leaves open is suggested in remarks, in structures of which it says
+anything about depth events. Sources: IBM MQ, DEFINE CFSTRUCT, DEFINE
 QLOCAL, and Specifying offload options for shared messages.
 """
 
@@ -19,6 +21,7 @@ from planner_core.units import format_size
 
 _RULES = 3
 _OFF = "64K"
+_SUGGESTED_ON_A_LINE = 3
 
 
 def mqsc(result: PlanResult) -> str:
@@ -77,7 +80,9 @@ def _suggested(queue: Queue, advised: Thresholds) -> Iterator[str]:
     words = [f"{key}({value})" for key, chosen, value in values if chosen is None and value is not None]
     if words:
         yield f"* {queue.name}:"
-        yield f"*   suggested: {' '.join(words)}"
+        yield f"*   suggested: {' '.join(words[:_SUGGESTED_ON_A_LINE])}"
+        if words[_SUGGESTED_ON_A_LINE:]:
+            yield f"*              {' '.join(words[_SUGGESTED_ON_A_LINE:])}"
 
 
 def _command(head: str, parameters: Sequence[str]) -> Iterator[str]:
