@@ -48,6 +48,8 @@ MEASURED = {
 """Pages of files that were read and of what a night made of them: tests/browser/uploads, usage, curves and night have such,
 keys and axe."""
 ADDRESSES: Mapping[str, tuple[str, ...]] = {
+    "/cluster/decide": ("/cluster/decide", "/cluster/decide?example=orders-differ"),
+    "/cluster/load": ("/cluster/load",),
     "/cluster/explain": ("/cluster/explain", "/cluster/explain?example=runmqsc"),
     "/": ("/", "/?messages=2OO&qsg=SQ033"),
     "/new-plan": ("/new-plan", "/new-plan?from=example"),
@@ -291,6 +293,21 @@ def ask_why_messages_wait(page: Page) -> None:
     expect(page.get_by_role("status")).to_contain_text("1 message waits for 1 channel: 1 not eligible.")
 
 
+def decide(page: Page) -> None:
+    tab_to(page, page.get_by_label("Instances and channels, YAML or JSON"))
+    page.keyboard.press("Control+a")
+    page.keyboard.type("instances: [{queue_manager: A, put: DISABLED}]")
+    press(page, "button", "Decide")
+    expect(page.get_by_role("status")).to_contain_text("fails: nobody is left")
+
+
+def show_another_failure(page: Page) -> None:
+    press(page, "button", "channel TO.P1; queue manager P1")
+    expect(page.get_by_role("img", name="Where messages for INVENTQ go")).to_contain_text(
+        "While channel TO.P1 is away"
+    )
+
+
 def play_a_timeline(page: Page) -> None:
     tab_to(page, page.get_by_label("File, YAML or JSON"))
     page.keyboard.press("Control+a")
@@ -403,6 +420,8 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/forecasts": ("/forecasts", go_to_the_uploads),
     "/curves": ("/curves", go_to_the_uploads),
     "/cf-levels": ("/cf-levels", say_a_level),
+    "/cluster/decide": ("/cluster/decide", decide),
+    "/cluster/load": ("/cluster/load", show_another_failure),
     "/cluster/explain": ("/cluster/explain", ask_why_messages_wait),
     "/events/simulate": ("/events/simulate", play_a_timeline),
     "/events/read": ("/events/read", read_events),

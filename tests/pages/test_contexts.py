@@ -15,7 +15,9 @@ from app import templating
 from app.api_docs import ApiDocsPage
 from app.documents import example_text, read_text
 from app.errors import ErrorPage
+from app.pages.cluster.decide import DecidePage
 from app.pages.cluster.explain import ExplainPage
+from app.pages.cluster.load import LoadPage
 from app.pages.curves.levels import CfLevelsPage
 from app.pages.curves.routes import CurvePage, CurvesPage
 from app.pages.documentation.routes import ArticlePage
@@ -59,7 +61,9 @@ from tests.usage.support import store, ten_days
 
 CONTEXTS: dict[str, type[Page]] = {
     "api_docs.html": ApiDocsPage,
+    "cluster/decide.html": DecidePage,
     "cluster/explain.html": ExplainPage,
+    "cluster/load.html": LoadPage,
     "curves/curve.html": CurvePage,
     "curves/levels.html": CfLevelsPage,
     "curves/list.html": CurvesPage,
