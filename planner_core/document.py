@@ -621,7 +621,7 @@ def _filled(value: object, schema: dict[str, Any], known: dict[str, Any]) -> obj
         missing = {key: each for key, each in properties.items() if key not in value and "default" in each}
         return found | {key: copy.deepcopy(each["default"]) for key, each in missing.items()}
     if isinstance(value, list):
-        items = next((each["items"] for each in branches if "items" in each), {})
+        items: dict[str, Any] = next((each["items"] for each in branches if "items" in each), {})
         return [_filled(each, items, known) for each in value] if items else value
     return value
 

@@ -237,7 +237,7 @@ def _upgrade_lines(answer: Mapping[str, Any]) -> Iterator[str]:
             yield f"  {step['refused']}"
             yield ""
             continue
-        rows = [("  structure", "INITSIZE K", "after", "", "SIZE K", "after", "")]
+        rows: list[tuple[str, ...]] = [("  structure", "INITSIZE K", "after", "", "SIZE K", "after", "")]
         rows += [
             _before_after(f"  {each['structure']}", each, is_replaced=each["given_size_replaced"])
             for each in step["structures"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, cast
+from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -18,8 +18,8 @@ from app.whatif.losing import AT, MOST_OTHERS, loss_answer
 from planner_core.document import PlanDocument
 from planner_core.errors import FieldProblem, PlannerError, PlanRefused
 from planner_core.findings import Finding
-from planner_core.whatif.loss import Loss, LossAnswer, WhiteSpace
-from planner_core.whatif.placement import RULES, At, Rule
+from planner_core.whatif.loss import LOSS_ASSUMPTIONS, Loss, LossAnswer, WhiteSpace
+from planner_core.whatif.placement import ASSUMPTIONS, RULES, At, Rule
 
 router = APIRouter(include_in_schema=False)
 ACTIONS = {
@@ -137,7 +137,7 @@ def _page(
     at: str,
     names: Sequence[str],
 ) -> Response:
-    counted = cast(At, at if at in AT else AT[0])
+    counted: At = next((each for each in AT if each == at), AT[0])
     others = documents_of(session, list(names)[:MOST_OTHERS], but=asked.name)
     problems, answer = asked.problems, None
     if document is not None:
@@ -197,7 +197,7 @@ def arranged(answer: LossAnswer) -> LossAnswerShown:
         gone=max((sum(lost.gone for lost in loss.lost) for loss in single), default=0),
         findings=answer.findings,
         rules=tuple(RULES.values()),
-        assumptions=tuple(cast(list[str], answer.as_json()["assumptions"])),
+        assumptions=(*ASSUMPTIONS, *LOSS_ASSUMPTIONS),
     )
 
 
