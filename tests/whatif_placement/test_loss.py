@@ -68,7 +68,8 @@ def test_what_does_not_fit_is_named_with_what_is_missing() -> None:
     assert [each.wanted.structure for each in without.unplaced] == ["SQ03B"]
     assert without.white_space_bytes == 8 * GIB
     assert without.missing_bytes == 3 * GIB
-    (unplaced,) = without.as_json()["unplaced"]  # type: ignore[misc]
+    answered: Json = without.as_json()
+    (unplaced,) = answered["unplaced"]
     assert (unplaced["most_room_in"], unplaced["short_by_mib"]) == ("CF02", 2 * 1024)
     space = {each.facility.name: each for each in found.white_space}
     assert (space["CF02"].free_bytes, space["CF02"].keep_bytes, space["CF02"].is_enough) == (
