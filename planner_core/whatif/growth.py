@@ -305,7 +305,7 @@ def _step(plan: PlanResult, change: Change, curve: Curve | None) -> Step:
     changed = _applied(document, change)
     if changed.queue_manager_count > limit("queue_managers_per_group"):
         return _refused(before, change, changed, used)
-    after, replaced = _evaluated(changed, used)
+    after, replaced = evaluated_with_sizes(changed, curve=used)
     known = {(each.code, each.structure, each.message) for each in before.findings}
     answer = losses_of([(document.qsg, after)])
     losses = tuple(
@@ -343,7 +343,7 @@ def _applied(document: PlanDocument, change: Change) -> PlanDocument:
     if change.cfcc_level is not None:
         update["cfcc_level"] = change.cfcc_level
         update["coupling_facilities"] = [
-            _raised(each, change.cfcc_level) for each in document.coupling_facilities
+            raised(each, change.cfcc_level) for each in document.coupling_facilities
         ]
     if change.more_queue_managers:
         update["queue_managers"] = document.queue_manager_count + change.more_queue_managers
@@ -355,19 +355,26 @@ def _applied(document: PlanDocument, change: Change) -> PlanDocument:
     return document.model_copy(update=update)
 
 
-def _raised(facility: CouplingFacility, level: int) -> CouplingFacility:
+def raised(facility: CouplingFacility, level: int) -> CouplingFacility:
+    """A coupling facility at a level, where its own is stated lower."""
     if facility.cfcc_level is None or facility.cfcc_level >= level:
         return facility
     return facility.model_copy(update={"cfcc_level": level})
 
 
-def _evaluated(document: PlanDocument, curve: Curve | None) -> tuple[PlanResult, frozenset[str]]:
-    """The plan with the sizes that it gives where they do, and the pointers of structures whose sizes do not."""
+def evaluated_with_sizes(
+    document: PlanDocument, *, curve: Curve | None, kept: frozenset[str] = frozenset()
+) -> tuple[PlanResult, frozenset[str]]:
+    """The plan with the sizes that it gives where they do, and the pointers of structures whose sizes do not.
+
+    Sizes of the structures at `kept` are kept whether or not they do.
+    """
     given = evaluate(document, curve=curve)
     short = frozenset(
         each.pointer
         for each in given.structures
-        if (each.sizes.initsize_is_given or each.sizes.size_is_given)
+        if each.pointer not in kept
+        and (each.sizes.initsize_is_given or each.sizes.size_is_given)
         and each.sizes.initsize_bytes < max(each.sizes.wanted_bytes, each.sizes.minimum_bytes)
     )
     if not short:
