@@ -206,15 +206,79 @@ class ThresholdsAnswer(Answer):
     explanations: dict[str, ExplanationAnswer] | Absent = None
 
 
-SHAPES = (FillingAnswer, ThresholdsAnswer)
-PATHS = ("/api/v1/whatif/filling", "/api/v1/whatif/thresholds")
+class StructureRecoveryAnswer(Answer):
+    """Backup and recovery of one structure."""
+
+    structure: str
+    cfrm_name: str
+    is_recoverable: Annotated[bool, Field(description="RECOVER(YES) and CFLEVEL(3) or higher.")]
+    persistent_messages: int
+    backup_bytes: Annotated[int, Field(description="What one BACKUP CFSTRUCT writes to the log.")]
+    log_bytes_per_hour: Annotated[int, Field(description="What its persistent messages write to logs.")]
+    log_bytes_between: Annotated[int, Field(description="The same between two backups.")]
+    recovery_s: int
+    meets: Annotated[bool, Field(description="Whether that is within the time allowed.")]
+    longest_interval_minutes: Annotated[
+        float | None, Field(description="How far apart backups may be; null where nothing is logged.")
+    ]
+    documented_interval_hours: Annotated[
+        float | None, Field(description="The same by IBM's formula, which leaves the backup itself out.")
+    ]
+
+
+class RecoveryTotals(Answer):
+    """All structures, one after the other."""
+
+    backup_bytes: int
+    log_bytes_per_hour: int
+    recovery_s: int
+
+
+class RecoveryAnswer(Answer):
+    """Backup and recovery of a plan's application structures."""
+
+    recovery_minutes: float
+    interval_minutes: float
+    log_read_mb_per_s: float
+    backup_overhead_bytes: int
+    fill_percent: float
+    structures: list[StructureRecoveryAnswer]
+    totals: RecoveryTotals
+    assumptions: list[AssumedAnswer]
+    findings: list[FindingAnswer]
+
+
+class SmdsDataSetAnswer(Answer):
+    """One shared message data set."""
+
+    structure: str
+    queue_manager: str
+    name: str
+    primary_mib: int
+    secondary_mib: int
+    extended_addressability: Annotated[bool, Field(description="Whether it is over 4 GB.")]
+
+
+class SmdsJobAnswer(Answer):
+    """The job of the shared message data sets."""
+
+    job: Annotated[str, Field(description="JCL; empty while something is missing.")]
+    data_sets: list[SmdsDataSetAnswer]
+    findings: list[FindingAnswer]
+
+
+SHAPES = (FillingAnswer, ThresholdsAnswer, RecoveryAnswer, SmdsJobAnswer)
+PATHS = tuple(f"/api/v1/whatif/{question}" for question in ("filling", "thresholds", "recovery", "smds-job"))
 EXAMPLE = "sq03"
 
 
 def add(whole: dict[str, Any]) -> None:
     """Put the components and examples into the whole description; it is called when first asked for."""
     from planner_core.document import read_object
+    from planner_core.plan import evaluate
+    from planner_core.smds_job import smds_job
     from planner_core.whatif.filling_up import fill_up
+    from planner_core.whatif.recovery import recovery
     from planner_core.whatif.thresholds import advise
 
     _, models = models_json_schema(
@@ -227,9 +291,8 @@ def add(whole: dict[str, Any]) -> None:
     example = examples()[EXAMPLE]
     plan = read_object(example.document)
     name = plan.structures[0].name
-    for path, answer in zip(
-        PATHS, (fill_up(plan, name).as_json(), advise(plan, name).as_json()), strict=True
-    ):
+    answers = (fill_up(plan, name), advise(plan, name), recovery(plan), smds_job(evaluate(plan)))
+    for path, answer in zip(PATHS, (each.as_json() for each in answers), strict=True):
         operation = whole["paths"][path]["post"]
         operation["requestBody"]["content"][JSON]["examples"] = {
             EXAMPLE: {"summary": example.summary, "value": example.document}

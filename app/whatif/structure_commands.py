@@ -1,4 +1,4 @@
-"""`cfplan whatif filling` and `cfplan whatif thresholds`: questions about one structure of a plan."""
+"""`cfplan whatif filling`, `thresholds`, `recovery` and `smds-job`: questions about structures of a plan."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from app.whatif.structure_parameters import FILLING, THRESHOLDS, Parameter, read_values
+from app.whatif.structure_parameters import FILLING, RECOVERY, THRESHOLDS, Parameter, read_values
 
 if TYPE_CHECKING:
     from planner_core.findings import Finding
@@ -28,6 +28,9 @@ def add(verb: Verb) -> None:
     thresholds.add_argument(
         "--explain", action="store_true", help="with --json: the explanation of the capacity"
     )
+    recovery = verb("recovery", "Backups of structures, their logs, and how long recovery takes.", _recovery)
+    _options(recovery, RECOVERY)
+    verb("smds-job", "The job that defines and formats the shared message data sets.", _smds_job)
 
 
 def _options(made: argparse.ArgumentParser, parameters: Iterable[Parameter]) -> None:
@@ -70,6 +73,35 @@ def _thresholds(arguments: argparse.Namespace) -> int:
         lambda found: found.as_json(explain=arguments.explain),
         thresholds.lines,
     )
+
+
+def _recovery(arguments: argparse.Namespace) -> int:
+    from app.curves.from_settings import CurvesOfSettings
+    from app.whatif import recovering
+    from app.whatif.commands import read_plan
+
+    values = _values(arguments, RECOVERY)
+    return _answered(
+        arguments,
+        lambda: recovering.answer(read_plan(arguments.file), values, CurvesOfSettings()),
+        lambda found: found.as_json(),
+        recovering.lines,
+    )
+
+
+def _smds_job(arguments: argparse.Namespace) -> int:
+    """The job alone on standard output, so that it can be submitted; findings beside it."""
+    from app.curves.from_settings import CurvesOfSettings
+    from app.whatif import recovering
+    from app.whatif.commands import exit_code, read_plan, write, write_json
+
+    found = recovering.job(read_plan(arguments.file), CurvesOfSettings())
+    if arguments.json:
+        write_json(found.as_json())
+    else:
+        write(found.text)
+        sys.stderr.write("".join(_finding(each) for each in found.findings))
+    return exit_code([finding.as_json() for finding in found.findings], arguments.fail_on)
 
 
 def _values(arguments: argparse.Namespace, parameters: Sequence[Parameter]) -> dict[str, Any]:

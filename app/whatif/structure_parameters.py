@@ -258,3 +258,42 @@ THRESHOLDS = (
     ),
 )
 """What `thresholds` is asked."""
+RECOVERY = (
+    Parameter(
+        "recovery_minutes",
+        "number",
+        "in how long a structure must be back; absent: 60",
+        highest=10**5,
+        metavar="MINUTES",
+    ),
+    Parameter(
+        "interval_minutes",
+        "number",
+        "how often structures are backed up; absent: 60, IBM's least",
+        highest=10**5,
+        metavar="MINUTES",
+    ),
+    Parameter(
+        "log_read_mb_per_s",
+        "number",
+        "at what rate your logs are read; absent: 2.7, IBM's example",
+        lowest=1,
+        highest=10**6,
+        metavar="MB",
+    ),
+    Parameter(
+        "backup_overhead_bytes",
+        "whole",
+        "what a message takes in a backup beside its data; absent: 512, assumed",
+        highest=10**6,
+        metavar="BYTES",
+    ),
+    Parameter(
+        "fill_percent",
+        "number",
+        "how much of the planned backlog is there when a structure is lost; absent: 100",
+        highest=100,
+        metavar="P",
+    ),
+)
+"""What `recovery` is asked."""

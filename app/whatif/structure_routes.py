@@ -15,8 +15,8 @@ from starlette.responses import Response
 from app.curves.kept import Curves, DatabaseCurves
 from app.openapi import COMPONENTS, EXPLAIN, plan_request, problems
 from app.sizing.body import JSON, document_body, flag
-from app.whatif import filling, thresholds
-from app.whatif.structure_parameters import FILLING, THRESHOLDS, Parameter, read_values
+from app.whatif import filling, recovering, thresholds
+from app.whatif.structure_parameters import FILLING, RECOVERY, THRESHOLDS, Parameter, read_values
 from planner_core.document import PlanDocument, read_json
 from planner_core.whatif.filling_up import WHAT
 
@@ -75,6 +75,40 @@ async def advise(request: Request) -> Response:
         THRESHOLDS,
         lambda document, values, curves: thresholds.answer(document, values, curves).as_json(explain=explain),
         also=(_EXPLAIN,),
+    )
+
+
+@router.post(
+    "/recovery",
+    summary="Back up and recover structures",
+    **_described(
+        RECOVERY,
+        "RecoveryAnswer",
+        "What a backup of each structure writes, what is logged between two, and how long recovery takes.",
+    ),
+)
+async def recover(request: Request) -> Response:
+    """A plan, a recovery time and the rate of your logs in; bytes, seconds and the longest interval out."""
+    return await _answered(
+        request,
+        RECOVERY,
+        lambda document, values, curves: recovering.answer(document, values, curves).as_json(),
+    )
+
+
+@router.post(
+    "/smds-job",
+    summary="Make the job of the shared message data sets",
+    **_described(
+        (),
+        "SmdsJobAnswer",
+        "IDCAMS and CSQJUFMT for every data set; empty while the findings name what is missing.",
+    ),
+)
+async def smds_job(request: Request) -> Response:
+    """A plan in; the job that defines and formats its shared message data sets out."""
+    return await _answered(
+        request, (), lambda document, _, curves: recovering.job(document, curves).as_json()
     )
 
 

@@ -63,7 +63,7 @@ OPERATIONS = [
     ("POST", "/api/v1/events/read"),
     *(("POST", f"/api/v1/cluster/{question}") for question in ("decide", "load")),
     ("POST", "/api/v1/cluster/explain"),
-    *(("POST", f"/api/v1/whatif/{question}") for question in ("cf-loss", "upgrade", "filling", "thresholds")),
+    *(("POST", f"/api/v1/whatif/{question}") for question in ("cf-loss", "upgrade", "filling", "thresholds", "recovery", "smds-job")),
     *(("POST", f"/api/v1/{question}") for question in RUNNING),
     *(("GET", f"{STORED}{at}/{kind}") for at in ("", "/versions/{number}") for kind in OUTPUT_KINDS),
 ]
@@ -77,7 +77,7 @@ HAS_BODY = [
     ("POST", "/api/v1/events/read"),
     *(("POST", f"/api/v1/cluster/{question}") for question in ("decide", "load")),
     ("POST", "/api/v1/cluster/explain"),
-    *(("POST", f"/api/v1/whatif/{question}") for question in ("cf-loss", "upgrade", "filling", "thresholds")),
+    *(("POST", f"/api/v1/whatif/{question}") for question in ("cf-loss", "upgrade", "filling", "thresholds", "recovery", "smds-job")),
     *(("POST", f"/api/v1/{question}") for question in RUNNING),
     *((method, path) for method, path in OPERATIONS[: 1 + len(OUTPUT_KINDS)]),
 ]
