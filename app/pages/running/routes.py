@@ -92,28 +92,26 @@ class WhatRunsPage(Page):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskedPage(Page):
-    """What the pages have in common."""
+class LintPage(Page):
+    """A text checked."""
 
     wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
     files: Annotated[tuple[str, ...], "Names of files that were sent, which no form can repeat"]
-    boxes: Annotated[tuple[Box, ...], "Small boxes of the form"]
     is_example: Annotated[bool, "Whether the example is shown"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class LintPage(AskedPage):
-    """A text checked."""
-
-    text: Annotated[Box, "The text"]
+    boxes: Annotated[tuple[Box, ...], "Small boxes of the form"]
+    text: Annotated[Box, "The text to check"]
     shown: Annotated[ShownLint | None, "The findings; None when nothing was asked"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class MergePage(AskedPage):
+class MergePage(Page):
     """A plan merged into a policy."""
 
-    plan: Annotated[ChosenPlan, "Which plan"]
+    wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
+    files: Annotated[tuple[str, ...], "Names of files that were sent, which no form can repeat"]
+    is_example: Annotated[bool, "Whether the example is shown"]
+    boxes: Annotated[tuple[Box, ...], "Small boxes of the form"]
+    plan: Annotated[ChosenPlan, "Which plan the page is about"]
     document: Annotated[Box, "A plan document"]
     policy: Annotated[Box, "The current policy"]
     newline: Annotated[str, "How its lines end, since a form sends all alike"]
@@ -122,20 +120,27 @@ class MergePage(AskedPage):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunningPage(AskedPage):
+class RunningPage(Page):
     """A plan beside what runs."""
 
-    plan: Annotated[ChosenPlan, "Which plan"]
+    wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
+    files: Annotated[tuple[str, ...], "Names of files that were sent, which no form can repeat"]
+    is_example: Annotated[bool, "Whether the example is shown"]
+    plan: Annotated[ChosenPlan, "Which plan the page is about"]
     document: Annotated[Box, "A plan document"]
-    current: Annotated[Box, "What runs"]
+    current: Annotated[Box, "What runs, in one text"]
     shown: Annotated[ShownComparison | None, "The comparison; None when there is none"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class FromRunningPage(AskedPage):
+class FromRunningPage(Page):
     """A plan made of what runs."""
 
-    current: Annotated[Box, "What runs"]
+    wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
+    files: Annotated[tuple[str, ...], "Names of files that were sent, which no form can repeat"]
+    is_example: Annotated[bool, "Whether the example is shown"]
+    boxes: Annotated[tuple[Box, ...], "Small boxes of the form"]
+    current: Annotated[Box, "What runs, in one text"]
     made: Annotated[str, "The plan document as JSON; empty when there is none"]
     findings: Annotated[tuple[LineFinding, ...], "What nothing displays"]
 
@@ -344,7 +349,6 @@ def _running_page(
         section="plans",
         wrong=_told(faults, (box, document)),
         files=given.names,
-        boxes=(),
         is_example=given.is_example,
         plan=choose(session, given),
         document=document,
