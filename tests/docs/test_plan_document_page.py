@@ -115,7 +115,7 @@ def placed(pointer: str, key: str, value: Json) -> dict[str, Any]:
         queue |= {"put_rate_per_s": 1, "outage_minutes": 1} if key != "backlog" else {}
     if key == "backlog" and value is None:
         plan["structures"][0]["queues"][0] |= {"put_rate_per_s": 1, "outage_minutes": 1}
-    if key == "get_rate_per_s" and pointer == "/structures/0/queues/0":
+    if key == "get_rate_per_s" and value is not None and pointer == "/structures/0/queues/0":
         plan["structures"][0]["queues"][0]["put_rate_per_s"] = 1
     here = plan
     for step in filter(None, pointer.split("/")):

@@ -108,14 +108,16 @@ def _count(value: int | None) -> str:
 
 
 def _row(each: Mapping[str, Any]) -> DepthRow:
-    texts = [_count(each[key]) for key in ("maxdepth", "qdepthhi", "qdepthlo")]
+    maxdepth, qdepthhi, qdepthlo = (_count(each[key]) for key in ("maxdepth", "qdepthhi", "qdepthlo"))
     planned = each.get("planned")
     if planned is None:
-        return DepthRow(each["name"], *texts)
+        return DepthRow(each["name"], maxdepth, qdepthhi, qdepthlo)
     net, stopped = planned["at_net_rate"], planned["when_nothing_gets"]
     return DepthRow(
         each["name"],
-        *texts,
+        maxdepth,
+        qdepthhi,
+        qdepthlo,
         planned=tuple(_count(planned[key]) for key in ("maxdepth", "qdepthhi", "qdepthlo")),
         given=tuple(key in planned["given"] for key in ("maxdepth", "qdepthhi", "qdepthlo")),
         effects=(
