@@ -9,19 +9,14 @@ from typing import Literal
 from planner_core import tables
 from planner_core.demand import Demand, QueueDemand, growth_factor
 from planner_core.depth_events.advice import (
-    PARTS,
     PERCENT,
     SECONDS_PER_DAY,
     SETS_PER_CYCLE,
     DepthAdvice,
-    Maker,
-    Members,
     Planned,
     QueueAdvice,
-    level_rule,
-    members_rates,
-    rates_of,
 )
+from planner_core.depth_events.advising import PARTS, Maker, Members, level_rule, members_rates, rates_of
 from planner_core.document import PlanDocument, Queue, Structure
 from planner_core.explain_filling import Phases, bundle_steps, phases_of
 from planner_core.limits import limit

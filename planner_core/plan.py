@@ -26,7 +26,8 @@ from planner_core.demand import (
     grown,
     growth_factor,
 )
-from planner_core.depth_events.advice import DepthAdvice, advise
+from planner_core.depth_events.advice import DepthAdvice
+from planner_core.depth_events.advising import advise
 from planner_core.document import Admin, MessageSizes, PlanDocument, Queue, Structure, System
 from planner_core.filling import Fill, Snapshot, bundles_for, fill, smallest_bytes, two_pools
 from planner_core.findings import Finding, in_order

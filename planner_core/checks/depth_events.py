@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner_core.depth_events.advice import DepthAdvice, Members, Planned, Thresholds
+from planner_core.depth_events.advice import DepthAdvice, Planned, Thresholds
+from planner_core.depth_events.advising import Members
 from planner_core.document import PlanDocument, Queue, Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
