@@ -42,7 +42,8 @@ def lines(found: Recovery) -> Iterator[str]:
         if not each.is_recoverable:
             yield f"{each.name:<16}  not backed up: RECOVER(YES) and CFLEVEL(3) are needed"
             continue
-        every = "any" if each.interval_minutes is None else f"{float(each.interval_minutes):.1f} min"
+        unknown = "not known" if each.unrated_queues else "any"
+        every = unknown if each.interval_minutes is None else f"{float(each.interval_minutes):.1f} min"
         yield (
             f"{each.name:<16}{format_mib(each.backup_bytes):>14}{format_mib(each.log_bytes_per_hour):>14}"
             f"{format_mib(each.log_bytes_between):>14}{float(each.recovery_s) / 60:>10.1f} min{every:>16}"

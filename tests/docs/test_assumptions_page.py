@@ -40,6 +40,8 @@ PROMISED = (
     "When a change takes effect",
     "An outage in time",
     "Threshold advice",
+    "Backup and recovery",
+    "The SMDS job",
 )
 
 
