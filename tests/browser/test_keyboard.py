@@ -80,6 +80,11 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/whatif": ("/whatif", "/whatif?plan=KEYS"),
     "/whatif/cf-loss": ("/whatif/cf-loss", "/whatif/cf-loss?plan=KEYS&with=OTHER"),
     "/whatif/upgrade": ("/whatif/upgrade", "/whatif/upgrade?plan=KEYS"),
+    "/what-runs": ("/what-runs",),
+    "/lint": ("/lint", "/lint?example"),
+    "/merge": ("/merge", "/merge?example"),
+    "/running": ("/running", "/running?example"),
+    "/plan-from-running": ("/plan-from-running", "/plan-from-running?example"),
     "/reference": ("/reference",),
     "/reference/{table_id}": ("/reference/admin_structure_cfcc14",),
     "/docs": ("/docs",),
@@ -339,6 +344,39 @@ def ask_for_another_rate(page: Page) -> None:
     expect(page.get_by_role("heading", name="25 % a year for 2 years")).to_be_visible()
 
 
+FRAGMENT = "STRUCTURE NAME(SQ03APP1) SIZE(64M) PREFLIST(CF01,CF02)"
+
+
+def check_a_text(page: Page) -> None:
+    tab_to(page, page.get_by_label("CFRM policy, MQSC or displays"))
+    page.keyboard.type("STRUCTURE NAME(A) SIZE(1X)")
+    press(page, "button", "Check")
+    expect(page.get_by_role("status")).to_contain_text("1 line: CFRM policy, 1 structure. 2 errors")
+
+
+def merge_a_plan(page: Page) -> None:
+    tab_to(page, page.get_by_label("Current policy"))
+    page.keyboard.type(FRAGMENT)
+    press(page, "button", "Merge")
+    expect(page.get_by_role("status")).to_contain_text("4 changes in 4 structures")
+
+
+def compare_with_what_runs(page: Page) -> None:
+    tab_to(page, page.get_by_role("textbox", name="What runs"))
+    page.keyboard.type(FRAGMENT)
+    press(page, "button", "Compare")
+    expect(page.get_by_role("heading", name="Commands, in order")).to_be_visible()
+
+
+def make_a_plan_of_what_runs(page: Page) -> None:
+    tab_to(page, page.get_by_role("textbox", name="What runs"))
+    page.keyboard.type(FRAGMENT)
+    tab_to(page, page.get_by_label("Group"))
+    page.keyboard.type("SQ03")
+    press(page, "button", "Make a plan")
+    expect(page.get_by_role("region", name="Plan document")).to_contain_text('"qsg": "SQ03"')
+
+
 def follow(name: str, title: str) -> Callable[[Page], None]:
     """Follow a link in the page's content."""
 
@@ -428,6 +466,11 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/whatif": ("/whatif", follow("Losing a coupling facility", "Losing a coupling facility")),
     "/whatif/cf-loss": ("/whatif/cf-loss?plan=KEYS", lose_with_another_group),
     "/whatif/upgrade": ("/whatif/upgrade?plan=KEYS", ask_for_another_rate),
+    "/what-runs": ("/what-runs", follow("Check a text", "Check a policy, MQSC or displays")),
+    "/lint": ("/lint", check_a_text),
+    "/merge": ("/merge", merge_a_plan),
+    "/running": ("/running", compare_with_what_runs),
+    "/plan-from-running": ("/plan-from-running", make_a_plan_of_what_runs),
     "/nights": ("/nights", follow("The nightly run", "The nightly run")),
     "/plans": ("/plans", use_the_list),
     "/plans/{name}": ("/plans/KEYS", use_the_result),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
+from pydantic import BaseModel
 
 from app.running.answers import (
     FromRunningAnswer,
@@ -21,7 +22,7 @@ from planner_core.running.merge import merge
 from planner_core.running.policy import in_effect, read_policies
 from tests.app.support import SMALLEST, SQ03, assert_problem, post_json
 
-ANSWERS = {
+ANSWERS: dict[str, type[BaseModel]] = {
     "lint": LintAnswer,
     "merge": MergeAnswer,
     "diff": RunningDiffAnswer,

@@ -49,7 +49,7 @@ def shown_lint(found: Lint, text: str) -> ShownLint:
         f", {found.structures} structure{'' if found.structures == 1 else 's'}" if found.kinds else ""
     )
     return ShownLint(
-        f"{found.lines} lines: {kinds}{structures}. {told or 'No finding'}.",
+        f"{found.lines} line{'' if found.lines == 1 else 's'}: {kinds}{structures}. {told or 'No finding'}.",
         found.findings,
         tuple(_listed(found, text)),
     )
