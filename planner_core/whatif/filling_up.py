@@ -331,9 +331,9 @@ def fill_structure(
     points, starts, full = _Run(arrivals, bundles=bundles, per_entry=per_entry, is_endless=False).until_end(
         end
     )
-    if full is not None and all(full <= flow.stop for flow in flows):
-        later, lasts = points, full  # nothing would be different if the outage went on
-    else:
+    later, lasts = points, full
+    if full is None or any(full > flow.stop for flow in flows):
+        # Something would be different if the outage went on.
         later, _, lasts = _Run(arrivals, bundles=bundles, per_entry=per_entry, is_endless=True).until_full()
     answer = FillingUp(
         structure=structure,

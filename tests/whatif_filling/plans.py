@@ -13,16 +13,10 @@ Document = dict[str, Any]
 
 def structure(queues: list[Document], **keys: Any) -> PlanDocument:  # noqa: ANN401 - any JSON value
     """A plan of one structure APP1 with these queues; `cfcc_level` and `growth` go to the plan."""
-    head = {key: keys.pop(key) for key in ("cfcc_level", "growth", "queue_managers") if key in keys}
-    return read_object(
-        {
-            "qsg": "SQ03",
-            "queue_managers": 4,
-            "cfcc_level": 25,
-            **head,
-            "structures": [{"name": "APP1", "queues": queues, **keys}],
-        }
-    )
+    head: Document = {key: keys.pop(key) for key in ("cfcc_level", "growth", "queue_managers") if key in keys}
+    made: Document = {"qsg": "SQ03", "queue_managers": 4, "cfcc_level": 25, **head}
+    made["structures"] = [{"name": "APP1", "queues": queues, **keys}]
+    return read_object(made)
 
 
 def queue(name: str = "Q1", **keys: Any) -> Document:  # noqa: ANN401 - any JSON value
