@@ -39,6 +39,8 @@ from app.security.body import BoundedBody, Streams
 from app.security.headers import SecurityHeaders
 from app.security.hosts import AllowedHosts
 from app.security.same_origin import SameOrigin
+from app.scenarios import description as scenarios_description
+from app.scenarios import routes as scenarios
 from app.settings import Settings
 from app.sizing import routes as sizing
 from app.static_files import Files
@@ -131,10 +133,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         waiting_description.add,
         placement_description.add,
         structure_answers.add,
+        scenarios_description.add,
     )
     for router in (
         sizing.router,
         plans.router,
+        scenarios.router,
         uploads.router,
         jobs.router,
         usage.router,

@@ -41,6 +41,10 @@ TAGS = [
     {"name": "plans", "description": "A plan document in, a result or a text out. Nothing is stored."},
     {"name": "stored plans", "description": "Plans that are kept, with all their versions."},
     {
+        "name": "scenarios",
+        "description": "Named changes of a stored plan: kept with what they led to, compared, reported.",
+    },
+    {
         "name": "uploads",
         "description": "Dumps, tables and displays, read into the usage history by jobs, and what was found in them.",
     },
