@@ -35,12 +35,12 @@ from app.plans import service as plan_store
 from app.reference import api as reference_api
 from app.running import answers as running_answers
 from app.running import routes as running
+from app.scenarios import description as scenarios_description
+from app.scenarios import routes as scenarios
 from app.security.body import BoundedBody, Streams
 from app.security.headers import SecurityHeaders
 from app.security.hosts import AllowedHosts
 from app.security.same_origin import SameOrigin
-from app.scenarios import description as scenarios_description
-from app.scenarios import routes as scenarios
 from app.settings import Settings
 from app.sizing import routes as sizing
 from app.static_files import Files
