@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Final, Literal
 
 from planner_core.console import LineProblem
@@ -112,37 +113,40 @@ def without_commands(text: str) -> str:
     return "\n".join("" if number in taken else line for number, line in enumerate(lines, start=1))
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Whole:
     """A command with its continuation lines, and where each line begins in it."""
 
     text: str
-    starts: list[int]
-    lines: list[int]
+    starts: tuple[int, ...]
+    lines: tuple[int, ...]
 
     def line_at(self, position: int) -> int:
         return self.lines[bisect_right(self.starts, position) - 1]
 
 
 def _joined(text: str) -> Iterator[_Whole]:
-    current: _Whole | None = None
+    parts: list[str] = []
+    lines: list[int] = []
     goes_on = ""
+
+    def whole() -> _Whole:
+        starts = tuple(accumulate((len(part) for part in parts[:-1]), initial=0))
+        return _Whole("".join(parts), starts, tuple(lines))
+
     for number, raw in enumerate(_LINE_END.split(text), start=1):
         line = raw.rstrip()
         if line.startswith(("*", "//")) or (not line.strip() and not goes_on) or line == "/*":
             continue
-        if current is None:
-            current = _Whole("", [], [])
-        current.starts.append(len(current.text))
-        current.lines.append(number)
-        piece = line.lstrip(" \t") if goes_on == "+" and current.text else line
+        piece = line.lstrip(" \t") if goes_on == "+" else line
         goes_on = line[-1:] if line[-1:] in {"+", "-"} else ""
-        current.text += piece[:-1] if goes_on else piece
+        parts.append(piece[:-1] if goes_on else piece)
+        lines.append(number)
         if not goes_on:
-            yield current
-            current = None
-    if current is not None:
-        yield current
+            yield whole()
+            parts, lines = [], []
+    if parts:
+        yield whole()
 
 
 def _read(whole: _Whole, start: int, command: re.Match[str], problems: list[LineProblem]) -> Command | None:

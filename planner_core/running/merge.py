@@ -139,7 +139,9 @@ def merge(
         changes += _change_structure(editing, read, found[0], structure, says, unstated)
     merged = editing.text()
     again = read_policy_text(merged)
-    told = [_placed(each, again, policy.name) for each in changes]
+    there = next((each for each in policies(again) if each.name == policy.name), None)
+    by_name = {each.one("NAME"): each for each in there.structures} if there else {}
+    told = [_placed(each, again, by_name.get(each.structure)) for each in changes]
     remarks = [each.remark for each in changes]
     findings = tuple(dict.fromkeys(_findings(text, merged, read, policy, result, told, remarks)))
     return Merged(merged, tuple(told), findings, policy.name, difference(text, merged))
@@ -251,15 +253,13 @@ def _change_structure(
         )
 
 
-def _placed(wanted: _Wanted, again: PolicyText, name: str | None) -> Change:
+def _placed(wanted: _Wanted, again: PolicyText, statement: TextStatement | None) -> Change:
     """The change with its line in the merged text."""
-    policy = next((each for each in policies(again) if each.name == name), None)
-    statements = policy.structure(wanted.structure) if policy else ()
-    line = statements[0].line if statements else 1
-    if statements and wanted.keyword:
-        parameter = statements[0].get(wanted.keyword)
-        line = parameter.line if parameter else line
-    after = wanted.after or (again.source_of(statements[0]) if statements else "")
+    line, after = 1, wanted.after
+    if statement is not None:
+        parameter = statement.get(wanted.keyword) if wanted.keyword else None
+        line = parameter.line if parameter else statement.line
+        after = after or again.source_of(statement)
     return Change(wanted.structure, wanted.keyword, wanted.before, after, line, wanted.from_default)
 
 

@@ -7,6 +7,7 @@ of one thing, the later one counts, and a display counts before a policy, which 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -207,10 +208,12 @@ class _Reading:
             self.tell("RUNNING_TEXT_UNREAD", problem.message, problem.line)
         for display in read.structures:
             self.displays[display.name] = display
+        names = list(_STRNAME.finditer(text))
+        starts = [match.start() for match in names]
         for match in _PENDING.finditer(text):
-            before = list(_STRNAME.finditer(text, 0, match.start()))
+            before = bisect_left(starts, match.start())
             if before:
-                self.pending.add(before[-1]["name"])
+                self.pending.add(names[before - 1]["name"])
 
     def _mq(self, text: str) -> None:
         read = read_records(text)
