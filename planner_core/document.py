@@ -43,7 +43,8 @@ _SHOWN = 20
 _MOST_DIGITS = 15
 """A number that is kept as JSON keeps it: more digits would be lost."""
 _NOTHING = object()
-_MOST_CLUSTER_CHANNELS = 100
+_MOST_CLUSTER_CHANNELS = 200
+"""In all clusters of a plan: what each of them brings when it fails is worked out."""
 
 
 def _refuse(message: str) -> NoReturn:
@@ -858,6 +859,11 @@ def _cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
 
 def _check_clusters(clusters: list[Cluster]) -> Iterator[FieldProblem]:
     seen: dict[tuple[str, str, str | None], int] = {}
+    channels = sum(len(instance.as_channels()) for entry in clusters for instance in entry.instances)
+    if channels > _MOST_CLUSTER_CHANNELS:
+        yield FieldProblem(
+            "/clusters", f"have {channels} channels together; at most {_MOST_CLUSTER_CHANNELS} are taken"
+        )
     for index, entry in enumerate(clusters):
         at, key = f"/clusters/{index}", (entry.name, entry.queue, entry.sender)
         if key in seen:
@@ -866,11 +872,6 @@ def _check_clusters(clusters: list[Cluster]) -> Iterator[FieldProblem]:
                 f"queue {entry.queue} is already at /clusters/{seen[key]}: name the sender of each",
             )
         seen[key] = index
-        channels = sum(len(instance.as_channels()) for instance in entry.instances)
-        if channels > _MOST_CLUSTER_CHANNELS:
-            yield FieldProblem(
-                f"{at}/instances", f"has {channels} channels; at most {_MOST_CLUSTER_CHANNELS} are taken"
-            )
         yield from check_instances(entry.instances, f"{at}/instances")
 
 

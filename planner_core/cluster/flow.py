@@ -87,24 +87,25 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
-    """A sender's messages to a clustered queue, in normal operation."""
+    """A sender's messages to a clustered queue, in normal operation.
+
+    Attributes:
+        rate: Messages a second that the sender puts.
+        shares: The part of each destination.
+        normal: What arrives where.
+    """
 
     index: int
     entry: Cluster
-    qsg: str
-    growth: Fraction
+    rate: Fraction
     decision: Decision
     shares: Mapping[Candidate, Fraction]
-
-    @property
-    def rate(self) -> Fraction:
-        """Messages a second that the sender puts."""
-        return Fraction(self.entry.rate_per_s) * self.growth
+    normal: Outcome
 
     @property
     def arriving(self) -> Amounts:
         """Rate by physical queue."""
-        return _by_queue((candidate, share * self.rate) for candidate, share in self.shares.items())
+        return self.normal.arriving
 
     @property
     def detect_s(self) -> int:
@@ -130,6 +131,8 @@ class Flow:
     def during(self, failure: Failure) -> Outcome:
         """The flow while something fails. What is bound stays with its destination, the rest is chosen anew."""
         failed = {_key(c) for c in self.decision.candidates if failure.stops(c)}
+        if not failed:
+            return self.normal
         situation = self.decision.situation
         channels = tuple(
             replace(channel, status=Status.RETRYING)
@@ -169,9 +172,18 @@ def flow_of(entry: Cluster, *, index: int, qsg: str, growth: Fraction = Fraction
         queue_local_use=entry.clwluseq,
     )
     decision = decide(situation, mode=entry.mode)
-    return Flow(
-        index=index, entry=entry, qsg=qsg, growth=growth, decision=decision, shares=shares(decision.chosen)
+    parts, rate = shares(decision.chosen), Fraction(entry.rate_per_s) * growth
+    rates = {candidate: share * rate for candidate, share in parts.items()}
+    normal = Outcome(
+        decision=decision,
+        arriving=_by_queue(rates.items()),
+        waiting={},
+        burst={},
+        due={},
+        routes={_key(candidate): each for candidate, each in rates.items()},
+        failed=frozenset(),
     )
+    return Flow(index=index, entry=entry, rate=rate, decision=decision, shares=parts, normal=normal)
 
 
 def _key(candidate: Candidate) -> Route:

@@ -7,7 +7,7 @@ another add nothing to its structure.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from planner_core import tables
@@ -15,12 +15,20 @@ from planner_core.cluster.advice import remarks
 from planner_core.cluster.answer import Assumption, destination
 from planner_core.cluster.flow import Failure, Flow, Outcome, Route, flow_of
 from planner_core.cluster.model import Candidate
-from planner_core.demand import backlog_messages, growth_factor
+from planner_core.demand import (
+    Demand,
+    QueueDemand,
+    backlog_messages,
+    band_edges,
+    demand_of,
+    growth_factor,
+)
 from planner_core.document import Growth, PlanDocument, Queue, Structure
 from planner_core.findings import Finding, finding
-from planner_core.plan import StructureResult, evaluate_structure
+from planner_core.plan import Load, StructureResult, evaluate_structure
 from planner_core.provenance import Basis
-from planner_core.structure_size import Curve
+from planner_core.smds import message_header_bytes, page_bytes
+from planner_core.structure_size import Curve, size_for
 from planner_core.units import bytes_to_kib_ceil, ceil_fraction
 
 _PERCENT = 100
@@ -66,16 +74,13 @@ class QueueDuring:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructureDuring:
-    """A structure while something fails: its queues, and what it would have to be."""
+    """A structure while something fails: the queues that it touches, and what all of its queues take then."""
 
     failure: Failure
     queues: tuple[QueueDuring, ...]
-    needed: StructureResult
-
-    @property
-    def need_bytes(self) -> int:
-        """What the deepest queues take."""
-        return self.needed.sizes.need_bytes
+    rate: Fraction
+    messages: int
+    need_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +89,10 @@ class StructureLoad:
 
     structure: StructureResult
     rate: Fraction
+    queues: tuple[QueueDuring, ...]
     during: tuple[StructureDuring, ...]
+    survives: StructureResult | None
+    """The structure sized for the worst of them, by the plan's own rules."""
 
     @property
     def worst(self) -> StructureDuring | None:
@@ -96,6 +104,7 @@ class StructureLoad:
 class ClusterLoad:
     """What the clusters of a plan put on its structures. Rates and messages are at the plan's horizon."""
 
+    qsg: str
     flows: tuple[Flow, ...]
     structures: tuple[StructureLoad, ...]
     outcomes: Mapping[tuple[int, Failure], Outcome]
@@ -138,7 +147,7 @@ class ClusterLoad:
             "physical_queues": [
                 {
                     "name": name,
-                    "shared": name == flow.qsg and any(i.shared for i in entry.instances),
+                    "shared": name == self.qsg and any(i.shared for i in entry.instances),
                     "share_percent": _number(_share(amount, flow.rate) * _PERCENT),
                     "rate_per_s": _number(amount),
                 }
@@ -175,21 +184,21 @@ class ClusterLoad:
             "rate_per_s": _number(load.rate),
             "failures": [self._during_json(load, each) for each in load.during],
             "survives": None
-            if worst is None
+            if worst is None or load.survives is None
             else {
                 "kind": worst.failure.kind,
                 "name": worst.failure.name,
-                "messages": _messages(worst.needed),
+                "messages": worst.messages,
                 "need_bytes": worst.need_bytes,
-                "initsize_kib": bytes_to_kib_ceil(worst.needed.sizes.initsize_bytes),
-                "size_kib": bytes_to_kib_ceil(worst.needed.sizes.size_bytes),
+                "initsize_kib": bytes_to_kib_ceil(load.survives.sizes.initsize_bytes),
+                "size_kib": bytes_to_kib_ceil(load.survives.sizes.size_bytes),
                 "holds_in_initsize": worst.need_bytes <= load.structure.sizes.initsize_bytes,
                 "holds_in_size": worst.need_bytes <= load.structure.sizes.size_bytes,
             },
         }
 
     def _during_json(self, load: StructureLoad, each: StructureDuring) -> dict[str, object]:
-        rate = sum((queue.rate for queue in each.queues), _ZERO)
+        rate = each.rate
         return {
             "kind": each.failure.kind,
             "name": each.failure.name,
@@ -211,7 +220,7 @@ class ClusterLoad:
                 }
                 for queue in each.queues
             ],
-            "messages": _messages(each.needed),
+            "messages": each.messages,
             "need_bytes": each.need_bytes,
             "holds_in_initsize": each.need_bytes <= load.structure.sizes.initsize_bytes,
             "holds_in_size": each.need_bytes <= load.structure.sizes.size_bytes,
@@ -241,6 +250,7 @@ def load_of(document: PlanDocument, structures: Sequence[StructureResult], *, cu
         and any(_reaches(flow, queue) for flow in flows for queue in result.definition.queues)
     )
     return ClusterLoad(
+        qsg=document.qsg,
         flows=flows,
         structures=loads,
         outcomes=outcomes,
@@ -272,9 +282,23 @@ def _structure_load(
         for queue in definition.queues
         if any(_reaches(flow, queue) for flow in flows)
     ]
-    known: dict[tuple[int, ...], StructureResult] = {}
-    during: list[StructureDuring] = []
+    around = _Around(document, definition, result, growth, curve)
+    normal = tuple(
+        _queue_during(
+            queue, own, [flow.normal for flow in own], failure=None, qsg=document.qsg, growth=growth
+        )
+        for queue, own in reached
+    )
+    rate = sum((each.rate for each in normal), _ZERO)
+    during = []
     for failure in failures:
+        touched = [
+            (place, queue, own)
+            for place, (queue, own) in enumerate(reached)
+            if any(outcomes[flow.index, failure] is not flow.normal for flow in own)
+        ]
+        if not touched:
+            continue
         queues = tuple(
             _queue_during(
                 queue,
@@ -284,44 +308,112 @@ def _structure_load(
                 qsg=document.qsg,
                 growth=growth,
             )
-            for queue, own in reached
+            for _, queue, own in touched
         )
-        depths = tuple(each.deepest for each in queues)
-        if depths not in known:
-            known[depths] = _needed(document, definition, queues, curve, growth)
-        during.append(StructureDuring(failure=failure, queues=queues, needed=known[depths]))
-    rate = sum((flow.arriving.get(document.qsg, _ZERO) for _, own in reached for flow in own), _ZERO)
-    return StructureLoad(structure=result, rate=rate, during=tuple(during))
-
-
-def _needed(
-    document: PlanDocument,
-    definition: Structure,
-    queues: Sequence[QueueDuring],
-    curve: Curve,
-    growth: Fraction,
-) -> StructureResult:
-    """The structure with these queues as deep as they get, its sizes computed by the plan's own rules."""
-    depths = {each.queue.name: each.deepest for each in queues}
-    deeper = [
-        queue.model_copy(
-            update={
-                "backlog": depths.get(queue.name, ceil_fraction(_planned(queue) * growth)),
-                "put_rate_per_s": None,
-                "outage_minutes": None,
-            }
+        changed = sum(
+            (each.rate - normal[place].rate for each, (place, _, _) in zip(queues, touched, strict=True)),
+            _ZERO,
         )
-        for queue in definition.queues
-    ]
-    structure = definition.model_copy(
-        update={"queues": deeper, "initsize": None, "size": None, "minsize": None}
+        messages, need = around.need_with(queues)
+        during.append(
+            StructureDuring(
+                failure=failure, queues=queues, rate=rate + changed, messages=messages, need_bytes=need
+            )
+        )
+    worst = max(during, key=lambda each: each.need_bytes, default=None)
+    return StructureLoad(
+        structure=result,
+        rate=rate,
+        queues=normal,
+        during=tuple(during),
+        survives=around.sized_for(worst.queues) if worst is not None else None,
     )
-    alone = document.model_copy(update={"structures": [structure], "clusters": [], "growth": Growth()})
-    found = evaluate_structure(alone, definition.name, curve=curve)
-    if found is None:
-        msg = "a structure that was just put there is not found"
-        raise LookupError(msg)
-    return found[0]
+
+
+class _Around:
+    """A structure with some of its queues deeper than planned: its need, and its sizes by the plan's own rules.
+
+    Entries and elements of queues add up, so the need without offload is the plan's own with those of a few queues
+    exchanged. With offload at work a structure is worked out as a whole.
+    """
+
+    def __init__(
+        self,
+        document: PlanDocument,
+        definition: Structure,
+        result: StructureResult,
+        growth: Fraction,
+        curve: Curve,
+    ) -> None:
+        if result.load is None:
+            msg = "clusters send to structures with queues only"
+            raise TypeError(msg)
+        self.document, self.definition, self.curve = document, definition, curve
+        self.load: Load = result.load
+        self.planned = [
+            queue.model_copy(update=_backlog_of(ceil_fraction(_planned(queue) * growth)))
+            for queue in definition.queues
+        ]
+        self.places = {queue.name: place for place, queue in enumerate(definition.queues)}
+        self.base = result.queues
+        self.sized: dict[tuple[tuple[str, int], ...], StructureResult] = {}
+
+    def need_with(self, queues: Sequence[QueueDuring]) -> tuple[int, int]:
+        """Messages, and the need [bytes]."""
+        if self.definition.size_with_offload:
+            found = self.sized_for(queues)
+            return _messages(found), found.sizes.need_bytes
+        demand = self.load.demand
+        messages, elements = demand.entries, _exact_elements(demand)
+        for each in queues:
+            was = self.base[self.places[each.queue.name]]
+            one = self._demand_of(was)
+            now = self._demand_of(replace(was, messages=each.deepest))
+            messages += now.entries - one.entries
+            elements += _exact_elements(now) - _exact_elements(one)
+        need = size_for(
+            entries=messages, elements=ceil_fraction(elements), curve=self.curve, ratio=self.load.ratio
+        )
+        return messages, need
+
+    def _demand_of(self, queue: QueueDemand) -> Demand:
+        return demand_of(
+            [queue],
+            edges=band_edges([rule.size_bytes for rule in self.load.rules]),
+            header_bytes=self.curve.header_bytes,
+            page_bytes=page_bytes(),
+            page_header_bytes=message_header_bytes(),
+        )
+
+    def sized_for(self, queues: Sequence[QueueDuring]) -> StructureResult:
+        """The structure with these queues as deep as they get, whatever sizes the plan gives it."""
+        key = tuple((each.queue.name, each.deepest) for each in queues)
+        if key not in self.sized:
+            deeper = list(self.planned)
+            for each in queues:
+                place = self.places[each.queue.name]
+                deeper[place] = deeper[place].model_copy(update=_backlog_of(each.deepest))
+            structure = self.definition.model_copy(
+                update={"queues": deeper, "initsize": None, "size": None, "minsize": None}
+            )
+            alone = self.document.model_copy(
+                update={"structures": [structure], "clusters": [], "growth": Growth()}
+            )
+            found = evaluate_structure(alone, self.definition.name, curve=self.curve)
+            if found is None:
+                msg = "a structure that was just put there is not found"
+                raise LookupError(msg)
+            self.sized[key] = found[0]
+        return self.sized[key]
+
+
+def _backlog_of(messages: int) -> dict[str, object]:
+    return {"backlog": messages, "put_rate_per_s": None, "outage_minutes": None}
+
+
+def _exact_elements(demand: Demand) -> Fraction:
+    """Elements before they are rounded up over a structure."""
+    return Fraction(sum(band.elements for band in demand.bands), demand.scale)
 
 
 def _queue_during(
@@ -329,7 +421,7 @@ def _queue_during(
     flows: Sequence[Flow],
     outcomes: Sequence[Outcome],
     *,
-    failure: Failure,
+    failure: Failure | None,
     qsg: str,
     growth: Fraction,
 ) -> QueueDuring:
@@ -484,7 +576,7 @@ def _findings(
 
 def _structure_findings(document: PlanDocument, load: StructureLoad, growth: Fraction) -> Iterator[Finding]:
     name, worst = load.structure.name, load.worst
-    queues = {each.queue.name: each for during in load.during for each in during.queues}
+    queues = {each.queue.name: each for each in load.queues}
     definition = load.structure.definition
     places = (
         {queue.name: place for place, queue in enumerate(definition.queues)}
@@ -525,14 +617,18 @@ def _structure_findings(document: PlanDocument, load: StructureLoad, growth: Fra
             f"{_plain(each.gets or _ZERO)} are taken: it grows by {_plain(each.growth or _ZERO)} a second.",
             structure=name,
         )
-    if worst is not None and worst.need_bytes > load.structure.sizes.initsize_bytes:
+    if (
+        worst is not None
+        and load.survives is not None
+        and worst.need_bytes > load.structure.sizes.initsize_bytes
+    ):
         fits = "SIZE does" if worst.need_bytes <= load.structure.sizes.size_bytes else "nor does SIZE"
         yield finding(
             "CLUSTER_FAILURE_ABOVE_INITSIZE",
-            f"When {words(worst.failure)} fails, {name} must hold {_plain(Fraction(_messages(worst.needed)))} messages: "
+            f"When {words(worst.failure)} fails, {name} must hold {_plain(Fraction(worst.messages))} messages: "
             f"INITSIZE {bytes_to_kib_ceil(load.structure.sizes.initsize_bytes)}K does not hold them, {fits}. "
-            f"INITSIZE {bytes_to_kib_ceil(worst.needed.sizes.initsize_bytes)}K and SIZE "
-            f"{bytes_to_kib_ceil(worst.needed.sizes.size_bytes)}K do.",
+            f"INITSIZE {bytes_to_kib_ceil(load.survives.sizes.initsize_bytes)}K and SIZE "
+            f"{bytes_to_kib_ceil(load.survives.sizes.size_bytes)}K do.",
             field=f"{load.structure.pointer}/initsize",
             structure=name,
         )

@@ -298,8 +298,8 @@ def test_a_document_survives_being_written_down() -> None:
         ({"instances": [{"queue_manager": "A", "channels": [{"clwlwght": 0}]}]},
          "/clusters/0/instances/0/channels/0/clwlwght"),
         ({"mode": "both"}, "/clusters/0/mode"),
-        ({"instances": [{"queue_manager": f"Q{n}", "channels": [{"channel": f"C{i}"} for i in range(2)]}
-                        for n in range(60)]}, "/clusters/0/instances"),
+        ({"instances": [{"queue_manager": f"Q{n}", "channels": [{"channel": f"C{i}"} for i in range(4)]}
+                        for n in range(51)]}, "/clusters"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_named(change: dict[str, Any], field: str) -> None:
@@ -351,3 +351,73 @@ def test_no_message_is_lost_or_made(given_instances: list[dict[str, Any]], rate:
     nothing = flow.during(Failure("queue_manager", "NOBODY"))
     assert nothing.arriving == flow.arriving
     assert nothing.burst == {}
+
+
+SIZES = st.one_of(st.integers(0, 70_000), st.just({"mean": 3500, "p95": 12_000, "max": 60_000}))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(SIZES, st.integers(0, 200_000)), min_size=2, max_size=5),
+    st.integers(1, 2000),
+    st.booleans(),
+    st.integers(0, 30),
+)
+def test_what_a_structure_needs_is_what_a_plan_with_such_queues_needs(
+    queues: list[tuple[Any, int]], rate: int, with_offload: bool, percent_per_year: int
+) -> None:
+    """For every failure: the plan's own need for the depths that the answer gives."""
+    listed = [
+        {"name": f"Q{place}", "message_bytes": sizes, "backlog": backlog}
+        for place, (sizes, backlog) in enumerate(queues)
+    ]
+    structure = {"name": "APP1", "size_with_offload": with_offload, "queues": listed}
+    plan = {
+        "qsg": "SQ03",
+        "queue_managers": 3,
+        "growth": {"percent_per_year": percent_per_year, "years": 1},
+        "structures": [structure],
+        "clusters": [
+            {"name": "C", "queue": f"Q{place}", "rate_per_s": rate, "instances": INSTANCES[: 2 + place]}
+            for place in (0, 1)
+        ],
+    }
+    result: Any = evaluate(read_object(plan)).as_json()
+    grown = {  # as the plan has them: rounded up to whole messages
+        queue["name"]: -(-queue["backlog"] * (100 + percent_per_year) // 100) for queue in listed
+    }
+    (loaded,) = result["clusters"]["structures"]
+    assert loaded["failures"]
+    for failure in loaded["failures"]:
+        deep = {**grown, **{each["queue"]: each["messages"] for each in failure["queues"]}}
+        alone = copy.deepcopy(plan)
+        del alone["clusters"], alone["growth"]
+        alone["structures"][0]["queues"] = [  # type: ignore[index]
+            {**queue, "backlog": deep[queue["name"]]} for queue in listed
+        ]
+        again: Any = evaluate(read_object(alone)).as_json()
+        assert failure["need_bytes"] == again["structures"][1]["need_bytes"]
+        assert failure["messages"] == again["structures"][1]["messages"]
+
+
+def test_the_burst_of_ibms_example_in_bytes() -> None:
+    """90 000 messages of 2 KB at CFCC level 14: ten elements each, six to a bundle of 2018.688 bytes."""
+    grown = load(PLAN)["structures"][0]["failures"][0]["need_bytes"]
+    plan = varied(detect_seconds=0)
+    without = load(plan)["structures"][0]["failures"][0]["need_bytes"]
+    assert grown - without == 302_803_200
+
+
+def test_a_failure_elsewhere_is_not_among_those_of_a_structure() -> None:
+    plan = varied()
+    plan["structures"].append(
+        {"name": "OTHER1", "queues": [{"name": "OTHERQ", "message_bytes": 100, "backlog": 10}]}
+    )
+    plan["clusters"].append(
+        {"name": "C2", "queue": "OTHERQ", "rate_per_s": 1,
+         "instances": [{"queue_manager": "MADRID"}, {"queue_manager": "P1", "shared": True}]}
+    )  # fmt: skip
+    first, second = load(plan)["structures"]
+    assert "MADRID" not in {each["name"] for each in first["failures"]}
+    assert "NEWYORK" not in {each["name"] for each in second["failures"]}
+    assert {each["queue"] for each in first["failures"][0]["queues"]} == {"INVENTQ"}

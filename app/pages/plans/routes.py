@@ -154,6 +154,7 @@ class StructurePage(Page):
     depths: Annotated[
         Depths | None, "Depths for its queues; None where it has no queue, or was stored without"
     ]
+    is_sent_to: Annotated[bool, "Whether clusters send to it"]
     findings: Annotated[tuple[FindingShown, ...], "Its findings"]
     queues: Annotated[tuple[QueueLine, ...], "One page of its queues"]
     queues_total: Annotated[int, "How many queues it has"]
@@ -286,6 +287,9 @@ def structure(request: Request, session: SessionDep, name: str, number: str, str
         ),
         chart=fill_chart(item),
         depths=depths_of(item, first=first, most=QUEUES_PER_PAGE),
+        is_sent_to=any(
+            each["structure"] == structure for each in stored.result.get("clusters", {}).get("structures", ())
+        ),
         findings=findings_of(stored, structure=structure),
         queues=tuple(QueueLine(structure, queue) for queue in queues[first : first + QUEUES_PER_PAGE]),
         queues_total=len(queues),
