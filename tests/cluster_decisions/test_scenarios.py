@@ -168,7 +168,7 @@ def test_r20_the_rest_is_not_asked_once_the_local_instance_is_chosen() -> None:
 def test_r20_a_local_instance_that_cannot_be_put_to_is_no_preference() -> None:
     here = {"queue_manager": "S", "local": True, "put": "DISABLED"}
     for mode in ("seed", "ibm"):
-        assert decided(20, mode=mode, instances=[here, {"queue_manager": "A"}])["chosen"] == ["A"]  # type: ignore[arg-type]
+        assert decided(20, mode=mode, instances=[here, {"queue_manager": "A"}])["chosen"] == ["A"]
 
 
 def test_r21_what_came_over_a_cluster_channel_stays_here() -> None:
