@@ -14,10 +14,10 @@ from planner_core.document import PlanDocument, Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.plan import PlanResult
-from planner_core.units import MIB, ceil_div
+from planner_core.units import GIB, MIB, ceil_div
 
 _SECONDARY_PART = 10
-_EXTENDED_MIB = 4096
+_EXTENDED_MIB = 4 * GIB // MIB
 
 
 @dataclass(frozen=True, slots=True)

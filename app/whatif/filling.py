@@ -9,7 +9,7 @@ from app.curves.kept import Curves
 from app.curves.resolve import curve_of
 from planner_core.document import PlanDocument
 from planner_core.units import format_mib
-from planner_core.whatif.filling_up import FillingUp, Outage, fill_up, shown_minutes
+from planner_core.whatif.filling_up import FillingUp, Outage, fill_up, only_structure, shown_minutes
 
 
 def answer(document: PlanDocument, values: Mapping[str, Any], curves: Curves) -> FillingUp:
@@ -19,7 +19,12 @@ def answer(document: PlanDocument, values: Mapping[str, Any], curves: Curves) ->
         InputInvalid: There is no such structure, or its mix cannot be changed.
         PlanRefused: No such plan can exist.
     """
-    return fill_up(document, values["structure"], outage_of(values), curve=curve_of(document, curves))
+    return fill_up(
+        document,
+        values.get("structure") or only_structure(document),
+        outage_of(values),
+        curve=curve_of(document, curves),
+    )
 
 
 def outage_of(values: Mapping[str, Any]) -> Outage:

@@ -269,7 +269,7 @@ class SmdsJobAnswer(Answer):
 
 SHAPES = (FillingAnswer, ThresholdsAnswer, RecoveryAnswer, SmdsJobAnswer)
 PATHS = tuple(f"/api/v1/whatif/{question}" for question in ("filling", "thresholds", "recovery", "smds-job"))
-EXAMPLE = "sq03"
+EXAMPLE = "smallest"
 
 
 def add(whole: dict[str, Any]) -> None:

@@ -194,7 +194,10 @@ def check_values(
 
 STORAGES = ("initsize", "size")
 _STRUCTURE = Parameter(
-    "structure", "name", "the application structure, as its CFSTRUCT is named", metavar="S", required=True
+    "structure",
+    "name",
+    "the application structure, as its CFSTRUCT is named; absent: the plan's only one",
+    metavar="S",
 )
 FILLING = (
     _STRUCTURE,

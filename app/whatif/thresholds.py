@@ -10,6 +10,7 @@ from app.curves.resolve import curve_of
 from planner_core.document import PlanDocument
 from planner_core.plan import hundredths
 from planner_core.units import format_mib, format_size
+from planner_core.whatif.filling_up import only_structure
 from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion, advise
 
 NAMES = {"advised": "advised", "plan": "the plan's", "defaults": "IBM's defaults", "none": "without rules"}
@@ -23,7 +24,12 @@ def answer(document: PlanDocument, values: Mapping[str, Any], curves: Curves) ->
         PlanRefused: No such plan can exist.
     """
     asked = {name: value for name, value in values.items() if name != "structure"}
-    return advise(document, values["structure"], ThresholdQuestion(**asked), curve=curve_of(document, curves))
+    return advise(
+        document,
+        values.get("structure") or only_structure(document),
+        ThresholdQuestion(**asked),
+        curve=curve_of(document, curves),
+    )
 
 
 def lines(found: ThresholdAdvice) -> Iterator[str]:

@@ -33,6 +33,8 @@ TABLE_IDS = (
     "element_model",
     "storage_increments",
     "system_structure_usage",
+    "whatif_filling",
+    "whatif_recovery",
     "system_structure_sizes",
     "offload_defaults",
     "smds",

@@ -41,6 +41,7 @@ _NEVER = None
 _GRID = 10**6
 _TICKS = 2**30
 _HUNDREDTHS = 100
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +256,25 @@ def shown_minutes(value: Fraction) -> float:
     return round(float(value), 3)
 
 
+def only_structure(document: PlanDocument) -> str:
+    """The one application structure of a plan, for questions that name none.
+
+    Raises:
+        InputInvalid: It has none, or several.
+    """
+    if len(document.structures) == 1:
+        return document.structures[0].name
+    message = f"is required: the plan has {_named([each.name for each in document.structures])}"
+    raise InputInvalid(WHAT, (FieldProblem("structure", message),))
+
+
+def _named(known: Sequence[str]) -> str:
+    """A few names, and how many more there are."""
+    if not known:
+        return "no application structure"
+    return ", ".join(known[:_SHOWN]) + (f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else "")
+
+
 def fill_up(
     document: PlanDocument, name: str, asked: Outage | None = None, *, curve: Curve | None = None
 ) -> FillingUp:
@@ -287,8 +307,7 @@ def structure_of(
     found = evaluate_structure(document, name, curve=curve)
     if found is None:
         known = [each.name for each in document.structures]
-        shown = ", ".join(known[:5]) + (f" and {len(known) - 5} more" if len(known) > 5 else "")  # noqa: PLR2004
-        message = f"the plan has no application structure {name[:20]!r}; it has {shown or 'none'}"
+        message = f"the plan has no application structure {name[:20]!r}; it has {_named(known) if known else 'none'}"
         raise InputInvalid(WHAT, (FieldProblem("structure", message),))
     return found
 

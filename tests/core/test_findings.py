@@ -28,6 +28,7 @@ from planner_core.offload_question import offload_answer
 from planner_core.plan import evaluate
 from planner_core.structure_size import messages_that_fit, published_curve
 from tests.core.plans import documents, varied
+from tests.whatif_filling.test_findings import CODES as FILLING_CODES
 from tests.whatif_placement.test_findings import CODES as PLACEMENT_CODES
 
 HARDWARE = {
@@ -631,7 +632,9 @@ def found(changes: Mapping[str, Any]) -> tuple[Finding, ...]:
 
 
 def test_every_code_of_the_catalogue_has_a_case_here_and_there_are_no_others() -> None:
-    assert set(CASES) | ASKED_APART | DEPTH_EVENT_CODES | PLACEMENT_CODES == set(CATALOGUE)  # those: test_depth_advice.py
+    assert set(CASES) | ASKED_APART | DEPTH_EVENT_CODES | PLACEMENT_CODES | set(FILLING_CODES) == set(
+        CATALOGUE
+    )  # those: test_depth_advice.py
 
 
 @pytest.mark.parametrize("code", CASES)

@@ -132,7 +132,6 @@ def test_warnings_fail_a_command_that_is_told_so(plan_file: str, capsys: pytest.
 @pytest.mark.parametrize(
     ("query", "field", "message"),
     [
-        ("", "structure", "is required"),
         ("structure=", "structure", "is required"),
         ("structure=APPX", "structure", "no application structure 'APPX'"),
         ("structure=CSQ_ADMIN", "structure", "no application structure"),
@@ -178,6 +177,17 @@ def test_an_option_that_cannot_be_read_is_said_in_a_sentence(
     assert (code, out) == (2, "")
     assert message in err
     assert option.split("=")[0].lstrip("-").replace("-", "_") in err
+
+
+def test_the_structure_may_be_left_out_where_there_is_only_one(
+    app: FastAPI, plan_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = post_json(app, "/api/v1/whatif/filling?structure=APP1", DOCUMENT)
+    assert post_json(app, "/api/v1/whatif/filling", DOCUMENT).json() == named.json()
+    assert run(capsys, "thresholds", plan_file)[0] == 0
+    two = {**DOCUMENT, "structures": [*DOCUMENT["structures"], {"name": "APP2"}]}
+    found = assert_problem(post_json(app, "/api/v1/whatif/thresholds", two), "input-refused", 422)
+    assert found["errors"] == [{"field": "structure", "message": "is required: the plan has APP1, APP2"}]
 
 
 def test_a_plan_that_cannot_exist_is_answered_with_its_findings(
