@@ -22,6 +22,7 @@ from app.jobs.commands import add as add_jobs
 from app.night.commands import add as add_night
 from app.plans.commands import add as add_plans
 from app.running.commands import add as add_running
+from app.scenarios.commands import add as add_scenarios
 from app.simulate_commands import add as add_simulate
 from app.smf_commands import add as add_smf
 from app.whatif.commands import add as add_whatif
@@ -224,6 +225,7 @@ def _parser() -> argparse.ArgumentParser:
     add_cluster(command, _Parser)
     add_whatif(command, _whole, _Parser)
     add_running(command, _whole)
+    add_scenarios(command, _Parser)
 
     serve = command("serve", "Serve the web application.", _serve)
     serve.add_argument("--host", help="address to listen on (default: the settings', 127.0.0.1)")

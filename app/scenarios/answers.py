@@ -94,11 +94,20 @@ def read_request(body: bytes, *, named: bool) -> tuple[str, Wanted]:
     Raises:
         InputInvalid: Not JSON, or not of this shape.
     """
-    model = NewScenarioRequest if named else ScenarioRequest
     try:
         parsed = parse_json(body)
     except DocumentInvalid as error:
         raise InputInvalid(WHAT, error.problems) from None
+    return read_object(parsed, named=named)
+
+
+def read_object(parsed: object, *, named: bool) -> tuple[str, Wanted]:
+    """The same of an object that was read already.
+
+    Raises:
+        InputInvalid: Not of this shape.
+    """
+    model = NewScenarioRequest if named else ScenarioRequest
     if not isinstance(parsed, dict):
         raise InputInvalid(WHAT, (FieldProblem("", "must be an object with changes"),))
     try:
