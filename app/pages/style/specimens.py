@@ -25,6 +25,7 @@ from app.pages.quick.answer import Figure, answer_of
 from app.pages.quick.chart import Chart
 from app.pages.quick.form import read_form
 from app.pages.style.ahead import AheadSpecimens, ahead
+from app.pages.style.placement import PlacementSpecimens, placement
 from app.pages.uploads.report import (
     Conflict,
     Fault,
@@ -95,6 +96,7 @@ class Specimens:
     ahead: AheadSpecimens
     night: NightSpecimens
     events: EventsAnswer
+    placement: PlacementSpecimens
 
 
 @cache
@@ -144,6 +146,7 @@ def specimens() -> Specimens:
         ahead=ahead(document),
         night=_night(),
         events=_events(),
+        placement=placement(document),
     )
 
 
