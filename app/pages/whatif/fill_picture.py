@@ -79,6 +79,8 @@ class Drawing:
     unit: str
     lines: tuple[Named, ...]
     threshold: Tick | None
+    threshold_x: float
+    threshold_anchor: str
     full_x: float | None
     offloaded: str
     data_set_y: float | None
@@ -190,6 +192,8 @@ def _draw(found: FillingUp, name: str, *, width: int) -> Drawing:
         return round(lower_bottom - size_bytes / highest * _BELOW, 1)
 
     threshold = found.structure.placement.full_threshold
+    crossed = next((each.minutes for each in found.moments if each.kind == "full_threshold"), None)
+    is_late = crossed is None or crossed * 3 > found.end_minutes
     given = found.asked.data_set_bytes
     points = _thinned(found, frame)
     return Drawing(
@@ -211,6 +215,8 @@ def _draw(found: FillingUp, name: str, *, width: int) -> Drawing:
         unit=unit[1],
         lines=_pool_lines(found, frame, points),
         threshold=Tick(frame.y(threshold), f"FULLTHRESHOLD {threshold} %") if threshold else None,
+        threshold_x=frame.left + 6 if is_late else frame.right - 4,
+        threshold_anchor="start" if is_late else "end",
         full_x=None if found.full_minutes is None else frame.x(found.full_minutes),
         offloaded=_area(found, frame, points, lower_y) if has_lower else "",
         data_set_y=lower_y(given) if has_lower and given is not None and given <= highest else None,
@@ -258,7 +264,10 @@ def _pool_lines(found: FillingUp, frame: _Frame, points: Sequence[Point]) -> tup
         (("entries", found.entries_percent), ("elements", found.elements_percent)),
         key=lambda pool: pool[1](last),
     )
-    upper = max(frame.y(pools[1][1](last)) - 9, frame.top + 10)
+    end = frame.y(pools[1][1](last))
+    upper = (
+        end - 9 if end - 9 >= frame.top + 10 else end + 15
+    )  # above the line, below it where there is no room
     lower = min(max(frame.y(pools[0][1](last)) + 14, upper + _CLOSE_LABELS), frame.bottom - 4)
     if lower < upper + _CLOSE_LABELS:  # both at the bottom
         upper = lower - _CLOSE_LABELS
