@@ -44,6 +44,45 @@ FULL["acknowledged"] = [
     }
 ]
 
+FULL["clusters"] = [
+    {
+        "name": "INVENTORY",
+        "queue": "INVENTQ",
+        "sender": "LONDON",
+        "rate_per_s": 1000,
+        "not_fixed_percent": 90,
+        "mode": "seed",
+        "clwluseq": "LOCAL",
+        "hbint": 300,
+        "detect_seconds": 120,
+        "outage_minutes": 10,
+        "return_rate_per_s": 2000,
+        "instances": [
+            {
+                "queue_manager": "QM01",
+                "cluster": "INVENTORY",
+                "clwlrank": 0,
+                "clwlprty": 0,
+                "put": "ENABLED",
+                "local": False,
+                "shared": True,
+                "get_rate_per_s": 400,
+                "channels": [
+                    {
+                        "channel": "TO.QM01",
+                        "clwlrank": 0,
+                        "clwlprty": 0,
+                        "clwlwght": 50,
+                        "netprty": 0,
+                        "status": "RUNNING",
+                        "suspend": "NO",
+                    }
+                ],
+            }
+        ],
+    }
+]
+
 BAD_ANYWHERE: dict[str, object] = {
     "an object": {"x": 1},
     "a list": [[]],
