@@ -55,6 +55,7 @@ SITE = Site(
     nav=(
         NavItem("calculator", "/", "Calculator"),
         NavItem("plans", "/plans", "Plans"),
+        NavItem("whatif", "/whatif", "What if"),
         NavItem("uploads", "/uploads", "Uploads"),
         NavItem("usage", "/usage", "Usage"),
         NavItem("forecasts", "/forecasts", "Forecasts"),
@@ -130,6 +131,7 @@ def environment() -> Environment:
         mib_bare=mib_bare,
         mib_signed=mib_signed,
         kib_bare=kib_bare,
+        kib_signed=kib_signed,
         when=when,
         compact=compact,
         path=quote,
@@ -209,6 +211,11 @@ def mib_signed(value_bytes: float | Fraction, digits: int = 1) -> Markup:
 def kib_bare(value_kib: int, digits: int = 1) -> Markup:
     """KiB as MiB without the unit."""
     return mib_bare(kib_to_bytes(value_kib), digits)
+
+
+def kib_signed(value_kib: int, digits: int = 1) -> Markup:
+    """A difference of KiB as MiB with its sign, without the unit."""
+    return mib_signed(kib_to_bytes(value_kib), digits)
 
 
 def when(value: datetime) -> Markup:

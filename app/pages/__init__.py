@@ -23,6 +23,7 @@ def routers() -> list[APIRouter]:
     from app.pages.published.routes import router as published
     from app.pages.quick.routes import router as quick
     from app.pages.running.routes import router as running
+    from app.pages.scenarios.routes import router as scenarios
     from app.pages.sheet.routes import router as sheet
     from app.pages.style.routes import router as style
     from app.pages.uploads.routes import router as uploads
@@ -40,6 +41,7 @@ def routers() -> list[APIRouter]:
         editor,
         plans,
         changing,
+        scenarios,
         sheet,
         running,
         uploads,
