@@ -120,7 +120,7 @@ def _page(request: Request, sent: Sent) -> Response:
         problems = error.problems[:MOST_PROBLEMS]
     page = DecidePage(
         title="Where does a cluster message go?",
-        section="",
+        section="whatif",
         sent=sent,
         examples=EXAMPLES,
         modes=MODES,

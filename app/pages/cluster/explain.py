@@ -144,7 +144,7 @@ def _page(
     labels = {"displays": "Displays", "messages": "Browse", **{each.name: each.label for each in boxes}}
     return ExplainPage(
         title="Why was my message not re-allocated?",
-        section="",
+        section="whatif",
         action=PATH,
         displays=box(
             "displays",

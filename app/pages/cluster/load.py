@@ -84,7 +84,7 @@ def _page(request: Request, sent: Sent) -> Response:
         problems = tuple(FieldProblem(item.field or "", item.message) for item in error.findings)
     page = LoadPage(
         title="The load of a cluster on structures",
-        section="",
+        section="whatif",
         sent=sent if len(sent.text) <= LARGEST_SHOWN else Sent("", sent.chosen, sent.is_example),
         problems=problems,
         qsg=qsg,

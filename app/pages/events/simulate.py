@@ -202,7 +202,7 @@ def _page(request: Request, sent: Sent) -> Response:
         problems = error.problems[:MOST_PROBLEMS]
     page = SimulateEventsPage(
         title="Simulate depth events",
-        section="",
+        section="whatif",
         sent=sent,
         examples=EXAMPLES,
         choices=tuple(_choices(sent)),

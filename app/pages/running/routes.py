@@ -148,7 +148,7 @@ class FromRunningPage(Page):
 @router.get("/what-runs")
 def what_runs(request: Request) -> Response:
     """The way to the four pages."""
-    page = WhatRunsPage(title="What runs today", section="plans", questions=QUESTIONS)
+    page = WhatRunsPage(title="What runs today", section="whatif", questions=QUESTIONS)
     return render(request, "running/contents.html", page)
 
 
@@ -216,7 +216,7 @@ def _lint_page(
     )
     page = LintPage(
         title="Check a policy, MQSC or displays",
-        section="plans",
+        section="whatif",
         wrong=_told(faults, (box, *boxes)),
         files=given.names,
         boxes=boxes,
@@ -293,7 +293,7 @@ def _merge_page(
     document = _document(given, faults)
     page = MergePage(
         title="Merge a plan into a policy",
-        section="plans",
+        section="whatif",
         wrong=_told(faults, (box, document, *boxes)),
         files=given.names,
         boxes=boxes,
@@ -346,7 +346,7 @@ def _running_page(
     document = _document(given, faults)
     page = RunningPage(
         title="What runs today beside a plan",
-        section="plans",
+        section="whatif",
         wrong=_told(faults, (box, document)),
         files=given.names,
         is_example=given.is_example,
@@ -422,7 +422,7 @@ def _from_running_page(
     box = _current(given, faults)
     page = FromRunningPage(
         title="Make a plan of what runs",
-        section="plans",
+        section="whatif",
         wrong=_told(faults, (box, *boxes)),
         files=given.names,
         boxes=boxes,

@@ -192,7 +192,7 @@ def _page(request: Request, asked: Asked, document: PlanDocument | None, typed: 
             problems = (FieldProblem("", str(error)),)
     page = UpgradePage(
         title="Upgrades and growth",
-        section="plans",
+        section="whatif",
         asked=asked,
         fields=tuple(
             UpgradeField(name, label, getattr(typed, name), wrong.get(name, ""))

@@ -150,7 +150,7 @@ def _page(
             problems = (FieldProblem("", str(error)),)
     page = CfLossPage(
         title="Losing a coupling facility",
-        section="plans",
+        section="whatif",
         asked=asked,
         at=counted,
         others=tuple(name for name, _ in others),

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.db import SessionDep
+from app.pages.running.routes import QUESTIONS as RUNNING_QUESTIONS
 from app.pages.whatif.asking import Asked, asked_by_name
 from app.templating import Page, render
 
@@ -65,6 +66,65 @@ QUESTIONS: tuple[Question, ...] = (
 )
 
 
+QUEUES_AND_CLUSTERS: tuple[Question, ...] = (
+    Question(
+        "/events/simulate",
+        "Depth events, simulated",
+        "Puts and gets in time on shared and other queues: which event messages there are, who writes them, and how the "
+        "switches stand after each step.",
+        "simulating-depth-events",
+        "cfplan events simulate FILE",
+    ),
+    Question(
+        "/events/read",
+        "Depth events, read",
+        "What queue managers wrote, brought together to sets: who is missing and why, depths that agree or do not, rates.",
+        "reading-depth-events",
+        "cfplan events read FILE",
+    ),
+    Question(
+        "/cluster/decide",
+        "A cluster's choice",
+        "To which instance of a queue a message goes: each elimination, who went out and why, and where two readings differ.",
+        "cluster-decisions",
+        "cfplan cluster decide FILE",
+    ),
+    Question(
+        "/cluster/explain",
+        "Why messages wait",
+        "Messages on the cluster transmission queue that were not sent elsewhere: each with its reason, from pasted displays.",
+        "why-not-reallocated",
+        "cfplan cluster explain FILE --messages FILE",
+    ),
+    Question(
+        "/cluster/load",
+        "What clusters put on structures",
+        "The rate that each structure gets, normally and while something fails, and the size that survives it.",
+        "cluster-load",
+        "cfplan cluster load PLAN",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Questions that need no stored plan, under one heading."""
+
+    title: str
+    questions: tuple[Question, ...]
+
+
+GROUPS = (
+    Group(
+        "What runs today",
+        tuple(
+            Question(each.path, each.title, each.about, each.docs, each.command) for each in RUNNING_QUESTIONS
+        ),
+    ),
+    Group("Queues and clusters", QUEUES_AND_CLUSTERS),
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class WhatIfPage(Page):
     """The questions."""
@@ -72,6 +132,7 @@ class WhatIfPage(Page):
     asked: Annotated[Asked, "The plan that is asked about, and others that could be"]
     questions: Annotated[tuple[Question, ...], "What can be asked"]
     structures: Annotated[tuple[str, ...], "Application structures of the plan"]
+    groups: Annotated[tuple[Group, ...], "What can be asked without a plan, by subject"]
 
 
 @router.get("/whatif")
@@ -80,6 +141,11 @@ def contents(request: Request, session: SessionDep) -> Response:
     asked, document = asked_by_name(session, request.query_params.get("plan", "")[:64])
     structures = tuple(each.name for each in document.structures) if document is not None else ()
     page = WhatIfPage(
-        title="What if", section="plans", asked=asked, questions=QUESTIONS, structures=structures
+        title="What if",
+        section="whatif",
+        asked=asked,
+        questions=QUESTIONS,
+        structures=structures,
+        groups=GROUPS,
     )
     return render(request, "whatif/contents.html", page, status_code=404 if asked.unknown else 200)
