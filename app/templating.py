@@ -136,6 +136,8 @@ def environment() -> Environment:
         compact=compact,
         path=quote,
         number=number,
+        short=short,
+        signed=signed,
         percent=percent,
         percent_bare=percent_bare,
         own_page=own_page,
@@ -276,6 +278,27 @@ def number(value: int | float | Decimal | Fraction | str) -> Markup | str:
             return group_digits(f"{float(value):.4f}".rstrip("0").rstrip("."))
         return count(value.numerator)
     return group_digits(format(value, "f") if isinstance(value, (float, Decimal)) else str(value))
+
+
+def short(value: float, digits: int = 2) -> Markup:
+    """A number with few digits after the point, and none that are nought.
+
+    >>> short(714.5), short(12.0)
+    (Markup('<span class="n">714.5</span>'), Markup('<span class="n">12</span>'))
+    """
+    text = f"{value:.{digits}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return group_digits("0" if text == "-0" else text)
+
+
+def signed(value: float, digits: int = 2) -> Markup:
+    """The same with its sign; nothing that rounds to nought has one.
+
+    >>> signed(0.4)
+    Markup('+<span class="n">0.4</span>')
+    """
+    shown = short(value, digits)
+    return Markup("+{}").format(shown) if value > 0 and round(value, digits) else shown
 
 
 def plain(value_bytes: int) -> str:

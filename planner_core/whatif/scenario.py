@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from planner_core.document import FittedCurve, PlanDocument
@@ -260,16 +261,20 @@ def _plan_json(result: PlanResult) -> dict[str, object]:
     return {
         "cfcc_level": document.cfcc_level,
         "queue_managers": document.queue_manager_count,
-        "growth_percent_per_year": float(document.growth.percent_per_year),
-        "years": float(document.growth.years),
-        "headroom_percent": float(document.headroom_percent),
-        "size_factor": float(document.size_factor),
+        "growth_percent_per_year": _number(document.growth.percent_per_year),
+        "years": _number(document.growth.years),
+        "headroom_percent": _number(document.headroom_percent),
+        "size_factor": _number(document.size_factor),
         "curve": result.curve.as_json(),
         "totals": {
             "initsize_kib": sum(bytes_to_kib_ceil(each.sizes.initsize_bytes) for each in result.structures),
             "size_kib": sum(bytes_to_kib_ceil(each.sizes.size_bytes) for each in result.structures),
         },
     }
+
+
+def _number(value: Decimal) -> int | float:
+    return int(value) if value == value.to_integral_value() else float(value)
 
 
 def _said(value: object) -> Sequence[str]:
