@@ -18,6 +18,7 @@ from typing import Literal
 from planner_core import names
 from planner_core.document import parse_json
 from planner_core.errors import DocumentInvalid, NameSyntax, SizeSyntax
+from planner_core.limits import limit
 from planner_core.units import parse_size
 
 Kind = Literal["table", "display", "plan"]
@@ -79,7 +80,7 @@ _PLAN_KEY = re.compile(r"^\s*(?:-\s+)?(?:structures|queues|qsg|message_bytes)\s*
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LARGEST_LINE = 20_000
 _LONGEST_NUMBER = 24
-_MAXDEPTH_NOTHING_SAID = 999_999_999
+_MAXDEPTH_NOTHING_SAID = limit("largest_maxdepth")
 _DISPLAYED_NUMBERS = {
     "maxdepth": _MAXDEPTH_NOTHING_SAID,
     "qdepthhi": 100,

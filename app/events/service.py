@@ -13,7 +13,7 @@ from pydantic_core import to_json
 
 from app.documents import parse_text
 from planner_core import names
-from planner_core.depth_events.file import WHAT, DepthEventFile, read_object
+from planner_core.depth_events.file import MOST_MAXDEPTH, WHAT, DepthEventFile, read_object
 from planner_core.depth_events.simulate import Simulation, simulate
 from planner_core.document import parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, NameSyntax
@@ -102,7 +102,7 @@ timeline:
   - {{at: 600, action: get, queue_manager: {last}, queue: {queue}, messages: {part}, times: 9, every_s: 60}}
   - {{at: 1200, action: put, queue_manager: {first}, queue: {queue}, messages: {part}, times: 11, every_s: 60}}
 """
-_TENTHS, _MOST_MEMBERS, _MOST_MAXDEPTH = 10, 32, 999_999_999
+_TENTHS, _MOST_MEMBERS = 10, 32
 
 
 def starter_text(parameters: Mapping[str, str]) -> str:
@@ -115,7 +115,7 @@ def starter_text(parameters: Mapping[str, str]) -> str:
         text = parameters.get(name, "").replace("\N{NARROW NO-BREAK SPACE}", "")
         return min(int(text), most) if text.isascii() and text.isdigit() and len(text) < _TENTHS else usual
 
-    maxdepth = number("maxdepth", 1000, _MOST_MAXDEPTH)
+    maxdepth = number("maxdepth", 1000, MOST_MAXDEPTH)
     queue = parameters.get("queue", "")
     named = [each for each in parameters.get("members", "").split(",") if _is_name(each)]
     count = number("members", 2, _MOST_MEMBERS) or 1

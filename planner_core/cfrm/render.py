@@ -15,15 +15,15 @@ from planner_core.units import KIB, MIB, bytes_to_kib_ceil, ceil_div
 
 LAST_COLUMN = 71
 _INDENT = " " * 13
-_LARGEST_K = 999_999_999
-"""A size has at most nine digits in front of its unit."""
+_MOST_DIGITS = 9
+"""Of a size, in front of its unit."""
 _COMMENT_AT = 40
 
 
 def policy_size(size_bytes: int) -> str:
     """A size as a policy states it: in K, the default unit; in M where nine digits of K do not do."""
     kib = bytes_to_kib_ceil(size_bytes)
-    return str(kib) if kib <= _LARGEST_K else f"{ceil_div(size_bytes, MIB)}M"
+    return str(kib) if len(str(kib)) <= _MOST_DIGITS else f"{ceil_div(size_bytes, MIB)}M"
 
 
 def _in_mb(size_bytes: int) -> str:

@@ -18,8 +18,9 @@ from planner_core.cluster.model import DEFAULT_WEIGHT, MOST_CHANNELS, Channel, I
 from planner_core.mqsc.records import Record, read_records
 from planner_core.provenance import Basis
 
-SHORT_RETRIES, SHORT_INTERVAL_S = 10, 60
-LONG_RETRIES, LONG_INTERVAL_S = 999_999_999, 1_200
+_DEFAULTS: Final = tables.constants("cluster_defaults")
+SHORT_RETRIES, SHORT_INTERVAL_S = _DEFAULTS["shortrty"].value, _DEFAULTS["shorttmr"].value
+LONG_RETRIES, LONG_INTERVAL_S = _DEFAULTS["longrty"].value, _DEFAULTS["longtmr"].value
 """SHORTRTY, SHORTTMR, LONGRTY and LONGTMR of a cluster-receiver channel, as they are by default."""
 T = TypeVar("T")
 MOST_ROUTES: Final = 20
@@ -56,7 +57,7 @@ _READ: Final = frozenset(
         *("CHLTYPE", "RQMNAME", "SHORTRTS", "LONGRTS", "INDOUBT", "CURMSGS", "CLWLMRUC"),
     }
 )
-_LARGEST: Final = 999_999_999
+_MOST_DIGITS: Final = 9
 _SHOWN: Final = 40
 _LOCAL_TYPES: Final = ("QLOCAL", "QALIAS", "QREMOTE")
 
@@ -360,8 +361,8 @@ class _Reading:
         text = row.text(key)
         if text is None:
             return otherwise
-        if not (text.isascii() and text.isdigit()) or len(text) > len(str(_LARGEST)):
-            message = f"{key}({text[:_SHOWN]}) is no whole number up to {_LARGEST}: left out."
+        if not (text.isascii() and text.isdigit()) or len(text) > _MOST_DIGITS:
+            message = f"{key}({text[:_SHOWN]}) is no whole number of at most {_MOST_DIGITS} digits: left out."
             self._problem(name, row, key, message)
             return otherwise
         return int(text)
@@ -395,7 +396,7 @@ class _Reading:
             yield assumed(
                 f"Retries that are not displayed are IBM's defaults: SHORTRTY({SHORT_RETRIES}) SHORTTMR({SHORT_INTERVAL_S}) "
                 f"LONGRTY({LONG_RETRIES}) LONGTMR({LONG_INTERVAL_S}).",
-                Basis.PUBLISHED,
+                Basis.ASSUMED,
             )
         if queues and not of["QMGR"] and any(q.instance.is_local for q in queues):
             yield assumed(

@@ -21,7 +21,7 @@ from typing import Final, Literal
 
 from planner_core.cluster.answer import Assumption, attributes, step_rows
 from planner_core.cluster.decide import Decision, decide
-from planner_core.cluster.displays import Displays, Route, TextProblem, assumed
+from planner_core.cluster.displays import LONG_RETRIES, Displays, Route, TextProblem, assumed
 from planner_core.cluster.messages import Browse, WaitingMessage
 from planner_core.cluster.model import Message, Mode, Status
 from planner_core.cluster.reallocate import CAUSES, eligibility
@@ -229,7 +229,7 @@ def next_retry(
     short_s, long_s = timedelta(seconds=retries.short_interval_s), timedelta(seconds=retries.long_interval_s)
     shape = (
         f"Attempts: {retries.short:,} every {retries.short_interval_s:,} s (SHORTRTY, SHORTTMR), then "
-        f"{'on and on' if retries.long >= LONG_FOR_EVER else f'{retries.long:,}'} every {retries.long_interval_s:,} s "
+        f"{'on and on' if retries.long >= LONG_RETRIES else f'{retries.long:,}'} every {retries.long_interval_s:,} s "
         "(LONGRTY, LONGTMR)."
     )
     in_short = retries.short_left > 0 if retries.short_left is not None else None
@@ -256,9 +256,6 @@ def next_retry(
     else:
         words = f"The display does not say how many attempts are left (SHORTRTS, LONGRTS). {shape}"
     return NextRetry(at=at, within_s=seconds, interval_s=seconds, attempts_left=left, sentence=words)
-
-
-LONG_FOR_EVER: Final = 999_999_999
 
 
 def _scheduled(

@@ -11,13 +11,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from planner_core import tables
+
 Mode = Literal["seed", "ibm"]
 """`seed`: the eight eliminations of the article on re-allocation; `ibm`: the algorithm of IBM's reference."""
 Bind = Literal["OPEN", "NOTFIXED", "GROUP"]
 LocalUse = Literal["LOCAL", "ANY", "QMGR"]
 
-DEFAULT_WEIGHT = 50
-MOST_CHANNELS = 999_999_999
+_DEFAULTS = tables.constants("cluster_defaults")
+DEFAULT_WEIGHT = _DEFAULTS["clwlwght"].value
+MOST_CHANNELS = _DEFAULTS["clwlmruc"].value
 """CLWLMRUC as it is by default: no limit."""
 
 

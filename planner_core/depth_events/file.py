@@ -39,7 +39,7 @@ _MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_erro
 MOST_QUEUES: Final = 32
 MOST_STEPS: Final = 10_000
 MOST_ROWS: Final = 50_000
-MOST_MAXDEPTH: Final = 999_999_999
+MOST_MAXDEPTH: Final = limit("largest_maxdepth")
 LONGEST_S: Final = 10**8
 _DECIMALS: Final = 3
 _LONGEST_TITLE: Final = 120

@@ -12,10 +12,11 @@ from enum import Enum, StrEnum
 from fractions import Fraction
 from typing import Final, TypeVar
 
+from planner_core.limits import limit
 from planner_core.units import ceil_fraction, floor_fraction
 
 PERCENT: Final = 100
-MOST_COUNTED: Final = 999_999_999
+MOST_COUNTED: Final = limit("largest_counter")
 """A counter that exceeds this is returned as this on z/OS."""
 
 

@@ -15,6 +15,7 @@ from planner_core import names
 from planner_core.document import PlanDocument, read_object
 from planner_core.errors import NameSyntax, PlannerError
 from planner_core.findings import finding
+from planner_core.limits import limit
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.policy import Setting
 from planner_core.running.state import MqObject, Running, RunningStructure, plain
@@ -22,7 +23,7 @@ from planner_core.units import KIB, format_size
 
 _ADMIN = re.compile(rf"(?P<qsg>[A-Z][A-Z0-9$#@]{{3}}){names.ADMIN_STRUCTURE}")
 _PAD: Final = "@"
-_NO_LIMIT: Final = 999_999_999
+_NO_LIMIT: Final = limit("largest_maxdepth")
 """MAXDEPTH of a queue that nothing was said of."""
 _DEFAULT_LEVEL: Final = 25
 _RULES: Final = (1, 2, 3)

@@ -70,9 +70,9 @@ _DUPLEX_REMEMBERED: Final = frozenset(
 _REMEMBERED: Final[Mapping[str, tuple[int, int]]] = {
     "REBUILDPERCENT": (1, 100),
     "RECPRTY": (1, 4),
-    "SUBNOTIFYDELAY": (0, 1_000_000),
-    "LISTNOTIFYDELAY": (0, 1_000_000),
-    "KEYRNOTIFYDELAY": (0, 1_000_000),
+    "SUBNOTIFYDELAY": (0, limit("longest_notify_delay")),
+    "LISTNOTIFYDELAY": (0, limit("longest_notify_delay")),
+    "KEYRNOTIFYDELAY": (0, limit("longest_notify_delay")),
 }
 """Ranges from memory of the manual."""
 _CODES: Final[Mapping[str, re.Pattern[str]]] = {

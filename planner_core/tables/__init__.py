@@ -38,6 +38,7 @@ TABLE_IDS = (
     "system_structure_sizes",
     "offload_defaults",
     "smds",
+    "cluster_defaults",
     "limits",
 )
 """In the order in which the reference pages show them."""

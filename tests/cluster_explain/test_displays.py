@@ -66,7 +66,7 @@ def test_several_texts_are_one_view_and_problems_name_theirs() -> None:
     assert [route.channel.name for route in found.routes] == ["TO.A", "TO.B"]
     (problem,) = found.problems
     assert (problem.text, problem.line) == ("text 2", 8)
-    assert problem.message == "CLWLRANK(high) is no whole number up to 999999999: left out."
+    assert problem.message == "CLWLRANK(high) is no whole number of at most 9 digits: left out."
 
 
 def test_only_the_current_status_of_a_sender_channel_counts() -> None:
