@@ -209,6 +209,7 @@ def _parser() -> argparse.ArgumentParser:
     plan.add_argument("file", metavar="FILE", help="the document; - for standard input")
     plan.add_argument("--output", choices=_OUTPUTS, default="json")
     plan.add_argument("--explain", action="store_true", help="with json: the explanation of every figure")
+    plan.add_argument("--depths", action="store_true", help="with json: advice on the depths of every queue")
     plan.add_argument(
         "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
     )
@@ -397,7 +398,10 @@ def _plan(arguments: argparse.Namespace) -> int:
     try:
         result = evaluate(document, CurvesOfSettings(), compares=arguments.output == "json")
         if arguments.output == "json":
-            _out(json.dumps(result.as_json(explain=arguments.explain), indent=2) + "\n")
+            _out(
+                json.dumps(result.as_json(explain=arguments.explain, depths=arguments.depths), indent=2)
+                + "\n"
+            )
         else:
             text = render_output(arguments.output, result).text
             _report(result.findings)

@@ -110,6 +110,13 @@ EXPLAIN = {
     "schema": {"type": "boolean", "default": False},
     "description": "Say behind every figure where it comes from.",
 }
+DEPTHS = {
+    "name": "depths",
+    "in": "query",
+    "required": False,
+    "schema": {"type": "boolean", "default": False},
+    "description": "Advise on MAXDEPTH, QDEPTHHI and QDEPTHLO of every queue.",
+}
 
 ANSWERED: tuple[tuple[str, str | None], ...] = (
     ("/api/v1/size", None),

@@ -216,6 +216,79 @@ def demand_of(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What one message of each queue takes, by band, so that several backlogs of the same queues are soon added up.
+
+    `bands` has of each queue messages, elements and pages, in parts of `scale`.
+    """
+
+    edges: tuple[int, ...]
+    scale: int
+    bands: tuple[tuple[tuple[int, int, int], ...], ...]
+
+    @classmethod
+    def of(
+        cls,
+        sizes: Sequence[int | SizeDistribution],
+        *,
+        edges: tuple[int, ...],
+        header_bytes: int,
+        page_bytes: int,
+        page_header_bytes: int,
+    ) -> Units:
+        """Of queues with these message sizes; the arguments are those of `demand_of`."""
+        scale = 1 if all(isinstance(each, int) for each in sizes) else _SCALE
+        known: dict[int | SizeDistribution, tuple[tuple[int, int, int], ...]] = {}
+        for each in sizes:
+            if each in known:
+                continue
+            if isinstance(each, int):
+                elements = elements_for(each, header_bytes=header_bytes)
+                pages = ceil_div(each + page_header_bytes, page_bytes)
+                bands = [(0, 0, 0)] * (len(edges) + 1)
+                bands[bisect_left(edges, each)] = (scale, elements * scale, pages * scale)
+            else:
+                bands = scaled_shares(each, edges, header_bytes, page_bytes, page_header_bytes)
+            two = model_constant("offloaded_message_elements") * bands[-1][0]
+            known[each] = (*bands[:-1], (bands[-1][0], two, bands[-1][2]))
+        return cls(edges, scale, tuple(known[each] for each in sizes))
+
+    def elements(self, place: int) -> int:
+        """Elements of a message of the queue at this place, all data in the CF that may be, in parts of `scale`."""
+        return sum(elements for _, elements, _ in self.bands[place])
+
+    def demand(self, counts: Sequence[int]) -> Demand:
+        """So many messages of each queue."""
+        taken = tuple(count * self.elements(place) for place, count in enumerate(counts))
+        return self._demand(counts, self.bands, taken)
+
+    def one(self, place: int) -> Demand:
+        """One message of the queue at this place alone."""
+        return self._demand((1,), self.bands[place : place + 1], (self.elements(place),))
+
+    def _demand(
+        self,
+        counts: Sequence[int],
+        queues: Sequence[tuple[tuple[int, int, int], ...]],
+        taken: tuple[int, ...],
+    ) -> Demand:
+        messages, elements, pages = ([0] * (len(self.edges) + 1) for _ in range(3))
+        for count, bands in zip(counts, queues, strict=True):
+            for band, (share, its_elements, its_pages) in enumerate(bands):
+                if share or its_elements:
+                    messages[band] += count * share
+                    elements[band] += count * its_elements
+                    pages[band] += count * its_pages
+        return Demand(
+            messages=sum(counts),
+            elements=ceil_div(sum(elements), self.scale),
+            bands=tuple(map(Band, (-1, *self.edges), messages, elements, pages)),
+            scale=self.scale,
+            taken=taken,
+        )
+
+
 def scaled_shares(
     sizes: SizeDistribution,
     edges: tuple[int, ...],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
 
@@ -25,6 +27,7 @@ from planner_core.provenance import Basis, Explanation, Input, Number, Step
 from planner_core.units import ceil_fraction
 
 Parts = tuple[tuple[Input, ...], tuple[Step, ...]]
+_NAME = re.compile(r"[a-z_][a-z0-9_]*")
 _HUNDREDTHS = "ceil(10000 * {}) / 100"
 _MAXDEPTH = (
     "min(floor(full_part * messages), max(messages, floor(threshold_part * messages)), "
@@ -35,13 +38,16 @@ _QDEPTHLO = f"floor(qdepthhi * {limit('default_qdepthlo_percent')} / {limit('def
 
 
 def explain_depth_events(
-    at: str, structure: StructureResult, document: PlanDocument
+    at: str, structure: StructureResult, document: PlanDocument, *, depths: bool
 ) -> Iterator[Explanation]:
-    """One explanation for each number in `DepthAdvice.as_json()`."""
+    """One explanation for each number in `DepthAdvice.as_json()`; with `depths`, those of every queue."""
     advice, load, definition = structure.depth_events, structure.load, structure.definition
     if advice is None or load is None or not isinstance(definition, Structure):
         return
-    yield from _Explainer(f"{at}/depth_events", structure, document, advice, load, definition).all()
+    explainer = _Explainer(f"{at}/depth_events", structure, document, advice, load, definition)
+    yield from explainer.all_queues_at_once()
+    if depths:
+        yield from explainer.each_queue()
 
 
 class _Explainer:
@@ -57,11 +63,21 @@ class _Explainer:
         self.at, self.structure, self.document = at, structure, document
         self.advice, self.load, self.definition = advice, load, definition
         self.members = Members.of(document)
-        self.maker = Maker.of(document, definition, load, structure.curve)
+        self.maker = Maker.of(document, definition, load, structure.queues, structure.curve)
         self.source = tables.source("project", "Queue depths")
+        self.held = {
+            "initsize": self.bare("bundles_in_initsize", load.bundles_in_initsize, "bundles"),
+            "size": self.bare("bundles_in_size", load.bundles_in_size, "bundles"),
+        }
 
-    def all(self) -> Iterator[Explanation]:
+    def all_queues_at_once(self) -> Iterator[Explanation]:
         yield from self.levels()
+        if self.advice.together is not None:
+            yield from self.together()
+        if self.advice.lead is not None:
+            yield from self.lead()
+
+    def each_queue(self) -> Iterator[Explanation]:
         shared = self.shared()
         for number, (each, demand, queue) in enumerate(
             zip(self.advice.queues, self.structure.queues, self.definition.queues, strict=True)
@@ -69,11 +85,7 @@ class _Explainer:
             at = f"{self.at}/queues/{number}"
             yield from self.advised(at, each, demand, shared)
             if each.planned is not None:
-                yield from self.planned(at, each.planned, demand, queue, shared)
-        if self.advice.together is not None:
-            yield from self.together()
-        if self.advice.lead is not None:
-            yield from self.lead()
+                yield from self.planned(at, number, each.planned, queue, shared)
 
     def made(
         self,
@@ -90,6 +102,10 @@ class _Explainer:
 
     def derived(self, name: str, value: Number, unit: str) -> Input:
         return Input(name, value, unit, Basis.DERIVED, self.source)
+
+    def bare(self, name: str, value: Number, unit: str) -> Input:
+        """An input without a source, since large plans have many queues."""
+        return Input(name, value, unit, Basis.DERIVED)
 
     def phases(self, demand: Demand, *, offload: bool) -> Phases:
         percents = {self.advice.action_percent, self.advice.threshold_percent}
@@ -144,15 +160,13 @@ class _Explainer:
         )
 
     def shared(self) -> Mapping[str, Input]:
-        """Inputs that the figures of all queues share: without sources, since large plans have many queues."""
+        """Inputs that the figures of all queues share."""
         found = {
             "action_part": self.advice.action_part,
             "threshold_part": self.advice.threshold_part,
             "full_part": self.advice.full_part,
         }
-        return {
-            name: Input(name, value, "", Basis.DERIVED) for name, value in found.items() if value is not None
-        }
+        return {name: self.bare(name, value, "") for name, value in found.items() if value is not None}
 
     # ---- a queue -----------------------------------------------------------------------------------------------------
 
@@ -182,10 +196,10 @@ class _Explainer:
         )
 
     def planned(
-        self, at: str, planned: Planned, demand: QueueDemand, queue: Queue, shared: Mapping[str, Input]
+        self, at: str, place: int, planned: Planned, queue: Queue, shared: Mapping[str, Input]
     ) -> Iterator[Explanation]:
         at = f"{at}/planned"
-        force = planned.force
+        force, demand = planned.force, self.structure.queues[place]
         messages = Input("messages", demand.messages, "messages", Basis.DERIVED)
         basis = Basis.GIVEN if "maxdepth" in planned.given else Basis.DERIVED
         maxdepth = Input("maxdepth", force.maxdepth or 0, "messages", basis)
@@ -211,29 +225,33 @@ class _Explainer:
         if force.low_at is not None:
             formula = "floor(maxdepth * qdepthlo / 100)"
             yield self.made(f"{at}/low_at_messages", force.low_at, "messages", formula, (maxdepth, low))
-        yield from self.alone(at, planned, demand)
+        yield from self.alone(at, place, planned)
         yield from self.rates(at, planned, queue, maxdepth)
         yield from self.silent(at, planned, queue)
 
-    def alone(self, at: str, planned: Planned, demand: QueueDemand) -> Iterator[Explanation]:
-        one = self.maker.demand((QueueDemand(1, demand.message_bytes),))
-        phases = self.phases(one, offload=True)
-        action = self.share(phases, self.advice.action_percent)
-        cases = (
-            ("alone_at_action_messages", planned.alone.at_action, action, False),
-            ("alone_in_initsize_messages", planned.alone.in_initsize, phases.names[-1], False),
-            ("alone_in_size_messages", planned.alone.in_size, phases.names[-1], True),
+    def alone(self, at: str, place: int, planned: Planned) -> Iterator[Explanation]:
+        """What fits of one queue alone: the filling is told once, and inputs have no sources but the figure's own."""
+        phases = self.phases(self.maker.units.one(place), offload=True)
+        used = set(_NAME.findall(" ".join(step.formula for step in phases.steps)))
+        inputs = [replace(each, source=None) for each in phases.inputs if each.name in used]
+        action, full = self.share(phases, self.advice.action_percent), phases.names[-1]
+        known = {step.name: step.value for step in phases.steps}
+        shares = {name: self.bare(name, known[name], "backlogs") for name in (action, full)}
+        initsize, size = self.held["initsize"], self.held["size"]
+        yield self.made(
+            f"{at}/alone_in_initsize_messages",
+            planned.alone.in_initsize,
+            "messages",
+            f"floor({full} * {initsize.name})",
+            (*inputs, initsize),
+            phases.steps,
         )
-        for name, value, share, size in cases:
-            inputs, steps = self.bundles(size=size)
-            yield self.made(
-                f"{at}/{name}",
-                value,
-                "messages",
-                f"floor({share} * messages * bundles)",
-                (*inputs, *phases.inputs),
-                (*steps, *phases.steps),
-            )
+        for name, value, share, held in (
+            ("alone_at_action_messages", planned.alone.at_action, action, initsize),
+            ("alone_in_size_messages", planned.alone.in_size, full, size),
+        ):
+            formula = f"floor({share} * {held.name})"
+            yield self.made(f"{at}/{name}", value, "messages", formula, (shares[share], held))
 
     def rates(self, at: str, planned: Planned, queue: Queue, maxdepth: Input) -> Iterator[Explanation]:
         growth = self.document.growth
@@ -312,19 +330,8 @@ class _Explainer:
         together = self.advice.together
         if together is None:
             return
-        queues = self.structure.queues
-        high = self.maker.demand(
-            [
-                QueueDemand(each.force.high_at or 0, q.message_bytes)
-                for each, q in zip(self.advice.queues, queues, strict=True)
-            ]
-        )
-        full = self.maker.demand(
-            [
-                QueueDemand(each.force.maxdepth or 0, q.message_bytes)
-                for each, q in zip(self.advice.queues, queues, strict=True)
-            ]
-        )
+        high = self.maker.units.demand([each.force.high_at or 0 for each in self.advice.queues])
+        full = self.maker.units.demand([each.force.maxdepth or 0 for each in self.advice.queues])
         at = f"{self.at}/together"
         yield self.taken(f"{at}/all_high_percent", together.at_high, high, offload=False, size=False)
         for name, part, offload, size in (

@@ -208,8 +208,8 @@ class StructureResult:
         """Messages whose data is offloaded at the planned backlog, or when INITSIZE is full before it."""
         return self.at_backlog.offloaded if self.at_backlog is not None else 0
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready; sizes in KiB as a policy states them, the need in bytes."""
+    def as_json(self, *, depths: bool = False) -> dict[str, object]:
+        """JSON-ready; sizes in KiB as a policy states them, the need in bytes; with `depths`, advice for each queue."""
         sizes, placement = self.sizes, self.placement
         found: dict[str, object] = {
             "name": self.name,
@@ -244,7 +244,7 @@ class StructureResult:
                 "lob_bytes_when_full": self.db2.when_full_bytes,
             }
         if self.depth_events is not None:
-            found["depth_events"] = self.depth_events.as_json()
+            found["depth_events"] = self.depth_events.as_json(depths=depths)
         return found
 
     def _load_json(self, load: Load) -> dict[str, object]:
@@ -297,11 +297,11 @@ class PlanResult:
     clusters: ClusterLoad | None = None
     """What clusters put on the structures; None where the document names none."""
 
-    def as_json(self, *, explain: bool = False) -> dict[str, object]:
+    def as_json(self, *, explain: bool = False, depths: bool = False) -> dict[str, object]:
         """JSON-ready; with `explain`, every figure's formula, inputs, steps, source and basis.
 
         The explanations stand under the JSON pointer of the figure that they explain. `comparison` is there for a
-        plan that was compared.
+        plan that was compared. With `depths`, the structures have advice on the depths of each queue.
         """
         found: dict[str, object] = {
             "core_version": self.core_version,
@@ -309,7 +309,7 @@ class PlanResult:
             "queue_managers": self.document.queue_manager_count,
             "cfcc_level": self.document.cfcc_level,
             "curve": self.curve.as_json(),
-            "structures": [structure.as_json() for structure in self.structures],
+            "structures": [structure.as_json(depths=depths) for structure in self.structures],
             "totals": {
                 "structures": len(self.structures),
                 "initsize_kib": sum(bytes_to_kib_ceil(s.sizes.initsize_bytes) for s in self.structures),
@@ -324,7 +324,9 @@ class PlanResult:
         if explain:
             from planner_core.explain import explain_result
 
-            found["explanations"] = {item.figure: item.as_json() for item in explain_result(self)}
+            found["explanations"] = {
+                item.figure: item.as_json() for item in explain_result(self, depths=depths)
+            }
         return found
 
 
@@ -374,9 +376,11 @@ def _clusters(
 
 
 def evaluate_structure(
-    document: PlanDocument, name: str, *, curve: Curve | None = None
+    document: PlanDocument, name: str, *, curve: Curve | None = None, advises: bool = False
 ) -> tuple[StructureResult, tuple[Finding, ...]] | None:
-    """Work out one application structure alone, without advice, and what there is to say about its curve.
+    """Work out one application structure alone, and what there is to say about its curve.
+
+    Advice on the depths of its queues is there where it `advises`.
 
     None when the plan has no application structure of that name.
 
@@ -388,7 +392,7 @@ def evaluate_structure(
     for index, structure in enumerate(document.structures):
         if structure.name == name:
             said = choice.findings if curve is None else tuple(checks.check_fitted(document, curve))
-            return _application(document, curve or choice.curve, index, structure, advises=False), said
+            return _application(document, curve or choice.curve, index, structure, advises=advises), said
     return None
 
 

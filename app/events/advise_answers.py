@@ -120,8 +120,13 @@ class DepthEventsAnswer(Answer):
     ]
     together: DepthTogetherAnswer | None
     lead: JointLeadAnswer | None
-    queues: list[QueueDepthAnswer]
-    assumptions: list[DepthAssumptionAnswer]
+    queues: Annotated[
+        list[QueueDepthAnswer] | Absent, Field(description="In a result with depths=true only.")
+    ] = None
+    assumptions: Annotated[
+        list[DepthAssumptionAnswer] | Absent,
+        Field(description="With queues, and where the document says something of depth events."),
+    ] = None
 
 
 class AdvisedStructureAnswer(Answer):

@@ -27,7 +27,7 @@ def advice_of(result: PlanResult) -> dict[str, Any]:
                 "name": each.name,
                 "cfrm_name": each.cfrm_name,
                 "messages": each.load.demand.messages if each.load is not None else 0,
-                "depth_events": each.depth_events.as_json(),
+                "depth_events": each.depth_events.as_json(depths=True),
             }
             for each in result.structures
             if each.depth_events is not None

@@ -73,10 +73,15 @@ def check_depth_events(document: PlanDocument, structure: StructureResult) -> It
     if advice is None or not isinstance(definition, Structure):
         return
     cases = [
-        Case(place, queue, demand.messages, each.advised, each.planned, each.force)
-        for place, (queue, demand, each) in enumerate(
-            zip(definition.queues, structure.queues, advice.queues, strict=True)
+        Case(
+            place,
+            definition.queues[place],
+            structure.queues[place].messages,
+            each.advised,
+            each.planned,
+            each.force,
         )
+        for place, each in advice.said.items()
         if each.planned is not None
     ]
     if not cases:
@@ -246,7 +251,7 @@ def _capacity(said: _Said, advice: DepthAdvice) -> Iterator[Finding]:
     yield from said.where(
         "MAXDEPTH_ABOVE_CAPACITY",
         "maxdepth",
-        lambda case: (case.queue.maxdepth or 0) > case.planned.alone.in_size and not _is_unlimited(case),
+        lambda case: not case.planned.alone.size_holds(case.queue.maxdepth or 0) and not _is_unlimited(case),
         lambda case: (
             f"MAXDEPTH({case.queue.maxdepth}) is more than the {case.planned.alone.in_size} messages that the structure of "
             "SIZE holds: applications get reason 2192 (MQRC_STORAGE_MEDIUM_FULL), and there is no Queue Full event."
@@ -311,7 +316,7 @@ def _is_unlimited(case: Case) -> bool:
 
 def _never(case: Case) -> bool:
     """Whether the structure is full before Queue Depth High, even of this queue alone and at SIZE."""
-    return (case.force.high_at or 0) > case.planned.alone.in_size
+    return not case.planned.alone.size_holds(case.force.high_at or 0)
 
 
 def _is_late(case: Case) -> bool:

@@ -12,9 +12,10 @@ with depth x 100 <= QDEPTHLO x MAXDEPTH; how MQ rounds is not published.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 from planner_core import tables
 from planner_core.demand import Demand
@@ -70,31 +71,64 @@ class Lead:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Alone:
-    """What the structure holds of one queue while the others are empty [messages], offload rules at work."""
+    """What the structure holds of one queue while the others are empty [messages], offload rules at work.
 
-    elements: Fraction
+    `at_action` is met before any rule; what INITSIZE and SIZE hold is worked out when it is asked for. `without_rules` is
+    what SIZE holds with all data in the CF: never more than with it offloaded.
+    """
+
     at_action: int
-    in_initsize: int
-    in_size: int
+    without_rules: int
+    when_full: Callable[[], tuple[int, int]] = field(repr=False, compare=False)
+
+    @cached_property
+    def _full(self) -> tuple[int, int]:
+        return self.when_full()
+
+    @property
+    def in_initsize(self) -> int:
+        """What INITSIZE holds."""
+        return self._full[0]
+
+    @property
+    def in_size(self) -> int:
+        """What SIZE holds."""
+        return self._full[1]
+
+    def size_holds(self, messages: int) -> bool:
+        """Whether SIZE holds so many; most often that is plain without the rules."""
+        return messages <= self.without_rules or messages <= self.in_size
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
     """A queue of which the document says something about depth events: its thresholds in force, and what they do.
 
-    What the document leaves open is completed with advice that fits what it says. Rates are those at the horizon.
+    What the document leaves open is completed with advice that fits what it says. `puts` and `gets` are the rates of the
+    document; all others are those at the horizon, that is times `factor`.
     """
 
     given: tuple[str, ...]
     force: Thresholds
     alone: Alone
-    put_rate: Fraction | None
-    get_rate: Fraction | None
+    puts: Fraction | None
+    gets: Fraction | None
+    factor: Fraction
     silent_high: Fraction | None
     silent_low: Fraction | None
     event_messages: int | None
+
+    @property
+    def put_rate(self) -> Fraction | None:
+        """Puts at the horizon [messages/s]."""
+        return None if self.puts is None else self.puts * self.factor
+
+    @property
+    def get_rate(self) -> Fraction | None:
+        """Gets at the horizon [messages/s]."""
+        return None if self.gets is None else self.gets * self.factor
 
     @property
     def net_rate(self) -> Fraction | None:
@@ -206,7 +240,7 @@ class JointLead:
     to_full_threshold: Fraction
     to_full: Fraction
     demand: Demand
-    per_s: int
+    per_s: Fraction
 
     def as_json(self) -> dict[str, object]:
         """JSON-ready; times since the queues were empty, rounded down, and the lead between them."""
@@ -222,10 +256,12 @@ class JointLead:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DepthAdvice:
     """Advice for the queues of one structure.
 
+    What concerns all queues at once is there. What concerns each of them is worked out when it is asked for: `said` are
+    those of which the document itself says something, by their places. `together` and `lead` are there with these only.
     `action_part`, `threshold_part` and `full_part` are how often the planned backlog fits in INITSIZE at the action
     level, at FULLTHRESHOLD and when it is full; None without a backlog.
     """
@@ -238,32 +274,41 @@ class DepthAdvice:
     full_part: Fraction | None
     messages: int
     event_messages: int | None
-    queues: tuple[QueueAdvice, ...]
+    said: Mapping[int, QueueAdvice]
     together: Together | None
     lead: JointLead | None
+    of_queues: Callable[[DepthAdvice], tuple[QueueAdvice, ...]] = field(repr=False, compare=False)
+
+    @cached_property
+    def queues(self) -> tuple[QueueAdvice, ...]:
+        """Every queue, in the order of the document."""
+        return self.of_queues(self)
 
     @property
     def is_planned(self) -> bool:
         """Whether the document says anything about depth events here."""
-        return self.event_messages is not None or any(queue.planned for queue in self.queues)
+        return self.event_messages is not None or bool(self.said)
 
     @property
     def action_messages(self) -> int | None:
         """Messages of the planned mix in INITSIZE at the action level."""
         return None if self.action_part is None else floor_fraction(self.action_part * self.messages)
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
+    def as_json(self, *, depths: bool = False) -> dict[str, object]:
+        """JSON-ready; with `depths`, the advice for every queue and what it rests on."""
+        found: dict[str, object] = {
             "action": self.action,
             "action_percent": self.action_percent,
             "action_messages": self.action_messages,
             "event_messages_per_event": self.event_messages,
             "together": self.together.as_json() if self.together else None,
             "lead": self.lead.as_json() if self.lead else None,
-            "queues": [queue.as_json() for queue in self.queues],
-            "assumptions": [dict(each) for each in assumptions(self)],
         }
+        if depths:
+            found["queues"] = [queue.as_json() for queue in self.queues]
+        if depths or self.is_planned:
+            found["assumptions"] = [dict(each) for each in assumptions(self)]
+        return found
 
 
 def _rate(value: Fraction | None) -> float | int | None:
@@ -292,7 +337,7 @@ def assumptions(advice: DepthAdvice) -> Sequence[Mapping[str, str]]:
     ]
     if advice.lead is not None:
         said.append(("Queues without rates do not grow meanwhile, and all begin empty.", "assumed"))
-    if any(q.planned and q.planned.silent_high is not None for q in advice.queues):
+    if advice.event_messages is not None:
         said.append(
             (
                 "An event detected by a queue manager with PERFMEV(DISABLED) switches the queue and gives no message: "

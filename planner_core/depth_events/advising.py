@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property, partial
 from math import lcm
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
-from planner_core.demand import Demand, QueueDemand, band_edges, demand_of, growth_factor
+from planner_core.demand import Demand, QueueDemand, SizeDistribution, Units, band_edges, growth_factor
 from planner_core.depth_events.advice import (
     PERCENT,
     Alone,
@@ -25,7 +27,6 @@ from planner_core.limits import limit
 from planner_core.offload import Rule, can_fire
 from planner_core.smds import message_header_bytes, page_bytes
 from planner_core.structure_size import Curve, model_constant
-from planner_core.units import floor_fraction
 
 if TYPE_CHECKING:
     from planner_core.plan import Load
@@ -33,6 +34,12 @@ if TYPE_CHECKING:
 PARTS = 10**9
 """Parts of the backlog are rounded down to so many of a whole, so that their explanations can be read."""
 EVENT_KEYS = ("maxdepth", "qdepthhi", "qdepthlo", "qdphiev", "qdploev", "qdpmaxev", "qsvciev", "curdepth")
+_RATE_KEYS = ("get_rate_per_s", "queue_manager_rates")
+_own = attrgetter(*EVENT_KEYS, *_RATE_KEYS)
+"""What a document says of one queue's depth events."""
+_SILENT = (None,) * len(EVENT_KEYS + _RATE_KEYS)
+Parts = tuple[Fraction | None, Fraction | None, Fraction | None]
+"""How often the planned backlog fits in INITSIZE at the action level, at FULLTHRESHOLD, and when it is full."""
 
 
 def level_rule(percent: int) -> Rule:
@@ -69,22 +76,18 @@ def advise(
     """
     action, action_percent = action_level(structure, rules=load.rules, demand=load.demand)
     threshold = structure.full_threshold or PERCENT
-    parts: tuple[Fraction | None, ...] = (None, None, None)
+    parts: Parts = (None, None, None)
     if load.plain is not None:
         filled = _filled(load.demand, load.rules, load.plain.pools, (action_percent, threshold))
         bundles = load.bundles_in_initsize
-        parts = tuple(
-            Fraction(floor_fraction(Fraction(point.share, point.q) * bundles * PARTS), PARTS)
+        at_action, at_threshold, when_full = (
+            Fraction(point.share * bundles.numerator * PARTS // (point.q * bundles.denominator), PARTS)
             for point in levels(filled, action_percent, threshold)
         )
-    maker = Maker.of(document, structure, load, curve)
-    members = maker.members
-    advice = []
-    for queue, demand in zip(structure.queues, queues, strict=True):
-        advised = _advised(demand.messages, parts)
-        planned = maker.planned(queue, demand, advised, parts[0]) if _says(queue, members) else None
-        advice.append(QueueAdvice(queue.name, advised, planned))
-    is_planned = any(each.planned for each in advice)
+        parts = (at_action, at_threshold, when_full)
+    said = [place for place, queue in enumerate(structure.queues) if _own(queue) != _SILENT]
+    maker = Maker.of(document, structure, load, queues, curve)
+    advice = maker.advice(parts, range(len(queues))) if said else ()
     return DepthAdvice(
         action=action,
         action_percent=action_percent,
@@ -93,20 +96,11 @@ def advise(
         threshold_part=parts[1],
         full_part=parts[2],
         messages=load.demand.messages,
-        event_messages=members.enabled_count,
-        queues=tuple(advice),
-        together=maker.together(advice, queues) if is_planned else None,
-        lead=maker.joint_lead(advice, queues) if is_planned else None,
-    )
-
-
-def _says(queue: Queue, members: Members) -> bool:
-    """Whether the document says anything about this queue's depth events."""
-    return (
-        members.is_stated
-        or queue.get_rate_per_s is not None
-        or queue.queue_manager_rates is not None
-        or any(getattr(queue, key) is not None for key in EVENT_KEYS)
+        event_messages=maker.members.enabled_count,
+        said={place: advice[place] for place in said},
+        together=maker.together(advice) if said else None,
+        lead=maker.joint_lead(advice) if said else None,
+        of_queues=maker.of_queues,
     )
 
 
@@ -124,7 +118,7 @@ def levels(filled: Fill, *percents: int) -> tuple[FillPoint, ...]:
     return (*at, filled.full)
 
 
-def _advised(messages: int, parts: Sequence[Fraction | None]) -> Thresholds:
+def _advised(messages: int, parts: Parts) -> Thresholds:
     at_action, at_threshold, when_full = parts
     if not messages or at_action is None or at_threshold is None or when_full is None:
         return Thresholds()
@@ -215,26 +209,35 @@ def members_rates(
     return {name: Fraction(getattr(each, key)) for name, each in queue.queue_manager_rates.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Maker:
     """What the figures of one structure's queues are made from."""
 
     structure: Structure
     load: Load
+    queues: Sequence[QueueDemand]
     curve: Curve
     action_percent: int
     threshold_percent: int
     factor: Fraction
     members: Members
-    known: dict[object, Alone] = field(default_factory=dict)
+    known: dict[int | SizeDistribution, Alone] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, document: PlanDocument, structure: Structure, load: Load, curve: Curve) -> Maker:
+    def of(
+        cls,
+        document: PlanDocument,
+        structure: Structure,
+        load: Load,
+        queues: Sequence[QueueDemand],
+        curve: Curve,
+    ) -> Maker:
         """For one structure of a plan."""
         growth = document.growth
         return cls(
             structure,
             load,
+            queues,
             curve,
             action_level(structure, rules=load.rules, demand=load.demand)[1],
             structure.full_threshold or PERCENT,
@@ -242,81 +245,136 @@ class Maker:
             Members.of(document),
         )
 
-    def demand(self, queues: Sequence[QueueDemand]) -> Demand:
-        """The demand of other backlogs on this structure."""
-        return demand_of(
-            queues,
+    @cached_property
+    def units(self) -> Units:
+        """What one message of each queue takes."""
+        return Units.of(
+            [queue.message_bytes for queue in self.queues],
             edges=band_edges([rule.size_bytes for rule in self.load.rules]),
             header_bytes=self.curve.header_bytes,
             page_bytes=page_bytes(),
             page_header_bytes=message_header_bytes(),
         )
 
-    @property
+    @cached_property
     def pools(self) -> tuple[Pool, ...]:
         """What can run out in one bundle."""
         return two_pools(self.curve.bundle_at(self.load.ratio)[1])
 
-    def planned(
-        self, queue: Queue, demand: QueueDemand, advised: Thresholds, at_action: Fraction | None
-    ) -> Planned:
+    def of_queues(self, advice: DepthAdvice) -> tuple[QueueAdvice, ...]:
+        """Every queue; those of which the document says something as they were worked out for that."""
+        parts = (advice.action_part, advice.threshold_part, advice.full_part)
+        others = [place for place in range(len(self.queues)) if place not in advice.said]
+        found = {**advice.said, **dict(zip(others, self.advice(parts, others), strict=True))}
+        return tuple(found[place] for place in range(len(self.queues)))
+
+    def advice(self, parts: Parts, places: Iterable[int]) -> tuple[QueueAdvice, ...]:
+        """The queues at these places."""
+        found = []
+        for place in places:
+            queue = self.structure.queues[place]
+            advised = _advised(self.queues[place].messages, parts)
+            says = self.members.is_stated or _own(queue) != _SILENT
+            planned = self.planned(place, queue, advised, parts[0]) if says else None
+            found.append(QueueAdvice(queue.name, advised, planned))
+        return tuple(found)
+
+    def planned(self, place: int, queue: Queue, advised: Thresholds, at_action: Fraction | None) -> Planned:
         """A queue with what the document says of it."""
+        messages = self.queues[place].messages
         maxdepth = queue.maxdepth if queue.maxdepth is not None else advised.maxdepth
         given = tuple(key for key in ("maxdepth", "qdepthhi", "qdepthlo") if getattr(queue, key) is not None)
         force = (
             Thresholds(None, queue.qdepthhi, queue.qdepthlo)
             if maxdepth is None
-            else _completed(
-                maxdepth, demand.messages, at_action, qdepthhi=queue.qdepthhi, qdepthlo=queue.qdepthlo
-            )
+            else _completed(maxdepth, messages, at_action, qdepthhi=queue.qdepthhi, qdepthlo=queue.qdepthlo)
         )
-        put, get = rates_of(queue)
+        puts, gets = rates_of(queue)
         return Planned(
             given=given,
             force=force,
-            alone=self.alone(demand),
-            put_rate=None if put is None else put * self.factor,
-            get_rate=None if get is None else get * self.factor,
+            alone=self.alone(place),
+            puts=puts,
+            gets=gets,
+            factor=self.factor,
             silent_high=self.members.silent(members_rates(queue, "put_rate_per_s")),
             silent_low=self.members.silent(members_rates(queue, "get_rate_per_s")),
             event_messages=self.members.enabled_count,
         )
 
-    def alone(self, queue: QueueDemand) -> Alone:
+    def alone(self, place: int) -> Alone:
         """What fits of one queue alone; worked out once for each message size."""
-        found = self.known.get(queue.message_bytes)
+        sizes = self.queues[place].message_bytes
+        found = self.known.get(sizes)
         if found is None:
-            found = self.known[queue.message_bytes] = self._alone(queue)
+            at_action = (
+                self._filled_alone(place, self.action_percent)[0]
+                if self._offloads_early(place)
+                else self._in_the_cf(place, self.load.bundles_in_initsize, self.action_percent)
+            )
+            found = self.known[sizes] = Alone(
+                at_action=at_action,
+                without_rules=self._in_the_cf(place, self.load.bundles_in_size, PERCENT),
+                when_full=partial(self._when_full, place),
+            )
         return found
 
-    def _alone(self, queue: QueueDemand) -> Alone:
-        one = self.demand((QueueDemand(1, queue.message_bytes),))
-        filled = _filled(one, self.load.rules, self.pools, (self.action_percent,))
-        at_action, full = levels(filled, self.action_percent)
-        return Alone(
-            elements=elements_of(one),
-            at_action=filled.messages_at(at_action, self.load.bundles_in_initsize),
-            in_initsize=filled.messages_at(full, self.load.bundles_in_initsize),
-            in_size=filled.messages_at(full, self.load.bundles_in_size),
+    def _offloads_early(self, place: int) -> bool:
+        """Whether a rule offloads messages of this queue below the action level: one that the plan has none for."""
+        below = [
+            rule.size_bytes for rule in self.load.rules if rule.is_on and rule.threshold < self.action_percent
+        ]
+        if not below:
+            return False
+        edges, bands = (-1, *self.units.edges), self.units.bands[place]
+        return any(
+            share and over >= min(below) for over, (share, *_) in zip(edges[:-1], bands[:-1], strict=True)
         )
 
-    def together(self, advice: Sequence[QueueAdvice], queues: Sequence[QueueDemand]) -> Together | None:
+    def _in_the_cf(self, place: int, bundles: Fraction, percent: int) -> int:
+        """Messages of a queue alone at a usage, all data in the CF that may be."""
+        scale, elements = self.units.scale, self.units.elements(place)
+        return min(
+            percent
+            * total
+            * scale
+            * bundles.numerator
+            // (PERCENT * (entry_cost * scale + element_cost * elements) * bundles.denominator)
+            for entry_cost, element_cost, total in (pool.whole for pool in self.pools)
+        )
+
+    def _when_full(self, place: int) -> tuple[int, int]:
+        _, in_initsize, in_size = self._filled_alone(place, self.action_percent)
+        return in_initsize, in_size
+
+    def _filled_alone(self, place: int, percent: int) -> tuple[int, int, int]:
+        """Messages of a queue alone: at a usage of INITSIZE, in INITSIZE, in SIZE."""
+        filled = _filled(self.units.one(place), self.load.rules, self.pools, (percent,))
+        at_action, full = levels(filled, percent)
+        initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
+        return (
+            filled.messages_at(at_action, initsize),
+            filled.messages_at(full, initsize),
+            filled.messages_at(full, size),
+        )
+
+    def together(self, advice: Sequence[QueueAdvice]) -> Together | None:
         """All queues at their thresholds at once; None for a structure that holds nothing."""
         initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
         if not initsize or not size:
             return None
-        high = self.demand(_at([each.force.high_at for each in advice], queues))
-        depths = [each.force.maxdepth or 0 for each in advice]
-        full = self.demand(_at(depths, queues))
+        high = self.units.demand([each.force.high_at or 0 for each in advice])
+        full = self.units.demand([each.force.maxdepth or 0 for each in advice])
         plain, relieved = self.bundles(full, offload=False), self.bundles(full, offload=True)
+        to_full_threshold, to_full = self.fewest(advice, full)
         return Together(
             at_high=self.bundles(high, offload=False) / initsize,
             in_initsize=plain / initsize,
             in_initsize_with_offload=relieved / initsize,
             in_size=plain / size,
             in_size_with_offload=relieved / size,
-            to_full_threshold=self.fewest(advice, queues, Fraction(self.threshold_percent, PERCENT)),
-            to_full=self.fewest(advice, queues, Fraction(1)),
+            to_full_threshold=to_full_threshold,
+            to_full=to_full,
         )
 
     def bundles(self, demand: Demand, *, offload: bool) -> Fraction:
@@ -326,60 +384,66 @@ class Maker:
         met = [rule for rule in self.load.rules if offload and rule.is_on and can_fire(rule, demand)]
         return bundles_for(fill(demand, rules=met, pools=self.pools))
 
-    def fewest(
-        self, advice: Sequence[QueueAdvice], queues: Sequence[QueueDemand], part: Fraction
-    ) -> tuple[str, ...]:
-        """The fewest queues at MAXDEPTH that take this part of INITSIZE, all data in the CF; empty when all do not."""
-        if not any(each.planned and "maxdepth" in each.planned.given for each in advice):
-            return ()
-        best: list[str] | None = None
-        room = self.load.bundles_in_initsize * part
-        for entry_cost, element_cost, total in ((p.entry_cost, p.element_cost, p.total) for p in self.pools):
-            costs = []
-            for each, queue in zip(advice, queues, strict=True):
-                one = entry_cost + element_cost * self.alone(queue).elements
-                costs.append(((each.force.maxdepth or 0) * one, each.name))
-            costs.sort(key=lambda cost: (-cost[0], cost[1]))
-            used, names = Fraction(0), []
-            for cost, name in costs:
-                if used >= room * total:
-                    break
-                used += cost
-                names.append(name)
-            if used >= room * total and names and (best is None or len(names) < len(best)):
-                best = names
-        return tuple(best or ())
+    def fewest(self, advice: Sequence[QueueAdvice], full: Demand) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The fewest queues at MAXDEPTH that take INITSIZE to FULLTHRESHOLD, and all of it, all data in the CF.
 
-    def joint_lead(self, advice: Sequence[QueueAdvice], queues: Sequence[QueueDemand]) -> JointLead | None:
+        Each empty when all of them do not.
+        """
+        if not any(each.planned and "maxdepth" in each.planned.given for each in advice):
+            return (), ()
+        bundles, scale = self.load.bundles_in_initsize, self.units.scale
+        best: list[tuple[str, ...]] = [(), ()]
+        for entry_cost, element_cost, total in (pool.whole for pool in self.pools):
+            # In parts of so many that everything is whole: of the pool, of the demand's scale, of INITSIZE.
+            costs = sorted(
+                (-(entry_cost * scale * (each.force.maxdepth or 0) + element_cost * taken), each.name)
+                for each, taken in zip(advice, full.taken, strict=True)
+            )
+            for nth, percent in enumerate((self.threshold_percent, PERCENT)):
+                room = -(-bundles.numerator * total * scale * percent // (bundles.denominator * PERCENT))
+                names = _until(costs, room)
+                if names and (not best[nth] or len(names) < len(best[nth])):
+                    best[nth] = names
+        return best[0], best[1]
+
+    def joint_lead(self, advice: Sequence[QueueAdvice]) -> JointLead | None:
         """All queues that grow, growing at once; None when none is known to."""
-        growing = [
-            (each, queue, each.planned.net_rate)
-            for each, queue in zip(advice, queues, strict=True)
-            if each.planned is not None and each.planned.net_rate is not None and each.planned.net_rate > 0
-        ]
+        growing = {}
+        for place, each in enumerate(advice):
+            planned = each.planned
+            if (
+                planned is None
+                or planned.puts is None
+                or planned.gets is None
+                or planned.puts <= planned.gets
+            ):
+                continue
+            growing[place] = planned.puts - planned.gets
         if not growing or not self.load.bundles_in_initsize:
             return None
-        seconds = lcm(*(rate.denominator for _, _, rate in growing))
-        demand = self.demand(
-            [QueueDemand(int(rate * seconds), queue.message_bytes) for _, queue, rate in growing]
-        )
+        common = lcm(*(rate.denominator for rate in growing.values()))
+        counts = [0] * len(advice)
+        for place, rate in growing.items():
+            counts[place] = rate.numerator * (common // rate.denominator)
+        demand, seconds = self.units.demand(counts), common / self.factor
         filled = _filled(demand, self.load.rules, self.pools, (self.action_percent, self.threshold_percent))
         to_action, to_threshold, to_full = (
             Fraction(point.share, point.q) * self.load.bundles_in_initsize * seconds
             for point in levels(filled, self.action_percent, self.threshold_percent)
         )
-        switched_on = {queue.name for queue in self.structure.queues if queue.qdphiev != "DISABLED"}
         first = min(
             (
-                (Fraction(each.force.high_at) / rate, each.name)
-                for each, _, rate in growing
-                if each.force.high_at is not None and each.name in switched_on
+                (Fraction(high, counts[place]), each.name)
+                for place, each in enumerate(advice)
+                if place in growing
+                and (high := each.force.high_at) is not None
+                and self.structure.queues[place].qdphiev != "DISABLED"
             ),
             default=None,
         )
         return JointLead(
             first_queue=first[1] if first else None,
-            first_high=first[0] if first else None,
+            first_high=first[0] * seconds if first else None,
             to_action=to_action,
             to_full_threshold=to_threshold,
             to_full=to_full,
@@ -388,10 +452,12 @@ class Maker:
         )
 
 
-def elements_of(demand: Demand) -> Fraction:
-    """Elements of a demand with all data in the CF, but for messages that are too large for it."""
-    return Fraction(sum(band.elements for band in demand.bands), demand.scale)
-
-
-def _at(depths: Sequence[int | None], queues: Sequence[QueueDemand]) -> list[QueueDemand]:
-    return [QueueDemand(depth or 0, queue.message_bytes) for depth, queue in zip(depths, queues, strict=True)]
+def _until(costs: Sequence[tuple[int, str]], room: int) -> tuple[str, ...]:
+    """The names of the first costs, which are negative, that together reach the room; empty when all do not."""
+    used, names = 0, []
+    for cost, name in costs:
+        if used >= room:
+            break
+        used -= cost
+        names.append(name)
+    return tuple(names) if used >= room else ()

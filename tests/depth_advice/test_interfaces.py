@@ -51,7 +51,7 @@ def test_the_command_and_rest_give_the_advice_of_the_plan(
     by_rest = post_json(app, "/api/v1/events/advise", document).json()
     assert by_command == by_rest
     AdviceAnswer.model_validate(by_rest)
-    result: Any = evaluate(read_object(document)).as_json()
+    result: Any = evaluate(read_object(document)).as_json(depths=True)
     assert [each["depth_events"] for each in by_rest["structures"]] == [
         result["structures"][1]["depth_events"]
     ]

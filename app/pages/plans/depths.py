@@ -1,6 +1,7 @@
 """Queue depths on the page of a structure: what to define, what the plan has, and a picture of both.
 
-Drawn from the stored result, as everything on that page: a version that was stored without advice shows none.
+Worked out for the page, from the stored document and the sizes that were stored with it: advice for each queue of a large
+plan would be most of its result (docs/decisions/0019-depth-advice-when-asked.md).
 """
 
 from __future__ import annotations
@@ -9,7 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from app.curves.kept import Curves
+from app.curves.resolve import curve_of
+from app.plans.stored import StoredVersion
 from app.templating import grouped
+from planner_core.document import read_object
+from planner_core.errors import PlanRefused
+from planner_core.plan import evaluate_structure
 
 MOST_BARS = 12
 _WIDTH, _ROW, _TOP, _NAMES, _RIGHT = 760, 26, 22, 236, 736
@@ -83,8 +90,27 @@ class Depths:
     assumptions: tuple[str, ...]
 
 
+def advised(version: StoredVersion, found: Mapping[str, Any], curves: Curves) -> Mapping[str, Any]:
+    """A stored structure with advice for each of its queues; without, where none was stored or its curve is gone.
+
+    The structure is read alone, since reading all of a large document takes long, and has the stored sizes, whatever the
+    core would work out for it now.
+    """
+    if not found.get("depth_events"):
+        return {}
+    name, document = found["name"], version.document_object
+    sizes = {key: f"{found[f'{key}_kib']}K" for key in ("initsize", "size")}
+    structures = [{**each, **sizes} for each in document["structures"] if each["name"] == name]
+    alone = read_object({**document, "structures": structures, "clusters": [], "acknowledged": []})
+    try:
+        made = evaluate_structure(alone, name, curve=curve_of(alone, curves), advises=True)
+    except PlanRefused:
+        return {}
+    return {} if made is None else made[0].as_json(depths=True)
+
+
 def depths_of(found: Mapping[str, Any], *, first: int = 0, most: int = 100) -> Depths | None:
-    """The advice of a stored structure; None where it has none. Rows from number `first` on."""
+    """The advice for a structure; None where it has none. Rows from number `first` on."""
     advice = found.get("depth_events")
     if not advice:
         return None

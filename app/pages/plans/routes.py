@@ -19,7 +19,7 @@ from app.curves.resolve import curve_of, evaluate
 from app.db import SessionDep
 from app.pages.cluster.load_shown import MOST_CHOSEN, ClustersShown, clusters_shown
 from app.pages.plans.changes import Change, document_changes, result_changes
-from app.pages.plans.depths import Depths, depths_of
+from app.pages.plans.depths import Depths, advised, depths_of
 from app.pages.plans.fill_chart import FillChart, fill_chart
 from app.pages.plans.findings import FindingShown
 from app.pages.plans.measured import Measured, measured_of
@@ -286,7 +286,7 @@ def structure(request: Request, session: SessionDep, name: str, number: str, str
             item, f"/structures/{index}", Explanations(service.get_explanations_json(session, stored))
         ),
         chart=fill_chart(item),
-        depths=depths_of(item, first=first, most=QUEUES_PER_PAGE),
+        depths=depths_of(advised(stored, item, CurvesBeside(session)), first=first, most=QUEUES_PER_PAGE),
         is_sent_to=any(
             each["structure"] == structure for each in stored.result.get("clusters", {}).get("structures", ())
         ),

@@ -14,7 +14,7 @@ from tests.core.plans import varied
 
 
 def found(**paths: Any) -> Any:  # noqa: ANN401
-    result: Any = evaluate(read_object(varied(**paths))).as_json()
+    result: Any = evaluate(read_object(varied(**paths))).as_json(depths=True)
     return result["structures"][1]
 
 
