@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -51,7 +52,7 @@ def lines(found: FillingUp) -> Iterator[str]:
             else "It never fills."
         )
     else:
-        yield f"It would be full after {shown_minutes(found.lasts_minutes):.1f} minutes, with {found.capacity} messages."
+        yield f"It would be full after {math.floor(found.lasts_minutes * 10) / 10:.1f} minutes, with {found.capacity} messages."
     if last.pages:
         where = (
             "in each data set, if one queue manager puts everything"
