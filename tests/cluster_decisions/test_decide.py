@@ -209,3 +209,14 @@ def test_what_is_unknown_to_the_article_is_said() -> None:
     )
     assert [item.code for item in remarks(decide(situation))] == ["CLUSTER_STATE_ASSUMED"]
     assert [item.code for item in remarks(decide(situation, mode="ibm"))] == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_instance_without_a_channel_is_no_destination(mode: Mode) -> None:
+    instances = (Instance(queue_manager="A"),)
+    alone = decide(Situation(instances=instances), mode=mode)
+    assert (alone.chosen, [item.code for item in remarks(alone)]) == ((), ["CLUSTER_NO_DESTINATION"])
+    reached = decide(
+        Situation(instances=instances, channels=(Channel(name="TO.A", queue_manager="A"),)), mode=mode
+    )
+    assert "CLUSTER_NO_DESTINATION" not in {item.code for item in remarks(reached)}

@@ -401,6 +401,13 @@ def test_what_is_damaged_is_told_beside_what_could_be_read() -> None:
     assert "offset 236 (X'EC')" in finding.message
 
 
+def test_a_code_page_that_was_taken_for_granted_is_told_with_its_file() -> None:
+    for data, pages in ((pcf(Told(), ccsid=1047), ["1047"]), (pcf(Told(), ccsid=500), [])):
+        told = [each for each in read(data, Known()).findings if each.code == "READ_EVENTS_CODE_PAGE"]
+        assert [each.field for each in told] == ["/files/0" for _ in pages]
+        assert all(page in each.message for each, page in zip(told, pages, strict=True))
+
+
 def test_attributes_are_read_out_of_displays_of_both_platforms() -> None:
     text = """
 CSQM401I MQP1 QUEUE(SQ1) TYPE(QLOCAL) QSGDISP(SHARED)

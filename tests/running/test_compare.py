@@ -221,6 +221,13 @@ def test_a_policy_text_that_is_not_the_active_policy_is_told() -> None:
     }
 
 
+def test_a_line_of_a_display_that_cannot_be_read_is_told_and_left_out() -> None:
+    found = read_running([display().replace("512 M", "512 Q")])
+    assert [(each.finding.code, each.line) for each in found.findings] == [("RUNNING_TEXT_UNREAD", 8)]
+    assert (found.structures["SQ03APP1"].settings or {})["SIZE"] is None
+    assert not read_running([display()]).findings
+
+
 def test_a_change_that_is_pending_already_is_told() -> None:
     text = display().replace(
         " ACTIVE STRUCTURE", "  PENDING POLICY INFORMATION:\n   POLICY SIZE : 900 M\n ACTIVE STRUCTURE"
