@@ -174,7 +174,11 @@ def _chosen(read: PolicyText, result: PlanResult, policy_name: str | None) -> Po
         msg = "The text has no statement of a CFRM policy: give the input of IXCMIAPU, with its CF and STRUCTURE statements."
         raise MergeRefused(msg)
     if len(found) == 1:
-        return found[0]
+        only = found[0]
+        if policy_name and only.definition is not None and only.name != policy_name.upper():
+            msg = f"The text has no policy {shown(policy_name)}: it has {shown(only.name or 'one without a name')}."
+            raise MergeRefused(msg)
+        return only
     name = policy_name or result.document.policy.name
     named = [policy for policy in found if policy.name == name]
     if len(named) == 1:
@@ -328,6 +332,8 @@ class _Edit:
     start: int
     end: int
     text: str
+    is_statement: bool = False
+    """A statement that is added: behind the keywords that are added at the same place."""
 
 
 @dataclass(slots=True)
@@ -336,7 +342,9 @@ class _Line:
     end: str
     edits: list[_Edit] = field(default_factory=list)
     below: list[str] = field(default_factory=list)
-    """Lines to put below it."""
+    """Keywords to put below it: they belong to the statement that ends in this line."""
+    statements_below: list[str] = field(default_factory=list)
+    """Statements to put below those."""
 
 
 class _Editing:
@@ -400,15 +408,15 @@ class _Editing:
         place = last.last if last else len(self.pieces) - 1
         below = self._line_below(place)
         if below is None:
-            self._insert_behind(place, "\n" + "\n".join(made) + "\n")
+            self._insert_behind(place, "\n" + "\n".join(made) + "\n", is_statement=True)
             return
-        below.below += made
+        below.statements_below += made
 
     def text(self) -> str:
         """The text with all changes."""
         parts: list[str] = []
         for line in self.lines:
-            made = [*_edited(line), *line.below]
+            made = [*_edited(line), *line.below, *line.statements_below]
             end = line.end or (self.newline if len(made) > 1 else "")
             parts += [f"{each}{end}" for each in made[:-1]]
             parts.append(f"{made[-1]}{line.end}")
@@ -446,10 +454,10 @@ class _Editing:
         start = piece.column - 1
         self.lines[piece.line - 1].edits.append(_Edit(start, start + len(piece.text), text))
 
-    def _insert_behind(self, place: int, text: str) -> None:
+    def _insert_behind(self, place: int, text: str, *, is_statement: bool = False) -> None:
         piece = self.pieces[place]
         at = piece.column - 1 + len(piece.text)
-        self.lines[piece.line - 1].edits.append(_Edit(at, at, text))
+        self.lines[piece.line - 1].edits.append(_Edit(at, at, text, is_statement))
 
     def _drop(self, places: Iterable[int]) -> None:
         """Take words out, each with the comma and the blanks before it, as far as they stand on its line."""
@@ -514,7 +522,8 @@ def _edited(line: _Line) -> list[str]:
     is_numbered = any(piece.kind == "sequence" for piece in read_policy_text(line.text).pieces)
     text = line.text[:SEQUENCE_AT] if is_numbered else line.text
     had = len(text.rstrip())
-    for edit in sorted(line.edits, key=lambda edit: (edit.start, edit.end), reverse=True):
+    in_order = sorted(line.edits, key=lambda edit: (edit.start, edit.end, edit.is_statement))
+    for edit in reversed(in_order):
         text = text[: edit.start] + edit.text + text[edit.end :]
     made: list[str] = []
     for part in text.split("\n"):

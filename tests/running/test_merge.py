@@ -118,6 +118,42 @@ def test_a_missing_keyword_goes_below_the_last_one_of_its_statement() -> None:
     ]
 
 
+LAST_IS_OURS = """\
+   DATA TYPE(CFRM)
+   DEFINE POLICY NAME(PROD01) REPLACE(YES)
+   CF NAME(CF01) TYPE(003931) MFG(IBM) PLANT(02)
+      SEQUENCE(0000000A1B2C) PARTITION(0F)
+   CF NAME(CF02) TYPE(003931) MFG(IBM) PLANT(02)
+      SEQUENCE(0000000A1B2D) PARTITION(0F)
+   STRUCTURE NAME(SQ03APP1) SIZE(512M) PREFLIST(CF01,CF02)"""
+
+
+@pytest.mark.parametrize("behind", ["\n", "", " DATA TYPE(CFRM)\n", "  /* LAST */\n"])
+def test_keywords_of_the_last_statement_stay_with_it_when_structures_are_added(behind: str) -> None:
+    made = result(structures__0__exclist=["ISGLOCK"], structures__0__minsize="200M")
+    merged = merge(LAST_IS_OURS + behind, made)
+    assert not [each for each in merged.findings if each.finding.severity == "error"]
+    ours, added = read_policies(merged.text)[0].structures
+    assert (ours.one("NAME"), added.one("NAME")) == ("SQ03APP1", "SQ03CSQ_ADMIN")
+    assert [each.keyword for each in ours.parameters] == [
+        "NAME",
+        "SIZE",
+        "PREFLIST",
+        "INITSIZE",
+        "MINSIZE",
+        "FULLTHRESHOLD",
+        "EXCLLIST",
+    ]
+    assert added.get("EXCLLIST") is None
+    assert merge(merged.text, made).text == merged.text
+
+
+def test_a_policy_that_the_text_does_not_have_is_not_another_one() -> None:
+    with pytest.raises(MergeRefused, match="The text has no policy TEST01: it has PROD01"):
+        merge(OLD, result(), policy_name="TEST01")
+    assert merge(OLD, result(), policy_name="PROD01").policy_name == "PROD01"
+
+
 def test_lists_keep_what_is_between_their_names() -> None:
     text = OLD.replace(
         "PREFLIST(CF01,CF02)\n             REB", "PREFLIST( CF01 /* FIRST */ , CF02 )\n             REB"
