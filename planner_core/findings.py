@@ -949,6 +949,13 @@ _KINDS: tuple[FindingKind, ...] = (
         "",
     ),
     FindingKind(
+        "MEASURED_RATES_INCOMPLETE",
+        "warning",
+        "Rates were taken from sets that do not hold all puts and gets",
+        "mq_event_statistics",
+        "",
+    ),
+    FindingKind(
         "READ_SET_BY_TIME",
         "info",
         "Sets were told by time or order, not by CorrelId",
@@ -1277,6 +1284,13 @@ _KINDS: tuple[FindingKind, ...] = (
         "info",
         "New sizes come with a rebuild only if all connectors allow alter",
         "zos_rebuild_policy",
+        "",
+    ),
+    FindingKind(
+        "DUPLEXING_ENDS",
+        "warning",
+        "A structure is no longer duplexed when the policy is active",
+        "zos_duplex_option",
         "",
     ),
     FindingKind(

@@ -123,5 +123,7 @@ def _rates(arguments: argparse.Namespace) -> int:
         sys.stderr.write(f"{taken.queue}: {rates}\n")
     for passed in made.passed_over:
         sys.stderr.write(f"{passed.queue}: not taken over, {passed.reason}\n")
+    for each in made.findings:
+        sys.stderr.write(f"{each.severity}: {each.code}: {each.message}\n")
     sys.stdout.write(yaml_text(json.loads(json.dumps(made.document, default=float))))
     return EXIT_OK

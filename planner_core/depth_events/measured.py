@@ -15,6 +15,7 @@ from typing import Any, Literal, NoReturn
 from planner_core.depth_events.model import Event
 from planner_core.document import PlanDocument, read_object
 from planner_core.errors import FieldProblem, InputInvalid
+from planner_core.findings import Finding, finding
 
 WHAT = "The answer with sets"
 Using = Literal["filling", "all"]
@@ -69,6 +70,7 @@ class WithRates:
     plan: PlanDocument
     taken: tuple[Taken, ...]
     passed_over: tuple[PassedOver, ...]
+    findings: tuple[Finding, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """JSON-ready."""
@@ -76,7 +78,7 @@ class WithRates:
             "document": self.plan.model_dump(mode="json"),
             "taken": [each.as_json() for each in self.taken],
             "passed_over": [each.as_json() for each in self.passed_over],
-            "findings": [],
+            "findings": [each.as_json() for each in self.findings],
         }
 
 
@@ -85,6 +87,16 @@ class _Set:
     queue: str
     reason: int
     members: tuple[tuple[str, int, int, Fraction | None], ...]
+    missing: tuple[str, ...] = ()
+    """Members without a message, but for those that were probably not active."""
+    unreconciled: int = 0
+
+    @property
+    def tells_rates(self) -> bool:
+        """Whether it says over how long, of everyone who put or got."""
+        return any(seconds for *_, seconds in self.members) and all(
+            seconds or not (puts or gets) for _, puts, gets, seconds in self.members
+        )
 
 
 def with_rates(document: object, sets: object, *, using: Using = "filling") -> WithRates:
@@ -94,6 +106,7 @@ def with_rates(document: object, sets: object, *, using: Using = "filling") -> W
         document: The plan document, parsed.
         sets: The answer of `cfplan events read --json`, or its member `sets`, parsed.
         using: `filling`: the newest set of each queue that ends in Queue Depth High or Queue Full; `all`: all of them.
+            Sets in which somebody put or got over a time that is not told give no rate, and are passed over.
 
     Raises:
         DocumentInvalid: The document is none, or is none with these rates.
@@ -108,6 +121,7 @@ def with_rates(document: object, sets: object, *, using: Using = "filling") -> W
     }
     taken: list[Taken] = []
     passed: list[PassedOver] = []
+    findings: list[Finding] = []
     for queue, found in _by_queue(_sets(sets)).items():
         if queue not in places:
             passed.append(PassedOver(queue, "the plan has no such queue"))
@@ -118,8 +132,7 @@ def with_rates(document: object, sets: object, *, using: Using = "filling") -> W
         if strange:
             passed.append(PassedOver(queue, f"{strange[0]} is not among the queue_managers of the plan"))
         elif not rates:
-            why = "no set ends in Queue Depth High or Queue Full" if not used else "no set tells a time"
-            passed.append(PassedOver(queue, why))
+            passed.append(PassedOver(queue, _why_none(found, using)))
         else:
             at, number = places[queue]
             _write(made["structures"][at]["queues"][number], rates)
@@ -132,7 +145,9 @@ def with_rates(document: object, sets: object, *, using: Using = "filling") -> W
                     tuple(rates),
                 )
             )
-    return WithRates(made, read_object(made), tuple(taken), tuple(passed))
+            pointer = f"/structures/{at}/queues/{number}/queue_manager_rates"
+            findings += _of_what_is_missing(queue, used, pointer, plan.structures[at].name)
+    return WithRates(made, read_object(made), tuple(taken), tuple(passed), tuple(findings))
 
 
 def _members(plan: PlanDocument) -> Sequence[str]:
@@ -147,10 +162,36 @@ def _by_queue(sets: Sequence[_Set]) -> Mapping[str, list[_Set]]:
 
 
 def _used(found: Sequence[_Set], using: Using) -> Sequence[_Set]:
+    telling = [each for each in found if each.tells_rates]
     if using == "all":
-        return found
-    filling = [each for each in found if each.reason in _FILLING]
-    return filling[-1:]
+        return telling
+    return [each for each in telling if each.reason in _FILLING][-1:]
+
+
+def _why_none(found: Sequence[_Set], using: Using) -> str:
+    filling = [each for each in found if using == "all" or each.reason in _FILLING]
+    if not filling:
+        return "no set ends in Queue Depth High or Queue Full"
+    if any(seconds for each in filling for *_, seconds in each.members):
+        return "no set tells the time of all that put or got"
+    return "no set tells a time"
+
+
+def _of_what_is_missing(queue: str, used: Sequence[_Set], pointer: str, structure: str) -> Iterator[Finding]:
+    """What the rates lack because the sets lack it."""
+    silent = sorted({name for each in used for name in each.missing})
+    gap = sum(abs(each.unreconciled) for each in used)
+    if not silent and not gap:
+        return
+    of_whom = f" what {', '.join(silent)} put and got" if silent else ""
+    of_what = f" {gap} {'put or get' if gap == 1 else 'puts or gets'} that no message counts" if gap else ""
+    yield finding(
+        "MEASURED_RATES_INCOMPLETE",
+        f"{queue}: the rates lack{of_whom}{', and' if silent and gap else ''}{of_what}. The queue may fill faster than they "
+        "say, and lead times may be shorter.",
+        field=pointer,
+        structure=structure,
+    )
 
 
 def _rates(used: Sequence[_Set]) -> dict[str, tuple[Fraction, Fraction]]:
@@ -206,7 +247,27 @@ def _set(each: object, at: str) -> _Set:
         _refuse(f"{at}/reason", "must be a reason code")
     if not isinstance(members, list) or len(members) > MOST_MEMBERS:
         _refuse(f"{at}/members", f"must be a list of at most {MOST_MEMBERS} members")
-    return _Set(queue, reason, tuple(_read_members(members, at)))
+    return _Set(queue, reason, tuple(_read_members(members, at)), _missing(each), _unreconciled(each))
+
+
+def _missing(each: Mapping[str, object]) -> tuple[str, ...]:
+    """Who wrote no message; answers without this member are taken for complete."""
+    found = each.get("missing")
+    if not isinstance(found, list):
+        return ()
+    named = (
+        one for one in found[:MOST_MEMBERS] if isinstance(one, Mapping) and one.get("cause") != "not_active"
+    )
+    return tuple(str(one.get("queue_manager"))[:_SHOWN] for one in named)
+
+
+def _unreconciled(each: Mapping[str, object]) -> int:
+    """Messages that the set does not account for; none where the depth before it was only assumed."""
+    found = each.get("reconciliation")
+    if not isinstance(found, Mapping) or found.get("depth_before_basis") == "assumed":
+        return 0
+    gap = found.get("unreconciled")
+    return gap if isinstance(gap, int) and not isinstance(gap, bool) and abs(gap) <= _LARGEST else 0
 
 
 def _read_members(members: Sequence[object], at: str) -> Iterator[tuple[str, int, int, Fraction | None]]:
