@@ -32,6 +32,7 @@ PROMISED = (
     "Reading depth events",
     "Placement of structures",
     "Queue depths",
+    "Scenarios",
     "Ranges of CFRM keywords",
     "Columns of IXCMIAPU input",
     "Texts that are checked",
