@@ -15,7 +15,7 @@ ADVISE, RATES = "/api/v1/events/advise", "/api/v1/events/rates"
 def advice_response() -> dict[str, Any]:
     """The advice."""
     return {
-        "description": "Advice for each structure with queues, and the findings on depth events.",
+        "description": "Advice for each structure with queues, the findings on depth events, and on structures too small.",
         "content": {JSON: {"schema": {"$ref": COMPONENTS + "AdviceAnswer"}}},
     }
 

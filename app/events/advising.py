@@ -15,10 +15,13 @@ from planner_core.findings import DEPTH_EVENT_CODES
 from planner_core.plan import PlanResult
 
 WHAT = "The request"
+TOO_SMALL = frozenset({"INITSIZE_BELOW_NEED", "SIZE_BELOW_NEED"})
+"""Why a structure gives less than its queues' backlogs: advised MAXDEPTHs are below them then."""
 
 
 def advice_of(result: PlanResult) -> dict[str, Any]:
-    """Of each structure with queues its advice; the findings on depth events alone."""
+    """Of each structure with queues its advice; the findings on depth events, and on structures too small for their queues."""
+    advised = {each.name for each in result.structures if each.depth_events is not None}
     return {
         "core_version": result.core_version,
         "qsg": result.document.qsg,
@@ -32,7 +35,11 @@ def advice_of(result: PlanResult) -> dict[str, Any]:
             for each in result.structures
             if each.depth_events is not None
         ],
-        "findings": [each.as_json() for each in result.findings if each.code in DEPTH_EVENT_CODES],
+        "findings": [
+            each.as_json()
+            for each in result.findings
+            if each.code in DEPTH_EVENT_CODES or (each.code in TOO_SMALL and each.structure in advised)
+        ],
     }
 
 

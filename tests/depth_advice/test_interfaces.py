@@ -59,6 +59,19 @@ def test_the_command_and_rest_give_the_advice_of_the_plan(
     assert {each["code"] for each in by_rest["findings"]} < {each["code"] for each in result["findings"]}
 
 
+def test_a_plan_is_sized_with_advice_for_each_queue_when_asked(
+    app: Any,  # noqa: ANN401
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    document = varied(structures__0__queues=[QUEUE])
+    whole: Any = evaluate(read_object(document)).as_json(depths=True)
+    assert post_json(app, "/api/v1/size?depths=true", document).json() == whole
+    assert post_json(app, "/api/v1/size", document).json() == evaluate(read_object(document)).as_json()
+    assert main(["plan", written(tmp_path, document), "--depths"]) == 0
+    assert json.loads(capsys.readouterr().out) == whole
+
+
 def test_warnings_end_the_command_with_1_when_asked_to(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -76,6 +89,30 @@ def test_an_error_ends_it_with_1_and_a_document_that_cannot_be_read_with_2(
     assert main(["events", "advise", written(tmp_path, {"qsg": "Q", "perfmev": "MAYBE"})]) == 2
     assert "perfmev" in capsys.readouterr().err
     assert main(["events", "advise", str(tmp_path / "none")]) == 2
+
+
+def test_a_structure_that_does_not_hold_the_backlog_is_told_beside_a_maxdepth_below_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def advised(initsize: str, size: str) -> tuple[int, set[str]]:
+        structure = {
+            "name": "APPLICATION1",
+            "initsize": initsize,
+            "size": size,
+            "queues": [{"name": "A.Q1", "message_bytes": 2048, "backlog": 300_000}],
+        }
+        plan = {"qsg": "QSG1", "queue_managers": 3, "structures": [structure]}
+        assert main(["events", "advise", written(tmp_path, plan), "--json"]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        (queue,) = answer["structures"][0]["depth_events"]["queues"]
+        return queue["maxdepth"], {each["code"] for each in answer["findings"]}
+
+    maxdepth, told = advised("512M", "512M")
+    assert maxdepth < 300_000
+    assert told == {"INITSIZE_BELOW_NEED", "SIZE_BELOW_NEED"}
+    maxdepth, told = advised("1200M", "1800M")
+    assert maxdepth >= 300_000
+    assert told == set()
 
 
 def test_rates_go_into_the_document(app: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ANN401
