@@ -20,6 +20,7 @@ from planner_core.admin_structure import AdminNeed, admin_need
 from planner_core.demand import (
     Demand,
     QueueDemand,
+    Units,
     backlog_messages,
     band_edges,
     demand_of,
@@ -27,7 +28,7 @@ from planner_core.demand import (
     growth_factor,
 )
 from planner_core.depth_events.advice import DepthAdvice
-from planner_core.depth_events.advising import advise
+from planner_core.depth_events.advising import advise, places_said
 from planner_core.document import Admin, MessageSizes, PlanDocument, Queue, Structure, System
 from planner_core.filling import Fill, Snapshot, bundles_for, fill, smallest_bytes, two_pools
 from planner_core.findings import Finding, in_order
@@ -105,6 +106,7 @@ class Placement:
 class Load:
     """What an application structure holds, and how INITSIZE and SIZE fill.
 
+    `units` are there where more than the demand is made of them.
     `bundles_in_*` are entries with their elements; the fills are for one bundle and None
     where there is no backlog. `with_offload` is `plain` where no rule can fire.
     """
@@ -117,6 +119,7 @@ class Load:
     with_offload: Fill | None
     bundles_in_initsize: Fraction
     bundles_in_size: Fraction
+    units: Units | None = field(default=None, repr=False)
 
     @property
     def at_backlog(self) -> Snapshot | None:
@@ -496,7 +499,9 @@ def _application(
         if structure.entry_to_element_ratio
         else None
     )
-    demand = _demand(queues, rules, curve)
+    said = places_said(structure.queues) if advises else []
+    units = _units(queues, rules, curve) if said else None
+    demand = units.demand([queue.messages for queue in queues]) if units else _demand(queues, rules, curve)
     plain, with_offload = _fills(demand, rules, curve, ratio)
     at_work = with_offload if structure.size_with_offload and with_offload is not plain else None
     need, binding = _need(demand, at_work, curve, ratio)
@@ -508,7 +513,7 @@ def _application(
         increment_bytes=curve.increment_bytes,
         size_factor=document.size_factor,
     )
-    load = _load(demand, binding, ratio, rules, (plain, with_offload), sizes, curve)
+    load = _load(demand, binding, ratio, rules, (plain, with_offload), sizes, curve, units)
     at_backlog = load.at_backlog
     uses_db2 = (
         structure.offload.to == "DB2" if offloads else structure.cflevel == limit("cflevel_large_messages")
@@ -527,7 +532,9 @@ def _application(
         db2=_db2(load, at_backlog) if uses_db2 else None,
         at_backlog=at_backlog,
         queues=queues,
-        depth_events=advise(document, structure, load, queues, curve=curve) if queues and advises else None,
+        depth_events=advise(document, structure, load, queues, said=said, curve=curve)
+        if queues and advises
+        else None,
     )
 
 
@@ -587,6 +594,16 @@ def _demand(queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve) 
     )
 
 
+def _units(queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve) -> Units:
+    return Units.of(
+        [queue.message_bytes for queue in queues],
+        edges=band_edges([rule.size_bytes for rule in rules]),
+        header_bytes=curve.header_bytes,
+        page_bytes=page_bytes(),
+        page_header_bytes=message_header_bytes(),
+    )
+
+
 def _fills(
     demand: Demand, rules: Sequence[Rule], curve: Curve, ratio: tuple[int, int] | None
 ) -> tuple[Fill | None, Fill | None]:
@@ -619,6 +636,7 @@ def _load(
     fills: tuple[Fill | None, Fill | None],
     sizes: Sizes,
     curve: Curve,
+    units: Units | None = None,
 ) -> Load:
     return Load(
         demand=demand,
@@ -629,6 +647,7 @@ def _load(
         with_offload=fills[1],
         bundles_in_initsize=bundles_in(sizes.initsize_bytes, curve=curve, ratio=ratio),
         bundles_in_size=bundles_in(sizes.size_bytes, curve=curve, ratio=ratio),
+        units=units,
     )
 
 

@@ -62,8 +62,19 @@ def action_level(structure: Structure, *, rules: Sequence[Rule], demand: Demand)
     return name, percent
 
 
+def places_said(queues: Sequence[Queue]) -> list[int]:
+    """The places of the queues of which a document says something that concerns depth events."""
+    return [place for place, queue in enumerate(queues) if _own(queue) != _SILENT]
+
+
 def advise(
-    document: PlanDocument, structure: Structure, load: Load, queues: Sequence[QueueDemand], *, curve: Curve
+    document: PlanDocument,
+    structure: Structure,
+    load: Load,
+    queues: Sequence[QueueDemand],
+    *,
+    said: Sequence[int],
+    curve: Curve,
 ) -> DepthAdvice:
     """Advice for the queues of a structure of INITSIZE.
 
@@ -72,6 +83,7 @@ def advise(
         structure: The structure's entry in it.
         load: What the structure holds.
         queues: The backlogs of its queues at the horizon, in the order of the document.
+        said: The places of the queues of which the document itself says something.
         curve: The curve in use.
     """
     action, action_percent = action_level(structure, rules=load.rules, demand=load.demand)
@@ -85,7 +97,6 @@ def advise(
             for point in levels(filled, action_percent, threshold)
         )
         parts = (at_action, at_threshold, when_full)
-    said = [place for place, queue in enumerate(structure.queues) if _own(queue) != _SILENT]
     maker = Maker.of(document, structure, load, queues, curve)
     advice = maker.advice(parts, range(len(queues))) if said else ()
     return DepthAdvice(
@@ -146,7 +157,7 @@ def _completed(
     return Thresholds(maxdepth, qdepthhi, qdepthlo)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Members:
     """The queue managers of the group and their PERFMEV. Those of which the plan does not say it have none."""
 
@@ -183,8 +194,15 @@ class Members:
 
     def silent(self, by_name: Mapping[str, Fraction] | None) -> Fraction | None:
         """The part of the activity that is not of queue managers with PERFMEV(ENABLED)."""
+        if not self.is_stated or by_name is None:
+            return self.silent_members
         heard, total, _ = self.heard(by_name)
-        return 1 - heard / total if self.is_stated and total else None
+        return 1 - heard / total if total else None
+
+    @cached_property
+    def silent_members(self) -> Fraction | None:
+        """The part of the queue managers without PERFMEV(ENABLED); None where the plan does not say PERFMEV."""
+        return 1 - Fraction(self.enabled_count or 0, self.count) if self.is_stated and self.count else None
 
 
 def rates_of(queue: Queue) -> tuple[Fraction | None, Fraction | None]:
@@ -248,7 +266,7 @@ class Maker:
     @cached_property
     def units(self) -> Units:
         """What one message of each queue takes."""
-        return Units.of(
+        return self.load.units or Units.of(
             [queue.message_bytes for queue in self.queues],
             edges=band_edges([rule.size_bytes for rule in self.load.rules]),
             header_bytes=self.curve.header_bytes,
@@ -307,40 +325,44 @@ class Maker:
         sizes = self.queues[place].message_bytes
         found = self.known.get(sizes)
         if found is None:
-            at_action = (
-                self._filled_alone(place, self.action_percent)[0]
-                if self._offloads_early(place)
-                else self._in_the_cf(place, self.load.bundles_in_initsize, self.action_percent)
-            )
+            at_action, without_rules = self._in_the_cf(place)
+            if self._offloads_early(place):
+                at_action = self._filled_alone(place, self.action_percent)[0]
             found = self.known[sizes] = Alone(
                 at_action=at_action,
-                without_rules=self._in_the_cf(place, self.load.bundles_in_size, PERCENT),
+                without_rules=without_rules,
                 when_full=partial(self._when_full, place),
             )
         return found
 
-    def _offloads_early(self, place: int) -> bool:
-        """Whether a rule offloads messages of this queue below the action level: one that the plan has none for."""
-        below = [
+    @cached_property
+    def early(self) -> int | None:
+        """The size over which rules offload below the action level: messages that the plan has none of; None for none."""
+        found = (
             rule.size_bytes for rule in self.load.rules if rule.is_on and rule.threshold < self.action_percent
-        ]
-        if not below:
-            return False
-        edges, bands = (-1, *self.units.edges), self.units.bands[place]
-        return any(
-            share and over >= min(below) for over, (share, *_) in zip(edges[:-1], bands[:-1], strict=True)
         )
+        return min(found, default=None)
 
-    def _in_the_cf(self, place: int, bundles: Fraction, percent: int) -> int:
-        """Messages of a queue alone at a usage, all data in the CF that may be."""
-        scale, elements = self.units.scale, self.units.elements(place)
-        return min(
-            percent
-            * total
-            * scale
-            * bundles.numerator
-            // (PERCENT * (entry_cost * scale + element_cost * elements) * bundles.denominator)
-            for entry_cost, element_cost, total in (pool.whole for pool in self.pools)
+    def _offloads_early(self, place: int) -> bool:
+        """Whether a rule offloads messages of this queue below the action level."""
+        if self.early is None:
+            return False
+        overs, bands = (-1, *self.units.edges[:-1]), self.units.bands[place]
+        return any(share and over >= self.early for over, (share, _, _) in zip(overs, bands, strict=False))
+
+    def _in_the_cf(self, place: int) -> tuple[int, int]:
+        """Messages of a queue alone, all data in the CF that may be: in INITSIZE at the action level, and in SIZE."""
+        scale, elements = self.units.scale, self.units.elements[place]
+        room, rate = 0, 0
+        for entry_cost, element_cost, total in (pool.whole for pool in self.pools):
+            its_rate = entry_cost * scale + element_cost * elements
+            if not rate or total * rate < room * its_rate:
+                room, rate = total, its_rate
+        room *= scale
+        initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
+        return (
+            self.action_percent * room * initsize.numerator // (PERCENT * rate * initsize.denominator),
+            room * size.numerator // (rate * size.denominator),
         )
 
     def _when_full(self, place: int) -> tuple[int, int]:

@@ -10,8 +10,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from planner_core.demand import QueueDemand, band_edges, demand_of
 from planner_core.document import read_object
+from planner_core.filling import fill, two_pools
+from planner_core.offload import Rule, can_fire
 from planner_core.plan import StructureResult, evaluate
+from planner_core.smds import message_header_bytes, page_bytes
 from tests.core.plans import documents, findings_of, varied
 from tests.core.test_explanations import check
 
@@ -132,6 +136,21 @@ def test_a_document_without_depth_keys_gets_advice_and_nothing_else() -> None:
     assert all(each["basis"] == "assumed" and each["source"] for each in found["assumptions"])
     result = evaluate(read_object(varied())).as_json()
     assert [key for s in result["structures"] for key in s if key == "depth_events"] == ["depth_events"]  # type: ignore[attr-defined]
+
+
+def test_a_result_has_what_concerns_all_queues_at_once_and_each_queue_when_asked() -> None:
+    plan = {**ERA, "perfmev": "ENABLED"}
+    brief: Any = structure_of(**plan).as_json()["depth_events"]
+    whole = advice_of(**plan)
+    assert "queues" not in brief
+    assert brief == {key: value for key, value in whole.items() if key != "queues"}
+    assert "assumptions" not in structure_of().as_json()["depth_events"]  # type: ignore[operator]
+
+
+def test_perfmev_alone_says_nothing_of_queues_together() -> None:
+    found = advice_of(perfmev="ENABLED")
+    assert found["together"] is found["lead"] is None
+    assert all("planned" in each for each in found["queues"])
 
 
 def test_what_is_given_is_kept_and_the_rest_fits_it() -> None:
@@ -428,6 +447,41 @@ def test_all_advised_maxdepths_fit_in_initsize_together(document: Json) -> None:
                 assert each.advised.maxdepth >= demand.messages or each.advised.maxdepth == 999_999_999
             if each.advised.qdepthhi is not None and each.advised.qdepthlo is not None:
                 assert 0 <= each.advised.qdepthlo < each.advised.qdepthhi <= 80
+
+
+@settings(max_examples=100, deadline=None)
+@given(documents(), st.sampled_from([0, 50, 85, 100]))
+def test_what_one_queue_alone_fills_is_what_the_fill_model_says(document: Json, full_threshold: int) -> None:
+    """The shortcuts, without rules and below the first of them, and the model with all the rules agree."""
+    document["perfmev"] = "ENABLED"
+    for each in document["structures"]:
+        each["full_threshold"] = full_threshold
+    for structure in application(document):
+        advice, load = structure.depth_events, structure.load
+        assert advice is not None
+        assert load is not None
+        for each, queue in zip(advice.queues, structure.queues, strict=True):
+            one = demand_of(
+                [QueueDemand(1, queue.message_bytes)],
+                edges=band_edges([rule.size_bytes for rule in load.rules]),
+                header_bytes=structure.curve.header_bytes,
+                page_bytes=page_bytes(),
+                page_header_bytes=message_header_bytes(),
+            )
+            mark = Rule(advice.action_percent, one.bands[-1].over_bytes)
+            pools = two_pools(structure.curve.bundle_at(load.ratio)[1])
+            rules = [rule for rule in load.rules if can_fire(rule, one)]
+            filled = fill(one, rules=[*rules, mark], pools=pools)
+            level = next((point for point in filled.starts if point.rule == mark), filled.full)
+            assert (level is filled.full) == (advice.action_percent == 100)
+            assert each.planned is not None
+            alone, bundles = each.planned.alone, load.bundles_in_initsize
+            assert alone.at_action == filled.messages_at(level, bundles)
+            assert alone.in_initsize == filled.capacity(bundles)
+            assert alone.in_size == filled.capacity(load.bundles_in_size)
+            assert alone.without_rules <= alone.in_size
+            for messages in (alone.without_rules, alone.in_size, alone.in_size + 1):
+                assert alone.size_holds(messages) == (messages <= alone.in_size)
 
 
 _switch = st.sampled_from(["ENABLED", "DISABLED", None])

@@ -15,7 +15,7 @@ from app.curves.resolve import curve_of
 from app.plans.stored import StoredVersion
 from app.templating import grouped
 from planner_core.document import read_object
-from planner_core.errors import PlanRefused
+from planner_core.errors import DocumentInvalid, PlanRefused
 from planner_core.plan import evaluate_structure
 
 MOST_BARS = 12
@@ -91,7 +91,9 @@ class Depths:
 
 
 def advised(version: StoredVersion, found: Mapping[str, Any], curves: Curves) -> Mapping[str, Any]:
-    """A stored structure with advice for each of its queues; without, where none was stored or its curve is gone.
+    """A stored structure with advice for each of its queues; nothing where none was stored.
+
+    Nor where its curve is gone, or the document is one that is not read any more.
 
     The structure is read alone, since reading all of a large document takes long, and has the stored sizes, whatever the
     core would work out for it now.
@@ -101,10 +103,10 @@ def advised(version: StoredVersion, found: Mapping[str, Any], curves: Curves) ->
     name, document = found["name"], version.document_object
     sizes = {key: f"{found[f'{key}_kib']}K" for key in ("initsize", "size")}
     structures = [{**each, **sizes} for each in document["structures"] if each["name"] == name]
-    alone = read_object({**document, "structures": structures, "clusters": [], "acknowledged": []})
     try:
+        alone = read_object({**document, "structures": structures, "clusters": [], "acknowledged": []})
         made = evaluate_structure(alone, name, curve=curve_of(alone, curves), advises=True)
-    except PlanRefused:
+    except (DocumentInvalid, PlanRefused):
         return {}
     return {} if made is None else made[0].as_json(depths=True)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from app.pages.plans.depths import depths_of, duration
+from app.pages.plans.depths import advised, depths_of, duration
 from app.pages.plans.form import check, typed_of
-from planner_core.document import read_object
+from app.plans.stored import StoredVersion
+from planner_core.document import PlanDocument, read_object
 from planner_core.plan import evaluate
 from tests.core.plans import varied
 
@@ -22,10 +25,50 @@ def queue(name: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
     return {"name": name, "message_bytes": 2048, "backlog": 1000, "persistent": True, **more}
 
 
+class _NoCurves:
+    """No fitted curve is known."""
+
+    def find(self, version: str) -> None:
+        return None
+
+
+def stored(document: PlanDocument, result: Any) -> StoredVersion:  # noqa: ANN401
+    return StoredVersion(
+        plan_id=1,
+        name="SQ03",
+        number=1,
+        latest=1,
+        created_at=datetime(2026, 3, 2, tzinfo=UTC),
+        comment=None,
+        core_version="0",
+        document_json=document.model_dump_json(),
+        curve_json="{}",
+        result_json=json.dumps(result),
+    )
+
+
 def test_a_version_stored_without_advice_shows_none() -> None:
     structure = found()
     structure.pop("depth_events")
     assert depths_of(structure) is None
+    document = read_object(varied())
+    assert advised(stored(document, {"structures": [structure]}), structure, _NoCurves()) == {}
+
+
+def test_each_queue_is_worked_out_from_the_stored_sizes() -> None:
+    document = read_object(varied(perfmev="ENABLED", growth={"percent_per_year": 10, "years": 2}))
+    result: Any = evaluate(document).as_json()
+    structure = result["structures"][1]
+    assert "queues" not in structure["depth_events"]
+    shown = advised(stored(document, result), structure, _NoCurves())
+    whole: Any = evaluate(document).as_json(depths=True)
+    assert shown["depth_events"] == whole["structures"][1]["depth_events"]
+    # Another core may have stored another INITSIZE: the advice is for that one.
+    structure["initsize_kib"] *= 4
+    structure["size_kib"] *= 4
+    more = advised(stored(document, result), structure, _NoCurves())["depth_events"]
+    assert more["action_messages"] > 3 * shown["depth_events"]["action_messages"]
+    assert more["queues"][0]["maxdepth"] > 3 * shown["depth_events"]["queues"][0]["maxdepth"]
 
 
 def test_what_is_advised_stands_there_without_anything_said() -> None:
