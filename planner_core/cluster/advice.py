@@ -139,7 +139,7 @@ def _about_assumptions(decision: Decision, queue: str, field: str) -> Iterator[F
                 field=field or None,
             )
         if step.id == "local" and not step.eliminated:
-            bare = [c for c in decision.candidates if c.is_local and c.channel is None]
+            bare = [c for c in step.kept if c.is_local and c.channel is None and c.instance.put_enabled]
             if bare and len(decision.candidates) > 1:
                 yield finding(
                     "CLUSTER_LOCAL_DEFAULTS",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heapreplace
 
 from planner_core.cluster.model import Candidate, Dropped, Mode, Situation, Status
 
@@ -139,20 +140,21 @@ def spread(chosen: Sequence[Candidate], *, puts: int) -> dict[Candidate, int]:
     The channel with the lowest factor is taken, among equals the one used longest ago; its factor grows by
     1000 / weight, of which the whole part counts.
     """
-    counts = dict.fromkeys(chosen, 0)
     if not chosen or puts <= 0:
-        return counts
-    factors = [candidate.channel.factor if candidate.channel else 0 for candidate in chosen]
-    used = [candidate.channel.last_used if candidate.channel else 0 for candidate in chosen]
+        return dict.fromkeys(chosen, 0)
     growth = [SEQUENCE_UNIT // candidate.weight for candidate in chosen]
-    now = max(used)
-    for _ in range(puts):
-        now += 1
-        picked = min(range(len(chosen)), key=lambda index: (factors[index], used[index]))
-        factors[picked] += growth[picked]
-        used[picked] = now
-        counts[chosen[picked]] += 1
-    return counts
+    waiting = [
+        (candidate.channel.factor, candidate.channel.last_used, place) if candidate.channel else (0, 0, place)
+        for place, candidate in enumerate(chosen)
+    ]
+    now = max(last_used for _, last_used, _ in waiting)
+    heapify(waiting)
+    counts = [0] * len(chosen)
+    for put in range(1, puts + 1):
+        factor, _, place = waiting[0]
+        heapreplace(waiting, (factor + growth[place], now + put, place))
+        counts[place] += 1
+    return dict(zip(chosen, counts, strict=True))
 
 
 SEQUENCE_UNIT = 1000
@@ -224,7 +226,13 @@ def _put_enabled(pool: Candidates, _: Situation) -> Survivors:
 def _local(pool: Candidates, situation: Situation) -> Survivors:
     local = tuple(c for c in pool if c.is_local and c.instance.put_enabled)
     if not local:
-        return pool, {}, "No instance of the queue at the sender."
+        closed = any(instance.is_local for instance in situation.instances)
+        words = (
+            "The queue is PUT(DISABLED) at the sender."
+            if closed
+            else "No instance of the queue at the sender."
+        )
+        return pool, {}, words
     use, by = situation.queue_local_use, "of the queue"
     if use == "QMGR":
         use, by = situation.queue_manager_local_use, "of the queue manager"

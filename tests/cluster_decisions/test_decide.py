@@ -220,3 +220,34 @@ def test_an_instance_without_a_channel_is_no_destination(mode: Mode) -> None:
         Situation(instances=instances, channels=(Channel(name="TO.A", queue_manager="A"),)), mode=mode
     )
     assert "CLUSTER_NO_DESTINATION" not in {item.code for item in remarks(reached)}
+
+
+def test_the_spread_is_put_by_put_however_many_there_are() -> None:
+    """As if each put looked at all channels: the lowest factor, then the one used longest ago, then in order."""
+    channels = tuple(
+        Channel(name=f"C{n}", queue_manager=f"Q{n}", weight=weight, factor=factor, last_used=used)
+        for n, (weight, factor, used) in enumerate(
+            [(50, 0, 3), (25, 10, 1), (99, 0, 3), (7, 0, 0), (33, 60, 9)]
+        )
+    )
+    instances = tuple(Instance(queue_manager=channel.queue_manager) for channel in channels)
+    chosen = decide(Situation(instances=instances, channels=channels)).chosen
+    rows = [[c.factor, c.last_used, place, c.weight, 0] for place, c in enumerate(channels)]
+    for now in range(10, 510):
+        picked = min(rows, key=lambda row: row[:3])
+        picked[0] += 1000 // picked[3]
+        picked[1] = now
+        picked[4] += 1
+    assert list(spread(chosen, puts=500).values()) == [row[4] for row in rows]
+
+
+def test_an_own_instance_that_is_put_disabled_is_said_to_be() -> None:
+    own = Instance(queue_manager="S", is_local=True, put_enabled=False)
+    found = decide(
+        Situation(
+            instances=(own, Instance(queue_manager="A")),
+            channels=(Channel(name="TO.A", queue_manager="A"),),
+        )
+    )
+    assert found.steps[0].note == "The queue is PUT(DISABLED) at the sender."
+    assert [item.code for item in remarks(found)] == []
