@@ -29,7 +29,14 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from planner_core import names, tables
-from planner_core.cluster.entries import ChannelEntry, InstanceEntry, MqName, check_instances, choice
+from planner_core.cluster.entries import (
+    ChannelEntry,
+    InstanceEntry,
+    MqName,
+    check_instances,
+    check_sender,
+    choice,
+)
 from planner_core.demand import SizeDistribution
 from planner_core.errors import DocumentInvalid, FieldProblem, NameSyntax, NotJson, SizeSyntax
 from planner_core.limits import limit
@@ -873,6 +880,7 @@ def _check_clusters(clusters: list[Cluster]) -> Iterator[FieldProblem]:
             )
         seen[key] = index
         yield from check_instances(entry.instances, f"{at}/instances")
+        yield from check_sender(entry.instances, entry.sender, f"{at}/instances")
 
 
 def _twice(at: str, values: list[str], what: str, key: str = "") -> Iterator[FieldProblem]:

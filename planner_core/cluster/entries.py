@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -149,6 +149,27 @@ class InstanceEntry(BaseModel):
         return tuple(
             entry.as_channel(queue_manager=self.queue_manager, cluster=self.cluster or "") for entry in given
         )
+
+
+Entry = TypeVar("Entry", bound=InstanceEntry)
+
+
+def with_senders_own(instances: Sequence[Entry], sender: str | None) -> tuple[Entry, ...]:
+    """The instances, that on the sender marked as the local one, whether it was written down or not."""
+    return tuple(
+        each.model_copy(update={"local": True}) if each.queue_manager == sender else each
+        for each in instances
+    )
+
+
+def check_sender(instances: Sequence[InstanceEntry], sender: str | None, at: str) -> Iterator[FieldProblem]:
+    """The local instance is the sender's own."""
+    for index, entry in enumerate(instances):
+        if entry.local and sender is not None and entry.queue_manager != sender:
+            yield FieldProblem(
+                f"{at}/{index}/local",
+                f"the sender is {sender}, so that the instance on {entry.queue_manager} is none of its own",
+            )
 
 
 def check_instances(instances: Sequence[InstanceEntry], at: str) -> Iterator[FieldProblem]:

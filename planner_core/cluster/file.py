@@ -7,7 +7,16 @@ from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import BaseModel, Field, ValidationError
 
-from planner_core.cluster.entries import MODEL, ChannelEntry, InstanceEntry, MqName, check_instances, choice
+from planner_core.cluster.entries import (
+    MODEL,
+    ChannelEntry,
+    InstanceEntry,
+    MqName,
+    check_instances,
+    check_sender,
+    choice,
+    with_senders_own,
+)
 from planner_core.cluster.model import MOST_CHANNELS, Channel, Message, Situation
 from planner_core.document import field_problems
 from planner_core.errors import FieldProblem, InputInvalid
@@ -117,10 +126,11 @@ class DecisionFile(BaseModel):
     def situation(self) -> Situation:
         """As the decision takes it."""
         message = self.message
+        instances = with_senders_own(self.instances, self.sender.queue_manager)
         return Situation(
             queue=self.queue or "",
-            instances=tuple(entry.as_instance(qsg=entry.qsg or "") for entry in self.instances),
-            channels=tuple(channel for entry in self.instances for channel in entry.as_channels()),
+            instances=tuple(entry.as_instance(qsg=entry.qsg or "") for entry in instances),
+            channels=tuple(channel for entry in instances for channel in entry.as_channels()),
             clusters=tuple(self.sender.clusters),
             choosing=self.choosing,
             queue_local_use=self.clwluseq,
@@ -159,7 +169,11 @@ def read_object(parsed: object) -> DecisionFile:
         _invalid(tuple(field_problems(error, parsed, what="the input of a decision")))
     except RecursionError:
         _invalid((FieldProblem("", "it is nested too deeply"),))
-    problems = (*check_instances(found.instances, "/instances"), *_check_message(found))
+    problems = (
+        *check_instances(found.instances, "/instances"),
+        *check_sender(found.instances, found.sender.queue_manager, "/instances"),
+        *_check_message(found),
+    )
     if problems:
         _invalid(problems)
     return found

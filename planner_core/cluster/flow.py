@@ -13,6 +13,7 @@ from typing import Literal
 
 from planner_core.cluster.answer import shares
 from planner_core.cluster.decide import Decision, decide
+from planner_core.cluster.entries import with_senders_own
 from planner_core.cluster.model import Candidate, Situation, Status
 from planner_core.document import Cluster
 
@@ -165,10 +166,11 @@ class Flow:
 
 def flow_of(entry: Cluster, *, index: int, qsg: str, growth: Fraction = Fraction(1)) -> Flow:
     """A cluster of the plan as a flow; its rate grows by a factor."""
+    instances = with_senders_own(entry.instances, entry.sender)
     situation = Situation(
         queue=entry.queue,
-        instances=tuple(item.as_instance(qsg=qsg if item.shared else "") for item in entry.instances),
-        channels=tuple(channel for item in entry.instances for channel in item.as_channels()),
+        instances=tuple(item.as_instance(qsg=qsg if item.shared else "") for item in instances),
+        channels=tuple(channel for item in instances for channel in item.as_channels()),
         queue_local_use=entry.clwluseq,
     )
     decision = decide(situation, mode=entry.mode)

@@ -116,14 +116,18 @@ def reallocate(decision: Decision) -> Reallocation | None:
         reason = "most_favoured"
         words = f"{held} is still the most favoured{f', by {step.attribute}' if step else ''}: its put time is renewed, it stays."
     else:
-        words = f"It is re-allocated to {' or '.join(chosen)}."
+        reason, words = "reallocated", f"It is re-allocated to {' or '.join(chosen)}."
+        if held in chosen:
+            others = " and ".join(each for each in chosen if each != held)
+            reason = "most_favoured"
+            words = f"{held} is among the most favoured still, equal with {others}: each attempt may take any of them."
         return Reallocation(
             eligibility=may,
             is_redriven=True,
             why_redriven=why,
             moves_to=chosen,
             stays=False,
-            reason="reallocated",
+            reason=reason,
             sentence=words,
         )
     return Reallocation(

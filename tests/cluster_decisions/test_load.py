@@ -263,6 +263,15 @@ def test_findings_of_what_does_not_fit_together() -> None:
     assert "CLUSTER_SHARES_ONE_QUEUE" in codes(PLAN)
 
 
+def test_a_member_that_sends_uses_its_own_instance_without_its_being_called_local() -> None:
+    found = load(varied(sender="P1"))
+    assert found["flows"][0]["chosen"] == ["P1"]
+    other = varied(instances=[{"queue_manager": "P1", "shared": True, "local": True}])
+    with pytest.raises(DocumentInvalid) as caught:
+        read_object(other)
+    assert [problem.field for problem in caught.value.problems] == ["/clusters/0/instances/0/local"]
+
+
 def test_two_senders_are_added_up() -> None:
     plan = varied()
     plan["clusters"].append({**plan["clusters"][0], "sender": "PARIS", "rate_per_s": 200})

@@ -15,6 +15,7 @@ from app.documents import parse_yaml
 from planner_core.cluster.answer import answer
 from planner_core.cluster.file import read_object
 from planner_core.cluster.model import Mode
+from planner_core.errors import InputInvalid
 
 DATA = Path(__file__).parent / "data"
 
@@ -220,3 +221,28 @@ def test_r28_three_quarters_reach_the_shared_queue() -> None:
     for item in decided(28)["destinations"]:
         by_queue[item["physical_queue"]] = by_queue.get(item["physical_queue"], 0) + item["puts"]
     assert by_queue == {"NEWYORK": 1000, "SQ03": 3000}
+
+
+def test_the_instance_on_the_sender_is_the_local_one_without_being_called_so() -> None:
+    told = {"sender": {"queue_manager": "S"}, "instances": [{"queue_manager": "S"}, {"queue_manager": "A"}]}
+    assert answer(read_object(told)).goes_to == ("S",)
+    assert answer(read_object({**told, "clwluseq": "ANY"})).goes_to == ("S", "A")
+
+
+def test_the_local_instance_is_on_the_sender() -> None:
+    told = {"sender": {"queue_manager": "S"}, "instances": [{"queue_manager": "A", "local": True}]}
+    with pytest.raises(InputInvalid) as caught:
+        read_object(told)
+    assert [problem.field for problem in caught.value.problems] == ["/instances/0/local"]
+
+
+def test_a_message_that_waits_among_equals_is_still_among_the_most_favoured() -> None:
+    retrying = [{"status": "RETRYING"}]
+    told = {
+        "message": {"held_for": "A"},
+        "instances": [{"queue_manager": name, "channels": retrying} for name in ("A", "B")],
+    }
+    found: Any = answer(read_object(told)).as_json()
+    assert found["chosen"] == ["A", "B"]
+    assert found["message"]["reason"] == "most_favoured"
+    assert found["message"]["sentence"].startswith("A is among the most favoured still, equal with B:")
