@@ -45,9 +45,10 @@ router = APIRouter(prefix="/api/v1", tags=["plans"])
 )
 async def size(request: Request) -> Response:
     """Sizes of all structures, what binds, and findings; also for plans with findings of severity error."""
-    asked = {name: flag(request, name) for name in ("explain", "depths")}
+    explain, depths = flag(request, "explain"), flag(request, "depths")
     answer = await compute(
-        partial(size_answer, curves=curves_of(request), **asked), await document_body(request)
+        partial(size_answer, curves=curves_of(request), explain=explain, depths=depths),
+        await document_body(request),
     )
     return Response(answer, media_type=JSON)
 

@@ -28,7 +28,7 @@ def queue(name: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
 class _NoCurves:
     """No fitted curve is known."""
 
-    def find(self, version: str) -> None:
+    def find(self, version: int) -> None:
         return None
 
 
