@@ -34,7 +34,13 @@ FULL["structures"][0]["offload"] = {
     "to": "SMDS", "rules": [{"usage_over": 70, "size_over": "32K"}], "dsgroup": "MQ.SMDS.*.APP1", "dsblock": "256K",
     "dsbufs": 100,
 }  # fmt: skip
-FULL["structures"][0]["queues"][0].update(isolation="payments", selector_reads=False)
+FULL["structures"][0]["event_target_percent"] = 70
+FULL["structures"][0]["queues"][0].update(
+    isolation="payments", selector_reads=False, maxdepth=100_000, qdepthhi=80, qdepthlo=20, qdphiev="ENABLED",
+    qdploev="ENABLED", qdpmaxev="ENABLED", qsvciev="NONE", curdepth=0, put_rate_per_s=20, get_rate_per_s=25,
+    queue_manager_rates={"QM01": {"put_rate_per_s": 20, "get_rate_per_s": 25}},
+)  # fmt: skip
+FULL["perfmev"] = {"QM01": "ENABLED", "QM02": "DISABLED"}
 FULL["acknowledged"] = [
     {
         "code": "OFFLOAD_GAINS_NOTHING",
@@ -161,6 +167,11 @@ def test_what_is_no_object_is_named(app: FastAPI, pointer: str) -> None:
     for value in ("x", 1, [1], None, True):
         if pointer.endswith("/message_bytes") and value == 1:
             continue  # a number is the other way to say it
+        if value is None and pointer.endswith(("/perfmev", "/queue_manager_rates")):
+            assert (
+                post_json(app, "/api/v1/size", changed(pointer, value)).status == 200
+            )  # as if it were not there
+            continue
         assert_names(app, changed(pointer, value), pointer)
 
 
