@@ -949,6 +949,20 @@ _KINDS: tuple[FindingKind, ...] = (
         "",
     ),
     FindingKind(
+        "READ_SET_EVENT_UNSEEN",
+        "warning",
+        "An event between two sets is in no message",
+        "mq_depth_events",
+        "",
+    ),
+    FindingKind(
+        "READ_SET_CORREL_ID_TWICE",
+        "warning",
+        "More than one event has the same CorrelId",
+        "mq_shared_events",
+        "Coordinating queue manager",
+    ),
+    FindingKind(
         "MEASURED_RATES_INCOMPLETE",
         "warning",
         "Rates were taken from sets that do not hold all puts and gets",

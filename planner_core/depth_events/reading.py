@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from planner_core import CORE_VERSION, tables
-from planner_core.depth_events.model import Event
+from planner_core.depth_events.model import Event, Switches
 from planner_core.depth_events.readers import FORMATS, EventFile, EventMessage, read_events
 from planner_core.depth_events.readers.message import SERVICE_INTERVAL
 from planner_core.depth_events.sets import (
@@ -30,6 +30,7 @@ MOST_MESSAGES: Final = 50_000
 """Of all files together: as many as SYSTEM.ADMIN.PERFM.EVENT seldom holds."""
 MOST_OF_A_KIND: Final = 20
 """Findings of one code; many sets repeat themselves."""
+_MOST_NUMBERS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,8 @@ def read_all(files: Sequence[tuple[str, bytes]], known: Known) -> EventReading:
         (
             *_of_files(found),
             *_of_grouping(sets, known),
+            *_of_correl_ids(sets),
+            *_of_order(sets),
             *_of_members(sets, known),
             *_of_queues(sets, known),
         )
@@ -189,6 +192,82 @@ def _of_grouping(sets: Sequence[EventSet], known: Known) -> Iterator[Finding]:
             "message that is missing shifts all that follow.",
             field=_at(by_order[0]),
         )
+
+
+def _of_correl_ids(sets: Sequence[EventSet]) -> Iterator[Finding]:
+    """A CorrelId that more than one event has."""
+    found: dict[str, list[EventSet]] = defaultdict(list)
+    for each in sets:
+        if each.correl_id:
+            found[each.correl_id].append(each)
+    for correl_id, theirs in found.items():
+        if len(theirs) == 1:
+            continue
+        wrote = Counter(
+            member.queue_manager for each in theirs if _is_like(each, theirs[0]) for member in each.members
+        )
+        twice = sorted(name for name, count in wrote.items() if count > 1)
+        what = f"{' and '.join(twice[:2])} wrote" if twice else "the events or queues differ, so there are"
+        yield finding(
+            "READ_SET_CORREL_ID_TWICE",
+            f"Sets {_numbers(theirs)} have one CorrelId, {correl_id}: {what} more than one message with it, but a queue manager "
+            "makes a new one for each event. The messages were changed, or something that copied them gave them a CorrelId of "
+            "its own: what these sets say together may be wrong.",
+            field=_at(theirs[1]),
+        )
+
+
+def _is_like(one: EventSet, other: EventSet) -> bool:
+    return (one.queue, one.event) == (other.queue, other.event)
+
+
+def _numbers(sets: Sequence[EventSet]) -> str:
+    shown = [str(each.number) for each in sets[:_MOST_NUMBERS]]
+    more = f" and {len(sets) - _MOST_NUMBERS} more" if len(sets) > _MOST_NUMBERS else ""
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if not more else f"{', '.join(shown)}{more}"
+
+
+_MADE_POSSIBLE_BY: Final = {
+    Event.HIGH: "Queue Depth Low",
+    Event.LOW: "Queue Depth High or Queue Full",
+    Event.FULL: "Queue Depth High or Queue Depth Low",
+}
+_SWITCH: Final = {Event.HIGH: "QDPHIEV", Event.LOW: "QDPLOEV", Event.FULL: "QDPMAXEV"}
+
+
+def _of_order(sets: Sequence[EventSet]) -> Iterator[Finding]:
+    """Events that the one before on their queue had switched off: what switched them on again is in no message."""
+    at_once = Counter((each.queue, each.at) for each in sets if each.at)
+    off: dict[tuple[str, str], dict[Event, EventSet]] = {}
+    for each in sets:
+        key = each.queue, "" if each.is_shared else each.members[0].queue_manager
+        switched_off = off.setdefault(key, {})
+        if each.at and at_once[each.queue, each.at] > 1:  # their order is not known
+            switched_off.clear()
+            continue
+        before = switched_off.get(each.event)
+        if before is not None:
+            yield finding(
+                "READ_SET_EVENT_UNSEEN",
+                f"{_name(each)}: set {before.number}, the same event, left {_SWITCH[each.event]} DISABLED, and only a "
+                f"{_MADE_POSSIBLE_BY[each.event]} enables it. Either one in between is in no message, as when a queue manager "
+                f"with PERFMEV(DISABLED) detects it, or an ALTER enabled it{_or_one_set(before, each)}.",
+                field=_at(each),
+            )
+        after = Switches(high=Event.HIGH not in switched_off, low=True, full=True).after(each.event)
+        off[key] = {
+            event: switched_off.get(event, each) if event is not each.event else each
+            for event in Event
+            if not after.is_armed(event)
+        }
+
+
+def _or_one_set(before: EventSet, each: EventSet) -> str:
+    """Sets that were told by time may be one, if nobody wrote in both."""
+    names = {member.queue_manager for member in before.members}
+    if before.grouped_by != "time" or any(member.queue_manager in names for member in each.members):
+        return ""
+    return ", or the two are one set, further apart than the window allows"
 
 
 def _of_members(sets: Sequence[EventSet], known: Known) -> Iterator[Finding]:
