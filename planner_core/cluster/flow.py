@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
+from planner_core.cluster.advice import place_of
 from planner_core.cluster.answer import shares
 from planner_core.cluster.decide import Decision, decide
 from planner_core.cluster.entries import with_senders_own
@@ -19,6 +20,8 @@ from planner_core.document import Cluster
 
 FailureKind = Literal["channel", "queue_manager", "destination"]
 _PERCENT = 100
+HBINT: int = Cluster.model_fields["hbint"].default
+"""What HBINT(0) is taken as: no heartbeat shows the failure, so that it lasts no shorter."""
 HEARTBEAT_GRACE_S = 60
 """Seconds after a heartbeat interval within which a partner must answer, and the interval below which it is doubled."""
 
@@ -111,7 +114,7 @@ class Flow:
     @property
     def detect_s(self) -> int:
         """Seconds until a failed channel is noticed."""
-        given, hbint = self.entry.detect_seconds, self.entry.hbint
+        given, hbint = self.entry.detect_seconds, self.entry.hbint or HBINT
         if given is not None:
             return given
         return hbint + HEARTBEAT_GRACE_S if hbint >= HEARTBEAT_GRACE_S else 2 * hbint
@@ -135,9 +138,11 @@ class Flow:
         if not failed:
             return self.normal
         situation = self.decision.situation
+        retrying = place_of(Status.RETRYING, mode=self.decision.mode)
         channels = tuple(
             replace(channel, status=Status.RETRYING)
-            if (channel.queue_manager, channel.name) in failed and channel.status is not Status.STOPPED
+            if (channel.queue_manager, channel.name) in failed
+            and place_of(channel.status, mode=self.decision.mode) < retrying
             else channel
             for channel in situation.channels
         )

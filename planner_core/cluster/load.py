@@ -13,7 +13,7 @@ from fractions import Fraction
 from planner_core import tables
 from planner_core.cluster.advice import remarks
 from planner_core.cluster.answer import Assumption, destination
-from planner_core.cluster.flow import Failure, Flow, Outcome, Route, flow_of
+from planner_core.cluster.flow import HBINT, Failure, Flow, Outcome, Route, flow_of
 from planner_core.cluster.model import Candidate
 from planner_core.demand import (
     Demand,
@@ -450,7 +450,9 @@ def _queue_during(
         surge_s=surge_s,
         gets=gets_then,
         drift=drift,
-        deepest=ceil_fraction(max(backlog + added, burst, surge or _ZERO, added + (drift or _ZERO))),
+        deepest=ceil_fraction(
+            max(backlog + added, _planned(queue) * growth + (surge or _ZERO), burst, added + (drift or _ZERO))
+        ),
     )
 
 
@@ -566,8 +568,12 @@ def _findings(
         if entry.detect_seconds is None and flow.shares:
             yield finding(
                 "CLUSTER_DETECTION_ASSUMED",
-                f"A failed channel of {entry.name} is taken to go unnoticed for {flow.detect_s} seconds, from "
-                f"HBINT({entry.hbint}).",
+                f"A failed channel of {entry.name} is taken to go unnoticed for {flow.detect_s} seconds, "
+                + (
+                    f"from HBINT({entry.hbint})."
+                    if entry.hbint
+                    else f"as with HBINT({HBINT}): HBINT(0) sends no heartbeat that would show it, so that it can be far longer."
+                ),
                 field=f"{at}/detect_seconds",
             )
     for load in loads:
@@ -665,7 +671,7 @@ def _assumptions(flows: Sequence[Flow]) -> tuple[Assumption, ...]:
     if any(flow.entry.detect_seconds is None for flow in flows):
         found.append(
             Assumption(
-                what="A failure goes unnoticed for HBINT + 60 seconds, or twice HBINT below a minute.",
+                what="A failure goes unnoticed for HBINT + 60 seconds, or twice HBINT below a minute; HBINT(0) as HBINT(300).",
                 basis=Basis.ASSUMED,
                 source=ours,
             )

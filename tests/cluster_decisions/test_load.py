@@ -127,7 +127,7 @@ def test_messages_that_move_between_members_add_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("given", "seconds"),
-    [({"hbint": 300}, 360), ({"hbint": 60}, 120), ({"hbint": 59}, 118), ({"hbint": 5}, 10),
+    [({"hbint": 300}, 360), ({"hbint": 60}, 120), ({"hbint": 59}, 118), ({"hbint": 5}, 10), ({"hbint": 0}, 360),
      ({"hbint": 300, "detect_seconds": 20}, 20)],
 )  # fmt: skip
 def test_the_time_of_detection_is_given_or_comes_from_the_heartbeat(
@@ -200,15 +200,15 @@ def test_with_rank_nothing_moves_and_the_sender_fills() -> None:
 
 
 def test_what_was_bound_arrives_when_its_destination_is_back() -> None:
-    """P1 away for 10 minutes: 250 a second are bound, 150 000 wait; alone they are deeper than the backlog."""
+    """P1 away for 10 minutes: 250 a second are bound, 150 000 wait, and come on top of the backlog of 180 000."""
     found = load(varied(not_fixed_percent=0, outage_minutes=10))
     (queue,) = during(found, "queue_manager", "P1")["queues"]
     assert queue["waiting_messages"] == 150_000
     assert queue["surge_messages"] == 150_000
     assert queue["surge_seconds"] is None
-    assert queue["messages"] == 180_000
+    assert queue["messages"] == 330_000
     longer = load(varied(not_fixed_percent=0, outage_minutes=20))
-    assert during(longer, "queue_manager", "P1")["queues"][0]["messages"] == 300_000
+    assert during(longer, "queue_manager", "P1")["queues"][0]["messages"] == 480_000
 
 
 def test_the_surge_is_less_where_consumers_keep_up_with_the_return() -> None:
@@ -270,6 +270,12 @@ def test_a_member_that_sends_uses_its_own_instance_without_its_being_called_loca
     with pytest.raises(DocumentInvalid) as caught:
         read_object(other)
     assert [problem.field for problem in caught.value.problems] == ["/clusters/0/instances/0/local"]
+
+
+def test_a_channel_that_fails_is_never_more_favoured_than_before() -> None:
+    paused = [{**item, "channels": [{"status": "PAUSED"}]} for item in INSTANCES]
+    found = in_flow(load(varied(instances=paused)), "channel", "TO.NEWYORK")
+    assert found["chosen"] == ["NEWYORK", "P1", "P2", "P3"]
 
 
 def test_two_senders_are_added_up() -> None:
