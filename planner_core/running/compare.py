@@ -434,10 +434,36 @@ def _policy(result: PlanResult, running: Running, changed: Sequence[Compared]) -
     ]
     parts = [f"At once: {'; '.join(at_once)}."] if at_once else []
     parts += [f"Pending until rebuild: {'; '.join(waiting)}."] if waiting else []
+    ends = [each.result.cfrm_name for each in changed if _ends_duplexing(each)]
+    parts += [f"Duplexing ends with it, and one copy is left: {', '.join(ends)}."] if ends else []
     yield _Draft(
         "setxcf", f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={name}", None, _PENDING if waiting else _NOW, " ".join(parts),
         Basis.PUBLISHED, _source("zos_update_cds"),
     )  # fmt: skip
+
+
+def _ends_duplexing(each: Compared) -> bool:
+    """Whether the new policy takes the second instance of an allocated structure away, or the right to one."""
+    today = each.today
+    if today is None or today.is_allocated is False or planned(each.result)["DUPLEX"] != "DISABLED":
+        return False
+    return today.is_duplexed or (today.settings or {}).get("DUPLEX") == "ENABLED"
+
+
+def _shrinking(each: Compared) -> str:
+    """What to know where a rebuild allocates less than there is today."""
+    today, initsize = each.today, planned(each.result)["INITSIZE"]
+    if today is None or today.size_bytes is None or not isinstance(initsize, int):
+        return ""
+    if initsize >= today.size_bytes:
+        return ""
+    used = (
+        "" if each.usage_percent is None else f", {each.usage_percent} % of it in use when it was displayed"
+    )
+    return (
+        f" It shrinks: {format_size(today.size_bytes)} today{used}, {format_size(initsize)} then, or more where its data "
+        "need it."
+    )
 
 
 def _rebuild(each: Compared) -> Iterator[_Draft]:
@@ -452,12 +478,20 @@ def _rebuild(each: Compared) -> Iterator[_Draft]:
         why = f"{name} is duplexed: both instances must be allocated by the new policy, so duplexing is stopped for the rebuild."
         command = f"SETXCF STOP,REBUILD,DUPLEX,STRNAME={name},KEEP=OLD"
         yield _Draft("setxcf", command, name, _NOW, why, Basis.PUBLISHED, source)
+    elif will == "ENABLED":
+        why = (
+            f"With DUPLEX(ENABLED) the system begins to duplex {name} when the policy is active, and refuses a rebuild from then on "
+            "(IXC367I): duplexing is stopped for the rebuild. Where it has not begun, the command is refused; where it begins again, "
+            "leave DUPLEX(ALLOWED) in the policy until the structure is rebuilt."
+        )
+        command = f"SETXCF STOP,REBUILD,DUPLEX,STRNAME={name},KEEP=OLD"
+        yield _Draft("setxcf", command, name, _NOW, why, Basis.PUBLISHED, source)
     why = (
         f"The pending changes of {name} take effect. Puts and gets wait while it is copied; a coupling facility of its PREFLIST "
-        "needs room for the second copy."
+        f"needs room for the second copy.{_shrinking(each)}"
     )
     yield _Draft("setxcf", f"SETXCF START,REBUILD,STRNAME={name}", name, _NOW, why, Basis.PUBLISHED, source)
-    if is_duplexed and will != "DISABLED":
+    if will == "ENABLED" or (is_duplexed and will != "DISABLED"):
         why = f"{name} is duplexed again; with DUPLEX(ENABLED) the system may have begun already."
         command = f"SETXCF START,REBUILD,DUPLEX,STRNAME={name}"
         yield _Draft("setxcf", command, name, _NOW, why, Basis.PUBLISHED, source)
@@ -518,6 +552,18 @@ def _findings(
         if running.knows_structures and today is not None and today.is_allocated is None:
             message = f"Nothing says whether {name} is allocated: it is taken to be, so that changes are pending until it is rebuilt. Add D XCF,STR,STRNAME={name}."
             yield finding("RUNNING_STATE_UNKNOWN", message, structure=each.result.name)
+        if running.knows_structures and _ends_duplexing(each):
+            chosen = "" if "duplex" in each.result.definition.model_fields_set else " by default"
+            message = (
+                f"{name} is duplexed or to be duplexed today, and the plan says DISABLED{chosen}: its second instance is given up when "
+                "the policy becomes active."
+            )
+            yield finding(
+                "DUPLEXING_ENDS",
+                message,
+                field=f"{each.result.pointer}/duplex",
+                structure=each.result.name,
+            )
         if today is not None and today.is_pending:
             message = (
                 f"A policy change of {name} is pending already: it would take effect with the same rebuild."

@@ -8,6 +8,7 @@ allocated with, and MQ's objects. The rules, each with its source:
   DUPLEX does (Options for Initiating Duplexing Rebuild); what else changes for an allocated structure stays pending.
 - SETXCF START,REBUILD allocates the structure anew by the pending sizes, if all connectors allow alter (Use of the CFRM
   policy in system-managed rebuild); MQ's do, since IBM documents SETXCF START,ALTER for its structures.
+- With DUPLEX(ENABLED) the system begins to duplex an allocated structure when the policy is active.
 - Both instances of a duplexed structure must be allocated under the new policy: duplexing is stopped first.
 - SETXCF START,ALTER changes the size of the instance, up to the SIZE that it was allocated with.
 """
@@ -96,7 +97,9 @@ def _activated(each: StructureState) -> StructureState:
     allocated = each.allocated_with
     if allocated is not None:
         allocated = {**allocated, **{key: value for key, value in each.policy.items() if key in AT_ONCE}}
-    duplexed = each.is_duplexed and each.policy.get("DUPLEX") != "DISABLED"
+    duplex = each.policy.get("DUPLEX")
+    starts = duplex == "ENABLED" and allocated is not None
+    duplexed = starts or (each.is_duplexed and duplex != "DISABLED")
     return replace(each, active=each.policy, allocated_with=allocated, is_duplexed=duplexed)
 
 

@@ -13,6 +13,7 @@ from planner_core.mqsc.commands import read_commands
 from planner_core.mqsc.render import mqsc
 from planner_core.plan import PlanResult, evaluate
 from planner_core.running.compare import Comparison, commands_text, compare
+from planner_core.running.effect import apply
 from planner_core.running.merge import merge
 from planner_core.running.policy import in_effect, planned, read_policies
 from planner_core.running.state import Running, read_running, same
@@ -187,6 +188,43 @@ def test_a_duplexed_structure_is_rebuilt_between_stop_and_start_of_duplexing() -
     ]
     after = found.after.structures["SQ03APP1"]
     assert (after.is_duplexed, after.pending) == (True, ())
+
+
+def test_duplexing_that_begins_with_the_policy_is_stopped_for_the_rebuild() -> None:
+    made = result(structures__0__size="768M", structures__0__initsize="400M", structures__0__duplex="ENABLED")
+    found = compare(made, read_running([display(), ADMIN]))
+    assert [command for command, _ in setxcf(found)][1:] == [
+        "SETXCF STOP,REBUILD,DUPLEX,STRNAME=SQ03APP1,KEEP=OLD",
+        "SETXCF START,REBUILD,STRNAME=SQ03APP1",
+        "SETXCF START,REBUILD,DUPLEX,STRNAME=SQ03APP1",
+    ]
+    state = found.before
+    for step in found.steps:
+        if step.command == "SETXCF START,REBUILD,STRNAME=SQ03APP1":
+            assert not state.structures["SQ03APP1"].is_duplexed
+        state = apply(state, step.command, merged=found.merged)
+    assert (state.structures["SQ03APP1"].is_duplexed, state.structures["SQ03APP1"].pending) == (True, ())
+
+
+def test_a_rebuild_that_shrinks_a_structure_says_so() -> None:
+    made = result(structures__0__size="768M", structures__0__initsize="400M")
+    grows = compare(made, read_running([display(), ADMIN]))
+    shrinks = compare(made, read_running([display(actual="500 M"), ADMIN]))
+    for found, says in ((grows, False), (shrinks, True)):
+        (why,) = [step.why for step in found.steps if step.command == "SETXCF START,REBUILD,STRNAME=SQ03APP1"]
+        assert ("It shrinks: 500M today" in why) == says
+
+
+@pytest.mark.parametrize(
+    ("today", "planned_duplex", "told"),
+    [("ENABLED", "DISABLED", True), ("ENABLED", "ALLOWED", False), ("DISABLED", "DISABLED", False)],
+)
+def test_the_end_of_duplexing_is_told(today: str, planned_duplex: str, told: bool) -> None:
+    made = result(structures__0__duplex=planned_duplex)
+    found = compare(made, read_running([display(duplex=today), ADMIN]))
+    ended = [each.finding.structure for each in found.findings if each.finding.code == "DUPLEXING_ENDS"]
+    assert ended == (["APP1"] if told else [])
+    assert ("Duplexing ends with it" in " ".join(step.why for step in found.steps)) == told
 
 
 def test_duplexing_that_the_plan_ends_stops_with_the_policy() -> None:
