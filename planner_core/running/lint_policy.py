@@ -88,6 +88,7 @@ _CODE_LENGTHS: Final = {
     "SEQUENCE": "12 characters A-Z 0-9", "PARTITION": "1 or 2 hexadecimal digits", "CPCID": "2 hexadecimal digits",
 }  # fmt: skip
 _NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
+_WHOLE_SIZE = re.compile(r"[0-9]{1,9}[KMGT]?", re.ASCII)
 _LOOKS_LIKE = re.compile(r"\b(?:STRUCTURE|CF)\s+NAME\s*\(|\bDEFINE\s+POLICY\b|\bINITSIZE\s*\(", re.IGNORECASE)
 _LETTERS = re.compile(r"[a-z]")
 _ALL_PERCENT: Final = 100
@@ -243,6 +244,12 @@ def _value(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str
             parse_size(" ".join(values))
         except SizeSyntax:
             yield invalid, "is no size: write a number and a unit K, M, G or T, such as 512M."
+            return
+        if not _WHOLE_SIZE.fullmatch("".join(values)):
+            yield (
+                invalid,
+                "is not written as a policy states sizes: a whole number of up to 9 digits and K, M, G or T.",
+            )
         return
     if len(values) > 1 and keyword in (*STRUCTURE_KEYWORDS, *CF_KEYWORDS):
         yield invalid, f"has {len(values)} values: {keyword} takes one."
