@@ -166,12 +166,12 @@ def _merge(arguments: argparse.Namespace) -> int:
         return EXIT_FINDINGS
     if arguments.json:
         _json(found.as_json())
-        return EXIT_OK
+        return _code(found.findings, "error")
     _say(found.findings)
     sys.stdout.flush()
     sys.stdout.buffer.write(bytes_of(found.difference if arguments.difference else found.text))
     sys.stdout.buffer.flush()
-    return EXIT_OK
+    return _code(found.findings, "error")
 
 
 def _diff(arguments: argparse.Namespace) -> int:

@@ -78,6 +78,17 @@ def test_the_difference_and_json_of_a_merge(files: Path, capsys: pytest.CaptureF
     }
 
 
+def test_a_merged_policy_with_an_error_is_given_with_exit_code_1(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = files / "policy.txt"
+    path.write_text(POLICY.replace("SIZE(512M)", "SIZE(900M) MINSIZE(900M)"), encoding="utf-8")
+    assert main(["merge", str(files / "plan.yaml"), "--policy", str(path)]) == 1
+    out, err = capsys.readouterr()
+    assert "MINSIZE(900M)" in out
+    assert "error: MINSIZE_ABOVE_INITSIZE" in err
+
+
 def test_the_commands_of_a_diff_stand_in_order(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     current = [str(files / f"{name}.txt") for name in ("displays", "definitions", "policy")]
     assert main(["diff", str(files / "plan.yaml"), "--current", *current]) == 0
