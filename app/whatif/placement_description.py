@@ -37,7 +37,7 @@ def add(whole: dict[str, Any]) -> None:
     plan = read_object(example.document)
     answers = {
         CF_LOSS: loss_answer(plan, (), NoCurves(), at="initsize").as_json(),
-        UPGRADE: upgrade_answer(plan, NoCurves(), years=(1,)).as_json(),
+        UPGRADE: upgrade_answer(plan, NoCurves()).as_json(),
     }
     for path, answer in answers.items():
         operation = whole["paths"][path]["post"]
