@@ -24,18 +24,31 @@ FORMATS: Final = {
 }
 """Every format by its name in answers, as pages call it."""
 _MARKS: Final = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_EBCDIC: Final = "cp500"
+_EBCDIC_NEW_LINE: Final = "\x85"
 _UNPRINTABLE = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 def read_events(data: bytes, *, name: str) -> EventFile:
     """Read all performance events of a file; what cannot be read is in `problems`. Never raises."""
     text = _text(data)
-    if text is None:
+    if text is None and pcf.looks_like(data):
         found = EventFile(name, pcf.FORMAT)
-        if not pcf.looks_like(data):
-            return _unknown(name)
         pcf.read(data, found)
         return _with_mqmd(found)
+    found = _unknown(name) if text is None else _read_text(text, name)
+    if found.format != "unknown":
+        return found
+    in_ebcdic = _read_text(data.decode(_EBCDIC).replace(_EBCDIC_NEW_LINE, "\n"), name)
+    if in_ebcdic.format == "unknown":
+        return found
+    in_ebcdic.note(
+        "The text is in EBCDIC: it is read as CCSID 500. Transfer such files as text, not in binary."
+    )
+    return in_ebcdic
+
+
+def _read_text(text: str, name: str) -> EventFile:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     for looks_like, read, format_name in (
         (dump.looks_like_amqsbcg, dump.read_amqsbcg, dump.AMQSBCG),

@@ -165,6 +165,12 @@ def read_message(
     values: dict[str, object] = {}
     position = start + HEADER_LENGTH
     for number in range(1, parameters + 1):
+        if _order_of(data, position) is not None or data[position : position + WORD] in _EYECATCHERS:
+            found.problem(
+                place,
+                f"The header tells {parameters} parameters, but the next message begins after {number - 1}: the message is left out.",
+            )
+            return position
         length = word(position + WORD) if position + _LEAST_PARAMETER <= len(data) else 0
         if length < _LEAST_PARAMETER or position + length > len(data):
             is_cut = position + max(length, _LEAST_PARAMETER) > len(data)
