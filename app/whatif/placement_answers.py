@@ -115,7 +115,12 @@ class WhiteSpaceAnswer(Answer):
     failure_isolated: bool
     used_mib: float
     free_mib: float | None
-    white_space_mib: float
+    white_space_mib: Annotated[
+        float,
+        Field(
+            description="What structures without a copy need there at worst; new second copies are not in it."
+        ),
+    ]
     because_of: str | None
     is_enough: bool | None
 

@@ -115,7 +115,13 @@ class Loss:
         )
 
     def wanted_in(self, facility: str) -> int:
-        """What would have to be free there [bytes]: what arrives, and what finds no place and comes nearest to one there."""
+        """What would have to be free there [bytes]: what comes there without a copy, and what finds no place and comes nearest to one there.
+
+        New second copies are left out, as in the white space of the loss: they are made only where there is room.
+        """
+        anew = sum(
+            each.bytes_anew for each in self.placed if each.before and each.now and each.now[0] == facility
+        )
         short = sum(
             each.wanted.bytes_wanted
             for each in self.unplaced
@@ -123,7 +129,7 @@ class Loss:
             and each.first.most_room is not None
             and each.first.most_room.facility == facility
         )
-        return self.arriving(facility) + short
+        return anew + short
 
     def as_json(self) -> dict[str, object]:
         """JSON-ready."""
@@ -450,10 +456,18 @@ def _check_loss(loss: Loss) -> Iterator[Finding]:
     if loss.kind == "coupling_facility":
         for lost in loss.lost:
             if lost.gone:
+                duplexed = (
+                    "A second copy, once it finds a place," if lost.wanted.is_duplexed else "DUPLEX(ENABLED)"
+                )
+                remedy = (
+                    duplexed
+                    if len(loss.board.facilities) > 1
+                    else "A second copy in another coupling facility"
+                )
                 yield finding(
                     "LOSS_MESSAGES_GONE",
                     f"The loss of {what} takes {lost.gone} messages of the planned backlog of {lost.wanted.structure} with it"
-                    f"{': non-persistent ones' if lost.comes_back else ', for it is RECOVER(NO)'}. DUPLEX(ENABLED) would keep them.",
+                    f"{': non-persistent ones' if lost.comes_back else ', for it is RECOVER(NO)'}. {remedy} would keep them.",
                     field=f"{lost.wanted.result.pointer}/duplex",
                     structure=lost.wanted.result.name,
                 )

@@ -116,6 +116,22 @@ def test_a_third_coupling_facility_takes_the_new_second_copy() -> None:
     assert became(without_two, "A") == ("duplexed_again", ("CF01", "CF03"))
     assert without_one.second_copies_bytes == 4 * GIB
     assert without_one.arriving("CF03") == 4 * GIB
+    # CF02 must have room for CSQ_ADMIN alone, and CF03 for nothing: the group runs without new second copies.
+    assert [each.keep_bytes for each in found.white_space] == [0, GIB, 0]
+
+
+@pytest.mark.parametrize(
+    ("facilities", "remedy"),
+    [
+        ([cf("CF01")], "A second copy in another coupling facility would keep them."),
+        ([cf("CF01"), cf("CF02", "1G")], "A second copy, once it finds a place, would keep them."),
+    ],
+)
+def test_a_structure_that_says_duplex_already_is_not_told_to(facilities: list[Json], remedy: str) -> None:
+    queues = [{"name": "Q", "message_bytes": 100, "backlog": 50}]
+    found = answer(facilities, [structure("A", "4G", duplex="ENABLED", queues=queues)])
+    (said,) = [each.message for each in found.findings if each.code == "LOSS_MESSAGES_GONE"]
+    assert said.endswith(remedy)
 
 
 def test_structures_without_a_copy_come_before_new_second_copies() -> None:
@@ -253,6 +269,7 @@ def test_white_space_is_what_lost_its_only_copy_and_what_stays_is_where_it_was(
         assert one.white_space_bytes == sum(each.wanted.bytes_wanted for each in homeless)
         arrived = sum(one.arriving(name) for name in found.asked.facilities)
         assert arrived == one.white_space_bytes - one.missing_bytes + one.second_copies_bytes
+        assert sum(one.wanted_in(name) for name in found.asked.facilities) <= one.white_space_bytes
         for each in one.placed:
             kept = [name for name in before[each.wanted.structure] if name not in gone]
             assert list(each.now[: len(kept)]) == kept
