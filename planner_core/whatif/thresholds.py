@@ -745,10 +745,16 @@ def _margin_given_up(bench: _Bench, chosen: _Chosen, name: str, at: str) -> Iter
     last, whole = chosen.rules[-1], chosen.reserve.advised_threshold
     fits = chosen.ibm_threshold is not None
     if bench.asked.margin_percent is None and fits and last.is_on and last.threshold > whole:
+        if chosen.ibm_threshold is not None and last.threshold > chosen.ibm_threshold:
+            why = "since normal running allows no lower one"
+        elif chosen.capacity < bench.hold:
+            why = "since a lower one would not hold the backlog either"
+        else:
+            why = "as in IBM's example of 4 GB, since the fill model holds the backlog so"
         yield finding(
             "IBM_MARGIN_NOT_KEPT",
             f"With IBM's margin of {bench.choices['margin_percent']} % OFFLD3TH of {name} would be at most {float(whole):.1f}. It stays at "
-            f"{last.threshold}, as in IBM's example of 4 GB, since the fill model holds the backlog so.",
+            f"{last.threshold}, {why}.",
             field=f"{at}/offload/rules",
             structure=name,
         )

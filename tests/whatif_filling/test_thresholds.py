@@ -367,3 +367,21 @@ def test_lower_thresholds_never_hold_less(found: Document, one: int, two: int) -
         return load.messages_in_initsize(offload=True)
 
     assert capacity(min(one, two)) >= capacity(max(one, two))
+
+
+@pytest.mark.parametrize(
+    ("size", "hold", "typical", "expected"),
+    [
+        ("4G", MILLION, None, "since the fill model holds the backlog so"),
+        ("100M", 100_000, None, "since a lower one would not hold the backlog either"),
+        ("100M", 10_000, 20_000, "since normal running allows no lower one"),
+    ],
+)
+def test_the_reason_for_which_ibm_s_margin_is_given_up_is_the_one_that_holds(
+    size: str, hold: int, typical: int | None, expected: str
+) -> None:
+    document = plan_of(size, queue(message_bytes=2000, backlog=hold))
+    advice = ask(document) if typical is None else ask(document, typical=typical)
+    (said,) = [each.message for each in advice.findings if each.code == "IBM_MARGIN_NOT_KEPT"]
+    assert said.endswith(f"{expected}.")
+    assert ("BACKLOG_DOES_NOT_FIT" in codes(advice)) == ("either" in expected)
