@@ -44,7 +44,7 @@ def lines(found: FillingUp) -> Iterator[str]:
     storage = "INITSIZE" if found.asked.at == "initsize" else "SIZE"
     yield f"{found.structure.cfrm_name}, {storage} {format_mib(found.size_bytes)}: {found.arriving} messages arrive in {shown_minutes(found.end_minutes):g} minutes"
     for moment in found.moments:
-        yield f"{shown_minutes(moment.minutes):>10.1f} min  {moment.messages:>12} messages  {float(moment.usage_percent):5.1f} %  {moment.text}"
+        yield f"{shown_minutes(moment.minutes):>10.1f} min  {moment.messages:>12} messages  {math.ceil(moment.usage_percent * 10) / 10:5.1f} %  {moment.text}"
     if found.lasts_minutes is None:
         yield (
             "It would never be full: every queue stops at its MAXDEPTH."
@@ -52,7 +52,12 @@ def lines(found: FillingUp) -> Iterator[str]:
             else "It never fills."
         )
     else:
-        yield f"It would be full after {math.floor(found.lasts_minutes * 10) / 10:.1f} minutes, with {found.capacity} messages."
+        lasts = f"full after {math.floor(found.lasts_minutes * 10) / 10:.1f} minutes, with {found.capacity} messages."
+        yield (
+            f"It is {lasts}"
+            if found.full_minutes is not None
+            else f"If no queue's outage ended, it would be {lasts}"
+        )
     if last.pages:
         where = (
             "in each data set, if one queue manager puts everything"

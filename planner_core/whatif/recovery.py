@@ -294,12 +294,14 @@ def _findings(result: StructureResult, answer: StructureRecovery, settled: _Sett
         minutes = float(answer.recovery_s / _SECONDS_PER_MINUTE)
         goal = float(settled.goal_s / _SECONDS_PER_MINUTE)
         if answer.interval_minutes:
-            remedy = f"back it up every {floor_fraction(answer.interval_minutes)} minutes"
+            remedy = (
+                f"back it up every {floor_fraction(answer.interval_minutes * _TENTHS) / _TENTHS:g} minutes"
+            )
         else:
-            remedy = "no interval does: the backup alone takes longer to read. Read logs faster, or hold less"
+            remedy = "no interval is short enough, for the backup alone takes longer to read. Read logs faster, or hold less"
         yield finding(
             "RECOVERY_TOO_SLOW",
-            f"{name} takes {minutes:.1f} minutes to recover, and {goal:g} are allowed: {remedy}.",
+            f"{name} takes {minutes:.1f} minutes to recover, and may take {goal:g}: {remedy}.",
             field=f"{at}/recover",
             structure=name,
         )

@@ -92,7 +92,7 @@ def test_a_structure_that_takes_too_long_is_told_with_what_to_do() -> None:
     assert "back it up every" in finding.message
     never = recovery(document, RecoveryQuestion(recovery_minutes=Decimal(1)))
     finding = next(each for each in never.findings if each.code == "RECOVERY_TOO_SLOW")
-    assert "no interval does" in finding.message
+    assert "no interval is short enough" in finding.message
     assert "LOG_RATE_ASSUMED" in codes(never)
 
 

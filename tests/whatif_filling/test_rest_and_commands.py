@@ -109,7 +109,7 @@ def test_for_people_the_answers_are_lines(plan_file: str, capsys: pytest.Capture
     code, out, _ = run(capsys, "filling", plan_file, "--structure=APP1")
     assert code == 0
     assert "S is at MAXDEPTH(100000): puts to it fail with reason 2053" in out
-    assert "It would be full after" in out
+    assert "If no queue's outage ended, it would be full after" in out
     assert "warning: MAXDEPTH_DURING_OUTAGE" in out
     code, out, _ = run(capsys, "thresholds", plan_file, "--structure=APP1", "--typical=10")
     assert code == 0
@@ -204,3 +204,28 @@ def test_a_plan_that_cannot_exist_is_answered_with_its_findings(
     assert code == 1
     assert json.loads(out)["findings"][0]["code"] == "TOO_MANY_QUEUE_MANAGERS"
     assert "33" in err
+
+
+def test_a_structure_that_fills_during_the_outage_is_said_to_be_full(
+    plan_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = run(
+        capsys, "filling", plan_file, "--structure=APP1", "--outage-minutes=100000", "--rate-percent=1000"
+    )
+    assert "\nIt is full after " in out
+    assert "would be full" not in out
+
+
+def test_the_longest_interval_is_that_of_the_json_answer_and_none_where_no_interval_is_short_enough(
+    plan_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for minutes in (1, 60, 7):
+        _, said, _ = run(capsys, "recovery", plan_file, f"--recovery-minutes={minutes}")
+        _, out, _ = run(capsys, "recovery", plan_file, f"--recovery-minutes={minutes}", "--json")
+        for each in json.loads(out)["structures"]:
+            (line,) = [line for line in said.splitlines() if line.startswith(f"{each['structure']} ")]
+            longest = each["longest_interval_minutes"]
+            if longest:
+                assert line.endswith(f" {longest:.1f} min")
+            elif longest == 0:
+                assert line.endswith(" none")

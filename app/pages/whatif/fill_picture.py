@@ -348,7 +348,7 @@ def said(found: FillingUp) -> str:
     last = found.points[-1]
     words = f"{name} holds the {grouped(math.floor(last.messages))} messages of {end:g} minutes, {_up(found.usage_percent(last))} % full."
     if found.lasts_minutes is not None:
-        words += f" It would be full after {_tenth(found.lasts_minutes)} minutes."
+        words += f" If no queue's outage ended, it would be full after {_tenth(found.lasts_minutes)} minutes."
     if last.pages:
         words += f" {plain(found.offload_bytes(last))} are offloaded."
     return words
