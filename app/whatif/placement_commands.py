@@ -98,7 +98,7 @@ def _lose(arguments: argparse.Namespace) -> int:
         answer = loss_answer(read_plan(arguments.file), others, CurvesOfSettings(), at=arguments.at).as_json()
     except PlanRefused as refused:
         return _refused(arguments, refused)
-    return _give(arguments, answer, _loss_lines(answer))
+    return _give(arguments, answer, _loss_lines(answer), notes=True)
 
 
 def _upgrade(arguments: argparse.Namespace) -> int:
@@ -127,7 +127,7 @@ def _upgrade(arguments: argparse.Namespace) -> int:
         write(steps[arguments.fragment].fragment)
         return EXIT_OK
     answer = found.as_json()
-    return _give(arguments, answer, _upgrade_lines(answer))
+    return _give(arguments, answer, _upgrade_lines(answer), notes=False)
 
 
 def _refused(arguments: argparse.Namespace, refused: Any) -> int:  # noqa: ANN401 - the core is imported later
@@ -137,13 +137,15 @@ def _refused(arguments: argparse.Namespace, refused: Any) -> int:  # noqa: ANN40
     return EXIT_FINDINGS
 
 
-def _give(arguments: argparse.Namespace, answer: Mapping[str, Any], lines: Iterator[str]) -> int:
+def _give(
+    arguments: argparse.Namespace, answer: Mapping[str, Any], lines: Iterator[str], *, notes: bool
+) -> int:
     if arguments.json:
         write_json(answer)
     else:
         write("".join(f"{line}\n" for line in lines))
         for found in answer["findings"]:
-            if found["severity"] != "info":
+            if notes or found["severity"] != "info":
                 write(f"{found['severity']}: {found['code']}: {found['message']}\n  {found['source']}\n")
     return exit_code(answer["findings"], arguments.fail_on)
 
@@ -185,7 +187,7 @@ def _loss_lines(answer: Mapping[str, Any]) -> Iterator[str]:
         yield ""
         what = {"coupling_facility": "", "machine": "machine ", "site": "site "}[loss["kind"]]
         yield f"Without {what}{loss['lost']}: white space {_mib(loss['white_space_mib'])} MiB" + (
-            f", {_mib(loss['missing_mib'])} MiB of it missing" if loss["unplaced"] else ""
+            f", {_mib(loss['missing_mib'])} MiB of it without a place" if loss["unplaced"] else ""
         )
         moved = [each for each in loss["placements"] if each["action"] != "stays"]
         rows = [

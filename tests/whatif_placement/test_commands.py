@@ -45,7 +45,7 @@ def test_the_table_says_what_moves_and_what_finds_no_place(
     code, out, _ = run(capsys, "cf-loss", plan_file)
     assert code == 0
     lines = [" ".join(line.split()) for line in out.splitlines()]
-    assert "Without CF01: white space 7,168 MiB, 4,096 MiB of it missing" in lines
+    assert "Without CF01: white space 7,168 MiB, 4,096 MiB of it without a place" in lines
     assert "SQ03CSQ_ADMIN 1,024 moves CF02 only_candidate" in lines
     assert "SQ03A 4,096 no place" in lines
     assert "CF02 7,168 3,072 CF01" in lines
@@ -133,3 +133,12 @@ def test_a_plan_that_cannot_exist_fails_with_its_findings(
     assert code == 1
     assert [each["code"] for each in json.loads(out)["findings"]] == ["TOO_MANY_QUEUE_MANAGERS"]
     assert err.startswith("No such plan can exist.")
+
+
+def test_what_is_taken_to_fit_is_said_beside_the_table(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "plan.json"
+    unknown = [{"name": "CF01"}, {"name": "CF02"}]
+    path.write_text(json.dumps(document(unknown, [structure("A", "4G")])), encoding="utf-8")
+    assert "info: CF_STORAGE_NOT_STATED: The storage of CF01, CF02" in run(capsys, "cf-loss", path)[1]
