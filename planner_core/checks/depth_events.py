@@ -260,11 +260,35 @@ def _capacity(said: _Said, advice: DepthAdvice) -> Iterator[Finding]:
     yield from said.where(
         "NO_QDEPTHHI_SERVES",
         "maxdepth",
-        lambda case: bool(case.queue.maxdepth and case.messages and case.force.qdepthhi is None),
+        lambda case: bool(
+            case.queue.maxdepth
+            and case.messages
+            and case.force.qdepthhi is None
+            and not _is_low_in_the_way(case)
+        ),
         lambda case: (
             f"with MAXDEPTH({case.queue.maxdepth}) no QDEPTHHI from 1 on, and above QDEPTHLO, raises Queue Depth High before "
             f"the structure is at {_level(advice)}. {_rather(case)}"
         ),
+    )
+    yield from said.where(
+        "NO_QDEPTHHI_SERVES",
+        "qdepthlo",
+        _is_low_in_the_way,
+        lambda case: (
+            f"QDEPTHLO({case.queue.qdepthlo}) leaves no QDEPTHHI above it up to {limit('default_qdepthhi_percent')}, IBM's "
+            f"default, beyond which there is little warning. {_rather(case)}"
+        ),
+    )
+
+
+def _is_low_in_the_way(case: Case) -> bool:
+    """Whether QDEPTHLO stands where QDEPTHHI would be by default; MQ refuses a QDEPTHHI below it."""
+    queue = case.queue
+    return (
+        bool(case.messages)
+        and queue.qdepthhi is None
+        and (queue.qdepthlo or 0) >= limit("default_qdepthhi_percent")
     )
 
 

@@ -332,6 +332,12 @@ LINTS: list[tuple[str, Json, Json]] = [
     ("MAXDEPTH_ABOVE_CAPACITY", {"maxdepth": 220_742}, {"maxdepth": 220_741}),
     ("MAXDEPTHS_ABOVE_CAPACITY", {"maxdepth": 220_742}, {"maxdepth": 220_741}),
     ("NO_QDEPTHHI_SERVES", {"maxdepth": 13_402_101, "qdepthhi": None, "qdepthlo": None}, {"qdepthhi": None}),
+    ("NO_QDEPTHHI_SERVES", {"qdepthhi": None, "qdepthlo": 80}, {"qdepthhi": None, "qdepthlo": 79}),
+    (
+        "NO_QDEPTHHI_SERVES",
+        {"maxdepth": None, "qdepthhi": None, "qdepthlo": 90},
+        {"qdepthhi": 91, "qdepthlo": 90},
+    ),
 ]
 
 
