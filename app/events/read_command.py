@@ -146,7 +146,7 @@ def _set_lines(each: EventSet) -> Iterator[str]:
 def _member(member: Member, *, is_null: bool) -> str:
     message = member.message
     told = (
-        f"{_known(message.enqueued)} puts, {_known(message.dequeued)} gets in {_known(message.time_since_reset_s)} s, "
+        f"{_calls(message.enqueued, 'put')}, {_calls(message.dequeued, 'get')} in {_known(message.time_since_reset_s)} s, "
         f"HighQDepth {_known(message.high_depth)}"
     )
     if is_null:
@@ -155,6 +155,10 @@ def _member(member: Member, *, is_null: bool) -> str:
     if rate.puts is None or rate.gets is None:
         return f"{told}; no rate, the time is 0"
     return f"{told}; {float(rate.puts):.3g} puts/s, {float(rate.gets):.3g} gets/s"
+
+
+def _calls(value: int | None, what: str) -> str:
+    return "? " + what + "s" if value is None else _count(value, what)
 
 
 def _known(value: int | None) -> str:
