@@ -29,7 +29,7 @@ AT = "/api/v1/plans/{name}/scenarios"
 EXAMPLE = "sq03"
 EXAMPLE_TIME = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 EXAMPLE_CHANGES: dict[str, Any] = {"queue_managers": 6, "growth": {"percent_per_year": 10, "years": 2}}
-TAG = {"type": "string", "pattern": r'^"\d+\.\d+-scenario"$'}
+TAG = {"type": "string", "pattern": r'^"\d+\.\d+-scenario(-[a-z]+)?"$'}
 ETAG = {"ETag": {"description": "The strong validator of this state of the scenario.", "schema": TAG}}
 
 

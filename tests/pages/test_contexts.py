@@ -41,6 +41,12 @@ from app.pages.published.contexts import ContentsPage as ReferenceContents
 from app.pages.published.contexts import TablePage
 from app.pages.quick.routes import QuickPage
 from app.pages.running.routes import FromRunningPage, LintPage, MergePage, RunningPage, WhatRunsPage
+from app.pages.scenarios.routes import (
+    ScenarioComparePage,
+    ScenarioFormPage,
+    ScenarioReportPage,
+    ScenariosPage,
+)
 from app.pages.sheet.routes import SheetPage
 from app.pages.style.routes import StylePage
 from app.pages.uploads.routes import NewUploadPage, QsgMapPage, UploadPage, UploadsPage
@@ -97,6 +103,10 @@ CONTEXTS: dict[str, type[Page]] = {
     "running/made.html": FromRunningPage,
     "running/merge.html": MergePage,
     "sheet/sheet.html": SheetPage,
+    "scenarios/compare.html": ScenarioComparePage,
+    "scenarios/form.html": ScenarioFormPage,
+    "scenarios/list.html": ScenariosPage,
+    "scenarios/report.html": ScenarioReportPage,
     "style/style.html": StylePage,
     "uploads/list.html": UploadsPage,
     "uploads/map.html": QsgMapPage,
@@ -119,6 +129,10 @@ PLAN_PAGES = (
     "/plans/CONTEXTS/compare", "/plans/CONTEXTS/versions/1/print", "/plans/CONTEXTS/advice",
     "/plans/CONTEXTS/versions/1/structures/MYDATA", "/plans/CONTEXTS/versions/1/structures/MYDATA/filling",
     "/plans/CONTEXTS/versions/1/structures/MYDATA/thresholds",
+)  # fmt: skip
+SCENARIO_PAGES = (
+    "/plans/CONTEXTS/scenarios", "/plans/CONTEXTS/scenarios/new", "/plans/CONTEXTS/scenarios/compare?of=more",
+    "/plans/CONTEXTS/scenarios/more/report",
 )  # fmt: skip
 USAGE_PAGES = (
     "/usage/SQ03/APPLICATION1", "/usage/SQ03/APPLICATION1/queue?name=ORDERS.IN", "/usage/SQ03/plan", "/usage/SQ03/plan/into/CONTEXTS",
@@ -223,10 +237,12 @@ def test_the_pages_are_rendered_from_these_pairs(app: FastAPI, monkeypatch: pyte
         app, "PUT", "/api/v1/plans/CONTEXTS", read_text(example_text().encode()).model_dump(mode="json")
     )
     assert saved.status in {200, 201}
+    scenario = {"changes": {"queue_managers": 6}}
+    assert send_json(app, "PUT", "/api/v1/plans/CONTEXTS/scenarios/more", scenario).status in {200, 201}
     store(app, ten_days(days=2))
     upload = post_file(app, "text").json()["id"]
     store_night(app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
-    for address in (*PAGES, *PLAN_PAGES, *USAGE_PAGES, *NIGHT_PAGES, f"/uploads/{upload}"):
+    for address in (*PAGES, *PLAN_PAGES, *SCENARIO_PAGES, *USAGE_PAGES, *NIGHT_PAGES, f"/uploads/{upload}"):
         html(app, address)
     assert seen == {name: context for name, context in CONTEXTS.items() if name not in ANSWERS_TO_FORMS}
 

@@ -41,7 +41,7 @@ class ScenariosPage(Page):
     """The scenarios of a plan."""
 
     plan: Annotated[str, "Name of the plan"]
-    scenarios: Annotated[tuple[ScenarioSummary, ...], "By name"]
+    scenarios: Annotated[tuple[ScenarioSummary, ...], "All of them, by name"]
     most: Annotated[int, "How many can be compared"]
     said: Annotated[str, "What was done, or what is wrong with the choice; empty when nothing is"]
 
@@ -55,7 +55,7 @@ class ScenarioFormPage(Page):
     is_new: Annotated[bool, "Whether the scenario does not exist yet"]
     etag: Annotated[str, "What a change is made on top of; empty for a new one"]
     versions: Annotated[tuple[int, ...], "Versions of the plan, the newest first"]
-    form: Annotated[ScenarioForm, "The boxes"]
+    form: Annotated[ScenarioForm, "The boxes as they were typed"]
     problems: Annotated[tuple[FieldProblem, ...], "What is wrong and stands beside no box"]
     error: Annotated[str, "Why nothing was saved; empty when nothing is wrong"]
 
