@@ -103,6 +103,8 @@ class Route:
     deftype: str
     status_from: Literal["CHSTATUS", "CLUSQMGR", "nothing"]
     retries: Retries
+    is_state_unread: bool = False
+    """Whether a display says a state that was cut off or is none."""
     in_doubt: bool | None = None
     in_doubt_messages: int | None = None
     line: int = 0
@@ -180,8 +182,11 @@ class _Reading:
             self.rows += [(name, record) for record in found.records]
             self.problems += [TextProblem(text=name, line=p.line, message=p.message) for p in found.problems]
         self.left_out: Counter[str] = Counter()
+        self.unread: set[str] = set()
+        """Channels whose status says something that was not understood."""
 
     def displays(self) -> Displays:
+        self.rows = self._of_one()
         of = {kind: [(name, row) for name, row in self.rows if row.kind == kind] for kind in _KINDS}
         sender = self._sender(of)
         names = _Names(of["CLUSQMGR"])
@@ -211,6 +216,27 @@ class _Reading:
             route_index=_index((each.channel.queue_manager, each) for each in routes),
         )
 
+    def _of_one(self) -> list[tuple[str, Record]]:
+        """The rows of one queue manager: CMDSCOPE(*) has every member of a group answer, each about its own channels."""
+        answered = [row for _, row in self.rows if row.queue_manager]
+        if len({row.queue_manager for row in answered}) <= 1:
+            return self.rows
+        kinds = [
+            [row.queue_manager for row in answered if row.kind == kind]
+            for kind in ("CLUSQMGR", "QUEUE", "QMGR")
+        ]
+        alone = next((told[0] for told in kinds if len(set(told)) == 1), None)
+        own = alone or next(told[0] for told in (*kinds, [answered[0].queue_manager]) if told)
+        others = [(name, row) for name, row in self.rows if row.queue_manager not in (None, own)]
+        names = ", ".join(dict.fromkeys(str(row.queue_manager) for _, row in others))
+        name, first = others[0]
+        count = "1 row is an answer" if len(others) == 1 else f"{len(others)} rows are answers"
+        message = (
+            f"{count} of {names[:_SHOWN]}, about other channels: passed over. {own} is taken as the sender."
+        )
+        self.problems.append(TextProblem(text=name, line=first.line, message=message))
+        return [(name, row) for name, row in self.rows if row.queue_manager in (None, own)]
+
     def _sender(self, of: dict[str, list[tuple[str, Record]]]) -> str:
         """Who answered: QMGR says it, CLUSQMGR by its own receiver channel, else the framing."""
         for _, row in of["QMGR"]:
@@ -232,11 +258,14 @@ class _Reading:
         return found
 
     def _status(self, name: str, row: Record) -> Status | None:
-        text = row.text("STATUS")
+        text, channel = row.text("STATUS"), row.text("CHANNEL") or row.name
+        if "STATUS" in row.unclosed:
+            self.unread.add(channel)
         if text is None:
             return None
         status = Status.read(text)
         if status is None:
+            self.unread.add(channel)
             self._problem(name, row, "STATUS", f"STATUS({text[:_SHOWN]}) is no state of a channel: left out.")
         return status
 
@@ -269,6 +298,7 @@ class _Reading:
                 qmid=row.text("QMID") or "",
                 deftype=row.text("DEFTYPE") or "",
                 status_from="CHSTATUS" if now else "CLUSQMGR" if told else "nothing",
+                is_state_unread=not now and not told and channel in self.unread,
                 retries=self._retries(name, row, status),
                 in_doubt={"YES": True, "NO": False}.get(status.text("INDOUBT") or "") if status else None,
                 in_doubt_messages=self._number(name, status, "CURMSGS", None) if status else None,
@@ -384,7 +414,9 @@ class _Reading:
                 Basis.PUBLISHED,
             )
         silent = [
-            r.channel.name for r in routes if r.status_from == "nothing" and r.channel.queue_manager != sender
+            r.channel.name
+            for r in routes
+            if r.status_from == "nothing" and not r.is_state_unread and r.channel.queue_manager != sender
         ]
         if silent:
             shown = ", ".join(silent[:5]) + (f" and {len(silent) - 5} more" if len(silent) > 5 else "")  # noqa: PLR2004

@@ -48,6 +48,8 @@ _WORKS: Final = (Status.RUNNING, Status.INACTIVE)
 _TRIES: Final = (Status.STARTING, Status.BINDING, Status.INITIALIZING, Status.REQUESTING, Status.SWITCHING)
 _SYSTEM: Final = "SYSTEM."
 _SHOWN: Final = 5
+_ONE_PUT: Final = timedelta(seconds=1)
+"""Two stamps of one put differ by less; attempts are a second apart at least."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,7 +289,7 @@ class _Explaining:
         self.by_channel = {route.channel.name: route for route in reversed(displays.routes)}
         self.findings: list[Finding] = []
         self.differing: set[str] = set()
-        self.judged: dict[tuple[str, str, bool | None], Explained] = {}
+        self.judged: dict[tuple[str, str, bool | None, bool], Explained] = {}
         self.ranked: set[tuple[str, str]] = set()
         """Queues and channels whose messages would go elsewhere without a rank."""
         self.retries: dict[str, NextRetry | None] = {}
@@ -313,7 +315,7 @@ class _Explaining:
     def _note_evaluation(self, message: WaitingMessage) -> None:
         """Put times that were renewed show when the channel failed last."""
         channel = self._channel(message)
-        if message.put_at and _is_renewed(message):
+        if message.put_at and _is_renewed(message) and self._is_since(message.put_at):
             self.last[channel] = max(self.last.get(channel, message.put_at), message.put_at)
 
     def _channel(self, message: WaitingMessage) -> str:
@@ -346,7 +348,7 @@ class _Explaining:
             missing = words
         if missing or route is None:
             return replace(base, sentence=missing)
-        key = message.queue, channel, base.is_evaluated_since
+        key = message.queue, channel, base.is_evaluated_since, message.original_put_at is None
         if key not in self.judged:
             self.judged[key] = self._judged(base, route)
         alike = self.judged[key]
@@ -392,9 +394,14 @@ class _Explaining:
     def _evaluated(self, message: WaitingMessage) -> bool | None:
         if message.put_at is None:
             return None
-        if self.failed_at is not None:
-            return message.put_at >= self.failed_at
-        return _is_renewed(message) or None
+        if self.failed_at is None:
+            return _is_renewed(message) or None
+        if message.original_put_at is None:
+            return self._is_since(message.put_at)
+        return self._is_since(message.put_at) and _is_renewed(message)
+
+    def _is_since(self, at: datetime) -> bool:
+        return self.failed_at is None or at >= self.failed_at
 
     def _missing(self, message: WaitingMessage, channel: str, route: Route | None) -> str:
         """What the texts lack to judge a message; empty where nothing is."""
@@ -402,6 +409,8 @@ class _Explaining:
             return "The browse names no channel for it (CorrelId), nor a queue manager that one channel leads to."
         if route is None:
             return f"No DISPLAY CLUSQMGR row has channel {channel}: display CLUSQMGR(*) ALL at the sending queue manager."
+        if route.is_state_unread:
+            return f"The state of {channel} was cut off or is none that channels have (`problems` says where): display CHSTATUS(*) ALL again."
         if not message.queue:
             return (
                 "The browse does not say which queue it is for: the transmission queue header is not in the dump. Name the "
@@ -443,7 +452,11 @@ class _Explaining:
         if len(managers) == 1 and len(decision.candidates) == 1:
             words = (
                 f"Only one choice: {base.message.queue} has one instance that is known here, on {route.channel.queue_manager}. "
-                "It waits until that channel works."
+                + (
+                    f"{base.channel} is {status}: it waits to be sent."
+                    if status in _WORKS
+                    else "It waits until that channel works."
+                )
             )
             return replace(base, reason="only_choice", sentence=words)
         if status in _WORKS:
@@ -479,7 +492,7 @@ class _Explaining:
             more = f"; and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else ""
             words += f" Decided by {step.attribute}: {'; '.join(shown)}{more}."
         if base.is_evaluated_since:
-            words += " Its put time shows that it was looked at since."
+            words += f" {_looked_at(base.message)}."
         if route.channel.status is not Status.STOPPED and not equals:
             words += " Each attempt renews its put time and leaves it here."
         if step and step.id in _RANKS and not equals and self._rank_holds(decision, route):
@@ -509,8 +522,8 @@ class _Explaining:
         lead = f"Not re-driven yet: with the displays as they are, the next attempt sends it to {_list(goes_to)}."
         if base.is_evaluated_since:
             lead = (
-                f"Its put time shows that it was looked at since, and it stayed; with the displays as they are now, the next "
-                f"attempt sends it to {_list(goes_to)}."
+                f"{_looked_at(base.message, ', and it stayed')}; with the displays as they are now, the next attempt sends it to "
+                f"{_list(goes_to)}."
             )
         if status is Status.STOPPING:
             when = f"{base.channel} is STOPPING: what waits for it is re-driven before it has stopped."
@@ -649,8 +662,18 @@ class _Explaining:
 
 
 def _is_renewed(message: WaitingMessage) -> bool:
-    """Whether the put time was renewed since the application put it."""
-    return bool(message.put_at and message.original_put_at and message.put_at > message.original_put_at)
+    """Whether the put time was renewed since the application put it; within a second both are of one put."""
+    put_at, original = message.put_at, message.original_put_at
+    return bool(put_at and original and put_at - original >= _ONE_PUT)
+
+
+def _looked_at(message: WaitingMessage, and_what: str = "") -> str:
+    """What a put time later than the failure shows."""
+    if message.original_put_at is None:
+        return (
+            f"Its put time is later than the failure: it was looked at since{and_what}; or it was put since"
+        )
+    return f"Its put time shows that it was looked at since{and_what}"
 
 
 def _deciding(decision: Decision) -> str:

@@ -77,6 +77,41 @@ def test_only_the_current_status_of_a_sender_channel_counts() -> None:
     assert (route.channel.status, route.status_from) == (Status.RUNNING, "CLUSQMGR")
 
 
+@pytest.mark.parametrize("framing", ["runmqsc", "console"])
+def test_what_other_members_of_a_group_answer_is_about_their_own_channels(framing: Framing) -> None:
+    """DISPLAY CHSTATUS(*) CMDSCOPE(*): each member has a channel TO.A of its own."""
+    own = display(clusqmgr("A", STATUS="RUNNING"), qcluster("Q1", "A"), framing=framing, queue_manager="MQ1")
+    others = display(chstatus("A", "RUNNING"), framing=framing, queue_manager="MQ2")
+    mine = display(chstatus("A", "RETRYING"), framing=framing, queue_manager="MQ1")
+    found = read(own + others + mine)
+    (route,) = found.routes
+    assert (route.channel.status, found.queue_manager) == (Status.RETRYING, "MQ1")
+    assert [problem.message for problem in found.problems] == [
+        "1 row is an answer of MQ2, about other channels: passed over. MQ1 is taken as the sender."
+    ]
+    assert read(own + mine).problems == ()
+
+
+def test_of_displays_of_several_queue_managers_one_is_the_sender() -> None:
+    texts = [
+        display(clusqmgr("A", CLWLRANK=rank), queue_manager=name) for rank, name in ((0, "MQ1"), (1, "MQ2"))
+    ]
+    found = read(*texts)
+    assert [route.channel.rank for route in found.routes] == [0]
+    assert found.queue_manager == "MQ1"
+    assert len(found.problems) == 1
+
+
+def test_a_state_that_was_not_understood_is_not_inactive() -> None:
+    (route,) = read(display(clusqmgr("A", STATUS="RUNING"))).routes
+    assert route.is_state_unread
+    cut = read(display(clusqmgr("A")).replace("STATUS(RUNNING)", "STATUS(RUNN"))
+    assert cut.routes[0].is_state_unread
+    assert not any("INACTIVE" in each.what for each in cut.assumptions)
+    (known,) = read(display(clusqmgr("A", STATUS="RUNING"), chstatus("A", "STOPPED"))).routes
+    assert (known.is_state_unread, known.channel.status) == (False, Status.STOPPED)
+
+
 def test_a_channel_without_any_state_is_inactive_and_that_is_an_assumption() -> None:
     row = {key: value for key, value in clusqmgr("A").items() if key != "STATUS"}
     found = read(display(row))

@@ -344,6 +344,43 @@ def test_a_known_failure_tells_put_times_before_from_those_after() -> None:
     assert "it stayed" in found.messages[1].sentence
 
 
+def test_a_message_that_was_put_after_the_failure_was_not_looked_at_since() -> None:
+    displays = cluster(A={"STATUS": "RETRYING"}, B={})
+    put = "2026-11-21T12:01:00Z"
+    (found,) = whole(displays, waiting(put_at=put, original_put_at=put), failed_at=FAILED).messages
+    assert (found.reason, found.is_evaluated_since) == ("not_redriven", False)
+    assert "looked at since" not in found.sentence
+
+
+def test_a_put_time_from_before_the_failure_is_no_attempt_of_this_one() -> None:
+    displays = cluster(A={"STATUS": "RETRYING"}, B={})
+    row = waiting(put_at="2026-11-21T11:55:00Z", original_put_at="2026-11-21T11:00:00Z")
+    found = whole(displays, row, failed_at=FAILED, browsed_at=FAILED + timedelta(seconds=5))
+    assert found.channels[0].last_evaluated_at is None
+    assert found.channels[0].next_retry is not None
+    assert found.channels[0].next_retry.at == FAILED + timedelta(seconds=60)
+
+
+@pytest.mark.parametrize(("put", "renewed"), [("12:00:00.99", None), ("12:00:01", True)])
+def test_two_stamps_of_one_put_are_no_attempt(put: str, renewed: bool | None) -> None:
+    displays = cluster(A={"STATUS": "RETRYING"}, B={})
+    row = waiting(put_at=f"2026-11-21T{put}Z", original_put_at="2026-11-21T12:00:00Z")
+    assert one(displays, row).is_evaluated_since is renewed
+
+
+def test_where_the_state_of_its_channel_was_cut_off_nothing_is_claimed() -> None:
+    text = display(clusqmgr("A"), clusqmgr("B"), qcluster("Q1", "A"), qcluster("Q1", "B"))
+    displays = read_displays([("d", text.replace("STATUS(RUNNING)", "STATUS(RETRY", 1))])
+    found = one(displays, waiting())
+    assert found.reason == "unknown"
+    assert found.sentence.startswith("The state of TO.A was cut off")
+
+
+def test_one_choice_behind_a_channel_that_works_waits_to_be_sent() -> None:
+    found = one(cluster(A={}), waiting())
+    assert (found.reason, found.sentence[-38:]) == ("only_choice", " TO.A is RUNNING: it waits to be sent.")
+
+
 # When the next retry comes: SHORTRTY(10) SHORTTMR(60), then LONGTMR(1200).
 
 
