@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 from typing import Final, Literal
 
 PieceKind = Literal["blank", "remark", "jcl", "sequence", "word", "open", "close", "comma", "stray"]
@@ -31,6 +32,7 @@ _TOKEN = re.compile(
 VERBS: Final = frozenset({"STRUCTURE", "CF", "DATA", "DEFINE", "DELETE"})
 _OF_POLICY: Final = frozenset({"DEFINE", "DELETE"})
 _SHOWN_CHARACTERS: Final = 40
+_HIDES: Final = frozenset({"remark", "closed", "inside"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +119,34 @@ def read_policy_text(text: str) -> PolicyText:
     problems: list[TextProblem] = []
     pieces = tuple(_pieces(text, problems))
     reading = _Reading(pieces, problems)
-    statements = tuple(reading.statements())
-    problems.sort(key=lambda problem: problem.line)
-    return PolicyText(pieces, statements, tuple(problems))
+    statements, told = _of_cfrm(tuple(reading.statements()), problems)
+    return PolicyText(pieces, statements, tuple(sorted(told, key=lambda problem: problem.line)))
+
+
+def _of_cfrm(
+    statements: tuple[TextStatement, ...], problems: list[TextProblem]
+) -> tuple[tuple[TextStatement, ...], list[TextProblem]]:
+    """Without the statements of other couple data sets (LOGR has STRUCTURE as well), which other rules are for.
+
+    What is not closed there is told all the same: it may hide statements of the policy behind it.
+    """
+    kept: list[TextStatement] = []
+    others: list[tuple[int, float]] = []
+    for statement in statements:
+        if statement.verb == "DATA":
+            if others and others[-1][1] == inf:
+                others[-1] = (others[-1][0], statement.line)
+            if (statement.one("TYPE") or "CFRM") != "CFRM":
+                others.append((statement.line, inf))
+            kept.append(statement)
+        elif not others or others[-1][1] != inf:
+            kept.append(statement)
+    told = [
+        each
+        for each in problems
+        if each.kind in _HIDES or not any(start <= each.line < end for start, end in others)
+    ]
+    return tuple(kept), told
 
 
 def shown(text: str) -> str:
@@ -147,13 +174,20 @@ def _line_spans(text: str) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
+def has_sequence_number(line: str) -> bool:
+    """Whether a line has digits and nothing else from column 73 on, and no word that reaches into them."""
+    tail = line[SEQUENCE_AT:]
+    digits = tail.strip()
+    goes_on = line[SEQUENCE_AT - 1 : SEQUENCE_AT].strip() and tail[:1].strip()
+    return digits.isascii() and digits.isdigit() and not goes_on
+
+
 def _apart(text: str, lines: list[tuple[int, int]]) -> Iterator[_Span]:
     """What belongs to the records and not to the statements: JCL lines and sequence numbers."""
     for start, end in lines:
+        is_numbered = has_sequence_number(text[start:end])
         tail = text[start + SEQUENCE_AT : end]
         digits = tail.strip()
-        goes_on = text[start + SEQUENCE_AT - 1 : start + SEQUENCE_AT].strip() and tail[:1].strip()
-        is_numbered = digits.isascii() and digits.isdigit() and not goes_on
         kept_end = start + SEQUENCE_AT if is_numbered else end
         kept = text[start:kept_end]
         if kept.startswith("//") or kept.rstrip() == "/*":

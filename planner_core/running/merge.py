@@ -21,6 +21,7 @@ from planner_core.cfrm.text import (
     Piece,
     PolicyText,
     TextStatement,
+    has_sequence_number,
     read_policy_text,
     shown,
 )
@@ -519,7 +520,7 @@ def _edited(line: _Line) -> list[str]:
     if not line.edits:
         return [line.text]
     tail = line.text[SEQUENCE_AT:]
-    is_numbered = any(piece.kind == "sequence" for piece in read_policy_text(line.text).pieces)
+    is_numbered = has_sequence_number(line.text)
     text = line.text[:SEQUENCE_AT] if is_numbered else line.text
     had = len(text.rstrip())
     in_order = sorted(line.edits, key=lambda edit: (edit.start, edit.end, edit.is_statement))

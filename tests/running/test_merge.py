@@ -148,6 +148,45 @@ def test_keywords_of_the_last_statement_stay_with_it_when_structures_are_added(b
     assert merge(merged.text, made).text == merged.text
 
 
+OTHER_COUPLE_DATA_SETS = """\
+   DATA TYPE(SFM)
+   DEFINE POLICY NAME(SFM1) CONNFAIL(YES) REPLACE(YES)
+      SYSTEM NAME(*) ISOLATETIME(0)
+   DATA TYPE(LOGR)
+   DEFINE STRUCTURE NAME(SQ03APP1) LOGSNUM(1) MAXBUFSIZE(64000)
+   DEFINE LOGSTREAM NAME(A.B.C) STRUCTNAME(SQ03APP1)
+"""
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_statements_of_other_couple_data_sets_are_left_alone(is_first: bool) -> None:
+    policy = LAST_IS_OURS + "\n"
+    alone = merge(policy, result())
+    text = OTHER_COUPLE_DATA_SETS + policy if is_first else policy + OTHER_COUPLE_DATA_SETS
+    merged = merge(text, result())
+    wanted = OTHER_COUPLE_DATA_SETS + alone.text if is_first else alone.text + OTHER_COUPLE_DATA_SETS
+    assert merged.text == wanted
+    assert merged.policy_name == "PROD01"
+    assert {each.finding.code for each in merged.findings} == {each.finding.code for each in alone.findings}
+
+
+def test_what_is_not_closed_for_another_couple_data_set_may_hide_the_policy() -> None:
+    text = OTHER_COUPLE_DATA_SETS.replace("MAXBUFSIZE(64000)", "MAXBUFSIZE(64000") + LAST_IS_OURS
+    with pytest.raises(MergeRefused, match="damaged"):
+        merge(text, result())
+
+
+def test_the_number_of_a_line_that_opens_a_long_remark_stays_in_its_columns() -> None:
+    line = "   STRUCTURE NAME(SQ03APP1) SIZE(1M) PREFLIST(CF01,CF02)  /* OVER 2 OF"
+    numbered = [f"{line:<72}00000800", f"{'   THE LINES */':<72}00000900"]
+    text = "\n".join([*LAST_IS_OURS.splitlines()[:-1], *numbered, ""])
+    lines = merge(text, result()).text.splitlines()
+    at = next(number for number, each in enumerate(lines) if "00000800" in each)
+    assert lines[at] == f"{'   STRUCTURE NAME(SQ03APP1) SIZE(512M) PREFLIST(CF01,CF02)':<72}00000800"
+    assert lines[at + 1].strip() == "/* OVER 2 OF"
+    assert lines[at + 2] == numbered[1]
+
+
 def test_a_policy_that_the_text_does_not_have_is_not_another_one() -> None:
     with pytest.raises(MergeRefused, match="The text has no policy TEST01: it has PROD01"):
         merge(OLD, result(), policy_name="TEST01")
