@@ -125,6 +125,13 @@ def test_what_runs_as_planned_needs_no_command() -> None:
     assert [each.differences for each in found.structures] == [(), ()]
 
 
+def test_displays_in_lower_case_say_the_same() -> None:
+    asked = result(structures__0__size="768M", structures__0__initsize="400M")
+    shown = [display(duplexed=True, duplex="ENABLED"), ADMIN]
+    small = [each.lower() for each in shown]
+    assert commands(compare(asked, read_running(small))) == commands(compare(asked, read_running(shown)))
+
+
 def test_a_threshold_takes_effect_at_once_without_a_rebuild() -> None:
     found = compare(result(), read_running([display(), ADMIN]))
     assert commands(found) == [
