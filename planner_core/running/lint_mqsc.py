@@ -195,7 +195,8 @@ def _covered(command: Command) -> Iterator[LineFinding]:
     for rule, default in zip(_RULES, defaults, strict=True):
         over = _number(command, f"OFFLD{rule}TH")
         text = command.value(f"OFFLD{rule}SZ")
-        size = kib_to_bytes(int(default["size_over_kb"])) if text is None else _rule_size(text)
+        default_kb = 64 if command.value("OFFLOAD") == "DB2" else int(default["size_over_kb"])
+        size = kib_to_bytes(default_kb) if text is None else _rule_size(text)
         if command.value(f"OFFLD{rule}TH") is None:
             over = int(default["usage_over_percent"])
         if over is None or size is None:

@@ -117,11 +117,18 @@ CFSTRUCT_DEFAULTS: Final[Attributes] = {
     "DSBUFS": str(tables.constants("smds")["default_dsbufs"].value),
     "DSGROUP": "",
 }
-"""Of DEFINE CFSTRUCT: what an attribute is that is not given."""
+"""Of DEFINE CFSTRUCT: what an attribute is that is not given; `_cfstruct_defaults` where OFFLOAD(DB2) is."""
 QLOCAL_DEFAULTS: Final[Attributes] = {"DEFPSIST": "NO", "MAXMSGL": "4194304"}
 _SIZES: Final = re.compile(r"OFFLD[123]SZ|DSBLOCK")
 _WHOLE = re.compile(r"[0-9]{1,12}", re.ASCII)
 _SHARED: Final = ("SHARED", "")
+
+
+def _cfstruct_defaults(values: Attributes) -> Attributes:
+    """CFSTRUCT_DEFAULTS; with OFFLOAD(DB2) the rules are off, as IBM's syntax has it: OFFLD1SZ(32K/64K)."""
+    if values.get("OFFLOAD") != "DB2":
+        return CFSTRUCT_DEFAULTS
+    return {**CFSTRUCT_DEFAULTS, **{f"OFFLD{number}SZ": "64K" for number in (1, 2, 3)}}
 
 
 def same(key: str, one: str | None, other: str | None) -> bool:
@@ -248,7 +255,7 @@ class _Reading:
                     command.name, {**had, **values}, is_complete=bool(known and known.is_complete)
                 )
             else:
-                defaults = CFSTRUCT_DEFAULTS if command.kind == "CFSTRUCT" else QLOCAL_DEFAULTS
+                defaults = _cfstruct_defaults(values) if command.kind == "CFSTRUCT" else QLOCAL_DEFAULTS
                 objects[command.name] = MqObject(command.name, {**defaults, **values}, is_complete=True)
 
     def result(self) -> Running:

@@ -499,7 +499,7 @@ def _answer(bench: _Bench, chosen: _Chosen, said: Sequence[Finding]) -> Threshol
     compared = (
         setting,
         bench.setting("plan", given, chosen.bundles),
-        bench.setting("defaults", default_rules(), chosen.bundles),
+        bench.setting("defaults", default_rules(definition.offload.to), chosen.bundles),
         bench.setting("none", (), chosen.bundles),
     )
     shortfall = None if setting.holds else _shortfall(bench, chosen, setting)

@@ -385,3 +385,13 @@ def test_the_reason_for_which_ibm_s_margin_is_given_up_is_the_one_that_holds(
     (said,) = [each.message for each in advice.findings if each.code == "IBM_MARGIN_NOT_KEPT"]
     assert said.endswith(f"{expected}.")
     assert ("BACKLOG_DOES_NOT_FIT" in codes(advice)) == ("either" in expected)
+
+
+def test_ibm_s_defaults_with_db2_are_off_as_the_syntax_of_define_cfstruct_has_them() -> None:
+    advice = ask(
+        structure(
+            [queue(message_bytes=2000, backlog=1000)], initsize="100M", size="200M", offload={"to": "DB2"}
+        )
+    )
+    held = {each.name: each.capacity for each in advice.compared}
+    assert held["defaults"] == held["none"] < held["plan"]
