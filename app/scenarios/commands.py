@@ -15,6 +15,7 @@ from typing import Any
 from planner_core.errors import PlannerError
 
 EXIT_OK, EXIT_FINDINGS = 0, 1
+_NUMERIC = "+-0123456789"
 Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
 
 
@@ -303,13 +304,12 @@ def _said(value: object) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]], *, left: int = 1) -> Iterator[str]:
-    """Columns as wide as their longest entry; numbers to the right, but for the first `left` columns."""
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    """Columns as wide as their longest entry; those of numbers to the right, but for the first `left` columns."""
+    columns = range(len(rows[0]))
+    widths = [max(len(row[at]) for row in rows) for at in columns]
+    right = [at >= left and all(row[at][:1] in _NUMERIC for row in rows[1:] if row[at]) for at in columns]
     for row in rows:
-        cells = [
-            cell.rjust(width) if at >= left and cell[:1] in "+-0123456789" and cell else cell.ljust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
+        cells = [row[at].rjust(widths[at]) if right[at] else row[at].ljust(widths[at]) for at in columns]
         yield "  ".join(cells).rstrip()
 
 

@@ -44,9 +44,15 @@ MEASURED = {
     "/curves/{version}",
     "/forecasts/{qsg}/{structure}",
     "/nights/{run_id}",
+    "/plans/{name}/scenarios",
+    "/plans/{name}/scenarios/new",
+    "/plans/{name}/scenarios/compare",
+    "/plans/{name}/scenarios/{scenario}",
+    "/plans/{name}/scenarios/{scenario}/report",
+    "/plans/{name}/scenarios/{scenario}/edit",
 }
 """Pages of files that were read and of what a night made of them: tests/browser/uploads, usage, curves and night have such,
-keys and axe."""
+keys and axe. Scenarios have theirs in tests/browser/scenarios."""
 ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/cluster/decide": ("/cluster/decide", "/cluster/decide?example=orders-differ"),
     "/cluster/load": ("/cluster/load",),
