@@ -319,7 +319,12 @@ def _findings(
     }
     for each in lint_policy(merged, cfcc_level=None, queue_managers=None)[0]:
         is_new = (each.finding.code, each.finding.message) not in was
-        if (is_new and each.finding.severity != "info") or each.finding.code == "POLICY_REMARK_SWALLOWS":
+        is_ours = each.finding.severity == "error" and each.finding.structure in fields
+        if (
+            is_ours
+            or (is_new and each.finding.severity != "info")
+            or each.finding.code == "POLICY_REMARK_SWALLOWS"
+        ):
             yield each
 
 

@@ -87,6 +87,11 @@ def test_a_merged_policy_with_an_error_is_given_with_exit_code_1(
     out, err = capsys.readouterr()
     assert "MINSIZE(900M)" in out
     assert "error: MINSIZE_ABOVE_INITSIZE" in err
+    path.write_text(out, encoding="utf-8")
+    assert main(["merge", str(files / "plan.yaml"), "--policy", str(path)]) == 1
+    again = capsys.readouterr()
+    assert again.out == out
+    assert "error: MINSIZE_ABOVE_INITSIZE" in again.err
 
 
 def test_the_commands_of_a_diff_stand_in_order(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
