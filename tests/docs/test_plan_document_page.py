@@ -33,7 +33,10 @@ SECTIONS = {
     "Offload": ("structures offload", "/structures/0/offload"),
     "OffloadRule": ("structures offload rules", "/structures/0/offload/rules/0"),
     "Queue": ("structures queues", "/structures/0/queues/0"),
-    "QueueManagerRates": ("structures queues queue_manager_rates", "/structures/0/queues/0/queue_manager_rates/QM01"),
+    "QueueManagerRates": (
+        "structures queues queue_manager_rates",
+        "/structures/0/queues/0/queue_manager_rates/QM01",
+    ),
     "Cluster": ("clusters", "/clusters/0"),
     "ClusteredInstance": ("clusters instances", "/clusters/0/instances/0"),
     "ChannelEntry": ("clusters instances channels", "/clusters/0/instances/0/channels/0"),
@@ -90,8 +93,10 @@ def read_field(name: str, key: str, value: Json) -> Json:
     plan = read_object(placed(SECTIONS[name][1], key, value))
     found: Any = plan
     for step in filter(None, SECTIONS[name][1].split("/")):
-        if isinstance(found, list | dict):
-            found = found[int(step) if isinstance(found, list) else step]
+        if isinstance(found, list):
+            found = found[int(step)]
+        elif isinstance(found, dict):
+            found = found[step]
         else:
             found = getattr(found, step)
     return getattr(found, key)

@@ -45,7 +45,11 @@ PAGES: Mapping[str, int] = {
     "/cluster/explain?example=runmqsc": 200,
     "/cluster/explain?example=zos": 200,
     "/what-runs": 200,
-    **{f"/{page}{mark}": 200 for page in ("lint", "merge", "running", "plan-from-running") for mark in ("", "?example")},
+    **{
+        f"/{page}{mark}": 200
+        for page in ("lint", "merge", "running", "plan-from-running")
+        for mark in ("", "?example")
+    },
     "/whatif": 200,
     "/whatif/cf-loss": 200,
     "/whatif/upgrade": 200,
