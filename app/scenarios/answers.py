@@ -42,13 +42,13 @@ class NewScenarioRequest(ScenarioRequest):
 class DescribedScenario(ScenarioRequest):
     """As the description shows it."""
 
-    changes: Changes  # type: ignore[assignment]
+    changes: Changes
 
 
 class DescribedNewScenario(NewScenarioRequest):
     """As the description shows it."""
 
-    changes: Changes  # type: ignore[assignment]
+    changes: Changes
 
 
 class ScenarioSummaryAnswer(Answer):
