@@ -211,7 +211,7 @@ def _saved(request: Request, plan: str, scenario: str, typed: Mapping[str, str],
         version = _version(session, plan, typed.get("version", ""))
     etag = typed.get("etag", "")
     problems: Sequence[FieldProblem] = ()
-    error, status = "", 422
+    error = ""
     try:
         service.check_name(scenario)
         wanted = Wanted(
@@ -228,13 +228,13 @@ def _saved(request: Request, plan: str, scenario: str, typed: Mapping[str, str],
         error = f"Nothing was saved. {refused}"
     except ScenarioExists as refused:
         problems = (FieldProblem("/name", str(refused)),)
-        error, status = "Nothing was saved: the name is in use.", 409
+        error = "Nothing was saved: the name is in use."
     except (ScenarioConflict, ScenarioPreconditionRequired, ScenarioGone, TooManyScenarios) as refused:
-        error, status = str(refused), 412
+        error = str(refused)
     with database.session(writes=False) as session:
         return _form_page(
             request, session, plan, version, {**typed, "name": scenario}, scenario="" if is_new else scenario,
-            etag=etag, problems=problems, error=error, status_code=status,
+            etag=etag, problems=problems, error=error, status_code=422,
         )  # fmt: skip
 
 
