@@ -16,11 +16,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
 
+from app.cluster.commands import add as add_cluster
+from app.events.commands import add as add_events
 from app.jobs.commands import add as add_jobs
 from app.night.commands import add as add_night
 from app.plans.commands import add as add_plans
+from app.running.commands import add as add_running
+from app.scenarios.commands import add as add_scenarios
 from app.simulate_commands import add as add_simulate
 from app.smf_commands import add as add_smf
+from app.whatif.commands import add as add_whatif
 from planner_core.errors import SHOWN_PROBLEMS, DocumentInvalid, OutputRefused, PlannerError, PlanRefused
 from planner_core.findings import Finding, in_order
 from planner_core.provenance import plain_number
@@ -204,6 +209,7 @@ def _parser() -> argparse.ArgumentParser:
     plan.add_argument("file", metavar="FILE", help="the document; - for standard input")
     plan.add_argument("--output", choices=_OUTPUTS, default="json")
     plan.add_argument("--explain", action="store_true", help="with json: the explanation of every figure")
+    plan.add_argument("--depths", action="store_true", help="with json: advice on the depths of every queue")
     plan.add_argument(
         "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
     )
@@ -216,6 +222,11 @@ def _parser() -> argparse.ArgumentParser:
     add_night(command, _Parser)
     add_smf(command, _Parser)
     add_simulate(command)
+    add_events(command, _Parser)
+    add_cluster(command, _Parser)
+    add_whatif(command, _whole, _Parser)
+    add_running(command, _whole)
+    add_scenarios(command, _Parser)
 
     serve = command("serve", "Serve the web application.", _serve)
     serve.add_argument("--host", help="address to listen on (default: the settings', 127.0.0.1)")
@@ -387,7 +398,10 @@ def _plan(arguments: argparse.Namespace) -> int:
     try:
         result = evaluate(document, CurvesOfSettings(), compares=arguments.output == "json")
         if arguments.output == "json":
-            _out(json.dumps(result.as_json(explain=arguments.explain), indent=2) + "\n")
+            _out(
+                json.dumps(result.as_json(explain=arguments.explain, depths=arguments.depths), indent=2)
+                + "\n"
+            )
         else:
             text = render_output(arguments.output, result).text
             _report(result.findings)

@@ -14,13 +14,15 @@ from planner_core.errors import DocumentInvalid, FieldProblem, NotJson
 
 LARGEST_FILE_BYTES = 64 * 2**20
 EXAMPLE = "sq03.yaml"
+CLUSTERED = "inventory.yaml"
+"""A group among the destinations of a cluster."""
 _LARGEST_FLOW_BYTES = 2**20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def example_text() -> str:
-    """The example plan as it stands in its file, remarks included."""
-    return (resources.files("app") / "examples" / EXAMPLE).read_text(encoding="utf-8")
+def example_text(name: str = EXAMPLE) -> str:
+    """An example plan as it stands in its file, remarks included."""
+    return (resources.files("app") / "examples" / name).read_text(encoding="utf-8")
 
 
 def read_file(path: Path) -> PlanDocument:

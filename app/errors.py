@@ -36,6 +36,13 @@ from app.plans.errors import (
     PreconditionRequired,
     StoredOutputRefused,
 )
+from app.scenarios.errors import (
+    ScenarioConflict,
+    ScenarioExists,
+    ScenarioGone,
+    ScenarioNotFound,
+    ScenarioPreconditionRequired,
+)
 from app.templating import Page, render
 from app.uploads.errors import (
     FileGone,
@@ -103,6 +110,9 @@ PLAN_CHANGED = ProblemType("plan-changed", 412, "The plan is not what the reques
 PRECONDITION_REQUIRED = ProblemType(
     "precondition-required", 428, "The request must say which version it changes"
 )
+SCENARIO_NOT_FOUND = ProblemType("scenario-not-found", 404, "The plan has no such scenario")
+SCENARIO_EXISTS = ProblemType("scenario-exists", 409, "Another scenario of the plan has this name")
+SCENARIO_CHANGED = ProblemType("scenario-changed", 412, "The scenario is not what the request expects")
 UPLOAD_NOT_FOUND = ProblemType("upload-not-found", 404, "There is no such upload, job or entry")
 UPLOAD_INVALID = ProblemType("upload-invalid", 422, "The upload cannot be taken as it is")
 JOB_BUSY = ProblemType("job-busy", 409, "A job is under way")
@@ -115,7 +125,8 @@ UNEXPECTED = ProblemType("unexpected", 500, "The service failed unexpectedly")
 PROBLEM_TYPES = (
     REQUEST_INVALID, DOCUMENT_INVALID, PLAN_REFUSED, OUTPUT_REFUSED, OUT_OF_RANGE, INPUT_REFUSED, CROSS_ORIGIN,
     NOT_FOUND, METHOD_NOT_ALLOWED, REQUEST_TIMEOUT, CONTENT_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MISDIRECTED_REQUEST,
-    PLAN_NOT_FOUND, PLAN_NAME_INVALID, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, UPLOAD_NOT_FOUND,
+    PLAN_NOT_FOUND, PLAN_NAME_INVALID, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, SCENARIO_NOT_FOUND,
+    SCENARIO_EXISTS, SCENARIO_CHANGED, UPLOAD_NOT_FOUND,
     UPLOAD_INVALID, JOB_BUSY, REPORT_NOT_READY, FILE_GONE, INSUFFICIENT_STORAGE, DATABASE_UNAVAILABLE, UNEXPECTED,
 )  # fmt: skip
 
@@ -131,6 +142,11 @@ TYPE_OF_ERROR: dict[type[PlannerError], ProblemType] = {
     PlanConflict: PLAN_CHANGED,
     PreconditionRequired: PRECONDITION_REQUIRED,
     StoredOutputRefused: OUTPUT_REFUSED,
+    ScenarioNotFound: SCENARIO_NOT_FOUND,
+    ScenarioExists: SCENARIO_EXISTS,
+    ScenarioGone: SCENARIO_CHANGED,
+    ScenarioConflict: SCENARIO_CHANGED,
+    ScenarioPreconditionRequired: PRECONDITION_REQUIRED,
     UploadNotFound: UPLOAD_NOT_FOUND,
     JobNotFound: UPLOAD_NOT_FOUND,
     MappingNotFound: UPLOAD_NOT_FOUND,
@@ -217,7 +233,9 @@ def problem_of(error: PlannerError) -> Problem:
     elif findings:
         against = [finding for finding in findings if finding.severity == "error"]
         errors = tuple(FieldProblem(field=f.field or "", message=f.message) for f in against)
-    if isinstance(error, (PlanConflict, PreconditionRequired)):
+    if isinstance(
+        error, (PlanConflict, PreconditionRequired, ScenarioConflict, ScenarioPreconditionRequired)
+    ):
         current = {"version": error.current.number, "etag": error.current.etag}
         return Problem(kind, str(error), current=current, headers={"etag": error.current.etag})
     stored: tuple[dict[str, Any], ...] = getattr(error, "stored_findings", ())

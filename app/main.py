@@ -15,9 +15,15 @@ from starlette.middleware import Middleware
 
 from app import api_docs, chart_script, errors, openapi, pages
 from app.answers import HealthAnswer
+from app.cluster import description as cluster_description
+from app.cluster import explaining_answers as waiting_description
+from app.cluster import explaining_routes as waiting
+from app.cluster import routes as cluster
 from app.compression import Compression
 from app.curves import routes as curves
 from app.db import Database, DatabaseUnusable, database_url
+from app.events import description as events_description
+from app.events import routes as events
 from app.head_requests import HeadAsGet
 from app.jobs import routes as jobs
 from app.jobs.watcher import Watcher
@@ -27,6 +33,10 @@ from app.plans import description as plans_description
 from app.plans import routes as plans
 from app.plans import service as plan_store
 from app.reference import api as reference_api
+from app.running import answers as running_answers
+from app.running import routes as running
+from app.scenarios import description as scenarios_description
+from app.scenarios import routes as scenarios
 from app.security.body import BoundedBody, Streams
 from app.security.headers import SecurityHeaders
 from app.security.hosts import AllowedHosts
@@ -38,6 +48,8 @@ from app.templating import STATIC_DIR
 from app.uploads import description as uploads_description
 from app.uploads import routes as uploads
 from app.usage import routes as usage
+from app.whatif import placement_description, structure_answers, structure_routes
+from app.whatif import routes as whatif
 from planner_core import CORE_VERSION
 
 DATABASE_ANSWERS_WITHIN_S = 2
@@ -111,15 +123,33 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.watcher = Watcher(app.state.database, settings)
     app.state.schedule = Schedule(app.state.database, settings, on_queued=app.state.watcher.poke)
     errors.install(app)
-    openapi.install(app, plans_description.add, uploads_description.add)
+    openapi.install(
+        app,
+        plans_description.add,
+        uploads_description.add,
+        events_description.add,
+        cluster_description.add,
+        running_answers.add,
+        waiting_description.add,
+        placement_description.add,
+        structure_answers.add,
+        scenarios_description.add,
+    )
     for router in (
         sizing.router,
         plans.router,
+        scenarios.router,
         uploads.router,
         jobs.router,
         usage.router,
         curves.router,
         night.router,
+        events.router,
+        cluster.router,
+        waiting.router,
+        whatif.router,
+        running.router,
+        structure_routes.router,
         health,
         reference_api.router,
         api_docs.router,

@@ -41,6 +41,10 @@ TAGS = [
     {"name": "plans", "description": "A plan document in, a result or a text out. Nothing is stored."},
     {"name": "stored plans", "description": "Plans that are kept, with all their versions."},
     {
+        "name": "scenarios",
+        "description": "Named changes of a stored plan: kept with what they led to, compared, reported.",
+    },
+    {
         "name": "uploads",
         "description": "Dumps, tables and displays, read into the usage history by jobs, and what was found in them.",
     },
@@ -55,6 +59,19 @@ TAGS = [
     {
         "name": "nightly runs",
         "description": "The job that fits, forecasts and finds, every night or now, and its report.",
+    },
+    {"name": "what if", "description": "Questions about a plan document. Nothing is stored."},
+    {
+        "name": "depth events",
+        "description": "Queue depth events of shared queues: who writes which message, what switches.",
+    },
+    {
+        "name": "clusters",
+        "description": "Where a cluster sends its messages, step by step, and what that puts on structures.",
+    },
+    {
+        "name": "what runs",
+        "description": "Policies, MQSC and displays of today: checked, merged with a plan, compared, made into a plan.",
     },
     {"name": "reference", "description": "The published tables on which every figure rests."},
     {"name": "service", "description": "The service itself."},
@@ -92,6 +109,13 @@ EXPLAIN = {
     "required": False,
     "schema": {"type": "boolean", "default": False},
     "description": "Say behind every figure where it comes from.",
+}
+DEPTHS = {
+    "name": "depths",
+    "in": "query",
+    "required": False,
+    "schema": {"type": "boolean", "default": False},
+    "description": "Advise on MAXDEPTH, QDEPTHHI and QDEPTHLO of every queue.",
 }
 
 ANSWERED: tuple[tuple[str, str | None], ...] = (
@@ -197,9 +221,7 @@ def build(app: FastAPI) -> dict[str, Any]:
         operation = description["paths"][path]["post"]
         answers = dict(_answers(kind))
         operation["requestBody"]["content"][JSON]["examples"] = {
-            name: {"summary": example.summary, "value": example.document}
-            for name, example in examples().items()
-            if name in answers
+            name: example for name, example in plan_examples().items() if name in answers
         }
         (answer,) = operation["responses"]["200"]["content"].values()
         answer["examples"] = answers
@@ -209,6 +231,13 @@ def build(app: FastAPI) -> dict[str, Any]:
             message = f"two schemas are called {name}"
             raise ValueError(message)
     return description
+
+
+def plan_examples() -> dict[str, Any]:
+    """The example plans, for an address that takes a plan document."""
+    return {
+        name: {"summary": example.summary, "value": example.document} for name, example in examples().items()
+    }
 
 
 def install(app: FastAPI, *more: Callable[[dict[str, Any]], None]) -> None:

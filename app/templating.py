@@ -55,6 +55,7 @@ SITE = Site(
     nav=(
         NavItem("calculator", "/", "Calculator"),
         NavItem("plans", "/plans", "Plans"),
+        NavItem("whatif", "/whatif", "What if"),
         NavItem("uploads", "/uploads", "Uploads"),
         NavItem("usage", "/usage", "Usage"),
         NavItem("forecasts", "/forecasts", "Forecasts"),
@@ -130,10 +131,13 @@ def environment() -> Environment:
         mib_bare=mib_bare,
         mib_signed=mib_signed,
         kib_bare=kib_bare,
+        kib_signed=kib_signed,
         when=when,
         compact=compact,
         path=quote,
         number=number,
+        short=short,
+        signed=signed,
         percent=percent,
         percent_bare=percent_bare,
         own_page=own_page,
@@ -211,6 +215,11 @@ def kib_bare(value_kib: int, digits: int = 1) -> Markup:
     return mib_bare(kib_to_bytes(value_kib), digits)
 
 
+def kib_signed(value_kib: int, digits: int = 1) -> Markup:
+    """A difference of KiB as MiB with its sign, without the unit."""
+    return mib_signed(kib_to_bytes(value_kib), digits)
+
+
 def when(value: datetime) -> Markup:
     """A time in UTC, to the minute."""
     known = value.astimezone(UTC)
@@ -269,6 +278,27 @@ def number(value: int | float | Decimal | Fraction | str) -> Markup | str:
             return group_digits(f"{float(value):.4f}".rstrip("0").rstrip("."))
         return count(value.numerator)
     return group_digits(format(value, "f") if isinstance(value, (float, Decimal)) else str(value))
+
+
+def short(value: float, digits: int = 2) -> Markup:
+    """A number with few digits after the point, and none that are nought.
+
+    >>> short(714.5), short(12.0)
+    (Markup('<span class="n">714.5</span>'), Markup('<span class="n">12</span>'))
+    """
+    text = f"{value:.{digits}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return group_digits("0" if text == "-0" else text)
+
+
+def signed(value: float, digits: int = 2) -> Markup:
+    """The same with its sign; nothing that rounds to nought has one.
+
+    >>> signed(0.4)
+    Markup('+<span class="n">0.4</span>')
+    """
+    shown = short(value, digits)
+    return Markup("+{}").format(shown) if value > 0 and round(value, digits) else shown
 
 
 def plain(value_bytes: int) -> str:

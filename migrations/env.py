@@ -9,6 +9,7 @@ from app.db import Base, Database, database_url
 from app.jobs import models as jobs
 from app.night import models as night
 from app.plans import models as plans
+from app.scenarios import models as scenarios
 from app.settings import Settings
 from app.uploads import models as uploads
 from app.usage import models as usage
@@ -19,7 +20,7 @@ TABLES = (
     plans.Plan, plans.PlanVersion, plans.PlanOutput, uploads.Upload, uploads.QsgMapping, jobs.JobRun,
     usage.MeasuredStructure, usage.MeasuredQueue, usage.HourlyStructureUsage, usage.HourlySmdsUsage,
     usage.HourlyQueueUsage, night.NightlyRun, night.FittedCurve, night.Forecast, night.ForecastScore,
-    night.NightFinding, night.DailyStructureUsage, night.CfLevel,
+    night.NightFinding, night.DailyStructureUsage, night.CfLevel, scenarios.Scenario,
 )  # fmt: skip
 
 

@@ -18,10 +18,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
+from operator import mul
 from typing import NamedTuple
 
 from planner_core.errors import OutOfRange
@@ -214,6 +215,77 @@ def demand_of(
         taken=tuple(taken),
         mean_elements=mean_elements,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What one message of each queue takes, by band, so that several backlogs of the same queues are soon added up.
+
+    `bands` has of each queue messages, elements and pages, and `elements` those of all bands, in parts of `scale`;
+    `spread` are the places of the queues with a distribution of sizes.
+    """
+
+    edges: tuple[int, ...]
+    scale: int
+    bands: tuple[tuple[tuple[int, int, int], ...], ...]
+    elements: tuple[int, ...]
+    spread: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls,
+        sizes: Sequence[int | SizeDistribution],
+        *,
+        edges: tuple[int, ...],
+        header_bytes: int,
+        page_bytes: int,
+        page_header_bytes: int,
+    ) -> Units:
+        """Of queues with these message sizes; the arguments are those of `demand_of`."""
+        scale = 1 if all(isinstance(each, int) for each in sizes) else _SCALE
+        two = model_constant("offloaded_message_elements")
+        found: list[tuple[tuple[int, int, int], ...]] = []
+        for each in sizes:
+            if isinstance(each, int):
+                elements = elements_for(each, header_bytes=header_bytes)
+                pages = ceil_div(each + page_header_bytes, page_bytes)
+                bands = [(0, 0, 0)] * (len(edges) + 1)
+                bands[bisect_left(edges, each)] = (scale, elements * scale, pages * scale)
+            else:
+                bands = scaled_shares(each, edges, header_bytes, page_bytes, page_header_bytes)
+            bands[-1] = (bands[-1][0], two * bands[-1][0], bands[-1][2])
+            found.append(tuple(bands))
+        return cls(
+            edges,
+            scale,
+            tuple(found),
+            tuple(sum([elements for _, elements, _ in bands]) for bands in found),
+            tuple(place for place, each in enumerate(sizes) if not isinstance(each, int)),
+        )
+
+    def demand(self, counts: Sequence[int]) -> Demand:
+        """So many messages of each queue: what `demand_of` makes of them."""
+        messages, elements, pages = ([0] * (len(self.edges) + 1) for _ in range(3))
+        for count, bands in zip(counts, self.bands, strict=True):
+            for band, (share, its_elements, its_pages) in enumerate(bands):
+                if share or its_elements:
+                    messages[band] += count * share
+                    elements[band] += count * its_elements
+                    pages[band] += count * its_pages
+        return Demand(
+            messages=sum(counts),
+            elements=ceil_div(sum(elements), self.scale),
+            bands=tuple(map(Band, (-1, *self.edges), messages, elements, pages)),
+            scale=self.scale,
+            taken=tuple(map(mul, counts, self.elements)),
+            mean_elements={place: self.elements[place] for place in self.spread},
+        )
+
+    def one(self, place: int) -> Demand:
+        """One message of the queue at this place alone."""
+        its = slice(place, place + 1)
+        spread = (0,) if place in self.spread else ()
+        return replace(self, bands=self.bands[its], elements=self.elements[its], spread=spread).demand((1,))
 
 
 def scaled_shares(

@@ -7,12 +7,14 @@ statement except as the one value it stands for.
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import (
@@ -27,6 +29,14 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from planner_core import names, tables
+from planner_core.cluster.entries import (
+    ChannelEntry,
+    InstanceEntry,
+    MqName,
+    check_instances,
+    check_sender,
+    choice,
+)
 from planner_core.demand import SizeDistribution
 from planner_core.errors import DocumentInvalid, FieldProblem, NameSyntax, NotJson, SizeSyntax
 from planner_core.limits import limit
@@ -40,6 +50,8 @@ _SHOWN = 20
 _MOST_DIGITS = 15
 """A number that is kept as JSON keeps it: more digits would be lost."""
 _NOTHING = object()
+_MOST_CLUSTER_CHANNELS = 200
+"""In all clusters of a plan: what each of them brings when it fails is worked out."""
 
 
 def _refuse(message: str) -> NoReturn:
@@ -117,11 +129,14 @@ _SIZE_WITH_UNIT_SCHEMA = WithJsonSchema(
 _AS_SIZE = PlainSerializer(format_size, return_type=str, when_used="json-unless-none")
 _LARGEST_STRUCTURE = limit("largest_policy_size_mib") * MIB
 _LARGEST_CF = 64 * _LARGEST_STRUCTURE
+_LARGEST_SCM = 16 * _LARGEST_STRUCTURE
 _LARGEST_MESSAGE = limit("largest_message_bytes")
 
 StructureSize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_STRUCTURE), _AS_SIZE, _SIZE_SCHEMA]
 MinSize = Annotated[int, _size(lowest_kib=0, highest_bytes=_LARGEST_STRUCTURE), _AS_SIZE, _SIZE_SCHEMA]
 FacilitySize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_CF), _AS_SIZE, _SIZE_SCHEMA]
+Occupied = Annotated[int, _size(lowest_kib=0, highest_bytes=_LARGEST_CF), _AS_SIZE, _SIZE_SCHEMA]
+ScmSize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_SCM), _AS_SIZE, _SIZE_SCHEMA]
 RuleSize = Annotated[
     int, _size(lowest_kib=0, highest_bytes=64 * KIB, bare=None), _AS_SIZE, _SIZE_WITH_UNIT_SCHEMA
 ]
@@ -190,6 +205,9 @@ Threshold = Annotated[int, Field(ge=0, le=100)]
 PrefList = Annotated[list[CfName], Field(max_length=8)]
 ExclList = Annotated[list[StructureName], Field(max_length=8)]
 Duplex = Literal["DISABLED", "ALLOWED", "ENABLED"]
+Switch = Literal["ENABLED", "DISABLED"]
+MaxDepth = Annotated[int, Field(ge=0, le=limit("largest_maxdepth"))]
+DuplexSite = Literal["ANYSITE", "SAMESITE", "SAMESITEONLY", "CROSSSITE"]
 
 
 def _not_boolean(value: object) -> object:
@@ -227,6 +245,10 @@ class GivenStructure(BaseModel):
     )
     exclist: ExclList = Field(default_factory=list)
     duplex: Duplex = "DISABLED"
+    duplex_site: Annotated[
+        DuplexSite | None, Field(description="Second value of DUPLEX: the site of the second copy.")
+    ] = None
+    enforce_order: Annotated[bool, Field(description="ENFORCEORDER(YES): PREFLIST is not reordered.")] = False
 
 
 class Admin(GivenStructure):
@@ -279,6 +301,24 @@ class CouplingFacility(BaseModel):
     partition: Annotated[str, _coded("PARTITION", longest=2, alphabet=_HEX, example="0F")] | None = None
     cpcid: Annotated[str, _coded("CPCID", longest=2, alphabet=_HEX, example="00")] | None = None
     dumpspace: FacilitySize | None = None
+    occupied: Annotated[
+        Occupied | None, Field(description="Storage that structures outside of this plan take.")
+    ] = None
+    scm: Annotated[FacilitySize | None, Field(description="Storage-class memory of the CF.")] = None
+
+
+class Scm(BaseModel):
+    """Storage-class memory of a structure: how much it may use, and the CF storage that this takes beside it."""
+
+    model_config = _MODEL
+    max_size: Annotated[ScmSize | None, Field(description="SCMMAXSIZE.")] = None
+    algorithm: Annotated[Literal["KEYPRIORITY1"], Field(description="SCMALGORITHM.")] = "KEYPRIORITY1"
+    augmented: Annotated[
+        Occupied | None,
+        Field(
+            description="CF storage for augmented space when all of it is used, from CFSizer or D XCF,STR."
+        ),
+    ] = None
 
 
 class OffloadRule(BaseModel):
@@ -339,6 +379,20 @@ def _message_bytes(value: object) -> object:
     return value
 
 
+class QueueManagerRates(BaseModel):
+    """What one queue manager puts on a queue and gets from it in normal times [messages/s]."""
+
+    model_config = _MODEL
+    put_rate_per_s: Rate = Decimal(0)
+    get_rate_per_s: Rate = Decimal(0)
+
+
+_RatesByName = Annotated[
+    dict[QueueManagerName, QueueManagerRates] | None,
+    Field(max_length=limit("queue_managers_per_group")),
+]
+
+
 class Queue(BaseModel):
     """A shared queue, with its backlog or the rate and outage that make it."""
 
@@ -360,6 +414,24 @@ class Queue(BaseModel):
     isolation: Annotated[
         Annotated[str, _named(names.label, example="PCI"), Field(min_length=1, max_length=32)] | None,
         Field(description="A label; queues with different labels must not share a structure or a CF."),
+    ] = None
+    maxdepth: MaxDepth | None = None
+    qdepthhi: Annotated[Threshold | None, Field(description="Percent of MAXDEPTH.")] = None
+    qdepthlo: Annotated[Threshold | None, Field(description="Percent of MAXDEPTH.")] = None
+    qdphiev: Switch | None = None
+    qdploev: Switch | None = None
+    qdpmaxev: Switch | None = None
+    qsvciev: Annotated[
+        Literal["NONE", "OK", "HIGH"] | None, Field(description="Has no effect on a shared queue.")
+    ] = None
+    curdepth: Annotated[MaxDepth | None, Field(description="CURDEPTH when the switches were displayed.")] = (
+        None
+    )
+    get_rate_per_s: Annotated[
+        Rate | None, Field(description="Messages got in normal times; with put_rate_per_s.")
+    ] = None
+    queue_manager_rates: Annotated[
+        _RatesByName, Field(description="Puts and gets by queue manager, as measured.")
     ] = None
 
 
@@ -383,8 +455,17 @@ class Structure(BaseModel):
     )
     exclist: ExclList = Field(default_factory=list)
     duplex: Duplex = "DISABLED"
+    duplex_site: Annotated[
+        DuplexSite | None, Field(description="Second value of DUPLEX: the site of the second copy.")
+    ] = None
+    enforce_order: Annotated[bool, Field(description="ENFORCEORDER(YES): PREFLIST is not reordered.")] = False
+    scm: Scm = Field(default_factory=Scm)
     offload: Offload = Field(default_factory=Offload)
     size_with_offload: bool = False
+    event_target_percent: Annotated[
+        Annotated[int, Field(ge=1, le=100)] | None,
+        Field(description="Queue Depth High events are to come before the structure is this full."),
+    ] = None
     queues: list[Queue] = Field(default_factory=list)
 
 
@@ -412,6 +493,48 @@ class Acknowledgement(BaseModel):
     reason: Annotated[str, _named(names.reason, example="agreed"), Field(min_length=1, max_length=500)]
 
 
+class ClusteredInstance(InstanceEntry):
+    """An instance of a clustered queue, and what its consumers take."""
+
+    shared: Annotated[bool, Field(description="It is a shared queue of this group.")] = False
+    get_rate_per_s: Annotated[
+        Rate | None, Field(description="What the consumers at this queue manager take at most.")
+    ] = None
+
+
+class Cluster(BaseModel):
+    """What one sender puts to a clustered queue, and who hosts the queue."""
+
+    model_config = _MODEL
+    name: Annotated[MqName, Field(description="Name of the cluster.")]
+    queue: QueueName
+    sender: Annotated[MqName | None, Field(description="Queue manager that chooses.")] = None
+    rate_per_s: Rate
+    not_fixed_percent: Annotated[
+        Decimal,
+        _number(lowest=0, highest=100),
+        _AS_NUMBER,
+        _number_schema(0, 100),
+        Field(description="Messages that are not bound to their destination."),
+    ] = Decimal(100)
+    mode: Literal["seed", "ibm"] = "seed"
+    clwluseq: Annotated[
+        Literal["LOCAL", "ANY"], choice("LOCAL", "ANY"), Field(description="Of the sender's own instance.")
+    ] = "LOCAL"
+    hbint: Annotated[int, Field(ge=0, le=999_999, description="Heartbeat interval of the channels.")] = 300
+    detect_seconds: Annotated[
+        Annotated[int, Field(ge=0, le=10**6)] | None,
+        Field(description="Until a failed channel is noticed; absent: from HBINT."),
+    ] = None
+    outage_minutes: Annotated[
+        Minutes | None, Field(description="How long a destination is away; absent: that of the queue.")
+    ] = None
+    return_rate_per_s: Annotated[
+        Rate | None, Field(description="Rate at which a channel that is back delivers what waited.")
+    ] = None
+    instances: Annotated[list[ClusteredInstance], Field(min_length=1, max_length=64)]
+
+
 class PlanDocument(BaseModel):
     """The plan of one queue-sharing group."""
 
@@ -425,6 +548,10 @@ class PlanDocument(BaseModel):
         ),
     ]
     cfcc_level: Annotated[CfccLevel, Field(description="CF control code level; not MQ's CFLEVEL.")] = 25
+    perfmev: Annotated[
+        Switch | dict[QueueManagerName, Switch] | None,
+        Field(description="PERFMEV of all queue managers, or of each by name."),
+    ] = None
     curve: Literal["published"] | FittedCurve = "published"
     growth: Growth = Field(default_factory=Growth)
     headroom_percent: Percent = Decimal(10)
@@ -435,6 +562,9 @@ class PlanDocument(BaseModel):
     coupling_facilities: Annotated[list[CouplingFacility], Field(max_length=64)] = Field(default_factory=list)
     structures: list[Structure] = Field(default_factory=list)
     acknowledged: Annotated[list[Acknowledgement], Field(max_length=1000)] = Field(default_factory=list)
+    clusters: Annotated[list[Cluster], Field(max_length=32)] = Field(
+        default_factory=list, description="Clusters that send to the group's shared queues."
+    )
 
     @property
     def queue_manager_count(self) -> int:
@@ -448,9 +578,14 @@ _MODELS: tuple[type[BaseModel], ...] = (
     System,
     Policy,
     CouplingFacility,
+    Scm,
     Offload,
+    QueueManagerRates,
     Queue,
     Structure,
+    ChannelEntry,
+    ClusteredInstance,
+    Cluster,
     PlanDocument,
 )
 
@@ -464,6 +599,39 @@ def json_schema() -> dict[str, Any]:
             place["properties"][name]["default"] = default
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
     return {**head, "title": "cfplan plan document"}
+
+
+def with_new_keys(document: dict[str, Any]) -> dict[str, Any]:
+    """A document as it was stored, with the keys that came later at their defaults.
+
+    So that an old document and a new one differ in what somebody wrote, and in nothing else. It is not checked again.
+    """
+    schema = _schema_once()
+    found = _filled(document, schema, schema["$defs"])
+    return found if isinstance(found, dict) else document
+
+
+@cache
+def _schema_once() -> dict[str, Any]:
+    return json_schema()
+
+
+def _filled(value: object, schema: dict[str, Any], known: dict[str, Any]) -> object:
+    """A value with what its schema has defaults for."""
+    branches = [schema, *schema.get("anyOf", ())]
+    if isinstance(value, dict):
+        named = next((each["$ref"] for each in branches if "$ref" in each), None)
+        shape = known[named.rpartition("/")[2]] if named else schema
+        properties = shape.get("properties")
+        if properties is None:  # a map whose keys are names
+            return value
+        found = {key: _filled(each, properties.get(key, {}), known) for key, each in value.items()}
+        missing = {key: each for key, each in properties.items() if key not in value and "default" in each}
+        return found | {key: copy.deepcopy(each["default"]) for key, each in missing.items()}
+    if isinstance(value, list):
+        items: dict[str, Any] = next((each["items"] for each in branches if "items" in each), {})
+        return [_filled(each, items, known) for each in value] if items else value
+    return value
 
 
 def read_json(text: bytes | str) -> PlanDocument:
@@ -573,7 +741,7 @@ def read_object(document: object) -> PlanDocument:
     try:
         plan = PlanDocument.model_validate(document)
     except ValidationError as error:
-        raise DocumentInvalid(tuple(_problems(error, document))) from None
+        raise DocumentInvalid(tuple(field_problems(error, document))) from None
     except RecursionError:
         _invalid("The document is nested too deeply.")
     problems = tuple(_cross_checks(plan))
@@ -585,7 +753,6 @@ def read_object(document: object) -> PlanDocument:
 _SENTENCES = {
     "missing": "is required",
     "string_pattern_mismatch": "is not allowed here: a queue has 1 to 48 characters A-Z a-z 0-9 . / _ %",
-    "extra_forbidden": "is not a key of the plan document",
     "int_type": "must be a whole number",
     "bool_type": "must be true or false",
     "string_type": "must be text in quotes",
@@ -596,8 +763,18 @@ _SENTENCES = {
 }
 
 
-def _problems(error: ValidationError, document: object) -> Iterator[FieldProblem]:
-    """One problem a field, with pydantic's branch labels taken out of the location."""
+def field_problems(
+    error: ValidationError,
+    document: object,
+    *,
+    what: str = "the plan document",
+    sentences: Mapping[str, str] | None = None,
+) -> Iterator[FieldProblem]:
+    """One problem a field, with pydantic's branch labels taken out of the location.
+
+    `what` names the document; `sentences` adds words for kinds of errors that only that document has.
+    """
+    known = {**_SENTENCES, "extra_forbidden": f"is not a key of {what}", **(sentences or {})}
     by_field: dict[str, list[str]] = {}
     errors = [
         (_pointer(item["loc"], document, missing=item["type"] == "missing"), item)
@@ -606,9 +783,7 @@ def _problems(error: ValidationError, document: object) -> Iterator[FieldProblem
     for pointer, item in errors:
         if _is_other_branch(item["type"]) and any(other.startswith(f"{pointer}/") for other, _ in errors):
             continue  # what is wrong stands deeper: the plain form of the field was not meant
-        message = _SENTENCES.get(item["type"]) or item["msg"].removeprefix("Input ").removeprefix(
-            "Value error, "
-        )
+        message = known.get(item["type"]) or item["msg"].removeprefix("Input ").removeprefix("Value error, ")
         messages = by_field.setdefault(pointer, [])
         if message not in messages:
             messages.append(message)
@@ -651,6 +826,8 @@ def escape_pointer(part: str) -> str:
 
 def _cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
     """What no single field shows."""
+    if isinstance(plan.perfmev, dict):
+        yield from _check_members("/perfmev", plan.perfmev, plan)
     if isinstance(plan.queue_managers, list):
         yield from _twice("/queue_managers", plan.queue_managers, "queue manager")
         if plan.qsg in plan.queue_managers:
@@ -665,6 +842,7 @@ def _cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
     for key, given in (("/admin", plan.admin), ("/system", plan.system)):
         yield from _check_sizes(key, given.initsize, given.size, given.minsize)
         yield from _check_lists(key, given.preflist, given.exclist)
+    yield from _check_clusters(plan.clusters)
     queue_places: dict[str, str] = {}
     for index, structure in enumerate(plan.structures):
         at = f"/structures/{index}"
@@ -682,6 +860,27 @@ def _cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
                 )
             queue_places[queue.name] = where
             yield from _check_queue(where, queue)
+            if queue.queue_manager_rates:
+                yield from _check_members(f"{where}/queue_manager_rates", queue.queue_manager_rates, plan)
+
+
+def _check_clusters(clusters: list[Cluster]) -> Iterator[FieldProblem]:
+    seen: dict[tuple[str, str, str | None], int] = {}
+    channels = sum(len(instance.as_channels()) for entry in clusters for instance in entry.instances)
+    if channels > _MOST_CLUSTER_CHANNELS:
+        yield FieldProblem(
+            "/clusters", f"have {channels} channels together; at most {_MOST_CLUSTER_CHANNELS} are taken"
+        )
+    for index, entry in enumerate(clusters):
+        at, key = f"/clusters/{index}", (entry.name, entry.queue, entry.sender)
+        if key in seen:
+            yield FieldProblem(
+                f"{at}/queue",
+                f"queue {entry.queue} is already at /clusters/{seen[key]}: name the sender of each",
+            )
+        seen[key] = index
+        yield from check_instances(entry.instances, f"{at}/instances")
+        yield from check_sender(entry.instances, entry.sender, f"{at}/instances")
 
 
 def _twice(at: str, values: list[str], what: str, key: str = "") -> Iterator[FieldProblem]:
@@ -709,10 +908,25 @@ def _check_lists(at: str, preflist: list[str], exclist: list[str]) -> Iterator[F
     yield from _twice(f"{at}/exclist", exclist, "structure")
 
 
+def _check_members(at: str, by_name: Mapping[str, object], plan: PlanDocument) -> Iterator[FieldProblem]:
+    """Names that are told of must be queue managers of the group."""
+    if isinstance(plan.queue_managers, list):
+        for name in by_name:
+            if name not in plan.queue_managers:
+                yield FieldProblem(f"{at}/{name}", f"{name} is not among the queue_managers of the plan")
+    elif len(by_name) > plan.queue_managers:
+        yield FieldProblem(
+            at, f"names {len(by_name)} queue managers, but queue_managers says {plan.queue_managers}"
+        )
+
+
 def _check_queue(at: str, queue: Queue) -> Iterator[FieldProblem]:
-    rated = queue.put_rate_per_s is not None or queue.outage_minutes is not None
+    is_measured = queue.get_rate_per_s is not None and queue.backlog is not None
+    rated = queue.outage_minutes is not None or (queue.put_rate_per_s is not None and not is_measured)
+    if queue.get_rate_per_s is not None and queue.put_rate_per_s is None:
+        yield FieldProblem(f"{at}/put_rate_per_s", "is required with get_rate_per_s")
     if queue.backlog is not None and rated:
-        extra = "put_rate_per_s" if queue.put_rate_per_s is not None else "outage_minutes"
+        extra = "outage_minutes" if queue.put_rate_per_s is None or is_measured else "put_rate_per_s"
         yield FieldProblem(
             f"{at}/{extra}", "give either backlog, or put_rate_per_s with outage_minutes, not both"
         )

@@ -84,6 +84,17 @@ class NotJson(DocumentInvalid):
     """The text is no JSON at all; nothing is said about the document in it."""
 
 
+class InputInvalid(PlannerError):
+    """An input that is no plan document cannot be read; every problem is named with its field."""
+
+    def __init__(self, what: str, problems: tuple[FieldProblem, ...]) -> None:
+        """Keep the problems; `what` begins the sentence, which shows the first few."""
+        self.problems = problems
+        shown = "; ".join(str(problem) for problem in problems[:SHOWN_PROBLEMS])
+        rest = len(problems) - SHOWN_PROBLEMS
+        super().__init__(f"{what} is not valid. {shown}{f' (and {rest} more)' if rest > 0 else ''}")
+
+
 class _WithFindings(PlannerError):
     def __init__(self, lead: str, findings: tuple[Finding, ...]) -> None:
         self.findings = findings

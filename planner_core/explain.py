@@ -14,6 +14,7 @@ from planner_core import tables
 from planner_core.admin_structure import explain_admin
 from planner_core.demand import SizeDistribution, growth_factor
 from planner_core.document import Queue, Structure
+from planner_core.explain_depth_events import explain_depth_events
 from planner_core.explain_filling import Phases, bundle_steps, model_source, phases_of
 from planner_core.plan import Load, PlanResult, SmdsNeed, StructureResult, hundredths, offload_steps
 from planner_core.provenance import Basis, Explanation, Input, Number, Step, weakest
@@ -25,9 +26,9 @@ _SCALE = 2**32
 _PERCENT = 100
 
 
-def explain_result(result: PlanResult) -> Iterator[Explanation]:
+def explain_result(result: PlanResult, *, depths: bool = False) -> Iterator[Explanation]:
     """One explanation for each number in `PlanResult.as_json()`; none better founded than the figures it uses."""
-    found = list(_explain(result))
+    found = list(_explain(result, depths=depths))
     places = {item.figure: place for place, item in enumerate(found)}
     linked = [place for place, item in enumerate(found) if any(_figure(item, i.name) for i in item.inputs)]
     for _ in _FIGURES:  # each is made from the one before, and stands before it in the list
@@ -59,7 +60,7 @@ def _resting_on(item: Explanation, found: list[Explanation], places: Mapping[str
     return replace(item, inputs=tuple(inputs))
 
 
-def _explain(result: PlanResult) -> Iterator[Explanation]:
+def _explain(result: PlanResult, *, depths: bool) -> Iterator[Explanation]:
     yield from _curve(result.curve)
     for index, structure in enumerate(result.structures):
         at = f"/structures/{index}"
@@ -71,6 +72,7 @@ def _explain(result: PlanResult) -> Iterator[Explanation]:
             yield _need(f"{at}/need_bytes", structure, structure.load)
             yield from _capacities(at, structure, structure.load)
             yield from _at_backlog(at, structure, structure.load)
+            yield from explain_depth_events(at, structure, result.document, depths=depths)
     for key in ("initsize_kib", "size_kib"):
         values = [_kib(structure, key) for structure in result.structures]
         inputs = tuple(

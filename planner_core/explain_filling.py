@@ -7,8 +7,8 @@ or when the first pool is full.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from planner_core import tables
@@ -40,6 +40,8 @@ class Phases:
     inputs: tuple[Input, ...] = ()
     steps: tuple[Step, ...] = ()
     names: tuple[str, ...] = ()
+    at: Mapping[Rule, str] = field(default_factory=dict)
+    """The name of the share at which each rule starts."""
 
     def until_backlog(self, what: str) -> str:
         """A quantity (`elements`, `offloaded`, `pages`) up to the planned backlog, or until full."""
@@ -88,9 +90,14 @@ def bundle_steps(
 
 
 def phases_of(
-    demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...], assumed: bool = False
+    demand: Demand,
+    *,
+    rules: Sequence[Rule],
+    pools: tuple[Pool, ...],
+    assumed: bool = False,
+    marks: Sequence[Rule] = (),
 ) -> Phases:
-    """One bundle filling, phase by phase."""
+    """One bundle filling, phase by phase; `marks` are rules that offload nothing and part phases all the same."""
     basis = Basis.ASSUMED if assumed else Basis.DERIVED
     inputs = [Input("messages", demand.messages, "messages", Basis.DERIVED)]
     for number, pool in enumerate(pools, start=1):
@@ -101,7 +108,8 @@ def phases_of(
         ):
             inputs.append(Input(f"{name}_{number}", value, "", basis, model_source()))
     met = sorted(
-        (r for r in rules if r.is_on and can_fire(r, demand)), key=lambda r: (r.threshold, -r.size_bytes)
+        (*(r for r in rules if r.is_on and can_fire(r, demand)), *marks),
+        key=lambda r: (r.threshold, -r.size_bytes),
     )
     limit = demand.bands[-1].over_bytes
     used, share = [Fraction(0)] * len(pools), Fraction(0)
@@ -126,7 +134,7 @@ def phases_of(
         names.append(f"share_{phase}")
         if rule:
             limit = min(limit, rule.size_bytes)
-    return Phases(tuple(inputs), tuple(steps), tuple(names))
+    return Phases(tuple(inputs), tuple(steps), tuple(names), dict(zip(met, names, strict=False)))
 
 
 def _add_phase(

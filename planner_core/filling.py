@@ -106,19 +106,31 @@ class Fill:
         """Messages held at that moment, rounded down."""
         return point.share * self.messages * bundles.numerator // (point.q * bundles.denominator)
 
-    def at_backlog(self, bundles: Fraction) -> Snapshot:
-        """The structure with the planned backlog in it; when it is full, if that comes first."""
+    def at_backlog(self, bundles: Fraction, *, messages: int | None = None) -> Snapshot:
+        """The structure with the planned backlog in it; when it is full, if that comes first.
+
+        With `messages`, so many of the same mix in the place of the planned ones: a structure
+        with twice the backlog is as one of half the size with the backlog, counted twice.
+        """
+        if messages is not None:
+            bundles = bundles * self.messages / messages
+        times = (messages or self.messages, self.messages)
         whole, part = bundles.numerator, bundles.denominator
         before = FillPoint(1, 0, 0, 0, 0)
         for after in (*self.starts, self.full):
             # One bundle has its part of the backlog, 1 / bundles, before this moment.
             if part * after.q <= after.share * whole:
-                return self._between(before, after, bundles)
+                return self._between(before, after, bundles, times)
             before = after
-        return self._between(self.full, self.full, bundles)
+        return self._between(self.full, self.full, bundles, times)
 
-    def _between(self, before: FillPoint, after: FillPoint, bundles: Fraction) -> Snapshot:
-        """Values on the straight line from one moment to the next, where the backlog is all there."""
+    def _between(
+        self, before: FillPoint, after: FillPoint, bundles: Fraction, times: tuple[int, int]
+    ) -> Snapshot:
+        """Values on the straight line from one moment to the next, where the backlog is all there.
+
+        Counts are taken so many times, as numerator and denominator.
+        """
         whole, part = bundles.numerator, bundles.denominator
         up = after.q // before.q
         start = before.share * up
@@ -139,8 +151,8 @@ class Fill:
             if used * of > most * total:
                 most, of = used, total
         return Snapshot(
-            offloaded=ceil_div(value(before.offloaded, after.offloaded), below),
-            pages=ceil_div(value(before.pages, after.pages), below),
+            offloaded=ceil_div(value(before.offloaded, after.offloaded) * times[0], below * times[1]),
+            pages=ceil_div(value(before.pages, after.pages) * times[0], below * times[1]),
             usage_percent=Fraction(most * _FULL * part, of * below * whole),
         )
 

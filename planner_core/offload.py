@@ -35,10 +35,16 @@ class Rule:
         return self.size_bytes < RULE_OFF_BYTES and self.threshold < _FULL
 
 
-def default_rules() -> tuple[Rule, ...]:
-    """IBM's default rules: 70 % and 32K, 80 % and 4K, 90 % and 0K."""
+def default_rules(to: str = "SMDS") -> tuple[Rule, ...]:
+    """IBM's default rules: 70 % and 32K, 80 % and 4K, 90 % and 0K; with OFFLOAD(DB2) 64K each, which is off.
+
+    The syntax of DEFINE CFSTRUCT has them as OFFLD1SZ(32K/64K), OFFLD2SZ(4K/64K), OFFLD3SZ(0K/64K).
+    """
     return tuple(
-        Rule(int(row["usage_over_percent"]), int(row["size_over_kb"]) * KIB)
+        Rule(
+            int(row["usage_over_percent"]),
+            RULE_OFF_BYTES if to == "DB2" else int(row["size_over_kb"]) * KIB,
+        )
         for row in tables.table("offload_defaults").records()
     )
 

@@ -20,12 +20,15 @@ from planner_core.admin_structure import AdminNeed, admin_need
 from planner_core.demand import (
     Demand,
     QueueDemand,
+    Units,
     backlog_messages,
     band_edges,
     demand_of,
     grown,
     growth_factor,
 )
+from planner_core.depth_events.advice import DepthAdvice
+from planner_core.depth_events.advising import advise, places_said
 from planner_core.document import Admin, MessageSizes, PlanDocument, Queue, Structure, System
 from planner_core.filling import Fill, Snapshot, bundles_for, fill, smallest_bytes, two_pools
 from planner_core.findings import Finding, in_order
@@ -45,6 +48,7 @@ from planner_core.system_structure import SystemSizes, system_queues, system_siz
 from planner_core.units import bytes_to_kib_ceil, ceil_div, ceil_fraction, round_up
 
 if TYPE_CHECKING:
+    from planner_core.cluster.load import ClusterLoad
     from planner_core.fitted import CurveComparison
 
 Role = Literal["admin", "application", "system"]
@@ -81,12 +85,28 @@ class Placement:
     duplex: str
     full_threshold: int
     allow_auto_alter: bool
+    duplex_site: str | None = None
+    enforce_order: bool = False
+    scm_bytes: int | None = None
+    scm_algorithm: str | None = None
+
+    def more_json(self) -> dict[str, object]:
+        """JSON-ready: those keywords that few structures have, where they are set."""
+        found: dict[str, object] = {}
+        if self.duplex_site is not None:
+            found["duplex_site"] = self.duplex_site
+        if self.enforce_order:
+            found["enforce_order"] = True
+        if self.scm_bytes is not None:
+            found["scmmaxsize_kib"] = bytes_to_kib_ceil(self.scm_bytes)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
     """What an application structure holds, and how INITSIZE and SIZE fill.
 
+    `units` are there where more than the demand is made of them.
     `bundles_in_*` are entries with their elements; the fills are for one bundle and None
     where there is no backlog. `with_offload` is `plain` where no rule can fire.
     """
@@ -99,6 +119,7 @@ class Load:
     with_offload: Fill | None
     bundles_in_initsize: Fraction
     bundles_in_size: Fraction
+    units: Units | None = field(default=None, repr=False)
 
     @property
     def at_backlog(self) -> Snapshot | None:
@@ -159,6 +180,7 @@ class StructureResult:
     db2: Db2Need | None = None
     at_backlog: Snapshot | None = None
     queues: tuple[QueueDemand, ...] = ()
+    depth_events: DepthAdvice | None = None
 
     @property
     def offloaded_by_rules(self) -> int:
@@ -189,8 +211,8 @@ class StructureResult:
         """Messages whose data is offloaded at the planned backlog, or when INITSIZE is full before it."""
         return self.at_backlog.offloaded if self.at_backlog is not None else 0
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready; sizes in KiB as a policy states them, the need in bytes."""
+    def as_json(self, *, depths: bool = False) -> dict[str, object]:
+        """JSON-ready; sizes in KiB as a policy states them, the need in bytes; with `depths`, advice for each queue."""
         sizes, placement = self.sizes, self.placement
         found: dict[str, object] = {
             "name": self.name,
@@ -207,6 +229,7 @@ class StructureResult:
             "preflist": list(placement.preflist),
             "exclist": list(placement.exclist),
             "duplex": placement.duplex,
+            **placement.more_json(),
         }
         if self.admin is not None:
             found["entries_required"] = self.admin.entries_required
@@ -223,6 +246,8 @@ class StructureResult:
                 "lob_bytes_at_backlog": self.db2.at_backlog_bytes,
                 "lob_bytes_when_full": self.db2.when_full_bytes,
             }
+        if self.depth_events is not None:
+            found["depth_events"] = self.depth_events.as_json(depths=depths)
         return found
 
     def _load_json(self, load: Load) -> dict[str, object]:
@@ -272,12 +297,14 @@ class PlanResult:
     core_version: str = field(default=CORE_VERSION)
     comparison: CurveComparison | None = None
     """The same plan under the published curve beside the fitted one; only where it was asked for."""
+    clusters: ClusterLoad | None = None
+    """What clusters put on the structures; None where the document names none."""
 
-    def as_json(self, *, explain: bool = False) -> dict[str, object]:
+    def as_json(self, *, explain: bool = False, depths: bool = False) -> dict[str, object]:
         """JSON-ready; with `explain`, every figure's formula, inputs, steps, source and basis.
 
         The explanations stand under the JSON pointer of the figure that they explain. `comparison` is there for a
-        plan that was compared.
+        plan that was compared. With `depths`, the structures have advice on the depths of each queue.
         """
         found: dict[str, object] = {
             "core_version": self.core_version,
@@ -285,7 +312,7 @@ class PlanResult:
             "queue_managers": self.document.queue_manager_count,
             "cfcc_level": self.document.cfcc_level,
             "curve": self.curve.as_json(),
-            "structures": [structure.as_json() for structure in self.structures],
+            "structures": [structure.as_json(depths=depths) for structure in self.structures],
             "totals": {
                 "structures": len(self.structures),
                 "initsize_kib": sum(bytes_to_kib_ceil(s.sizes.initsize_bytes) for s in self.structures),
@@ -293,12 +320,16 @@ class PlanResult:
             },
             "findings": [finding.as_json() for finding in self.findings],
         }
+        if self.clusters is not None:
+            found["clusters"] = self.clusters.as_json()
         if self.comparison is not None:
             found["comparison"] = self.comparison.as_json()
         if explain:
             from planner_core.explain import explain_result
 
-            found["explanations"] = {item.figure: item.as_json() for item in explain_result(self)}
+            found["explanations"] = {
+                item.figure: item.as_json() for item in explain_result(self, depths=depths)
+            }
         return found
 
 
@@ -326,10 +357,46 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
     )
     found: list[Finding] = list(choice.findings if curve is None else checks.check_fitted(document, curve))
     found.extend(checks.check_plan(document, structures))
+    found.extend(checks.check_perfmev(document))
+    clusters = _clusters(document, structures, used)
+    found.extend(clusters.findings if clusters is not None else ())
     for structure in structures:
         found.extend(checks.check_structure(document, structure))
     findings = in_order(checks.acknowledge(document, found) if document.acknowledged else found)
-    return PlanResult(document=document, curve=used, structures=structures, findings=findings)
+    return PlanResult(
+        document=document, curve=used, structures=structures, findings=findings, clusters=clusters
+    )
+
+
+def _clusters(
+    document: PlanDocument, structures: Sequence[StructureResult], curve: Curve
+) -> ClusterLoad | None:
+    if not document.clusters:
+        return None
+    from planner_core.cluster.load import load_of  # it works plans out itself
+
+    return load_of(document, structures, curve=curve)
+
+
+def evaluate_structure(
+    document: PlanDocument, name: str, *, curve: Curve | None = None, advises: bool = False
+) -> tuple[StructureResult, tuple[Finding, ...]] | None:
+    """Work out one application structure alone, and what there is to say about its curve.
+
+    Advice on the depths of its queues is there where it `advises`.
+
+    None when the plan has no application structure of that name.
+
+    Raises:
+        PlanRefused: No such plan can exist.
+    """
+    checks.refuse_impossible(document, has_curve=curve is not None)
+    choice = published_curve(cfcc_level=document.cfcc_level)
+    for index, structure in enumerate(document.structures):
+        if structure.name == name:
+            said = choice.findings if curve is None else tuple(checks.check_fitted(document, curve))
+            return _application(document, curve or choice.curve, index, structure, advises=advises), said
+    return None
 
 
 @lru_cache(maxsize=256)
@@ -374,12 +441,19 @@ def _sizes(
 def _placement(document: PlanDocument, definition: Structure | Admin | System) -> Placement:
     most = limit("preflist_names")
     preflist = definition.preflist or [cf.name for cf in document.coupling_facilities[:most]]
+    scm = (
+        definition.scm if isinstance(definition, Structure) and definition.scm.max_size is not None else None
+    )
     return Placement(
         preflist=tuple(preflist),
         exclist=tuple(definition.exclist),
         duplex=definition.duplex,
         full_threshold=definition.full_threshold,
         allow_auto_alter=definition.allow_auto_alter,
+        duplex_site=definition.duplex_site,
+        enforce_order=definition.enforce_order,
+        scm_bytes=scm.max_size if scm is not None else None,
+        scm_algorithm=scm.algorithm if scm is not None else None,
     )
 
 
@@ -411,7 +485,9 @@ def _admin(document: PlanDocument, curve: Curve) -> StructureResult:
     )
 
 
-def _application(document: PlanDocument, curve: Curve, index: int, structure: Structure) -> StructureResult:
+def _application(
+    document: PlanDocument, curve: Curve, index: int, structure: Structure, *, advises: bool = True
+) -> StructureResult:
     factor = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
     queues = tuple(_queue_demand(queue, factor) for queue in structure.queues)
     offloads = structure.cflevel >= limit("cflevel_offload")
@@ -423,7 +499,9 @@ def _application(document: PlanDocument, curve: Curve, index: int, structure: St
         if structure.entry_to_element_ratio
         else None
     )
-    demand = _demand(queues, rules, curve)
+    said = places_said(structure.queues) if advises else []
+    units = _units(queues, rules, curve) if said else None
+    demand = units.demand([queue.messages for queue in queues]) if units else _demand(queues, rules, curve)
     plain, with_offload = _fills(demand, rules, curve, ratio)
     at_work = with_offload if structure.size_with_offload and with_offload is not plain else None
     need, binding = _need(demand, at_work, curve, ratio)
@@ -435,7 +513,7 @@ def _application(document: PlanDocument, curve: Curve, index: int, structure: St
         increment_bytes=curve.increment_bytes,
         size_factor=document.size_factor,
     )
-    load = _load(demand, binding, ratio, rules, (plain, with_offload), sizes, curve)
+    load = _load(demand, binding, ratio, rules, (plain, with_offload), sizes, curve, units)
     at_backlog = load.at_backlog
     uses_db2 = (
         structure.offload.to == "DB2" if offloads else structure.cflevel == limit("cflevel_large_messages")
@@ -454,6 +532,9 @@ def _application(document: PlanDocument, curve: Curve, index: int, structure: St
         db2=_db2(load, at_backlog) if uses_db2 else None,
         at_backlog=at_backlog,
         queues=queues,
+        depth_events=advise(document, structure, load, queues, said=said, curve=curve)
+        if queues and advises
+        else None,
     )
 
 
@@ -513,6 +594,16 @@ def _demand(queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve) 
     )
 
 
+def _units(queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve) -> Units:
+    return Units.of(
+        [queue.message_bytes for queue in queues],
+        edges=band_edges([rule.size_bytes for rule in rules]),
+        header_bytes=curve.header_bytes,
+        page_bytes=page_bytes(),
+        page_header_bytes=message_header_bytes(),
+    )
+
+
 def _fills(
     demand: Demand, rules: Sequence[Rule], curve: Curve, ratio: tuple[int, int] | None
 ) -> tuple[Fill | None, Fill | None]:
@@ -545,6 +636,7 @@ def _load(
     fills: tuple[Fill | None, Fill | None],
     sizes: Sizes,
     curve: Curve,
+    units: Units | None = None,
 ) -> Load:
     return Load(
         demand=demand,
@@ -555,6 +647,7 @@ def _load(
         with_offload=fills[1],
         bundles_in_initsize=bundles_in(sizes.initsize_bytes, curve=curve, ratio=ratio),
         bundles_in_size=bundles_in(sizes.size_bytes, curve=curve, ratio=ratio),
+        units=units,
     )
 
 

@@ -18,6 +18,7 @@ from typing import Literal
 from planner_core import names
 from planner_core.document import parse_json
 from planner_core.errors import DocumentInvalid, NameSyntax, SizeSyntax
+from planner_core.limits import limit
 from planner_core.units import parse_size
 
 Kind = Literal["table", "display", "plan"]
@@ -47,12 +48,26 @@ _HEADINGS = {
     "selector_reads": ("selectorreads", "selectors", "byselector"),
     "isolation": ("isolation", "label", "keepapart"),
     "structure": ("structure", "cfstruct"),
+    "maxdepth": (),
+    "curdepth": (),
+    "qdepthhi": ("qdepthhi",),
+    "qdepthlo": ("qdepthlo",),
+    "qdphiev": ("qdphiev",),
+    "qdploev": ("qdploev",),
+    "qdpmaxev": ("qdpmaxev",),
+    "qsvciev": ("qsvciev",),
+    "get_rate_per_s": ("getratepers", "getrate"),
+    "queue_manager_rates": ("queuemanagerrates",),
 }
+_BACKLOG_OR_OWN = ("maxdepth", "curdepth")
+"""A column so called is the backlog of a table that has no other, and an attribute where it has one."""
+_WORDS = ("qdphiev", "qdploev", "qdpmaxev", "qsvciev")
 _FIELD_OF = {heading: field for field, headings in _HEADINGS.items() for heading in headings}
 _COLUMN_ORDER = ("name", "message_bytes", "backlog", "persistent")
 _YES_OR_NO = ("persistent", "selector_reads")
 _IN_BYTES = ("message_bytes", "p95", "max")
 _QUEUE_KEYS = frozenset(_HEADINGS) - {"p95", "max", "structure"}
+_RATE_KEYS = frozenset({"put_rate_per_s", "get_rate_per_s"})
 _SIZE_KEYS = frozenset({"mean", "p95", "max"})
 _AS_TEXT = "'"
 """Before a cell that a spreadsheet would take for a formula."""
@@ -65,7 +80,20 @@ _PLAN_KEY = re.compile(r"^\s*(?:-\s+)?(?:structures|queues|qsg|message_bytes)\s*
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LARGEST_LINE = 20_000
 _LONGEST_NUMBER = 24
-_MAXDEPTH_NOTHING_SAID = 999_999_999
+_MAXDEPTH_NOTHING_SAID = limit("largest_maxdepth")
+_DISPLAYED_NUMBERS = {
+    "maxdepth": _MAXDEPTH_NOTHING_SAID,
+    "qdepthhi": 100,
+    "qdepthlo": 100,
+    "curdepth": _MAXDEPTH_NOTHING_SAID,
+}
+_SWITCH = ("ENABLED", "DISABLED")
+_DISPLAYED_WORDS = {
+    "qdphiev": _SWITCH,
+    "qdploev": _SWITCH,
+    "qdpmaxev": _SWITCH,
+    "qsvciev": ("NONE", "OK", "HIGH"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +222,12 @@ def _from_table(text: str, problems: list[LineProblem]) -> list[_Found]:
 
 def _columns(line: int, cells: list[str], problems: list[LineProblem]) -> tuple[str | None, ...] | None:
     """The meaning of each column of a heading; None when the line is none."""
-    found = [_FIELD_OF.get(_plain(cell)) for cell in cells]
+    plain = [_plain(cell) for cell in cells]
+    found = [_FIELD_OF.get(cell) for cell in plain]
+    if {"put_rate_per_s", "outage_minutes"} <= set(found) or any(
+        field == "backlog" and cell not in _BACKLOG_OR_OWN for cell, field in zip(plain, found, strict=True)
+    ):
+        found = [cell if cell in _BACKLOG_OR_OWN else field for cell, field in zip(plain, found, strict=True)]
     if "name" not in found:
         return None
     doubled = [cell for at, cell in enumerate(cells) if found[at] is not None and found[at] in found[:at]]
@@ -274,6 +307,10 @@ def _value(field: str, cell: str) -> object:
         return word in _YES if word in _YES | _NO else None
     if field == "isolation":
         return cell[1:] if cell.startswith(_AS_TEXT) and cell[1:].startswith(_FORMULA) else cell
+    if field in _WORDS:
+        return cell.upper()
+    if field == "queue_manager_rates":
+        return _rates(cell)
     number = _number(cell)
     if number is None and field in _IN_BYTES:
         try:
@@ -281,6 +318,19 @@ def _value(field: str, cell: str) -> object:
         except SizeSyntax:
             return None
     return number
+
+
+def _rates(cell: str) -> object:
+    """`QM01:30/12 QM02:10/0`: puts and gets a second by queue manager; None when it is not that."""
+    found: dict[str, object] = {}
+    for part in cell.upper().split():
+        name, _, both = part.partition(":")
+        puts, _, gets = both.partition("/")
+        numbers = _number(puts), _number(gets)
+        if not name or None in numbers:
+            return None
+        found[name] = {"put_rate_per_s": numbers[0], "get_rate_per_s": numbers[1]}
+    return found
 
 
 def _number(cell: str) -> int | Decimal | None:
@@ -337,6 +387,7 @@ def _from_display(text: str, problems: list[LineProblem]) -> list[_Found]:
         else:
             words = f"{name}: MAXDEPTH does not limit it, so its backlog is asked for."
             problems.append(LineProblem(line, words, "backlog", last, name))
+        queue.update(_depth_attributes(attributes))
         words = f"{name}: a definition does not say how large messages are; the size is asked for."
         problems.append(LineProblem(line, words, "size", last, name))
         found.append(_Found(line, queue, structure))
@@ -344,6 +395,17 @@ def _from_display(text: str, problems: list[LineProblem]) -> list[_Found]:
         last = len(text.splitlines())
         problems.append(LineProblem(1, "No queue is displayed here.", "lost", last))
     return found
+
+
+def _depth_attributes(attributes: Mapping[str, str]) -> Iterator[tuple[str, object]]:
+    """What a definition says of depth events, as far as it can be read."""
+    for key, highest in _DISPLAYED_NUMBERS.items():
+        text = attributes.get(key.upper(), "").strip()
+        if text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER and int(text) <= highest:
+            yield key, int(text)
+    for key, words in _DISPLAYED_WORDS.items():
+        if (word := attributes.get(key.upper(), "").strip().upper()) in words:
+            yield key, word
 
 
 def _apart(attributes: Mapping[str, str]) -> str:
@@ -459,11 +521,28 @@ def _checked(queue: object) -> dict[str, object]:
         if is_sizes and value.keys() != _SIZE_KEYS:
             msg = f"{name}: a distribution needs mean, p95 and max."
             raise _NoQueues(msg)
+        if key == "queue_manager_rates" and not _are_rates(value):
+            msg = f"{name}: {key} cannot be read."
+            raise _NoQueues(msg)
+        if key == "queue_manager_rates":
+            continue
         for part in value.values() if is_sizes else (value,):
             if not _fits_a_field(part):
                 msg = f"{name}: {key} cannot be read."
                 raise _NoQueues(msg)
     return {key: value for key, value in queue.items() if value is not None}
+
+
+def _are_rates(value: object) -> bool:
+    """Whether this is rates by queue manager, as far as a form can show them."""
+    if value is None:
+        return True
+    return isinstance(value, dict) and all(
+        isinstance(rates, dict)
+        and rates.keys() <= _RATE_KEYS
+        and all(not isinstance(rate, str | bool) and _fits_a_field(rate) for rate in rates.values())
+        for rates in value.values()
+    )
 
 
 def _fits_a_field(value: object) -> bool:

@@ -198,7 +198,7 @@ def compare_versions(
     old = service.get_version(session, name, before or max(1, new.number - 1))
     document, result = (
         [DifferenceAnswer(**found.as_json()) for found in differences(*pair)]
-        for pair in ((old.document_object, new.document_object), (old.result, new.result))
+        for pair in ((old.comparable_object, new.comparable_object), (old.result, new.result))
     )
     return DiffAnswer(
         name=name,

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal
 
-from planner_core.document import CouplingFacility, PlanDocument, Structure, read_json
+from planner_core.document import CouplingFacility, PlanDocument, Structure, read_json, with_new_keys
 
 NAME_PATTERN = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
 """Of a plan: safe in an address and as the name of a file."""
@@ -49,6 +49,11 @@ class StoredVersion:
         """The plan document as a JSON object, complete with defaults."""
         found: dict[str, Any] = json.loads(self.document_json)
         return found
+
+    @cached_property
+    def comparable_object(self) -> dict[str, Any]:
+        """The document for a comparison: keys that came after it was stored are there with their defaults."""
+        return with_new_keys(self.document_object)
 
     @cached_property
     def coupling_facilities(self) -> tuple[CouplingFacility, ...]:

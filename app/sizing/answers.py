@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.answers import Absent, Answer, FindingAnswer
+from app.cluster.answers import ClustersAnswer
+from app.events.advise_answers import DepthEventsAnswer
 
 Number = Annotated[int | str, Field(description="A whole number, or an exact one as text: 2018.688, 1/3.")]
 
@@ -113,6 +115,16 @@ class StructureAnswer(Answer):
     preflist: list[str]
     exclist: list[str]
     duplex: Literal["DISABLED", "ALLOWED", "ENABLED"]
+    duplex_site: Annotated[
+        Literal["ANYSITE", "SAMESITE", "SAMESITEONLY", "CROSSSITE"] | Absent,
+        Field(description="Where the document asks for it: the site of the second copy."),
+    ] = None
+    enforce_order: Annotated[
+        bool | Absent, Field(description="Where the document asks for it: ENFORCEORDER(YES).")
+    ] = None
+    scmmaxsize_kib: Annotated[
+        int | Absent, Field(description="Where the document asks for it: SCMMAXSIZE.")
+    ] = None
     entries_required: Annotated[
         int | Absent, Field(description="CSQ_ADMIN only: list entries that the group's queue managers need.")
     ] = None
@@ -137,6 +149,9 @@ class StructureAnswer(Answer):
     ] = None
     db2: Annotated[Db2Answer | Absent, Field(description="With offload to Db2 only.")] = None
     smds: Annotated[SmdsAnswer | Absent, Field(description="With offload to SMDS only.")] = None
+    depth_events: Annotated[
+        DepthEventsAnswer | Absent, Field(description="Of structures with queues: advice on their depths.")
+    ] = None
 
 
 class TotalsAnswer(Answer):
@@ -231,6 +246,10 @@ class PlanResultAnswer(Answer):
     structures: list[StructureAnswer]
     totals: TotalsAnswer
     findings: list[FindingAnswer]
+    clusters: Annotated[
+        ClustersAnswer | Absent,
+        Field(description="With `clusters` in the document only: what they put on the structures."),
+    ] = None
     comparison: Annotated[
         ComparisonAnswer | Absent,
         Field(description="With a fitted curve only: the same plan under the published one."),

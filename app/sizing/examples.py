@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from app.documents import example_text, parse_yaml
+from app.documents import CLUSTERED, EXAMPLE, example_text, parse_yaml
 
 Document = dict[str, Any]
 
@@ -26,12 +26,17 @@ def examples() -> Mapping[str, Example]:
         "sq03": Example("A group of five queue managers with two application structures", sq03()),
         "complete": Example("The same with everything that the complete job needs", _complete()),
         "smallest": Example("Little more than what is required", _smallest()),
+        "clustered": Example("A group that a cluster sends to", _from_file(CLUSTERED)),
     }
 
 
 def sq03() -> Document:
     """The example that comes with the command line, as JSON has it."""
-    document = parse_yaml(example_text().encode())
+    return _from_file(EXAMPLE)
+
+
+def _from_file(name: str) -> Document:
+    document = parse_yaml(example_text(name).encode())
     if not isinstance(document, dict):
         message = "the example plan is no object"
         raise TypeError(message)

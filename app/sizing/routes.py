@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from app.curves.kept import DatabaseCurves
 from app.openapi import (
+    DEPTHS,
     EXPLAIN,
     OUTPUT_WORDS,
     plan_request,
@@ -38,15 +39,16 @@ router = APIRouter(prefix="/api/v1", tags=["plans"])
 @router.post(
     "/size",
     summary="Size a plan",
-    openapi_extra={**plan_request(), "parameters": [EXPLAIN]},
+    openapi_extra={**plan_request(), "parameters": [EXPLAIN, DEPTHS]},
     responses={200: result_response(), **PLAN_PROBLEMS},
     response_class=Response,
 )
 async def size(request: Request) -> Response:
     """Sizes of all structures, what binds, and findings; also for plans with findings of severity error."""
-    explain = flag(request, "explain")
+    explain, depths = flag(request, "explain"), flag(request, "depths")
     answer = await compute(
-        partial(size_answer, curves=curves_of(request), explain=explain), await document_body(request)
+        partial(size_answer, curves=curves_of(request), explain=explain, depths=depths),
+        await document_body(request),
     )
     return Response(answer, media_type=JSON)
 

@@ -31,12 +31,12 @@ async def compute(function: Callable[[bytes], T], body: bytes) -> T:
     return function(body) if is_quick else await run_in_threadpool(function, body)
 
 
-def size_answer(body: bytes, *, curves: Curves, explain: bool) -> bytes:
+def size_answer(body: bytes, *, curves: Curves, explain: bool, depths: bool = False) -> bytes:
     """The result of a plan document as JSON text.
 
     The result is made of plain numbers and text by the core, so it is written as it is, without a second validation.
     """
-    return to_json(evaluate(read_json(body), curves).as_json(explain=explain))
+    return to_json(evaluate(read_json(body), curves).as_json(explain=explain, depths=depths))
 
 
 def text_output(body: bytes, *, curves: Curves, kind: str) -> tuple[Output, str]:

@@ -8,15 +8,13 @@ JCL of a job. Sequence numbers in columns 73 to 80 are left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from planner_core.cfrm.text import read_policy_text
 from planner_core.errors import SizeSyntax, StatementSyntax
 from planner_core.units import parse_size
 
-_SEQUENCE_AT = 72
-_TOKEN = re.compile(r"\s+|/\*.*?\*/|(?P<word>[^\s(),/]+)|(?P<mark>[(),])|(?P<bad>.)", re.DOTALL)
-_VERBS = {"STRUCTURE", "CF", "DATA", "DEFINE", "DELETE"}
 _PERCENTAGE = re.compile(r"0{0,2}[0-9]{1,2}|100")
 _YES_NO = {"YES": True, "NO": False}
 _SHOWN_CHARACTERS = 40
@@ -57,12 +55,6 @@ class StructureStatement:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    text: str
-    line: int
-
-
 def parse_structures(text: str) -> tuple[StructureStatement, ...]:
     """The STRUCTURE statements of a policy, a fragment or a whole job, in order.
 
@@ -80,70 +72,17 @@ def parse_statements(text: str) -> tuple[Statement, ...]:
     Raises:
         StatementSyntax: Text that is no statement, with its line.
     """
-    found: list[Statement] = []
-    tokens = list(_tokens(_body(text)))
-    position = 0
-    while position < len(tokens):
-        verb, start = tokens[position].text.upper(), tokens[position].line
-        if verb not in _VERBS:
-            raise StatementSyntax(
-                line=start, message=f"{_shown(tokens[position].text)!r} where a statement should begin."
-            )
-        position += 1
-        if (
-            verb in {"DEFINE", "DELETE"}
-            and position < len(tokens)
-            and tokens[position].text.upper() == "POLICY"
-        ):
-            verb, position = f"{verb} POLICY", position + 1
-        keywords: dict[str, tuple[str, ...]] = {}
-        while position + 1 < len(tokens) and tokens[position + 1].text == "(":
-            keyword, line = tokens[position].text.upper(), tokens[position].line
-            values, position = _values(tokens, position + 2, keyword)
-            if keyword in keywords:
-                raise StatementSyntax(line=line, message=f"{keyword} stands twice in one statement.")
-            keywords[keyword] = values
-        found.append(Statement(verb, keywords, start))
-    return tuple(found)
-
-
-def _body(text: str) -> str:
-    """The statements without JCL and sequence numbers; every line stays, so that numbers still hold."""
-    lines = []
-    for line in text.splitlines():
-        tail = line[_SEQUENCE_AT:].strip()
-        kept = line[:_SEQUENCE_AT] if tail.isdigit() else line
-        is_jcl = kept.startswith("//") or kept.rstrip() == "/*"
-        lines.append("" if is_jcl else kept)
-    return "\n".join(lines)
-
-
-def _tokens(text: str) -> Iterator[_Token]:
-    line = 1
-    for match in _TOKEN.finditer(text):
-        if match["bad"]:
-            what = (
-                "a remark that is not closed" if text.startswith("/*", match.start()) else repr(match["bad"])
-            )
-            raise StatementSyntax(line=line, message=f"{what} cannot be read.")
-        if match["word"] or match["mark"]:
-            yield _Token(match.group(), line)
-        line += match.group().count("\n")
-
-
-def _values(tokens: list[_Token], position: int, keyword: str) -> tuple[tuple[str, ...], int]:
-    values: list[str] = []
-    line = tokens[position - 1].line
-    while position < len(tokens) and tokens[position].text != ")":
-        text = tokens[position].text
-        if text == "(":
-            raise StatementSyntax(line=tokens[position].line, message=f"a parenthesis inside {keyword}(...).")
-        if text != ",":
-            values.append(text.upper())
-        position += 1
-    if position == len(tokens):
-        raise StatementSyntax(line=line, message=f"{keyword}( is not closed.")
-    return tuple(values), position + 1
+    read = read_policy_text(text)
+    for problem in read.problems:
+        raise StatementSyntax(line=problem.line, message=problem.message)
+    return tuple(
+        Statement(
+            statement.verb,
+            {parameter.keyword: parameter.values for parameter in statement.parameters},
+            statement.line,
+        )
+        for statement in read.statements
+    )
 
 
 def _structure(statement: Statement) -> StructureStatement:

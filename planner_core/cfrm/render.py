@@ -10,20 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner_core.document import CouplingFacility, PlanDocument
-from planner_core.plan import PlanResult, StructureResult
+from planner_core.plan import Placement, PlanResult, StructureResult
 from planner_core.units import KIB, MIB, bytes_to_kib_ceil, ceil_div
 
 LAST_COLUMN = 71
 _INDENT = " " * 13
-_LARGEST_K = 999_999_999
-"""A size has at most nine digits in front of its unit."""
+_MOST_DIGITS = 9
+"""Of a size, in front of its unit."""
 _COMMENT_AT = 40
 
 
 def policy_size(size_bytes: int) -> str:
     """A size as a policy states it: in K, the default unit; in M where nine digits of K do not do."""
     kib = bytes_to_kib_ceil(size_bytes)
-    return str(kib) if kib <= _LARGEST_K else f"{ceil_div(size_bytes, MIB)}M"
+    return str(kib) if len(str(kib)) <= _MOST_DIGITS else f"{ceil_div(size_bytes, MIB)}M"
 
 
 def _in_mb(size_bytes: int) -> str:
@@ -56,15 +56,27 @@ def structure_lines(structure: StructureResult) -> Iterator[str]:
     yield _sized("INITSIZE", sizes.initsize_bytes)
     if sizes.minsize_bytes is not None:
         yield _sized("MINSIZE", sizes.minsize_bytes)
+    if placement.scm_bytes is not None:
+        yield _sized("SCMMAXSIZE", placement.scm_bytes)
+        yield f"{_INDENT}SCMALGORITHM({placement.scm_algorithm})"
     yield f"{_INDENT}ALLOWAUTOALT({'YES' if placement.allow_auto_alter else 'NO'})"
     yield f"{_INDENT}FULLTHRESHOLD({placement.full_threshold})"
-    yield f"{_INDENT}DUPLEX({placement.duplex})"
+    yield f"{_INDENT}DUPLEX({_duplex(placement)})"
     if placement.exclist:
         yield from _listed("EXCLLIST", placement.exclist)
     if placement.preflist:
         yield from _listed("PREFLIST", placement.preflist)
     else:
         yield f"{_INDENT}/* PREFLIST IS REQUIRED: ADD IT BEFORE SUBMITTING */"
+    if placement.enforce_order:
+        yield f"{_INDENT}ENFORCEORDER(YES)"
+
+
+def _duplex(placement: Placement) -> str:
+    """DUPLEX with the site of the second copy, which DISABLED cannot have."""
+    if placement.duplex_site is None or placement.duplex == "DISABLED":
+        return placement.duplex
+    return f"{placement.duplex},{placement.duplex_site}"
 
 
 def fragment(result: PlanResult) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from planner_core.checks.acknowledged import acknowledge
 from planner_core.checks.application import check_application
+from planner_core.checks.depth_events import check_depth_events, check_perfmev
 from planner_core.checks.facilities import check_facilities
 from planner_core.checks.fitted import check_fitted
 from planner_core.checks.group import check_plan, refuse_impossible
@@ -21,7 +22,14 @@ from planner_core.findings import Finding, finding
 if TYPE_CHECKING:
     from planner_core.plan import StructureResult
 
-__all__ = ["acknowledge", "check_fitted", "check_plan", "check_structure", "refuse_impossible"]
+__all__ = [
+    "acknowledge",
+    "check_fitted",
+    "check_perfmev",
+    "check_plan",
+    "check_structure",
+    "refuse_impossible",
+]
 
 
 def check_structure(document: PlanDocument, structure: StructureResult) -> Iterator[Finding]:
@@ -41,3 +49,4 @@ def check_structure(document: PlanDocument, structure: StructureResult) -> Itera
             )
     if isinstance(structure.definition, Structure) and structure.load is not None:
         yield from check_application(structure, structure.definition, structure.load)
+        yield from check_depth_events(document, structure)

@@ -1,7 +1,9 @@
 """MQSC to define the plan's structures and shared queues, for CSQUTIL or CSQINP input.
 
 Lines end within column 72 and are continued with +, which goes on at the first nonblank
-of the next line. CSQ_ADMIN has no CFSTRUCT object. Sources: IBM MQ, DEFINE CFSTRUCT, DEFINE
+of the next line. CSQ_ADMIN has no CFSTRUCT object. Of depth events only what the document
+gives is defined; what it leaves open is suggested in remarks, in structures of which it says
+anything about depth events. Sources: IBM MQ, DEFINE CFSTRUCT, DEFINE
 QLOCAL, and Specifying offload options for shared messages.
 """
 
@@ -10,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from planner_core import tables
-from planner_core.document import MessageSizes, Offload, Queue, Structure
+from planner_core.depth_events.advice import Thresholds
+from planner_core.document import MessageSizes, Offload, PlanDocument, Queue, Structure
 from planner_core.limits import limit
 from planner_core.names import mqsc_value
 from planner_core.plan import PlanResult
@@ -18,6 +21,7 @@ from planner_core.units import format_size
 
 _RULES = 3
 _OFF = "64K"
+_SUGGESTED_ON_A_LINE = 3
 
 
 def mqsc(result: PlanResult) -> str:
@@ -34,17 +38,51 @@ def mqsc(result: PlanResult) -> str:
             "* The shared message data sets of each DSGROUP must exist, formatted,",
             "* before messages can be offloaded to them.",
         ]
+    lines += _perfmev(document)
+    advice = {found.name: found.depth_events for found in result.structures}
     for structure in document.structures:
         lines.append("*")
         offloads = structure.cflevel >= limit("cflevel_offload") and structure.offload.to == "SMDS"
         if offloads and structure.offload.dsgroup is None:
             lines.append(f"* {structure.name}: DSGROUP is not planned. Add it before you run this.")
         lines.extend(_command(f"DEFINE CFSTRUCT({mqsc_value(structure.name)})", tuple(_cfstruct(structure))))
-        for queue in structure.queues:
+        advised = advice[structure.name]
+        suggests = advised is not None and advised.is_planned
+        for place, queue in enumerate(structure.queues):
+            if suggests and advised is not None:
+                lines.extend(_suggested(queue, advised.queues[place].force))
             lines.extend(
                 _command(f"DEFINE QLOCAL({mqsc_value(queue.name)})", tuple(_qlocal(structure, queue)))
             )
     return "\n".join(lines) + "\n"
+
+
+def _perfmev(document: PlanDocument) -> Iterator[str]:
+    """PERFMEV as it is planned, as remarks: it is an attribute of each queue manager, and this runs on one."""
+    if document.perfmev is None:
+        return
+    yield "* PERFMEV is set on each queue manager, not here:"
+    by_name = (
+        document.perfmev if isinstance(document.perfmev, dict) else {"every queue manager": document.perfmev}
+    )
+    for name, switch in by_name.items():
+        yield f"*   ALTER QMGR PERFMEV({switch}) on {name}"
+
+
+def _suggested(queue: Queue, advised: Thresholds) -> Iterator[str]:
+    """What the plan leaves open of the thresholds of a queue, as remarks: only what was chosen is defined."""
+    values = (
+        ("MAXDEPTH", queue.maxdepth, advised.maxdepth),
+        ("QDEPTHHI", queue.qdepthhi, advised.qdepthhi),
+        ("QDEPTHLO", queue.qdepthlo, advised.qdepthlo),
+        ("QDPHIEV", queue.qdphiev, "ENABLED"),
+    )
+    words = [f"{key}({value})" for key, chosen, value in values if chosen is None and value is not None]
+    if words:
+        yield f"* {queue.name}:"
+        yield f"*   suggested: {' '.join(words[:_SUGGESTED_ON_A_LINE])}"
+        if words[_SUGGESTED_ON_A_LINE:]:
+            yield f"*              {' '.join(words[_SUGGESTED_ON_A_LINE:])}"
 
 
 def _command(head: str, parameters: Sequence[str]) -> Iterator[str]:
@@ -90,3 +128,6 @@ def _qlocal(structure: Structure, queue: Queue) -> Iterator[str]:
     largest = sizes.max if isinstance(sizes, MessageSizes) else sizes
     if largest > limit("default_maxmsgl_bytes"):
         yield f"MAXMSGL({largest})"
+    for key in ("maxdepth", "qdepthhi", "qdepthlo", "qdphiev", "qdploev", "qdpmaxev", "qsvciev"):
+        if (value := getattr(queue, key)) is not None:
+            yield f"{key.upper()}({value})"

@@ -33,9 +33,12 @@ TABLE_IDS = (
     "element_model",
     "storage_increments",
     "system_structure_usage",
+    "whatif_filling",
+    "whatif_recovery",
     "system_structure_sizes",
     "offload_defaults",
     "smds",
+    "cluster_defaults",
     "limits",
 )
 """In the order in which the reference pages show them."""

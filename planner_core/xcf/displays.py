@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, time
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Final
 
 from planner_core.console import Block, LineProblem, Stamp, blocks, lines
@@ -193,9 +194,15 @@ _COUNTED: Final = {"entries": "ENTRIES", "elements": "ELEMENTS", "emcs": "EMCS"}
 _SHORT_YEAR: Final = 2
 _ALL_PERCENT: Final = 100
 
+_LOWER = re.compile(r"\bstrname\s*:|\bix[cl][0-9]{3}[ei]\b")
+"""A display that went through something that put it into lower case."""
+_UPPER = str.maketrans(ascii_lowercase, ascii_uppercase)
+
 
 def read_xcf(text: str) -> XcfText:
     """Read all displays and messages of a text; other lines are passed over. Never raises."""
+    if _LOWER.search(text):
+        text = text.translate(_UPPER)
     reading = _Reading()
     for block in blocks(lines(text)):
         reading.take(block)

@@ -12,7 +12,7 @@ from tests.app.support import COMPLETE, assert_problem, post_json
 
 GIVEN: dict[str, Any] = {
     "preflist": ["CF01"], "exclist": ["SQ03OTHER"], "duplex": "DISABLED", "full_threshold": 80,
-    "allow_auto_alter": False, "initsize": "64M", "size": "128M",
+    "allow_auto_alter": False, "initsize": "64M", "size": "128M", "duplex_site": "CROSSSITE", "enforce_order": False,
 }  # fmt: skip
 FULL: dict[str, Any] = {
     **copy.deepcopy(COMPLETE),
@@ -25,22 +25,67 @@ FULL: dict[str, Any] = {
     "system": {**GIVEN, "include": True, "shared_channels": 500, "group_ur_messages": 1000},
     "policy": {"name": "POLICY1", "job": True, "replace": False},
 }
-FULL["coupling_facilities"][0].update(volatile=False, failure_isolated=True)
+FULL["coupling_facilities"][0].update(volatile=False, failure_isolated=True, occupied="1G", scm="16G")
 FULL["structures"][0].update(
     GIVEN, initsize="512M", size="1G", cflevel=5, recover=True, minsize="256M", entry_to_element_ratio=[1, 6],
-    size_with_offload=False,
+    size_with_offload=False, scm={"max_size": "4G", "algorithm": "KEYPRIORITY1", "augmented": "512M"},
 )  # fmt: skip
 FULL["structures"][0]["offload"] = {
     "to": "SMDS", "rules": [{"usage_over": 70, "size_over": "32K"}], "dsgroup": "MQ.SMDS.*.APP1", "dsblock": "256K",
     "dsbufs": 100,
 }  # fmt: skip
-FULL["structures"][0]["queues"][0].update(isolation="payments", selector_reads=False)
+FULL["structures"][0]["event_target_percent"] = 70
+FULL["structures"][0]["queues"][0].update(
+    isolation="payments", selector_reads=False, maxdepth=100_000, qdepthhi=80, qdepthlo=20, qdphiev="ENABLED",
+    qdploev="ENABLED", qdpmaxev="ENABLED", qsvciev="NONE", curdepth=0, put_rate_per_s=20, get_rate_per_s=25,
+    queue_manager_rates={"QM01": {"put_rate_per_s": 20, "get_rate_per_s": 25}},
+)  # fmt: skip
+FULL["perfmev"] = {"QM01": "ENABLED", "QM02": "DISABLED"}
 FULL["acknowledged"] = [
     {
         "code": "OFFLOAD_GAINS_NOTHING",
         "structure": "APPLICATION1",
         "message": "So it is.",
         "reason": "looked at",
+    }
+]
+
+FULL["clusters"] = [
+    {
+        "name": "INVENTORY",
+        "queue": "INVENTQ",
+        "sender": "LONDON",
+        "rate_per_s": 1000,
+        "not_fixed_percent": 90,
+        "mode": "seed",
+        "clwluseq": "LOCAL",
+        "hbint": 300,
+        "detect_seconds": 120,
+        "outage_minutes": 10,
+        "return_rate_per_s": 2000,
+        "instances": [
+            {
+                "queue_manager": "QM01",
+                "cluster": "INVENTORY",
+                "clwlrank": 0,
+                "clwlprty": 0,
+                "put": "ENABLED",
+                "local": False,
+                "shared": True,
+                "get_rate_per_s": 400,
+                "channels": [
+                    {
+                        "channel": "TO.QM01",
+                        "clwlrank": 0,
+                        "clwlprty": 0,
+                        "clwlwght": 50,
+                        "netprty": 0,
+                        "status": "RUNNING",
+                        "suspend": "NO",
+                    }
+                ],
+            }
+        ],
     }
 ]
 
@@ -122,6 +167,11 @@ def test_what_is_no_object_is_named(app: FastAPI, pointer: str) -> None:
     for value in ("x", 1, [1], None, True):
         if pointer.endswith("/message_bytes") and value == 1:
             continue  # a number is the other way to say it
+        if value is None and pointer.endswith(("/perfmev", "/queue_manager_rates")):
+            assert (
+                post_json(app, "/api/v1/size", changed(pointer, value)).status == 200
+            )  # as if it were not there
+            continue
         assert_names(app, changed(pointer, value), pointer)
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
+from app.documents import parse_yaml
+from app.events.service import EXAMPLES as TIMELINES
 from tests.app.support import COMPLETE, get, send_json
 from tests.curves.support import daily, fit_json, forecast_json, store_night
 from tests.uploads.support import finish
@@ -17,10 +19,14 @@ ADDRESSES = re.findall(r"^\| `(GET|POST|PUT|DELETE) ([^`]+)`", PAGE, re.MULTILIN
 
 STATUSES = {
     ("PUT", "/api/v1/plans/SQ03"): 201, ("POST", "/api/v1/uploads"): 201, ("POST", "/api/v1/uploads/1/ingest"): 202,
-    ("POST", "/api/v1/nightly-runs"): 202,
+    ("POST", "/api/v1/nightly-runs"): 202, ("POST", "/api/v1/plans/SQ03/scenarios"): 201,
+    ("PUT", "/api/v1/plans/SQ03/scenarios/trade"): 201,
 }  # fmt: skip
 """Of answers that are not 200."""
 BODIES: dict[str, object] = {
+    "/api/v1/events/simulate": parse_yaml(TIMELINES[0].text.encode()),
+    "/api/v1/plans/SQ03/scenarios": {"name": "outage", "changes": {"outage_factor": 2}},
+    "/api/v1/plans/SQ03/scenarios/trade": {"changes": {"rate_factor": 2}},
     "/api/v1/cf-levels/CF01": {"cfcc_level": 25},
     "/api/v1/uploads/1/ingest": {"kind": "template"},
     "/api/v1/usage/plan-document": {

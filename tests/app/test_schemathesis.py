@@ -15,6 +15,8 @@ from app.jobs import processes
 from app.jobs import routes as job_routes
 from app.main import create_app
 from app.plans import service
+from app.scenarios import service as scenarios
+from app.scenarios.service import Wanted
 from app.settings import Settings
 from planner_core.document import read_object
 from planner_core.outputs import OUTPUT_KINDS
@@ -24,11 +26,13 @@ from tests.uploads.support import finish, post_file
 from tests.usage.support import store, ten_days
 
 STORED_NAME = "SQ03"
+SCENARIO = "more-trade"
 STORED = "/api/v1/plans/{name}"
 USAGE = "/api/v1/usage"
 UPLOADS, QSG_MAP, CF_LEVELS = "/api/v1/uploads", "/api/v1/qsg-map", "/api/v1/cf-levels"
 NIGHT = ("/api/v1/curves", "/api/v1/forecasts", CF_LEVELS, "/api/v1/nightly-runs")
 MEASURED = "structures/{qsg}/{structure}"
+RUNNING = ("lint", "merge", "diff", "plan-from-running")
 OPERATIONS = [
     *(("POST", f"/api/v1/{kind}") for kind in ("size", *OUTPUT_KINDS)),
     *(
@@ -39,6 +43,9 @@ OPERATIONS = [
     *((method, STORED) for method in ("PUT", "GET", "DELETE")),
     *(("GET", f"{STORED}/{part}") for part in ("document", "versions", "versions/{number}", "diff")),
     ("POST", f"{STORED}/restore"),
+    *((method, f"{STORED}/scenarios") for method in ("GET", "POST")),
+    *((method, f"{STORED}/scenarios/{{scenario}}") for method in ("GET", "PUT", "DELETE")),
+    *(("GET", f"{STORED}/scenarios/{part}") for part in ("compare", "{scenario}/report")),
     *(
         ("GET", f"{USAGE}/{part}")
         for part in ("structures", *(f"{MEASURED}{at}" for at in ("", "/queues", "/queue")))
@@ -58,14 +65,36 @@ OPERATIONS = [
     *((method, "/api/v1/nightly-runs") for method in ("GET", "POST")),
     ("GET", "/api/v1/nightly-runs/{number}"),
     *(("GET", f"/api/v1/night/report{ending}") for ending in ("", ".md")),
+    ("POST", "/api/v1/events/simulate"),
+    ("POST", "/api/v1/events/read"),
+    *(("POST", f"/api/v1/events/{question}") for question in ("advise", "rates")),
+    *(("POST", f"/api/v1/cluster/{question}") for question in ("decide", "load")),
+    ("POST", "/api/v1/cluster/explain"),
+    *(
+        ("POST", f"/api/v1/whatif/{question}")
+        for question in ("cf-loss", "upgrade", "filling", "thresholds", "recovery", "smds-job")
+    ),
+    *(("POST", f"/api/v1/{question}") for question in RUNNING),
     *(("GET", f"{STORED}{at}/{kind}") for at in ("", "/versions/{number}") for kind in OUTPUT_KINDS),
 ]
 GOOD, BAD = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
 HAS_BODY = [
     ("PUT", STORED),
+    ("POST", f"{STORED}/scenarios"),
+    ("PUT", f"{STORED}/scenarios/{{scenario}}"),
     ("POST", f"{UPLOADS}/{{number}}/ingest"),
     ("PUT", f"{QSG_MAP}/{{system_id}}/{{queue_manager}}"),
     ("PUT", f"{CF_LEVELS}/{{coupling_facility}}"),
+    ("POST", "/api/v1/events/simulate"),
+    ("POST", "/api/v1/events/read"),
+    *(("POST", f"/api/v1/events/{question}") for question in ("advise", "rates")),
+    *(("POST", f"/api/v1/cluster/{question}") for question in ("decide", "load")),
+    ("POST", "/api/v1/cluster/explain"),
+    *(
+        ("POST", f"/api/v1/whatif/{question}")
+        for question in ("cf-loss", "upgrade", "filling", "thresholds", "recovery", "smds-job")
+    ),
+    *(("POST", f"/api/v1/{question}") for question in RUNNING),
     *((method, path) for method, path in OPERATIONS[: 1 + len(OUTPUT_KINDS)]),
 ]
 HAS_NOTHING = [("GET", CF_LEVELS), ("POST", "/api/v1/nightly-runs")]
@@ -103,6 +132,9 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[schemathesis
     app = create_app(settings)
     with app.state.database.session(writes=True) as session:
         service.save_plan(session, STORED_NAME, read_object(SQ03))
+    worked = scenarios.work_out(app.state.database, STORED_NAME, Wanted({"queue_managers": 6}))
+    with app.state.database.session(writes=True) as session:
+        scenarios.save(session, STORED_NAME, SCENARIO, worked)
     store(app, ten_days(days=2))
     store_night(app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
     upload = post_file(app, "text").json()
@@ -180,6 +212,8 @@ def try_cases(
         SENT[f"{method} {path} {mode.value}", cases] += 1
         if real and "{name}" in path and mode is GOOD:
             case.path_parameters["name"] = STORED_NAME
+            if "scenario" in case.path_parameters:
+                case.path_parameters["scenario"] = SCENARIO
             if "number" in case.path_parameters:
                 case.path_parameters["number"] = 1
         if real and "{qsg}" in path and mode is GOOD:

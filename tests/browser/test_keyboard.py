@@ -44,10 +44,19 @@ MEASURED = {
     "/curves/{version}",
     "/forecasts/{qsg}/{structure}",
     "/nights/{run_id}",
+    "/plans/{name}/scenarios",
+    "/plans/{name}/scenarios/new",
+    "/plans/{name}/scenarios/compare",
+    "/plans/{name}/scenarios/{scenario}",
+    "/plans/{name}/scenarios/{scenario}/report",
+    "/plans/{name}/scenarios/{scenario}/edit",
 }
 """Pages of files that were read and of what a night made of them: tests/browser/uploads, usage, curves and night have such,
-keys and axe."""
+keys and axe. Scenarios have theirs in tests/browser/scenarios."""
 ADDRESSES: Mapping[str, tuple[str, ...]] = {
+    "/cluster/decide": ("/cluster/decide", "/cluster/decide?example=orders-differ"),
+    "/cluster/load": ("/cluster/load",),
+    "/cluster/explain": ("/cluster/explain", "/cluster/explain?example=runmqsc"),
     "/": ("/", "/?messages=2OO&qsg=SQ033"),
     "/new-plan": ("/new-plan", "/new-plan?from=example"),
     "/plans": ("/plans", "/plans?deleted=GONE", "/plans?search=nothing"),
@@ -72,6 +81,16 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/curves": ("/curves",),
     "/cf-levels": ("/cf-levels",),
     "/nights": ("/nights",),
+    "/events/simulate": ("/events/simulate", "/events/simulate?example=perfmev-differs"),
+    "/events/read": ("/events/read", "/events/read?example=three-members"),
+    "/whatif": ("/whatif", "/whatif?plan=KEYS"),
+    "/whatif/cf-loss": ("/whatif/cf-loss", "/whatif/cf-loss?plan=KEYS&with=OTHER"),
+    "/whatif/upgrade": ("/whatif/upgrade", "/whatif/upgrade?plan=KEYS"),
+    "/what-runs": ("/what-runs",),
+    "/lint": ("/lint", "/lint?example"),
+    "/merge": ("/merge", "/merge?example"),
+    "/running": ("/running", "/running?example"),
+    "/plan-from-running": ("/plan-from-running", "/plan-from-running?example"),
     "/reference": ("/reference",),
     "/reference/{table_id}": ("/reference/admin_structure_cfcc14",),
     "/docs": ("/docs",),
@@ -278,6 +297,92 @@ def put_on_the_sheet(page: Page) -> None:
     expect(page.get_by_role("heading", name="Storage")).to_be_visible()
 
 
+def ask_why_messages_wait(page: Page) -> None:
+    tab_to(page, page.get_by_label("Browse of its cluster transmission queue"))
+    page.keyboard.type("channel,accounting_token\nTO.A,0000")
+    press(page, "button", "Explain")
+    expect(page.get_by_role("status")).to_contain_text("1 message waits for 1 channel: 1 not eligible.")
+
+
+def decide(page: Page) -> None:
+    tab_to(page, page.get_by_label("Instances and channels, YAML or JSON"))
+    page.keyboard.press("Control+a")
+    page.keyboard.type("instances: [{queue_manager: A, put: DISABLED}]")
+    press(page, "button", "Decide")
+    expect(page.get_by_role("status")).to_contain_text("fails: nobody is left")
+
+
+def show_another_failure(page: Page) -> None:
+    press(page, "button", "channel TO.P1; queue manager P1")
+    expect(page.get_by_role("img", name="Where messages for INVENTQ go")).to_contain_text(
+        "While channel TO.P1 is away"
+    )
+
+
+def play_a_timeline(page: Page) -> None:
+    tab_to(page, page.get_by_label("File, YAML or JSON"))
+    page.keyboard.press("Control+a")
+    page.keyboard.type("queues: []")
+    press(page, "button", "Simulate")
+    expect(page.get_by_role("alert")).to_contain_text("/queue_managers is required")
+
+
+def read_events(page: Page) -> None:
+    tab_to(page, page.get_by_label("Or their text"))
+    page.keyboard.type("hello")
+    press(page, "button", "Read")
+    expect(page.get_by_role("alert")).to_contain_text("This is none of the formats")
+
+
+def lose_with_another_group(page: Page) -> None:
+    tab_to(page, page.get_by_label("OTHER", exact=True).first)
+    page.keyboard.press("Space")
+    press(page, "button", "Ask")
+    heading(page, "Losing a coupling facility")
+    expect(page.get_by_text("Counted together: SQ03, OTHER.")).to_be_visible()
+
+
+def ask_for_another_rate(page: Page) -> None:
+    tab_to(page, page.get_by_label("Growth a year").first)
+    page.keyboard.type("25")
+    page.keyboard.press("Enter")
+    heading(page, "Upgrades and growth")
+    expect(page.get_by_role("heading", name="25 % a year for 2 years")).to_be_visible()
+
+
+FRAGMENT = "STRUCTURE NAME(SQ03APP1) SIZE(64M) PREFLIST(CF01,CF02)"
+
+
+def check_a_text(page: Page) -> None:
+    tab_to(page, page.get_by_label("CFRM policy, MQSC or displays"))
+    page.keyboard.type("STRUCTURE NAME(A) SIZE(1X)")
+    press(page, "button", "Check")
+    expect(page.get_by_role("status")).to_contain_text("1 line: CFRM policy, 1 structure. 2 errors")
+
+
+def merge_a_plan(page: Page) -> None:
+    tab_to(page, page.get_by_label("Current policy"))
+    page.keyboard.type(FRAGMENT)
+    press(page, "button", "Merge")
+    expect(page.get_by_role("status")).to_contain_text("4 changes in 4 structures")
+
+
+def compare_with_what_runs(page: Page) -> None:
+    tab_to(page, page.get_by_role("textbox", name="What runs"))
+    page.keyboard.type(FRAGMENT)
+    press(page, "button", "Compare")
+    expect(page.get_by_role("heading", name="Commands, in order")).to_be_visible()
+
+
+def make_a_plan_of_what_runs(page: Page) -> None:
+    tab_to(page, page.get_by_role("textbox", name="What runs"))
+    page.keyboard.type(FRAGMENT)
+    tab_to(page, page.get_by_label("Group"))
+    page.keyboard.type("SQ03")
+    press(page, "button", "Make a plan")
+    expect(page.get_by_role("region", name="Plan document")).to_contain_text('"qsg": "SQ03"')
+
+
 def follow(name: str, title: str) -> Callable[[Page], None]:
     """Follow a link in the page's content."""
 
@@ -359,6 +464,19 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/forecasts": ("/forecasts", go_to_the_uploads),
     "/curves": ("/curves", go_to_the_uploads),
     "/cf-levels": ("/cf-levels", say_a_level),
+    "/cluster/decide": ("/cluster/decide", decide),
+    "/cluster/load": ("/cluster/load", show_another_failure),
+    "/cluster/explain": ("/cluster/explain", ask_why_messages_wait),
+    "/events/simulate": ("/events/simulate", play_a_timeline),
+    "/events/read": ("/events/read", read_events),
+    "/whatif": ("/whatif", follow("Losing a coupling facility", "Losing a coupling facility")),
+    "/whatif/cf-loss": ("/whatif/cf-loss?plan=KEYS", lose_with_another_group),
+    "/whatif/upgrade": ("/whatif/upgrade?plan=KEYS", ask_for_another_rate),
+    "/what-runs": ("/what-runs", follow("Check a text", "Check a policy, MQSC or displays")),
+    "/lint": ("/lint", check_a_text),
+    "/merge": ("/merge", merge_a_plan),
+    "/running": ("/running", compare_with_what_runs),
+    "/plan-from-running": ("/plan-from-running", make_a_plan_of_what_runs),
     "/nights": ("/nights", follow("The nightly run", "The nightly run")),
     "/plans": ("/plans", use_the_list),
     "/plans/{name}": ("/plans/KEYS", use_the_result),

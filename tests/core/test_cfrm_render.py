@@ -44,10 +44,29 @@ def test_a_statement_has_every_keyword_that_the_plan_sets() -> None:
     )
 
 
+def test_placement_and_storage_class_memory_reach_the_statement() -> None:
+    given_values = {
+        "initsize": "1G",
+        "size": "1G",
+        "duplex": "ENABLED",
+        "duplex_site": "CROSSSITE",
+        "enforce_order": True,
+        "scm": {"max_size": "4G"},
+    }
+    assert statement("APP1", **{f"structures__0__{key}": value for key, value in given_values.items()}) == (
+        "STRUCTURE NAME(SQ03APP1) SIZE(1048576) INITSIZE(1048576) SCMMAXSIZE(4194304) SCMALGORITHM(KEYPRIORITY1) "
+        "ALLOWAUTOALT(NO) FULLTHRESHOLD(85) DUPLEX(ENABLED,CROSSSITE) PREFLIST(CF01,CF02) ENFORCEORDER(YES)"
+    )
+
+
+def test_a_site_for_no_second_copy_is_left_out() -> None:
+    assert "DUPLEX(DISABLED) " in statement("APP1", structures__0__duplex_site="CROSSSITE")
+
+
 def test_what_the_plan_does_not_set_is_left_out() -> None:
     text = statement("APP1")
     assert "MINSIZE(" not in text.replace("INITSIZE(", "")
-    assert "EXCLLIST" not in text
+    assert not {"EXCLLIST", "ENFORCEORDER", "SCMMAXSIZE", "SCMALGORITHM"} & set(re.findall(r"[A-Z]+", text))
 
 
 def test_a_missing_preflist_is_a_remark_and_not_an_empty_keyword() -> None:

@@ -15,6 +15,7 @@ from planner_core.demand import (
     Demand,
     QueueDemand,
     SizeDistribution,
+    Units,
     backlog_messages,
     band_edges,
     demand_of,
@@ -107,6 +108,32 @@ def test_a_share_is_that_of_the_two_pieces_within_a_billionth(sizes: SizeDistrib
     (low, *_), (middle, *_), _ = scaled_shares(sizes, (edge, LARGEST), HEADER, PAGE, PAGE_HEADER)
     assert abs(Fraction(low, WHOLE) - below(edge)) < Fraction(1, 10**9)
     assert abs(Fraction(middle, WHOLE) - (below(LARGEST) - below(edge))) < Fraction(1, 10**9)
+
+
+@given(
+    st.lists(
+        st.builds(QueueDemand, st.integers(0, 10**7), st.one_of(st.integers(0, 90_000), distributions())),
+        max_size=5,
+    ),
+    st.lists(st.sampled_from([0, 4096, 32768, 64511]), max_size=3),
+)
+def test_backlogs_are_the_same_from_units_as_at_once(queues: list[QueueDemand], rules: list[int]) -> None:
+    edges = band_edges(rules)
+    units = Units.of(
+        [queue.message_bytes for queue in queues],
+        edges=edges,
+        header_bytes=HEADER,
+        page_bytes=PAGE,
+        page_header_bytes=PAGE_HEADER,
+    )
+    at_once = demand(*queues, edges=edges)
+    assert units.demand([queue.messages for queue in queues]) == at_once
+    for place, queue in enumerate(queues):
+        one, alone = units.one(place), demand(QueueDemand(1, queue.message_bytes), edges=edges)
+        assert [Fraction(band.elements, one.scale) for band in one.bands] == [
+            Fraction(band.elements, alone.scale) for band in alone.bands
+        ]
+        assert Fraction(units.elements[place], units.scale) == Fraction(alone.taken[0], alone.scale)
 
 
 @given(real_sizes(), st.integers(1, 1000))

@@ -40,9 +40,9 @@ def numbers(value: Any, at: str = "") -> Iterator[tuple[str, int | float]]:  # n
             yield from numbers(item, f"{at}/{index}")
 
 
-def check(document: dict[str, Any]) -> int:
+def check(document: dict[str, Any], *, depths: bool = False) -> int:
     """Compare every figure of the plan with its explanation; returns how many there were."""
-    result = evaluate(read_object(document)).as_json(explain=True)
+    result = evaluate(read_object(document)).as_json(explain=True, depths=depths)
     explanations: Any = result.pop("explanations")
     compared = 0
     for at, figure in numbers(result):

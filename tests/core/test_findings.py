@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,12 +16,22 @@ from hypothesis import given, settings
 
 from planner_core.document import read_object
 from planner_core.errors import PlanRefused
-from planner_core.findings import CATALOGUE, SEVERITIES, Finding, finding, in_order, worst
+from planner_core.findings import (
+    CATALOGUE,
+    DEPTH_EVENT_CODES,
+    SEVERITIES,
+    Finding,
+    finding,
+    in_order,
+    worst,
+)
 from planner_core.offload import default_rules
 from planner_core.offload_question import offload_answer
 from planner_core.plan import evaluate
 from planner_core.structure_size import messages_that_fit, published_curve
 from tests.core.plans import documents, varied
+from tests.whatif_filling.test_findings import CODES as FILLING_CODES
+from tests.whatif_placement.test_findings import CODES as PLACEMENT_CODES
 
 HARDWARE = {
     "type": "003931",
@@ -610,6 +622,33 @@ ASKED_APART = {
     "FITTED_CURVE_OF_OTHER_LEVEL",
 }
 """Raised by single questions only: a plan says INITSIZE_BELOW_BASE, and asks for no reserve. Curves: test_fitted.py."""
+TESTS = Path(__file__).parents[1]
+FOLDERS_OF_OTHER_QUESTIONS = (
+    "cluster_decisions",
+    "cluster_explain",
+    "depth_events",
+    "depth_events_read",
+    "running",
+    "scenarios",
+)
+"""Their findings are on other inputs than a plan, and have their cases there."""
+
+
+def codes_expected_by(path: Path) -> set[str]:
+    """Codes that a file of tests expects: they stand there as they are, and not after `not in`."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    absent = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare) and any(isinstance(each, ast.NotIn) for each in node.ops)
+        for part in ast.walk(node)
+    }
+    strings = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in absent)
+    return {node.value for node in strings if isinstance(node.value, str)} & set(CATALOGUE)
+
+
+def codes_expected_in(folder: str) -> set[str]:
+    return set().union(*map(codes_expected_by, (TESTS / folder).glob("test_*.py")))
 
 
 def found(changes: Mapping[str, Any]) -> tuple[Finding, ...]:
@@ -622,7 +661,22 @@ def found(changes: Mapping[str, Any]) -> tuple[Finding, ...]:
 
 
 def test_every_code_of_the_catalogue_has_a_case_here_and_there_are_no_others() -> None:
-    assert set(CASES) | ASKED_APART == set(CATALOGUE)
+    of_plans = set(CASES) | ASKED_APART | DEPTH_EVENT_CODES | PLACEMENT_CODES | set(FILLING_CODES)
+    elsewhere = set().union(*map(codes_expected_in, FOLDERS_OF_OTHER_QUESTIONS))
+    assert set(CATALOGUE) - of_plans == elsewhere - of_plans
+    assert of_plans <= set(CATALOGUE)
+
+
+def test_what_queue_depths_earn_is_expected_of_plans_with_them() -> None:
+    assert codes_expected_by(TESTS / "core" / "test_depth_advice.py") >= DEPTH_EVENT_CODES
+
+
+def test_a_code_that_is_only_said_to_be_absent_has_no_case(tmp_path: Path) -> None:
+    file = tmp_path / "test_some.py"
+    file.write_text(
+        'assert "OFFLOAD_DB2" not in codes\nassert "EMPTY_STRUCTURE" in codes\n', encoding="utf-8"
+    )
+    assert codes_expected_by(file) == {"EMPTY_STRUCTURE"}
 
 
 @pytest.mark.parametrize("code", CASES)

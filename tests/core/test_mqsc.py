@@ -183,3 +183,73 @@ def test_every_line_is_within_its_columns_and_none_is_a_remark_by_accident(
 
 def test_without_application_structures_there_is_nothing_to_define() -> None:
     assert list(commands(rendered(structures=[]))) == []
+
+
+DEPTHS = {
+    "name": "Q1",
+    "message_bytes": 1024,
+    "backlog": 1000,
+    "maxdepth": 1000,
+    "qdepthhi": 80,
+    "qdepthlo": 20,
+    "qdphiev": "ENABLED",
+    "qdploev": "DISABLED",
+    "qdpmaxev": "DISABLED",
+    "qsvciev": "NONE",
+    "curdepth": 7,
+}
+
+
+def test_depth_events_are_defined_as_the_plan_gives_them() -> None:
+    _, queue = commands(rendered(structures__0__queues=[DEPTHS]))
+    assert parameters(queue) == {
+        "QLOCAL": "Q1",
+        "QSGDISP": "SHARED",
+        "CFSTRUCT": "APP1",
+        "DEFPSIST": "NO",
+        "MAXDEPTH": "1000",
+        "QDEPTHHI": "80",
+        "QDEPTHLO": "20",
+        "QDPHIEV": "ENABLED",
+        "QDPLOEV": "DISABLED",
+        "QDPMAXEV": "DISABLED",
+        "QSVCIEV": "NONE",
+    }
+    assert "suggested" not in rendered(structures__0__queues=[DEPTHS])
+
+
+def test_what_is_left_open_is_suggested_as_a_remark_and_not_defined() -> None:
+    other = {"name": "Q2", "message_bytes": 1024, "backlog": 1000}
+    text = rendered(structures__0__queues=[{**DEPTHS, "qdepthlo": None}, other])
+    assert "* Q1:\n*   suggested: QDEPTHLO(20)\n" in text
+    suggested = (
+        r"\* Q2:\n\*   suggested: MAXDEPTH\(\d+\) QDEPTHHI\(80\) QDEPTHLO\(20\)\n\* +QDPHIEV\(ENABLED\)\n"
+    )
+    assert re.search(suggested, text)
+    read = {parameters(command)["QLOCAL"]: parameters(command) for command in list(commands(text))[1:]}
+    assert "QDEPTHLO" not in read["Q1"]
+    assert "MAXDEPTH" not in read["Q2"]
+
+
+def test_a_plan_that_says_nothing_of_depth_events_is_written_without_them() -> None:
+    text = rendered()
+    assert not re.search("suggested|PERFMEV|MAXDEPTH|QDEPTH", text)
+
+
+def test_perfmev_is_a_remark_since_it_is_set_on_each_queue_manager() -> None:
+    text = rendered(perfmev={"QM01": "ENABLED", "QM02": "DISABLED"})
+    assert "*   ALTER QMGR PERFMEV(ENABLED) on QM01\n*   ALTER QMGR PERFMEV(DISABLED) on QM02\n" in text
+    assert "on every queue manager\n" in rendered(perfmev="ENABLED")
+    assert all(command.startswith("DEFINE ") for command in commands(text))
+
+
+@settings(max_examples=100)
+@given(queue_names, st.sampled_from([None, 0, 1, 999_999_999]), st.sampled_from([None, 0, 80, 100]))
+def test_lines_with_depth_events_are_within_their_columns_too(
+    name: str, maxdepth: int | None, qdepthhi: int | None
+) -> None:
+    one = {"name": name, "message_bytes": 1, "backlog": 10**9, "maxdepth": maxdepth, "qdepthhi": qdepthhi}
+    text = rendered(structures__0__queues=[one], structures__0__initsize="1G", perfmev="ENABLED")
+    for line in text.splitlines():
+        assert len(line) <= LAST_COLUMN
+        assert not line.startswith("*") or not line.endswith(("+", "-"))

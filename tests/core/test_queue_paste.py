@@ -171,7 +171,9 @@ def test_display_qlocal_gives_shared_queues_and_asks_for_sizes() -> None:
     found = read_queues(DISPLAY_CSQM)
 
     assert found.kind == "display"
-    assert found.queues == ({"name": "PAYMENTS.IN", "persistent": True, "backlog": 200000},)
+    assert found.queues == (
+        {"name": "PAYMENTS.IN", "persistent": True, "backlog": 200000, "maxdepth": 200000},
+    )
     assert [(p.line, p.message.split(":")[0].split(" is ")[0]) for p in found.problems] == [
         (2, "PAYMENTS.IN"),
         (12, "LOCAL.ONLY"),
@@ -207,7 +209,7 @@ def test_displayed_queues_that_are_none_of_a_plan_are_left_out_and_told(attribut
 def test_the_form_of_other_platforms_is_read_too_and_an_unlimited_depth_is_no_backlog() -> None:
     found = read_queues(DISPLAY_AMQ)
 
-    assert found.queues == ({"name": "Orders.In", "persistent": False},)
+    assert found.queues == ({"name": "Orders.In", "persistent": False, "maxdepth": 999999999},)
     assert any("does not limit" in problem.message for problem in found.problems)
 
 
@@ -277,3 +279,51 @@ def test_every_line_of_a_table_gives_a_queue_or_is_told(lines: list[str]) -> Non
     told = {line for problem in found.problems for line in problem.lines} | set(found.lines)
 
     assert {number for number, line in enumerate(lines, start=2) if line.strip()} <= told
+
+
+def test_a_display_tells_the_depth_events_of_a_queue() -> None:
+    text = (
+        "QUEUE(A) QSGDISP(SHARED) MAXDEPTH(5000) QDEPTHHI(80) QDEPTHLO(20) QDPHIEV(DISABLED) QDPLOEV(ENABLED)\n"
+        "QDPMAXEV(ENABLED) QSVCIEV(NONE) CURDEPTH(4200) QDEPTHHI2(1)\n"
+        "QUEUE(B) QSGDISP(SHARED) MAXDEPTH(12) QDEPTHHI(101) QDPHIEV(OFF) CURDEPTH(-1)\n"
+    )
+    first, second = read_queues(text).queues
+    assert first == {
+        "name": "A",
+        "backlog": 5000,
+        "maxdepth": 5000,
+        "qdepthhi": 80,
+        "qdepthlo": 20,
+        "curdepth": 4200,
+        "qdphiev": "DISABLED",
+        "qdploev": "ENABLED",
+        "qdpmaxev": "ENABLED",
+        "qsvciev": "NONE",
+    }
+    assert second == {"name": "B", "backlog": 12, "maxdepth": 12}
+
+
+def test_maxdepth_is_the_backlog_of_a_table_only_where_it_has_no_other() -> None:
+    (one,) = read_queues("name,size,maxdepth\nA,1,200\n").queues
+    assert one == {"name": "A", "message_bytes": 1, "backlog": 200}
+    (both,) = read_queues("name,size,backlog,maxdepth,curdepth\nA,1,100,200,3\n").queues
+    assert both == {"name": "A", "message_bytes": 1, "backlog": 100, "maxdepth": 200, "curdepth": 3}
+    (rated,) = read_queues("name,size,rate,outage,maxdepth\nA,1,4,5,200\n").queues
+    assert rated == {
+        "name": "A",
+        "message_bytes": 1,
+        "put_rate_per_s": 4,
+        "outage_minutes": 5,
+        "maxdepth": 200,
+    }
+
+
+def test_rates_by_queue_manager_and_switches_are_cells_too() -> None:
+    text = "name\tsize\tbacklog\tqdphiev\tqueue_manager_rates\nA\t1\t1\tenabled\tQM01:30/12.5 QM02:0/1\n"
+    (queue,) = read_queues(text).queues
+    assert queue["qdphiev"] == "ENABLED"
+    assert queue["queue_manager_rates"] == {
+        "QM01": {"put_rate_per_s": 30, "get_rate_per_s": Decimal("12.5")},
+        "QM02": {"put_rate_per_s": 0, "get_rate_per_s": 1},
+    }
+    assert "no number" in read_queues(text.replace("30/12.5", "30")).problems[0].message

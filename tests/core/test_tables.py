@@ -221,6 +221,22 @@ SMALLEST_TOLD_APART = 85
 """Below it numbers are counts, percentages and levels, which mean many things."""
 
 
+OF_THEIR_OWN = {
+    ("cluster/file.py", 100_000): "the most puts of a question: ours",
+    ("cluster/messages.py", 100_000): "the most messages of a browse: ours",
+    ("cluster/messages.py", 10_000): "microseconds of a hundredth of a second",
+    ("depth_events/file.py", 10_000): "the most steps of a timeline: ours",
+    ("depth_events/file.py", 50_000): "the most rows of an answer: ours",
+    ("depth_events/file.py", 9_999): "reason codes have four digits",
+    ("depth_events/measured.py", 10_000): "the most sets that are taken: ours",
+    ("depth_events/readers/code_pages.py", 1_164): "the name of a code page",
+    ("depth_events/readers/pcf.py", 10_000): "microseconds of a hundredth of a second",
+    ("depth_events/reading.py", 50_000): "the most events that are read at once: ours",
+    ("whatif/changes.py", 512): "the most structures of a scenario: ours, more than a group has",
+}
+"""Numbers that a table has too, and that mean something else where they stand."""
+
+
 def numbers_in(source: str) -> Iterator[tuple[int, int | float]]:
     """Every number in Python code, with its line."""
     for node in ast.walk(ast.parse(source)):
@@ -250,12 +266,17 @@ MODULES = sorted(CORE.rglob("*.py"))
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.relative_to(CORE).as_posix())
 def test_no_published_number_stands_in_the_code(module: Path) -> None:
     forbidden = {number for number in published_numbers() if told_apart(number)}
+    path = module.relative_to(CORE).as_posix()
     found = [
         (line, number)
         for line, number in numbers_in(module.read_text(encoding="utf-8"))
         if Fraction(number) in forbidden and not (module.name == "units.py" and number in UNITS)
     ]
-    assert found == []
+    assert [item for item in found if (path, item[1]) not in OF_THEIR_OWN] == []
+    assert {number for of, number in OF_THEIR_OWN if of == path} <= {number for _, number in found}
+    assert len([item for item in found if (path, item[1]) in OF_THEIR_OWN]) == sum(
+        of == path for of, _ in OF_THEIR_OWN
+    ), "an exception is good for one place"
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.relative_to(CORE).as_posix())

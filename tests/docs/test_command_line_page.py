@@ -26,7 +26,7 @@ def help_of(*arguments: str) -> str:
 
 def listed(text: str, heading: str) -> list[str]:
     """The commands that a help text lists under a heading."""
-    return re.findall(r"^    ([a-z]+)(?:\s|$)", text.partition(f"{heading}\n")[2], re.MULTILINE)
+    return re.findall(r"^    ([a-z-]+)(?:\s|$)", text.partition(f"{heading}\n")[2], re.MULTILINE)
 
 
 def options(text: str) -> set[str]:
@@ -35,7 +35,7 @@ def options(text: str) -> set[str]:
 
 
 COMMANDS = listed(help_of(), "COMMAND")
-PARENTS = ("plans", "history", "curves", "forecasts", "smf")
+PARENTS = ("plans", "history", "curves", "forecasts", "smf", "events", "cluster", "whatif", "scenarios")
 VERBS = {parent: listed(help_of(parent), "VERB") for parent in PARENTS}
 EVERY_VERB = [(parent, verb) for parent, verbs in VERBS.items() for verb in verbs]
 

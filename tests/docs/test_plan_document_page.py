@@ -29,9 +29,17 @@ SECTIONS = {
     "Policy": ("policy", "/policy"),
     "CouplingFacility": ("coupling_facilities", "/coupling_facilities/0"),
     "Structure": ("structures", "/structures/0"),
+    "Scm": ("structures scm", "/structures/0/scm"),
     "Offload": ("structures offload", "/structures/0/offload"),
     "OffloadRule": ("structures offload rules", "/structures/0/offload/rules/0"),
     "Queue": ("structures queues", "/structures/0/queues/0"),
+    "QueueManagerRates": (
+        "structures queues queue_manager_rates",
+        "/structures/0/queues/0/queue_manager_rates/QM01",
+    ),
+    "Cluster": ("clusters", "/clusters/0"),
+    "ClusteredInstance": ("clusters instances", "/clusters/0/instances/0"),
+    "ChannelEntry": ("clusters instances channels", "/clusters/0/instances/0/channels/0"),
     "Acknowledgement": ("acknowledged", "/acknowledged/0"),
     "MessageSizes": ("structures queues message_bytes", "/structures/1/queues/0/message_bytes"),
 }
@@ -85,7 +93,12 @@ def read_field(name: str, key: str, value: Json) -> Json:
     plan = read_object(placed(SECTIONS[name][1], key, value))
     found: Any = plan
     for step in filter(None, SECTIONS[name][1].split("/")):
-        found = found[int(step)] if isinstance(found, list) else getattr(found, step)
+        if isinstance(found, list):
+            found = found[int(step)]
+        elif isinstance(found, dict):
+            found = found[step]
+        else:
+            found = getattr(found, step)
     return getattr(found, key)
 
 
@@ -96,6 +109,9 @@ def placed(pointer: str, key: str, value: Json) -> dict[str, Any]:
         plan["curve"] = {}
     if pointer == "/structures/0/offload/rules/0":
         plan["structures"][0]["offload"]["rules"] = [{"usage_over": 70, "size_over": "32K"}]
+    if pointer.startswith("/clusters"):
+        instance = {"queue_manager": "NEWYORK", "channels": [{}]}
+        plan["clusters"] = [{"name": "C", "queue": "Q", "rate_per_s": 1, "instances": [instance]}]
     if pointer == "/acknowledged/0":
         plan["acknowledged"] = [{"code": "DSGROUP_MISSING", "reason": "agreed"}]
     if key in {"put_rate_per_s", "outage_minutes", "backlog"} and value is not None:
@@ -104,6 +120,8 @@ def placed(pointer: str, key: str, value: Json) -> dict[str, Any]:
         queue |= {"put_rate_per_s": 1, "outage_minutes": 1} if key != "backlog" else {}
     if key == "backlog" and value is None:
         plan["structures"][0]["queues"][0] |= {"put_rate_per_s": 1, "outage_minutes": 1}
+    if key == "get_rate_per_s" and value is not None and pointer == "/structures/0/queues/0":
+        plan["structures"][0]["queues"][0]["put_rate_per_s"] = 1
     here = plan
     for step in filter(None, pointer.split("/")):
         here = here[int(step)] if isinstance(here, list) else here.setdefault(step, {})

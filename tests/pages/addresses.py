@@ -33,6 +33,28 @@ PAGES: Mapping[str, int] = {
     "/curves": 200,
     "/cf-levels": 200,
     "/nights": 200,
+    "/events/simulate": 200,
+    "/events/read": 200,
+    "/events/read?example=three-members": 200,
+    "/events/simulate?example=perfmev-differs": 200,
+    "/cluster/decide": 200,
+    "/cluster/decide?example=orders-differ&mode=ibm": 200,
+    "/cluster/decide?example=rank-holds": 200,
+    "/cluster/load": 200,
+    "/cluster/explain": 200,
+    "/cluster/explain?example=runmqsc": 200,
+    "/cluster/explain?example=zos": 200,
+    "/what-runs": 200,
+    **{
+        f"/{page}{mark}": 200
+        for page in ("lint", "merge", "running", "plan-from-running")
+        for mark in ("", "?example")
+    },
+    "/whatif": 200,
+    "/whatif/cf-loss": 200,
+    "/whatif/upgrade": 200,
+    "/whatif/upgrade?cfcc=x&years=one": 422,
+    "/whatif/cf-loss?plan=NONE": 404,
     "/style": 200,
     "/api/docs": 200,
     "/nothing/here": 404,

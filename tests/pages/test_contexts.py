@@ -15,10 +15,15 @@ from app import templating
 from app.api_docs import ApiDocsPage
 from app.documents import example_text, read_text
 from app.errors import ErrorPage
+from app.pages.cluster.decide import DecidePage
+from app.pages.cluster.explain import ExplainPage
+from app.pages.cluster.load import LoadPage
 from app.pages.curves.levels import CfLevelsPage
 from app.pages.curves.routes import CurvePage, CurvesPage
 from app.pages.documentation.routes import ArticlePage
 from app.pages.documentation.routes import ContentsPage as DocumentationContents
+from app.pages.events.reading import ReadEventsPage
+from app.pages.events.simulate import SimulateEventsPage
 from app.pages.forecasts.routes import ForecastsPage, StructureForecastPage
 from app.pages.night.routes import NightPage, NightsPage
 from app.pages.plans.changing import DeletedPage, ImportPage
@@ -35,12 +40,24 @@ from app.pages.plans.routes import (
 from app.pages.published.contexts import ContentsPage as ReferenceContents
 from app.pages.published.contexts import TablePage
 from app.pages.quick.routes import QuickPage
+from app.pages.running.routes import FromRunningPage, LintPage, MergePage, RunningPage, WhatRunsPage
+from app.pages.scenarios.routes import (
+    ScenarioComparePage,
+    ScenarioFormPage,
+    ScenarioReportPage,
+    ScenariosPage,
+)
 from app.pages.sheet.routes import SheetPage
 from app.pages.style.routes import StylePage
 from app.pages.uploads.routes import NewUploadPage, QsgMapPage, UploadPage, UploadsPage
 from app.pages.usage.plan import PlanFromUsagePage
 from app.pages.usage.routes import QueuePage, UsageListPage, UsagePage
 from app.pages.usage.take_over import TakeOverPage
+from app.pages.whatif.filling import FillingPage
+from app.pages.whatif.growth import UpgradePage
+from app.pages.whatif.loss import CfLossPage
+from app.pages.whatif.routes import WhatIfPage
+from app.pages.whatif.thresholds import ThresholdsPage
 from app.templating import PROVIDED, TEMPLATES_DIR, Page, environment, render_text
 from tests.app.support import send_json
 from tests.curves.support import daily, fit_json, forecast_json, store_night
@@ -50,12 +67,17 @@ from tests.usage.support import store, ten_days
 
 CONTEXTS: dict[str, type[Page]] = {
     "api_docs.html": ApiDocsPage,
+    "cluster/decide.html": DecidePage,
+    "cluster/explain.html": ExplainPage,
+    "cluster/load.html": LoadPage,
     "curves/curve.html": CurvePage,
     "curves/levels.html": CfLevelsPage,
     "curves/list.html": CurvesPage,
     "docs/article.html": ArticlePage,
     "docs/contents.html": DocumentationContents,
     "errors/error.html": ErrorPage,
+    "events/read.html": ReadEventsPage,
+    "events/simulate.html": SimulateEventsPage,
     "forecasts/list.html": ForecastsPage,
     "forecasts/structure.html": StructureForecastPage,
     "night/list.html": NightsPage,
@@ -75,7 +97,16 @@ CONTEXTS: dict[str, type[Page]] = {
     "quick/calculator.html": QuickPage,
     "reference/contents.html": ReferenceContents,
     "reference/table.html": TablePage,
+    "running/compare.html": RunningPage,
+    "running/contents.html": WhatRunsPage,
+    "running/lint.html": LintPage,
+    "running/made.html": FromRunningPage,
+    "running/merge.html": MergePage,
     "sheet/sheet.html": SheetPage,
+    "scenarios/compare.html": ScenarioComparePage,
+    "scenarios/form.html": ScenarioFormPage,
+    "scenarios/list.html": ScenariosPage,
+    "scenarios/report.html": ScenarioReportPage,
     "style/style.html": StylePage,
     "uploads/list.html": UploadsPage,
     "uploads/map.html": QsgMapPage,
@@ -86,12 +117,22 @@ CONTEXTS: dict[str, type[Page]] = {
     "usage/queue.html": QueuePage,
     "usage/structure.html": UsagePage,
     "usage/take_over.html": TakeOverPage,
+    "whatif/contents.html": WhatIfPage,
+    "whatif/filling.html": FillingPage,
+    "whatif/loss.html": CfLossPage,
+    "whatif/thresholds.html": ThresholdsPage,
+    "whatif/upgrade.html": UpgradePage,
 }
 
 PLAN_PAGES = (
     "/plans", "/new-plan", "/deleted-plans", "/import-plans", "/sheet", "/plans/CONTEXTS", "/plans/CONTEXTS/history",
     "/plans/CONTEXTS/compare", "/plans/CONTEXTS/versions/1/print", "/plans/CONTEXTS/advice",
-    "/plans/CONTEXTS/versions/1/structures/MYDATA",
+    "/plans/CONTEXTS/versions/1/structures/MYDATA", "/plans/CONTEXTS/versions/1/structures/MYDATA/filling",
+    "/plans/CONTEXTS/versions/1/structures/MYDATA/thresholds",
+)  # fmt: skip
+SCENARIO_PAGES = (
+    "/plans/CONTEXTS/scenarios", "/plans/CONTEXTS/scenarios/new", "/plans/CONTEXTS/scenarios/compare?of=more",
+    "/plans/CONTEXTS/scenarios/more/report",
 )  # fmt: skip
 USAGE_PAGES = (
     "/usage/SQ03/APPLICATION1", "/usage/SQ03/APPLICATION1/queue?name=ORDERS.IN", "/usage/SQ03/plan", "/usage/SQ03/plan/into/CONTEXTS",
@@ -196,10 +237,12 @@ def test_the_pages_are_rendered_from_these_pairs(app: FastAPI, monkeypatch: pyte
         app, "PUT", "/api/v1/plans/CONTEXTS", read_text(example_text().encode()).model_dump(mode="json")
     )
     assert saved.status in {200, 201}
+    scenario = {"changes": {"queue_managers": 6}}
+    assert send_json(app, "PUT", "/api/v1/plans/CONTEXTS/scenarios/more", scenario).status in {200, 201}
     store(app, ten_days(days=2))
     upload = post_file(app, "text").json()["id"]
     store_night(app.state.database, curves=[fit_json()], forecasts=[forecast_json()], days=daily())
-    for address in (*PAGES, *PLAN_PAGES, *USAGE_PAGES, *NIGHT_PAGES, f"/uploads/{upload}"):
+    for address in (*PAGES, *PLAN_PAGES, *SCENARIO_PAGES, *USAGE_PAGES, *NIGHT_PAGES, f"/uploads/{upload}"):
         html(app, address)
     assert seen == {name: context for name, context in CONTEXTS.items() if name not in ANSWERS_TO_FORMS}
 

@@ -88,7 +88,7 @@ def test_headings_start_with_one_and_skip_no_level(app: FastAPI, address: str, s
 @EVERY_PAGE
 def test_every_heading_of_a_table_says_what_it_heads(app: FastAPI, address: str, status: int) -> None:
     for head in page(app, address, status=status).all("th"):
-        assert head["scope"] in {"col", "colgroup", "row"}
+        assert head["scope"] in {"col", "colgroup", "row", "rowgroup"}
 
 
 @EVERY_PAGE
@@ -118,6 +118,10 @@ def test_the_title_tells_the_page_from_others_and_the_navigation_where_it_is(
     section = address.split("?")[0].strip("/").split("/")[0]
     expected = {
         "": ["Calculator"], "reference": ["Published tables"], "docs": ["Documentation"], "api": ["API"],
+        **{
+            page: ["What if"]
+            for page in ("whatif", "what-runs", "lint", "merge", "running", "plan-from-running", "events", "cluster")
+        },
         "usage": ["Usage"], "forecasts": ["Forecasts"], "curves": ["Curves"], "nights": ["Nights"], "cf-levels": ["Curves"], "uploads": ["Uploads"], "new-upload": ["Uploads"], "qsg-map": ["Uploads"],
     }  # fmt: skip
     assert current == expected.get(section, [])

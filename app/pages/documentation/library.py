@@ -12,7 +12,7 @@ from app.templating import ROOT
 DOCS_DIR = ROOT / "docs"
 FOR_PLANNERS = (
     "quick-calculator", "coming-from-cfsizer", "end-to-end", "editing-a-plan", "comparing-versions",
-    "uploading", "usage", "usage-history", "other-inputs", "smf-records", "simulating", "nightly", "clusters", "forecasts", "using-a-fitted-curve", "fitted-curves", "plan-document", "command-line", "rest-api", "provisioning", "reading-a-result", "findings", "assumptions",
+    "uploading", "usage", "usage-history", "other-inputs", "smf-records", "simulating", "nightly", "clusters", "forecasts", "using-a-fitted-curve", "fitted-curves", "plan-document", "losing-a-cf", "upgrades-and-growth", "scenarios", "filling-up", "choosing-thresholds", "backup-and-recovery", "smds-job", "depth-events", "simulating-depth-events", "reading-depth-events", "queue-depths", "cluster-decisions", "cluster-load", "why-not-reallocated", "what-runs-today", "merging-a-policy", "linting-a-policy", "command-line", "rest-api", "provisioning", "reading-a-result", "findings", "assumptions",
     "figures", "glossary", "settings", "security", "problems",
 )  # fmt: skip
 """Read in this order; whatever else lies in docs/ follows by name, its folders on shelves of their own."""

@@ -31,14 +31,14 @@ _STRUCTURE = (*fields.STRUCTURE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFL
 _SPECS: Mapping[str, Mapping[str, Spec]] = {
     at: {spec.key: spec for spec in specs}
     for at, specs in (
-        ("", (*fields.GROUP, *fields.GROUP_MORE)),
+        ("", (*fields.GROUP, *fields.GROUP_MORE, *fields.CLUSTERS)),
         ("/admin", (*fields.ADMIN, *fields.ADMIN_MORE)),
         ("/system", (*fields.SYSTEM, *fields.SYSTEM_MORE)),
         ("/policy", fields.POLICY),
         ("/coupling_facilities/*", _FACILITY),
         ("/structures/*", _STRUCTURE),
         ("/structures/*/offload/rules/*", fields.RULE),
-        ("/structures/*/queues/*", fields.QUEUE),
+        ("/structures/*/queues/*", fields.QUEUE_ALL),
         ("/acknowledged/*", fields.ACKNOWLEDGED),
     )
 }
@@ -52,6 +52,7 @@ _NAMED_LISTS = (
 _CALLED = {
     "put_rate_per_s": "Put rate",
     "outage_minutes": "Outage",
+    "get_rate_per_s": "Get rate",
     "structures": "Structures",
     "minsize_kib": "MINSIZE",
     "full_threshold": "FULLTHRESHOLD",
@@ -83,6 +84,9 @@ _UNITS = {
     "backlog": "messages",
     "put_rate_per_s": "messages a second",
     "outage_minutes": "minutes",
+    "get_rate_per_s": "messages a second",
+    "maxdepth": "messages",
+    "curdepth": "messages",
     "entsmax": "entries",
     "shared_channels": "channels",
     "messages": "messages",
@@ -114,8 +118,19 @@ def document_changes(before: object, after: object) -> tuple[Change, ...]:
 
 
 def result_changes(before: object, after: object) -> tuple[Change, ...]:
-    """What differs between two results."""
-    return tuple(_change(each, _result_value) for each in differences(before, after))
+    """What differs between two results, but for advice on queue depths: that follows the sizes, queue by queue."""
+    found = differences(_without_advice(before), _without_advice(after))
+    return tuple(_change(each, _result_value) for each in found)
+
+
+def _without_advice(result: object) -> object:
+    if not isinstance(result, Mapping) or not isinstance(result.get("structures"), list):
+        return result
+    structures = [
+        {key: value for key, value in structure.items() if key != "depth_events"}
+        for structure in result["structures"]
+    ]
+    return {**result, "structures": structures}
 
 
 def _change(found: Difference, value: Any) -> Change:  # noqa: ANN401 - one of the two functions below

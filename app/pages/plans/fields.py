@@ -22,6 +22,9 @@ Kind = Literal[
     "bytes",
     "ratio",
     "curve",
+    "yaml",
+    "perfmev",
+    "rates",
 ]
 Options = tuple[tuple[str, str], ...]
 
@@ -40,12 +43,28 @@ class Spec:
 
 
 _DUPLEX: Options = (("DISABLED", "DISABLED"), ("ALLOWED", "ALLOWED"), ("ENABLED", "ENABLED"))
+_DUPLEX_SITES: Options = (
+    ("", "not stated"),
+    ("ANYSITE", "ANYSITE"),
+    ("SAMESITE", "SAMESITE"),
+    ("SAMESITEONLY", "SAMESITEONLY"),
+    ("CROSSSITE", "CROSSSITE"),
+)
 _SITES: Options = (("", "not stated"), ("SITE1", "SITE1"), ("SITE2", "SITE2"))
 _OFFLOAD_TO: Options = (("SMDS", "SMDS"), ("DB2", "DB2"))
+_SWITCH: Options = (("", "not stated"), ("ENABLED", "ENABLED"), ("DISABLED", "DISABLED"))
 _COMPUTED = "Empty: computed. Given: checked and kept."
 _ALL_OF_THEM = "Empty: all coupling facilities of the plan, in order."
 _BLANKS = "Names with blanks between them."
 
+CLUSTERS = (
+    Spec(
+        "clusters",
+        "Clusters that send to shared queues",
+        "yaml",
+        hint="As the plan document has them under clusters, in YAML or JSON: name, queue, rate_per_s and instances of each.",
+    ),
+)
 GROUP = (
     Spec("qsg", "Queue-sharing group", "name", required=True),
     Spec(
@@ -65,6 +84,16 @@ GROUP_MORE = (
     Spec(
         "curve", "Curve", "curve", hint="published, or the version of a fitted curve, as listed under Curves."
     ),
+    Spec(
+        "perfmev",
+        "PERFMEV",
+        "perfmev",
+        hint="ENABLED or DISABLED for all, or QM01:ENABLED QM02:DISABLED. For queue depth events.",
+    ),
+)
+_WHERE = (
+    Spec("duplex_site", "Site of the second copy", "choice", options=_DUPLEX_SITES, hint="With DUPLEX."),
+    Spec("enforce_order", "ENFORCEORDER(YES)", "yes"),
 )
 _GIVEN = (
     Spec("initsize", "INITSIZE", "size", hint=_COMPUTED),
@@ -75,6 +104,7 @@ _GIVEN = (
     Spec("preflist", "PREFLIST", "names", hint=_ALL_OF_THEM),
     Spec("exclist", "EXCLLIST", "names", hint=_BLANKS),
     Spec("duplex", "DUPLEX", "choice", options=_DUPLEX),
+    *_WHERE,
 )
 ADMIN = (
     Spec(
@@ -113,6 +143,8 @@ FACILITY_MORE = (
     Spec("partition", "PARTITION", "name"),
     Spec("cpcid", "CPCID", "name"),
     Spec("dumpspace", "DUMPSPACE", "size"),
+    Spec("occupied", "Taken by others", "size", hint="Structures that are not in this plan."),
+    Spec("scm", "Storage-class memory", "size"),
 )
 STRUCTURE = (
     Spec("name", "CFSTRUCT", "name", hint="Without the name of the group.", required=True),
@@ -121,6 +153,13 @@ STRUCTURE = (
     Spec("recover", "RECOVER(YES)", "yes"),
     Spec("duplex", "DUPLEX", "choice", options=_DUPLEX),
     Spec("full_threshold", "FULLTHRESHOLD", "whole", "%"),
+    Spec(
+        "event_target_percent",
+        "High events before",
+        "whole",
+        "%",
+        "Empty: before offload and FULLTHRESHOLD.",
+    ),
 )
 STRUCTURE_SIZES = (
     Spec("initsize", "INITSIZE", "size", hint=_COMPUTED),
@@ -129,6 +168,12 @@ STRUCTURE_SIZES = (
     Spec("allow_auto_alter", "ALLOWAUTOALT(YES)", "yes"),
     Spec("entry_to_element_ratio", "Entries to elements", "ratio", hint="Empty: 1:6, as MQ starts with."),
     Spec("exclist", "EXCLLIST", "names", hint=_BLANKS),
+    *_WHERE,
+    Spec("scm/max_size", "SCMMAXSIZE", "size"),
+    Spec("scm/algorithm", "SCMALGORITHM", "choice", options=(("KEYPRIORITY1", "KEYPRIORITY1"),)),
+    Spec(
+        "scm/augmented", "Augmented space", "size", hint="CF storage that SCM takes when all of it is used."
+    ),
 )
 RULES = 3
 RULE = (
@@ -152,6 +197,24 @@ QUEUE = (
     Spec("selector_reads", "By selector", "yes"),
     Spec("isolation", "Keep apart", "text"),
 )
+QUEUE_MORE = (
+    Spec("maxdepth", "MAXDEPTH", "whole"),
+    Spec("qdepthhi", "QDEPTHHI", "whole", "%"),
+    Spec("qdepthlo", "QDEPTHLO", "whole", "%"),
+    Spec("qdphiev", "QDPHIEV", "choice", options=_SWITCH),
+    Spec("qdploev", "QDPLOEV", "choice", options=_SWITCH),
+    Spec("qdpmaxev", "QDPMAXEV", "choice", options=_SWITCH),
+    Spec(
+        "qsvciev",
+        "QSVCIEV",
+        "choice",
+        options=(("", "not stated"), ("NONE", "NONE"), ("OK", "OK"), ("HIGH", "HIGH")),
+    ),
+    Spec("curdepth", "CURDEPTH", "whole"),
+    Spec("get_rate_per_s", "Gets /s", "decimal"),
+    Spec("queue_manager_rates", "Puts/gets by queue manager", "rates", hint="Such as QM01:30/12 QM02:10/0."),
+)
+QUEUE_ALL = (*QUEUE, *QUEUE_MORE)
 ACKNOWLEDGED = (
     Spec("code", "Finding", "name"),
     Spec("structure", "Structure", "name"),

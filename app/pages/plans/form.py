@@ -17,7 +17,7 @@ from typing import Any
 from app.documents import parse_text
 from app.pages.plans import fields
 from app.pages.plans.fields import Spec
-from app.pages.plans.typed import mean_of, text_of, value_of
+from app.pages.plans.typed import CLUSTERS, mean_of, text_of, value_of
 from planner_core.document import PlanDocument, read_object
 from planner_core.errors import DocumentInvalid, FieldProblem
 from planner_core.queue_paste import PastedQueues, read_queues
@@ -42,15 +42,16 @@ COLUMNS = (
     "persistent",
     "selector_reads",
     "isolation",
+    *(spec.key for spec in fields.QUEUE_MORE),
 )
 """The columns of queues as text; a spreadsheet with the same headings can be pasted anywhere queues are taken."""
 _HEADING = "\t".join(COLUMNS)
-_SPEC_OF = {spec.key: spec for spec in fields.QUEUE}
-_LONG = re.compile(r"/structures/\d+/(queues|paste)|/acknowledged/\d+/message")
+_SPEC_OF = {spec.key: spec for spec in fields.QUEUE_ALL}
+_LONG = re.compile(r"/structures/\d+/(queues|paste)|/acknowledged/\d+/message|/clusters")
 _KEY = re.compile(r"(?:/[A-Za-z_]\w*|/\d{1,6})+", re.ASCII)
 _STRUCTURE_SPECS = (*fields.STRUCTURE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD)
 _SINGLE: tuple[tuple[str, tuple[Spec, ...]], ...] = (
-    ("", (*fields.GROUP, *fields.GROUP_MORE)),
+    ("", (*fields.GROUP, *fields.GROUP_MORE, *fields.CLUSTERS)),
     ("/admin", (*fields.ADMIN, *fields.ADMIN_MORE)),
     ("/system", (*fields.SYSTEM, *fields.SYSTEM_MORE)),
     ("/policy", fields.POLICY),
@@ -113,6 +114,7 @@ class Checked:
 def typed_of(document: PlanDocument) -> Typed:
     """The form filled with a document."""
     dumped = document.model_dump(mode="json")
+    dumped["clusters"] = [entry.model_dump(mode="json", exclude_defaults=True) for entry in document.clusters]
     typed: Typed = {}
     for at, specs in _SINGLE:
         _fill(typed, at, specs, dumped if not at else dumped[at[1:]])
@@ -128,7 +130,7 @@ def typed_of(document: PlanDocument) -> Typed:
             continue
         room -= len(queues)
         for number, queue in enumerate(queues):
-            _fill(typed, f"/structures/{index}/queues/{number}", fields.QUEUE, queue)
+            _fill(typed, f"/structures/{index}/queues/{number}", fields.QUEUE_ALL, queue)
     return typed
 
 
@@ -210,7 +212,7 @@ def read_typed(pairs: Iterable[tuple[str, str]]) -> Typed:
         for number in range(fields.RULES):
             _complete(typed, f"{at}/offload/rules/{number}", fields.RULE)
         for number in rows[f"{at}/queues"]:
-            _complete(typed, f"{at}/queues/{number}", fields.QUEUE)
+            _complete(typed, f"{at}/queues/{number}", fields.QUEUE_ALL)
     return typed
 
 
@@ -305,7 +307,7 @@ class _Reader:
     def queues(self, at: str, goes_to: str) -> list[dict[str, Any]]:
         text = self.typed.get(f"{at}/queues")
         if text is None:
-            return self.entries(f"{at}/queues", f"{goes_to}/queues", fields.QUEUE, blank={})
+            return self.entries(f"{at}/queues", f"{goes_to}/queues", fields.QUEUE_ALL, blank={})
         queues, numbers, problems = _read_text(text, self.typed.get(f"{at}/name", "").strip().upper())
         self.problems.extend(FieldProblem(f"{at}/queues", problem) for problem in problems)
         self.origins[f"{goes_to}/queues"] = f"{at}/queues"
@@ -415,6 +417,9 @@ def sort_problems(
         if (line := reading.line_of(problem.field)) is not None:
             words = f"Line {line}: {words}"
         if name := reading.field_of(problem.field):
+            if name == f"/{CLUSTERS}" and problem.field != name:  # one text with many places in it
+                place = problem.field.removeprefix(f"{name}/").replace("/", ", ")
+                words = f"{place}: {problem.message}."
             by_field.setdefault(name, []).append(words)
         else:
             general.append(words)
@@ -528,11 +533,11 @@ def _add(typed: Typed, at: str, notes: tuple[str, ...]) -> Changed:
         added.update({new + key: text for key, text in _blank_structure().items()})
         preflists = [text for key, text in typed.items() if re.fullmatch(r"/structures/\d+/preflist", key)]
         added[f"{new}/preflist"] = preflists[-1] if preflists else ""
-        added.update({f"{new}/queues/0/{spec.key}": "" for spec in fields.QUEUE})
+        added.update({f"{new}/queues/0/{spec.key}": "" for spec in fields.QUEUE_ALL})
     elif at == "/coupling_facilities":
         added.update({new + key: text for key, text in _blank_facility().items()})
     elif re.fullmatch(r"/structures/\d+/queues", at) and at not in typed:
-        added.update({f"{new}/{spec.key}": "" for spec in fields.QUEUE})
+        added.update({f"{new}/{spec.key}": "" for spec in fields.QUEUE_ALL})
         if rows:  # queues of one structure are mostly of one kind
             added[f"{new}/persistent"] = typed.get(f"{at}/{rows[-1]}/persistent", "")
     return Changed(added, f"{new}/name", notes)
@@ -558,7 +563,7 @@ def _with_rows(typed: Typed, at: str, queues: Sequence[Mapping[str, Any]]) -> Ty
         if key != f"{at}/queues" and not key.startswith(f"{at}/queues/")
     }
     for number, queue in enumerate(queues):
-        _fill(kept, f"{at}/queues/{number}", fields.QUEUE, queue)
+        _fill(kept, f"{at}/queues/{number}", fields.QUEUE_ALL, queue)
     return kept
 
 

@@ -17,7 +17,9 @@ from sqlalchemy.orm import Session
 from app.curves.kept import CurvesBeside
 from app.curves.resolve import curve_of, evaluate
 from app.db import SessionDep
+from app.pages.cluster.load_shown import MOST_CHOSEN, ClustersShown, clusters_shown
 from app.pages.plans.changes import Change, document_changes, result_changes
+from app.pages.plans.depths import Depths, advised, depths_of
 from app.pages.plans.fill_chart import FillChart, fill_chart
 from app.pages.plans.findings import FindingShown
 from app.pages.plans.measured import Measured, measured_of
@@ -131,6 +133,7 @@ class ResultPage(Page):
     findings: Annotated[tuple[FindingShown, ...], "The findings"]
     findings_omitted: Annotated[int, "How many more there are"]
     open_findings: Annotated[Mapping[str, int], "Findings nobody acknowledged, by severity"]
+    clusters: Annotated[ClustersShown | None, "What clusters put on the structures; None without any"]
     texts: Annotated[tuple[TextShown, ...], "Texts to copy or download"]
     tables: Annotated[tuple[str, ...], "Names of the tables that are given as CSV"]
     is_other_core: Annotated[bool, "Whether another version of the core computed this"]
@@ -148,6 +151,10 @@ class StructurePage(Page):
     measured: Annotated[Measured | None, "Where its usage and forecast are; None where nothing was measured"]
     figures: Annotated[tuple[Figure, ...], "Its figures, each with its explanation"]
     chart: Annotated[FillChart | None, "How it fills; None where nothing is planned for it"]
+    depths: Annotated[
+        Depths | None, "Depths for its queues; None where it has no queue, or was stored without"
+    ]
+    is_sent_to: Annotated[bool, "Whether clusters send to it"]
     findings: Annotated[tuple[FindingShown, ...], "Its findings"]
     queues: Annotated[tuple[QueueLine, ...], "One page of its queues"]
     queues_total: Annotated[int, "How many queues it has"]
@@ -279,6 +286,10 @@ def structure(request: Request, session: SessionDep, name: str, number: str, str
             item, f"/structures/{index}", Explanations(service.get_explanations_json(session, stored))
         ),
         chart=fill_chart(item),
+        depths=depths_of(advised(stored, item, CurvesBeside(session)), first=first, most=QUEUES_PER_PAGE),
+        is_sent_to=any(
+            each["structure"] == structure for each in stored.result.get("clusters", {}).get("structures", ())
+        ),
         findings=findings_of(stored, structure=structure),
         queues=tuple(QueueLine(structure, queue) for queue in queues[first : first + QUEUES_PER_PAGE]),
         queues_total=len(queues),
@@ -306,7 +317,7 @@ def compare(request: Request, session: SessionDep, name: str) -> Response:
     last = _number(request.query_params.get("to", ""), otherwise=latest)
     first = _number(request.query_params.get("from", ""), otherwise=max(last - 1, 1))
     before, after = _version(session, name, first), _version(session, name, last)
-    document = document_changes(before.document_object, after.document_object)
+    document = document_changes(before.comparable_object, after.comparable_object)
     results = result_changes(_compared(before.result), _compared(after.result))
     gone, new = _only(before, after), _only(after, before)
     old = {line.name: line for line in structure_lines(before)}
@@ -334,7 +345,7 @@ def on_paper(request: Request, session: SessionDep, name: str, number: str) -> R
     stored = _version(session, name, number)
     queues = [QueueLine(each.name, queue) for each in stored.document.structures for queue in each.queues]
     before = service.get_version(session, name, stored.number - 1) if stored.number > 1 else None
-    changes = document_changes(before.document_object, stored.document_object) if before else ()
+    changes = document_changes(before.comparable_object, stored.comparable_object) if before else ()
     page = PrintPage(
         title=f"{name}, version {stored.number}",
         section="plans",
@@ -468,12 +479,20 @@ def result_page(
             severity: sum(f.severity == severity and not f.acknowledged for f in findings)
             for severity in ("error", "warning", "info")
         },
+        clusters=_clusters(request, stored),
         texts=tuple(_text(session, stored, kind, cut=True) for kind in OUTPUTS),
         tables=tuple(TABLES),
         is_other_core=stored.core_version != CORE_VERSION,
         core_now=CORE_VERSION,
     )
     return render(request, "plans/result.html", page, status_code=status_code)
+
+
+def _clusters(request: Request, stored: StoredVersion) -> ClustersShown | None:
+    found = stored.result.get("clusters")
+    if not found:
+        return None
+    return clusters_shown(found, chosen=request.query_params.get("fail", "")[:MOST_CHOSEN])
 
 
 def _text(session: Session, stored: StoredVersion, kind: str, *, cut: bool) -> TextShown:

@@ -38,6 +38,8 @@ class Row:
     entries: tuple[Entry, ...]
     more: tuple[Entry, ...] = ()
     is_unfolded: bool = False
+    told: str = ""
+    """What the folded fields say, in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ class FormShown:
     policy: tuple[Entry, ...]
     facilities: tuple[Row, ...]
     structures: tuple[StructureShown, ...]
+    clusters: tuple[Entry, ...]
     acknowledged: tuple[Row, ...]
     wrong: tuple[Wrong, ...]
     general: tuple[str, ...]
@@ -96,6 +99,8 @@ class FormShown:
         return any(entry.error for entry in entries)
 
 
+_TOLD = 3
+"""MAXDEPTH, QDEPTHHI and QDEPTHLO stand in the line of the folded fields."""
 OPEN_STRUCTURES = 4
 """With more of them, structures are folded to a line each."""
 
@@ -123,6 +128,7 @@ def show(typed: Typed, checked: Checked | None, *, focus: str = "") -> FormShown
             _facility(maker, f"/coupling_facilities/{row}") for row in rows["/coupling_facilities"]
         ),
         structures=structures,
+        clusters=maker.entries("", fields.CLUSTERS),
         acknowledged=tuple(
             Row(f"/acknowledged/{row}", maker.entries(f"/acknowledged/{row}", fields.ACKNOWLEDGED))
             for row in rows["/acknowledged"]
@@ -158,6 +164,12 @@ def _facility(maker: _Maker, at: str) -> Row:
     )
 
 
+def _queue(maker: _Maker, at: str) -> Row:
+    more = maker.entries(at, fields.QUEUE_MORE)
+    told = " ".join(f"{entry.label} {entry.value}" for entry in more[:_TOLD] if entry.value.strip())
+    return Row(at, maker.entries(at, fields.QUEUE), more, any(entry.error for entry in more), told)
+
+
 def _structure(
     maker: _Maker, at: str, rows: Mapping[str, list[int]], focus: str, *, is_open: bool
 ) -> StructureShown:
@@ -170,9 +182,7 @@ def _structure(
     wrong = sum(name.startswith(f"{at}/") for name in maker.errors)
     name = maker.typed.get(f"{at}/name", "").strip()
     text = maker.plain(f"{at}/queues", "Queues, a line for each", hint="Cells are set apart by tabs.")
-    queues = () if is_text else tuple(
-        Row(f"{at}/queues/{n}", maker.entries(f"{at}/queues/{n}", fields.QUEUE)) for n in rows[f"{at}/queues"]
-    )  # fmt: skip
+    queues = () if is_text else tuple(_queue(maker, f"{at}/queues/{n}") for n in rows[f"{at}/queues"])
     number = (
         max(sum(1 for line in text.value.splitlines() if line.strip()) - 1, 0)
         if is_text
@@ -206,14 +216,14 @@ def _structure(
 _LABELS = {
     f"{at}/{spec.key}": spec.label
     for at, specs in (
-        ("", (*fields.GROUP, *fields.GROUP_MORE)),
+        ("", (*fields.GROUP, *fields.GROUP_MORE, *fields.CLUSTERS)),
         ("/admin", (*fields.ADMIN, *fields.ADMIN_MORE)),
         ("/system", (*fields.SYSTEM, *fields.SYSTEM_MORE)),
         ("/policy", fields.POLICY),
         ("/coupling_facilities/*", (*fields.FACILITY, *fields.FACILITY_MORE)),
         ("/structures/*", (*fields.STRUCTURE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD)),
         ("/structures/*/offload/rules/*", fields.RULE),
-        ("/structures/*/queues/*", fields.QUEUE),
+        ("/structures/*/queues/*", fields.QUEUE_ALL),
         ("/acknowledged/*", fields.ACKNOWLEDGED),
     )
     for spec in specs

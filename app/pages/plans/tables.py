@@ -11,7 +11,9 @@ from openpyxl import Workbook
 from openpyxl.cell import WriteOnlyCell
 from openpyxl.styles import Font
 
+from app.pages.plans.fields import QUEUE_MORE, Spec
 from app.pages.plans.results import facility_lines, structure_lines
+from app.pages.plans.typed import text_of
 from app.plans.stored import StoredVersion
 from planner_core.document import MessageSizes
 from planner_core.units import KIB, MIB
@@ -53,7 +55,7 @@ def queues_table(version: StoredVersion) -> Table:
     """A line for each queue, with headings that the editor takes when pasted."""
     heading = (
         "structure", "name", "message_bytes", "p95", "max", "backlog", "put_rate_per_s", "outage_minutes",
-        "persistent", "selector_reads", "isolation",
+        "persistent", "selector_reads", "isolation", *(spec.key for spec in QUEUE_MORE),
     )  # fmt: skip
     rows: list[Sequence[Cell]] = []
     for structure in version.document.structures:
@@ -68,9 +70,17 @@ def queues_table(version: StoredVersion) -> Table:
                 (
                     structure.name, queue.name, *spread, queue.backlog, _number(queue.put_rate_per_s),
                     _number(queue.outage_minutes), _yes(queue.persistent), _yes(queue.selector_reads), queue.isolation,
+                    *(_more(spec, getattr(queue, spec.key)) for spec in QUEUE_MORE),
                 )
             )  # fmt: skip
     return heading, rows
+
+
+def _more(spec: Spec, value: object) -> Cell:
+    """A key on depth events; rates by queue manager as the editor takes them."""
+    if isinstance(value, dict):
+        return text_of(spec.kind, {name: rates.model_dump(mode="json") for name, rates in value.items()})
+    return value if isinstance(value, int | str) or value is None else _number(value)
 
 
 def findings_table(version: StoredVersion) -> Table:

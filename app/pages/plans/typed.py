@@ -10,11 +10,14 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 
+from app.documents import parse_text
 from app.pages.plans.fields import Kind
-from planner_core.errors import SizeSyntax
+from app.yaml_text import yaml_text
+from planner_core.errors import DocumentInvalid, SizeSyntax
 from planner_core.units import parse_size
 
 LONGEST_NUMBER = 24
+CLUSTERS = "clusters"
 _GROUPED = re.compile(r"\d{1,3}(?:([ ,_\u00a0\u2009\u202f'])\d{3})(?:\1\d{3})*")
 _WHOLE = re.compile(r"-?\d+", re.ASCII)
 _DECIMAL = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)", re.ASCII)
@@ -38,9 +41,20 @@ def text_of(kind: Kind, value: object) -> str:
         return "/".join(_plain(value[key]) for key in ("mean", "p95", "max"))
     if kind == "curve" and isinstance(value, Mapping):
         return str(value["fitted"])
+    if kind == "perfmev" and isinstance(value, Mapping):
+        return " ".join(f"{name}:{switch}" for name, switch in value.items())
+    if kind == "rates" and isinstance(value, Mapping):
+        return " ".join(f"{name}:{_both(rates)}" for name, rates in value.items())
+    if kind == "yaml":
+        return yaml_text({CLUSTERS: value}) if value else ""
     if isinstance(value, list):
         return (":" if kind == "ratio" else " ").join(str(item) for item in value)
     return value if isinstance(value, str) else _plain(value)
+
+
+def _both(rates: Mapping[str, object]) -> str:
+    """Puts and gets of one queue manager: `30/12`."""
+    return "/".join(_plain(rates.get(key, 0)) for key in ("put_rate_per_s", "get_rate_per_s"))
 
 
 def _plain(value: object) -> str:
@@ -113,6 +127,37 @@ def _curve(text: str) -> object:
     return {"fitted": number} if isinstance(number, int) else text.lower()
 
 
+def _yaml(text: str) -> object:
+    try:
+        found = parse_text(text.encode())
+    except DocumentInvalid:
+        return text
+    # With the key before it, as a plan document has it, or the list alone.
+    return found[CLUSTERS] if isinstance(found, dict) and set(found) == {CLUSTERS} else found
+
+
+def _perfmev(text: str) -> object:
+    plain = text.upper()
+    if ":" not in plain and "=" not in plain:
+        return plain
+    pairs = [re.split(r"[:=]", part, maxsplit=1) for part in _BLANKS.split(plain) if part]
+    if any(len(pair) == 1 for pair in pairs) or len({pair[0] for pair in pairs}) < len(pairs):
+        return text
+    return dict(pairs)
+
+
+def rates_of(text: str) -> object:
+    """Puts and gets by queue manager, `QM01:30/12 QM02:10/0`; the text itself when it cannot be read."""
+    found: dict[str, dict[str, object]] = {}
+    for part in filter(None, _BLANKS.split(text.upper())):
+        name, colon, both = part.partition(":")
+        puts, slash, gets = both.partition("/")
+        if not colon or not slash or name in found:
+            return text
+        found[name] = {"put_rate_per_s": _decimal(puts), "get_rate_per_s": _decimal(gets)}
+    return found
+
+
 _READERS: Mapping[Kind, Callable[[str], object]] = {
     "name": str.upper,
     "text": str,
@@ -126,4 +171,7 @@ _READERS: Mapping[Kind, Callable[[str], object]] = {
     "bytes": _bytes,
     "ratio": _ratio,
     "curve": _curve,
+    "yaml": _yaml,
+    "perfmev": _perfmev,
+    "rates": rates_of,
 }

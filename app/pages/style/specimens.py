@@ -10,6 +10,10 @@ from fractions import Fraction
 from functools import cache
 
 from app.documents import example_text, read_text
+from app.events.service import EXAMPLES as TIMELINES
+from app.events.service import read_yaml_or_json
+from app.pages.events.simulate import Answer as EventsAnswer
+from app.pages.events.simulate import answer_of as events_answer
 from app.pages.night.shown import FindingLine, Progress
 from app.pages.plans.changes import Change, document_changes
 from app.pages.plans.fill_chart import FillChart, fill_chart
@@ -21,6 +25,7 @@ from app.pages.quick.answer import Figure, answer_of
 from app.pages.quick.chart import Chart
 from app.pages.quick.form import read_form
 from app.pages.style.ahead import AheadSpecimens, ahead
+from app.pages.style.placement import PlacementSpecimens, placement
 from app.pages.uploads.report import (
     Conflict,
     Fault,
@@ -39,6 +44,7 @@ from app.plans.stored import StoredVersion
 from app.usage.measured import QueueFigures
 from app.usage.periods import HOUR, Period
 from app.usage.service import Span
+from planner_core.depth_events.simulate import simulate
 from planner_core.findings import finding
 from planner_core.plan import evaluate
 from planner_core.provenance import Explanation
@@ -89,6 +95,8 @@ class Specimens:
     report: Report
     ahead: AheadSpecimens
     night: NightSpecimens
+    events: EventsAnswer
+    placement: PlacementSpecimens
 
 
 @cache
@@ -137,6 +145,8 @@ def specimens() -> Specimens:
         report=_report(),
         ahead=ahead(document),
         night=_night(),
+        events=_events(),
+        placement=placement(document),
     )
 
 
@@ -296,3 +306,10 @@ def _entries() -> tuple[Entry, ...]:
         Entry("specimen-managers", "Names", "", "Give at least one.", "names", required=True),
         Entry("specimen-percent", "A share", "12.5", "", "decimal", unit="%"),
     )
+
+
+def _events() -> EventsAnswer:
+    """A timeline in which one queue switches in silence and another tells."""
+    timeline = next(each for each in TIMELINES if each.name == "perfmev-differs")
+    file = read_yaml_or_json(timeline.text.encode())
+    return events_answer(file, simulate(file))

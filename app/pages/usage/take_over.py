@@ -170,7 +170,7 @@ def _asking(session: Session, qsg: str, plan: StoredVersion, parameters: Mapping
 
 def _preview(session: Session, plan: StoredVersion, made: Made, document: PlanDocument) -> Preview:
     result: dict[str, Any] = evaluate(document, CurvesBeside(session), compares=False).as_json()
-    changes = document_changes(plan.document_object, json.loads(canonical(document)))
+    changes = document_changes(plan.comparable_object, json.loads(canonical(document)))
     return Preview(
         made,
         changes[:MOST_CHANGES],

@@ -1,0 +1,156 @@
+"""The commands `cfplan cluster ...`: where a cluster sends its messages.
+
+What computes the answers is imported when a command runs, so that all other commands start without it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.cluster import explain_command
+
+if TYPE_CHECKING:
+    from planner_core.cluster.answer import DecisionAnswer
+
+EXIT_OK, EXIT_FINDINGS = 0, 1
+Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
+
+
+def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
+    """Add the commands to the command line."""
+    parent = commands("cluster", "Clusters: where messages go.", _decide)
+    parent.set_defaults(run=None)
+    verbs = parent.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=parser_class)
+
+    def verb(name: str, about: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+        made = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
+        made.set_defaults(run=run)
+        return made
+
+    decided = verb("decide", "Choose among the instances of a clustered queue, step by step.", _decide)
+    decided.add_argument(
+        "file", metavar="FILE", help="what the sender sees (YAML or JSON); - for standard input"
+    )
+    decided.add_argument(
+        "--mode",
+        choices=("seed", "ibm"),
+        default="seed",
+        help="the eight eliminations of IBM's article (default), or the algorithm of its reference",
+    )
+    answers(decided)
+    _add_load(verb)
+    explain_command.add(verb, answers)
+
+
+def _add_load(
+    verb: Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser],
+) -> None:
+    loaded = verb(
+        "load", "What the clusters of a plan put on its structures, normally and when something fails.", _load
+    )
+    loaded.add_argument("file", metavar="PLAN", help="the plan document; - for standard input")
+    answers(loaded)
+
+
+def answers(made: argparse.ArgumentParser) -> None:
+    """Add what every command about clusters has."""
+    made.add_argument("--json", action="store_true", help="answer as JSON")
+    made.add_argument(
+        "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
+    )
+
+
+def give(arguments: argparse.Namespace, answer: Mapping[str, Any], lines: Iterator[str]) -> int:
+    """Print an answer, as JSON or for people, and return the exit code."""
+    if arguments.json:
+        sys.stdout.write(json.dumps(answer, indent=2) + "\n")
+    else:
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        for found in answer["findings"]:
+            sys.stdout.write(
+                f"{found['severity']}: {found['code']}: {found['message']}\n  {found['source']}\n"
+            )
+    sys.stdout.flush()
+    serious = {"error", arguments.fail_on}
+    return EXIT_FINDINGS if any(each["severity"] in serious for each in answer["findings"]) else EXIT_OK
+
+
+def _decide(arguments: argparse.Namespace) -> int:
+    from app.cluster import service
+    from planner_core.cluster.answer import answer
+
+    if arguments.file == "-":
+        found = service.decide_text(sys.stdin.buffer.read(), mode=arguments.mode)
+    else:
+        found = answer(service.read_file(Path(arguments.file)), mode=arguments.mode)
+    return give(arguments, found.as_json(), _lines(found))
+
+
+def _load(arguments: argparse.Namespace) -> int:
+    from app.cluster.service import load_answer
+    from app.curves.from_settings import CurvesOfSettings
+    from app.documents import read_file, read_text
+
+    document = (
+        read_text(sys.stdin.buffer.read()) if arguments.file == "-" else read_file(Path(arguments.file))
+    )
+    answer = load_answer(document, CurvesOfSettings())
+    return give(arguments, answer, _load_lines(answer))
+
+
+def _load_lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    if not answer["flows"]:
+        yield "The plan has no clusters: write them under the key clusters."
+    for flow in answer["flows"]:
+        yield f"{flow['cluster']} {flow['queue']}: {_rate(flow['rate_per_s'])} messages a second"
+        for queue in flow["physical_queues"]:
+            kind = f"shared queue of {queue['name']}" if queue["shared"] else queue["name"]
+            yield f"  {kind}: {_rate(queue['rate_per_s'])} ({_rate(queue['share_percent'])} %)"
+    for structure in answer["structures"]:
+        yield f"{structure['structure']}: {_rate(structure['rate_per_s'])} messages a second"
+        for each in structure["failures"]:
+            change = each["change_percent"]
+            yield (
+                f"  {each['kind'].replace('_', ' ')} {each['name']} fails: {_rate(each['rate_per_s'])} a second"
+                + (f" ({change:+.1f} %)" if change is not None else "")
+                + f"; must hold {each['messages']}"
+                + ("" if each["holds_in_initsize"] else ", more than INITSIZE holds")
+            )
+        worst = structure["survives"]
+        if worst is not None:
+            yield (
+                f"  survives all with INITSIZE {worst['initsize_kib']}K, SIZE {worst['size_kib']}K "
+                f"({worst['messages']} messages, {worst['kind'].replace('_', ' ')} {worst['name']})"
+            )
+
+
+def _rate(value: float) -> str:
+    return f"{value:.3f}".rstrip("0").rstrip(".")
+
+
+def _lines(found: DecisionAnswer) -> Iterator[str]:
+    decision = found.decision
+    yield f"candidates: {', '.join(candidate.label for candidate in decision.candidates) or 'none'}"
+    for step in decision.steps:
+        if not step.is_reached:
+            continue
+        yield f"{step.number:>4}  {step.title} ({step.attribute})"
+        for item in step.eliminated:
+            yield f"        out: {item.candidate.label}: {item.reason}"
+        if step.note:
+            yield f"        {step.note}"
+        if step.eliminated:
+            yield f"        left: {', '.join(candidate.label for candidate in step.kept) or 'nobody'}"
+    for left_out in decision.dropped:
+        yield f"not a candidate: {left_out.what}: {left_out.reason}"
+    if found.reallocation is not None:
+        yield f"message: {found.reallocation.sentence}"
+    yield f"chosen: {', '.join(found.goes_to) or 'nobody: the put fails'}"
+    for candidate, share in found.shares.items():
+        puts = f", {found.puts[candidate]} of the puts" if sum(found.puts.values()) else ""
+        yield f"  {candidate.label}: {float(share * 100):.2f} %{puts}"

@@ -1,0 +1,38 @@
+"""Why messages were not re-allocated, over REST. app/errors.py says what each error becomes."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.cluster import explaining
+from app.openapi import COMPONENTS, problems
+from app.sizing.body import JSON, document_body
+
+router = APIRouter(prefix="/api/v1/cluster", tags=["clusters"])
+
+
+@router.post(
+    "/explain",
+    summary="Why messages were not re-allocated",
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {JSON: {"schema": {"$ref": COMPONENTS + "ExplainRequest"}}},
+        }
+    },
+    responses={
+        200: {
+            "description": "Each message with its reason, each channel with its counts, and the steps for each queue.",
+            "content": {JSON: {"schema": {"$ref": COMPONENTS + "ExplanationOfMessages"}}},
+        },
+        **problems(413, 415, 422),
+    },
+    response_class=Response,
+)
+async def explain_messages(request: Request) -> Response:
+    """Displays of the sending queue manager and a browse of its transmission queue in; why each message is where it is out."""
+    body = await document_body(request)
+    return Response(await run_in_threadpool(explaining.explanation_json, body), media_type=JSON)

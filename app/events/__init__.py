@@ -1,0 +1,1 @@
+"""Queue depth events: timelines that are simulated, event messages that are read."""

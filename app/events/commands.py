@@ -1,0 +1,104 @@
+"""The commands `cfplan events ...`: timelines simulated, event messages read."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.events.advise_command import add_advise
+from app.events.read_command import add_read
+
+if TYPE_CHECKING:
+    from planner_core.depth_events.simulate import EventMessage, Occurrence, Row, Simulation
+
+EXIT_OK, EXIT_FINDINGS = 0, 1
+Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
+
+
+def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
+    """Add the commands to the command line."""
+    parent = commands("events", "Queue depth events: simulate, read, advise.", _simulate)
+    parent.set_defaults(run=None)
+    verbs = parent.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=parser_class)
+
+    def verb(name: str, about: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+        made = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
+        made.set_defaults(run=run)
+        return made
+
+    simulated = verb("simulate", "Event messages and switches of a timeline of puts and gets.", _simulate)
+    simulated.add_argument("file", metavar="FILE", help="the timeline (YAML or JSON); - for standard input")
+    simulated.add_argument("--json", action="store_true", help="answer as JSON")
+    simulated.add_argument(
+        "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
+    )
+    add_read(verb)
+    add_advise(verb)
+
+
+def _simulate(arguments: argparse.Namespace) -> int:
+    from app.events.service import read_file, simulate_text
+    from planner_core.depth_events.simulate import simulate
+
+    if arguments.file == "-":
+        simulation = simulate_text(sys.stdin.buffer.read())
+    else:
+        simulation = simulate(read_file(Path(arguments.file)))
+    if arguments.json:
+        sys.stdout.write(json.dumps(simulation.as_json(), indent=2) + "\n")
+    else:
+        sys.stdout.write("".join(f"{line}\n" for line in _lines(simulation)))
+    serious = {"error", arguments.fail_on}
+    return EXIT_FINDINGS if any(each.severity in serious for each in simulation.findings) else EXIT_OK
+
+
+def _lines(simulation: Simulation) -> list[str]:
+    """The answer for people: one line a step, the messages below it."""
+    by_number = {each.number: each for each in simulation.course.occurrences}
+    lines = []
+    for row in simulation.course.rows:
+        lines.append(_row_line(row))
+        for number in row.occurrences:
+            lines += _occurrence_lines(by_number[number])
+    for finding in simulation.findings:
+        lines += [f"{finding.severity}: {finding.code}: {finding.message}", f"  {finding.source}"]
+    return lines
+
+
+def _row_line(row: Row) -> str:
+    from planner_core.depth_events.simulate import plain_seconds
+
+    switches = " ".join(name.upper() for name, value in row.switches.as_json().items() if value == "ENABLED")
+    did = " ".join(str(part) for part in (row.queue_manager, row.action, row.messages) if part is not None)
+    return (
+        f"{plain_seconds(row.at):>8} s  {row.queue}: {did}; depth {row.depth}; enabled: {switches or 'none'}"
+    )
+
+
+def _occurrence_lines(occurrence: Occurrence) -> list[str]:
+    head = (
+        f"            {occurrence.event.title} ({occurrence.event.reason}), detected by {occurrence.detector}"
+    )
+    if occurrence.is_silent:
+        return [f"{head}: no message"]
+    return [
+        f"{head}: {_messages(occurrence)}",
+        *(f"              {_message(each)}" for each in occurrence.messages),
+    ]
+
+
+def _messages(occurrence: Occurrence) -> str:
+    number = len(occurrence.messages)
+    return f"{number} message{'' if number == 1 else 's'}"
+
+
+def _message(message: EventMessage) -> str:
+    null = ", null event" if message.is_null else ""
+    return (
+        f"{message.queue_manager}: TimeSinceReset {message.time_since_reset}, HighQDepth {message.high_q_depth}, "
+        f"MsgEnqCount {message.msg_enq_count}, MsgDeqCount {message.msg_deq_count}{null}"
+    )

@@ -1,0 +1,169 @@
+"""The command `cfplan events read`: files of event messages in, sets out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from planner_core.depth_events.reading import EventReading
+    from planner_core.depth_events.sets import EventSet, Member
+
+EXIT_OK, EXIT_FINDINGS = 0, 1
+_STANDARD_INPUT = "-"
+_LONGEST_WINDOW_S = 3_600
+Verb = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
+
+
+def add_read(verb: Verb) -> None:
+    """Add the command below `cfplan events`."""
+    made = verb("read", "Event messages read, brought together to sets and reconciled.", _read)
+    made.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="amqsevt JSON or text, mq-event-display, PCF (binary or hexadecimal), amqsbcg, dmpmqmsg; - for standard input",
+    )
+    made.add_argument("--members", default="", metavar="QM1,QM2", help="active queue managers of the group")
+    made.add_argument(
+        "--perfmev", default="", metavar="QM1=ENABLED,QM2=DISABLED", help="PERFMEV by queue manager"
+    )
+    made.add_argument(
+        "--display",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="output of DISPLAY QLOCAL or DISPLAY QMGR: MAXDEPTH, QDEPTHHI, QDEPTHLO, QSGDISP, PERFMEV",
+    )
+    made.add_argument(
+        "--queue",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="the same typed: 'QUEUE(SQ1) MAXDEPTH(1000) QDEPTHHI(80) QDEPTHLO(20)'",
+    )
+    made.add_argument(
+        "--depth-before",
+        action="append",
+        default=[],
+        metavar="QUEUE=N",
+        help="messages on a queue when the counters of its first set began",
+    )
+    made.add_argument(
+        "--window",
+        type=_window,
+        default=5,
+        metavar="S",
+        help="seconds within which messages without CorrelId are one set (default: 5)",
+    )
+    made.add_argument("--json", action="store_true", help="answer as JSON")
+    made.add_argument(
+        "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
+    )
+
+
+def _window(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not int(text[:6]) <= _LONGEST_WINDOW_S:
+        msg = f"{text!r} is no number of seconds from 0 to {_LONGEST_WINDOW_S}"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text[:6])
+
+
+def _read(arguments: argparse.Namespace) -> int:
+    from app.events.reading import checked, file_of, known_from_texts
+    from planner_core.depth_events.readers import LARGEST_FILE_BYTES
+    from planner_core.depth_events.reading import read_all
+
+    files = [
+        ("standard input", checked(sys.stdin.buffer.read(LARGEST_FILE_BYTES + 1), "standard input"))
+        if name == _STANDARD_INPUT
+        else file_of(Path(name))
+        for name in arguments.files
+    ]
+    known = known_from_texts(
+        members=arguments.members,
+        perfmev=arguments.perfmev,
+        displays=[
+            *(file_of(Path(name))[1].decode("utf-8", errors="replace") for name in arguments.display),
+            *arguments.queue,
+        ],
+        depths_before=arguments.depth_before,
+        window_s=arguments.window,
+    )
+    reading = read_all(files, known)
+    if arguments.json:
+        sys.stdout.write(json.dumps(reading.as_json(), indent=2) + "\n")
+    else:
+        sys.stdout.write("".join(f"{line}\n" for line in _lines(reading)))
+    serious = {"error", arguments.fail_on}
+    return EXIT_FINDINGS if any(each.severity in serious for each in reading.findings) else EXIT_OK
+
+
+def _lines(reading: EventReading) -> Iterator[str]:
+    """The answer for people: one block a set."""
+    from planner_core.depth_events.reading import format_words
+
+    for file in reading.files:
+        more = f", {file.others} other events passed over" if file.others else ""
+        yield f"{file.name}: {format_words(file.format)}, {_count(len(file.messages), 'event')}{more}"
+    for each in reading.sets:
+        yield ""
+        yield from _set_lines(each)
+    for message in reading.service_interval:
+        yield f"{message.title} on {message.queue} of {message.queue_manager}: no depth event, in no set"
+    if reading.findings:
+        yield ""
+    for finding in reading.findings:
+        yield f"{finding.severity}: {finding.code}: {finding.message}"
+        yield f"  {finding.source}"
+
+
+def _set_lines(each: EventSet) -> Iterator[str]:
+    by = {"correl_id": f"CorrelId {each.correl_id}", "time": "grouped by time", "order": "grouped by order"}
+    when = (
+        "" if each.at is None else f"  {each.at:%Y-%m-%d %H:%M:%S}{' local' if each.is_at_local else ' UTC'}"
+    )
+    yield f"{each.number}  {each.event.title} ({each.event.reason})  {each.queue}{when}  {by[each.grouped_by]}"
+    width = max(len(member.queue_manager) for member in each.members)
+    for member in each.members:
+        yield f"     {member.queue_manager:<{width}}  {_member(member, is_null=member.queue_manager in each.null_events)}"
+    for missing in each.missing:
+        yield f"     {missing.queue_manager:<{width}}  missing: {missing.words}"
+    found = each.reconciliation
+    told = "" if found.told_depth is None else f", the event tells {found.told_depth}"
+    gap = "" if not found.unreconciled else f", unreconciled {found.unreconciled}"
+    if found.computed_depth is None:
+        yield f"     depth before not known; {found.enqueued} puts, {found.dequeued} gets{told}"
+    else:
+        basis = " (assumed)" if found.depth_before_basis == "assumed" else ""
+        yield f"     depth {found.depth_before}{basis} + {found.enqueued} - {found.dequeued} = {found.computed_depth}{told}{gap}"
+
+
+def _member(member: Member, *, is_null: bool) -> str:
+    message = member.message
+    told = (
+        f"{_calls(message.enqueued, 'put')}, {_calls(message.dequeued, 'get')} in {_known(message.time_since_reset_s)} s, "
+        f"HighQDepth {_known(message.high_depth)}"
+    )
+    if is_null:
+        return f"{told}: null event"
+    rate = member.rate
+    if rate.puts is None or rate.gets is None:
+        return f"{told}; no rate, the time is 0"
+    return f"{told}; {float(rate.puts):.3g} puts/s, {float(rate.gets):.3g} gets/s"
+
+
+def _calls(value: int | None, what: str) -> str:
+    return "? " + what + "s" if value is None else _count(value, what)
+
+
+def _known(value: int | None) -> str:
+    return "?" if value is None else str(value)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,160 @@
+"""From the bytes of a depth event file to the answer of the simulator."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic_core import to_json
+
+from app.documents import parse_text
+from planner_core import names
+from planner_core.depth_events.file import MOST_MAXDEPTH, WHAT, DepthEventFile, read_object
+from planner_core.depth_events.simulate import Simulation, simulate
+from planner_core.document import parse_json
+from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, NameSyntax
+
+LARGEST_FILE_BYTES = 4 * 2**20
+
+
+class Example(NamedTuple):
+    """A file that comes with the application, and what it shows."""
+
+    name: str
+    title: str
+    about: str
+
+    @property
+    def text(self) -> str:
+        """The file as it stands, remarks included."""
+        return (resources.files("app") / "examples" / "depth-events" / f"{self.name}.yaml").read_text(
+            encoding="utf-8"
+        )
+
+
+EXAMPLES = (
+    Example(
+        "three-members",
+        "Three queue managers, one shared queue",
+        "The depth rises past QDEPTHHI, falls to QDEPTHLO and fills: three sets of messages with one CorrelId each.",
+    ),
+    Example(
+        "perfmev-differs",
+        "PERFMEV differs in the group",
+        "IBM's own case: QM1 has PERFMEV(DISABLED). The shared queue switches, the nonshared one does not.",
+    ),
+    Example(
+        "ibm-example-1", "IBM's example 1", "A queue that rises and falls once: one High and one Low event."
+    ),
+    Example("ibm-example-2", "IBM's example 2", "Two rises, a full queue, and what each event switches."),
+)
+
+
+def read_yaml_or_json(text: bytes) -> DepthEventFile:
+    """Read a file as people write it.
+
+    Raises:
+        InputInvalid: It is no depth event file; every problem with its place.
+    """
+    if len(text) > LARGEST_FILE_BYTES:
+        raise InputInvalid(WHAT, (FieldProblem("", f"it is larger than {LARGEST_FILE_BYTES} bytes"),))
+    if not text.strip():
+        raise InputInvalid(WHAT, (FieldProblem("", "it is empty"),))
+    try:
+        return read_object(parse_text(text))
+    except DocumentInvalid as error:
+        raise InputInvalid(WHAT, error.problems) from None
+
+
+def read_file(path: Path) -> DepthEventFile:
+    """Read a file of the command line."""
+    try:
+        with path.open("rb") as file:
+            return read_yaml_or_json(file.read(LARGEST_FILE_BYTES + 1))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        message = f"the file {str(path)!r} cannot be read: {reason}"
+        raise InputInvalid(WHAT, (FieldProblem("", message),)) from None
+
+
+def with_readings(text: bytes, readings: Mapping[str, str]) -> DepthEventFile:
+    """Read a file, with these readings in the place of its own."""
+    file = read_yaml_or_json(text)
+    if not readings:
+        return file
+    return file.model_copy(update={"readings": file.readings.model_copy(update=dict(readings))})
+
+
+STARTED = """\
+# {queue} rises past QDEPTHHI, falls to QDEPTHLO and fills. Change what differs at your site.
+title: {queue}
+queue_managers:
+{members}
+queues:
+  - {{name: {queue}, qsgdisp: SHARED, maxdepth: {maxdepth}, qdepthhi: {qdepthhi}, qdepthlo: {qdepthlo},
+     qdphiev: ENABLED, qdploev: DISABLED, qdpmaxev: DISABLED}}
+timeline:
+  - {{at: 0, action: put, queue_manager: {first}, queue: {queue}, messages: {part}, times: 9, every_s: 60}}
+  - {{at: 600, action: get, queue_manager: {last}, queue: {queue}, messages: {part}, times: 9, every_s: 60}}
+  - {{at: 1200, action: put, queue_manager: {first}, queue: {queue}, messages: {part}, times: 11, every_s: 60}}
+"""
+_TENTHS, _MOST_MEMBERS = 10, 32
+
+
+def starter_text(parameters: Mapping[str, str]) -> str:
+    """A timeline to begin with for a queue: `queue`, `maxdepth`, `qdepthhi`, `qdepthlo`, `members` (a number or names).
+
+    What is absent or no number takes a round figure, which the person sees in the text.
+    """
+
+    def number(name: str, usual: int, most: int) -> int:
+        text = parameters.get(name, "").replace("\N{NARROW NO-BREAK SPACE}", "")
+        return min(int(text), most) if text.isascii() and text.isdigit() and len(text) < _TENTHS else usual
+
+    maxdepth = number("maxdepth", 1000, MOST_MAXDEPTH)
+    queue = parameters.get("queue", "")
+    named = [each for each in parameters.get("members", "").split(",") if _is_name(each)]
+    count = number("members", 2, _MOST_MEMBERS) or 1
+    members = (named or [f"QM{nth:02}" for nth in range(1, count + 1)])[:_MOST_MEMBERS]
+    return STARTED.format(
+        queue=json.dumps(queue) if not re.fullmatch(PLAIN_NAME, queue) else queue,
+        members="\n".join(f"  - {{name: {each}, perfmev: ENABLED}}" for each in members),
+        maxdepth=maxdepth,
+        qdepthhi=number("qdepthhi", 80, 100),
+        qdepthlo=number("qdepthlo", 20, 100),
+        first=members[0],
+        last=members[-1],
+        part=max(1, maxdepth // _TENTHS),
+    )
+
+
+PLAIN_NAME = r"[A-Za-z][A-Za-z0-9._]{0,47}"
+
+
+def _is_name(text: str) -> bool:
+    try:
+        return bool(names.queue_manager(text))
+    except NameSyntax:
+        return False
+
+
+def simulate_text(text: bytes) -> Simulation:
+    """Simulate what a person typed or brought."""
+    return simulate(read_yaml_or_json(text))
+
+
+def simulation_json(body: bytes) -> bytes:
+    """The answer to a request's body, as JSON text.
+
+    Raises:
+        InputInvalid: Not JSON, or no depth event file.
+    """
+    try:
+        document = parse_json(body)
+    except DocumentInvalid as error:
+        raise InputInvalid(WHAT, error.problems) from None
+    return to_json(simulate(read_object(document)).as_json())

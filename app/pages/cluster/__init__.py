@@ -1,0 +1,1 @@
+"""The pages about clusters: decisions, load, messages that wait."""

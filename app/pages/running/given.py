@@ -1,0 +1,149 @@
+"""What the forms about what runs bring: typed text, files to the byte, and which plan is meant."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import Depends, Request
+from sqlalchemy.orm import Session
+from starlette.datastructures import UploadFile
+
+from app.curves.kept import Curves
+from app.curves.resolve import evaluate
+from app.documents import example_text, read_text
+from app.plans import service as plans
+from app.running.texts import LARGEST_FILE_BYTES, MOST_TEXTS, WHAT, running_example, text_of
+from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
+from planner_core.plan import PlanResult
+
+SHOWN_CHARACTERS: Final = 2_000_000
+"""A longer text is not put back into its box."""
+_MOST_FIELDS: Final = 40
+_LONGEST_VALUE: Final = 200
+_BOXES: Final = frozenset({"text", "document", "policy", "current"})
+NEWLINES: Final[Mapping[str, str]] = {"lf": "\n", "crlf": "\r\n", "cr": "\r"}
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One form: what was typed, and files by the name of their field."""
+
+    typed: Mapping[str, str]
+    files: Mapping[str, tuple[tuple[str, str], ...]]
+    is_example: bool = False
+
+    def value(self, name: str) -> str:
+        """What was typed into a small box."""
+        return self.typed.get(name, "").strip()
+
+    def texts(self, box: str, field: str) -> list[str]:
+        """What stands in a box, if anything, and in the files beside it."""
+        typed = self.typed.get(box, "")
+        return [*([typed] if typed.strip() else []), *(text for _, text in self.files.get(field, ()))]
+
+    def whole(self, name: str, lowest: int, highest: int) -> int | None:
+        """A whole number, None where the box is empty.
+
+        Raises:
+            InputInvalid: It is none, or out of bounds.
+        """
+        text = self.value(name)
+        if not text:
+            return None
+        if not (text.isascii() and text.isdigit()) or not lowest <= int(text[:12]) <= highest:
+            problem = FieldProblem(f"/{name}", f"must be a whole number between {lowest} and {highest}")
+            raise InputInvalid(WHAT, (problem,))
+        return int(text)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the files, which no form can repeat."""
+        return tuple(name for found in self.files.values() for name, _ in found)
+
+
+async def given_form(request: Request) -> AsyncIterator[Given]:
+    """Read the form. What is typed has the line ends that its file had, where the form knows them."""
+    typed: dict[str, str] = {}
+    files: dict[str, list[tuple[str, str]]] = {}
+    async with request.form(
+        max_files=MOST_TEXTS, max_fields=_MOST_FIELDS, max_part_size=LARGEST_FILE_BYTES
+    ) as sent:
+        for key, value in sent.multi_items():
+            if isinstance(value, str):
+                typed[key] = value if key in _BOXES else value[:_LONGEST_VALUE]
+            elif isinstance(value, UploadFile) and value.filename:
+                data = await value.read(LARGEST_FILE_BYTES)
+                files.setdefault(key, []).append(
+                    (value.filename[:_LONGEST_VALUE], text_of(data, value.filename))
+                )
+    newline = NEWLINES.get(typed.get("newline", ""), "\n")
+    for key in _BOXES & typed.keys():
+        plain = typed[key].replace("\r\n", "\n").replace("\r", "\n")
+        typed[key] = plain.replace("\n", newline) if key == "policy" else plain
+    yield Given(typed, {key: tuple(found) for key, found in files.items()})
+
+
+GivenDep = Annotated[Given, Depends(given_form)]
+
+
+def example_given(name: str) -> Given:
+    """A form filled with the example."""
+    example = running_example()
+    boxes = {"policy": example.policy, "current": example.current, "text": example.policy}
+    return Given({**boxes, "plan": name, "cfcc": "25"}, {}, is_example=True)
+
+
+def newline_of(text: str) -> str:
+    """How the lines of a text end, by the name that a form has for it."""
+    counts = {name: text.count(end) for name, end in NEWLINES.items()}
+    if counts["crlf"]:
+        return "crlf"
+    return "cr" if counts["cr"] and not counts["lf"] else "lf"
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenPlan:
+    """The plan that a page is about."""
+
+    stored: tuple[str, ...]
+    name: str
+    text: str
+
+    @property
+    def origin(self) -> str:
+        """What the page calls it."""
+        if self.name:
+            return f"the plan {self.name}"
+        return "the plan document below" if self.text else "the example plan"
+
+
+def choose(session: Session, given: Given) -> ChosenPlan:
+    """Which plan is meant: a document comes before a stored plan; neither: the example."""
+    stored = tuple(item.name for item in plans.list_plans(session, per_page=plans.MOST_PER_PAGE).items)
+    document = next(iter(given.texts("document", "document_file")), "")
+    return ChosenPlan(stored, "" if document.strip() else given.value("plan"), document)
+
+
+def result_of(session: Session, chosen: ChosenPlan, curves: Curves) -> PlanResult:
+    """The result of that plan.
+
+    Raises:
+        DocumentInvalid: The document is none.
+        InputInvalid: There is no such plan.
+        PlanRefused: No such plan can exist.
+    """
+    if chosen.name:
+        try:
+            document = plans.get_plan(session, chosen.name).document
+        except plans.PlanNotFound:
+            problem = FieldProblem("/plan", f"there is no plan called {chosen.name[:64]}")
+            raise InputInvalid(WHAT, (problem,)) from None
+    else:
+        try:
+            document = read_text((chosen.text or example_text()).encode("utf-8", errors="replace"))
+        except DocumentInvalid as error:
+            told = tuple(FieldProblem(f"/document{each.field}", each.message) for each in error.problems)
+            raise DocumentInvalid(told) from None
+    return evaluate(document, curves, compares=False)

@@ -1,0 +1,290 @@
+"""Answers about what runs, as the pages show them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from planner_core.findings import SEVERITIES
+from planner_core.running.compare import Compared, Comparison, Difference, Step
+from planner_core.running.line_findings import LineFinding
+from planner_core.running.lint import Lint
+from planner_core.running.merge import Change, Merged
+from planner_core.running.policy import Setting
+from planner_core.units import bytes_to_kib_ceil
+
+MOST_LINES: Final = 3_000
+"""Of a listing; of a longer text, lines with findings and some around them."""
+_AROUND: Final = 3
+_KINDS: Final = {"policy": "CFRM policy", "mqsc": "MQSC", "display": "displays"}
+
+
+@dataclass(frozen=True, slots=True)
+class ListedLine:
+    """A line of the text, what it is about, and whether lines before it are left out."""
+
+    number: int
+    text: str
+    severity: str
+    is_after_gap: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLint:
+    """A text and its findings."""
+
+    summary: str
+    findings: tuple[LineFinding, ...]
+    lines: tuple[ListedLine, ...]
+
+
+def shown_lint(found: Lint, text: str) -> ShownLint:
+    """The lint as its page shows it."""
+    counts = Counter(each.finding.severity for each in found.findings)
+    told = ", ".join(f"{counts[s]} {_plural(s, counts[s])}" for s in SEVERITIES if counts[s])
+    kinds = " and ".join(_KINDS[kind] for kind in found.kinds) or "nothing that can be checked"
+    structures = (
+        f", {found.structures} structure{'' if found.structures == 1 else 's'}" if found.kinds else ""
+    )
+    return ShownLint(
+        f"{found.lines} line{'' if found.lines == 1 else 's'}: {kinds}{structures}. {told or 'No finding'}.",
+        found.findings,
+        tuple(_listed(found, text)),
+    )
+
+
+def _plural(severity: str, count: int) -> str:
+    word = {"error": "error", "warning": "warning", "info": "note"}[severity]
+    return word if count == 1 else f"{word}s"
+
+
+def _listed(found: Lint, text: str) -> Iterator[ListedLine]:
+    worst: dict[int, str] = {}
+    for each in found.findings:
+        if each.line:
+            had = worst.get(each.line, "info")
+            worst[each.line] = min(had, each.finding.severity, key=SEVERITIES.index)
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    shown = set(range(1, len(lines) + 1))
+    if len(lines) > MOST_LINES:
+        shown = {n for line in worst for n in range(line - _AROUND, line + _AROUND + 1)}
+    before = 0
+    for number, line in enumerate(lines, start=1):
+        if number in shown:
+            yield ListedLine(number, line[:300], worst.get(number, ""), number != before + 1)
+            before = number
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceLine:
+    """A line of a difference: added, removed, place or the same."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMerge:
+    """A merged policy."""
+
+    summary: str
+    changes: tuple[Change, ...]
+    difference: tuple[DifferenceLine, ...]
+    findings: tuple[LineFinding, ...]
+    text: str
+    filename: str
+
+
+_DIFFERENCE_KINDS: Final = {"+": "added", "-": "removed", "@": "place"}
+
+
+def shown_merge(found: Merged) -> ShownMerge:
+    """The merge as its page shows it."""
+    structures = len({change.structure for change in found.changes})
+    changed = len(found.changes)
+    of = f" of policy {found.policy_name}" if found.policy_name else ""
+    summary = (
+        f"{changed} change{'' if changed == 1 else 's'} in {structures} structure{'' if structures == 1 else 's'}{of}; everything else is "
+        "as it was, to the byte."
+        if changed
+        else f"Nothing{of} needs a change: it says what the plan says."
+    )
+    lines = tuple(
+        DifferenceLine(_DIFFERENCE_KINDS.get(line[:1], "same"), line)
+        for line in found.difference.splitlines()
+        if not line.startswith(("---", "+++"))
+    )
+    return ShownMerge(summary, found.changes, lines, by_line(found.findings), found.text, filename_of(found))
+
+
+def filename_of(found: Merged) -> str:
+    """The name under which a merged policy is saved."""
+    return f"{found.policy_name or 'policy'}-merged.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A range of sizes in the picture, from INITSIZE to SIZE [px]."""
+
+    start: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A structure in the picture."""
+
+    name: str
+    y: int
+    today: Bar | None
+    planned: Bar
+    need: float
+    allocated: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Ranges of sizes, for one width."""
+
+    kind: str
+    width: int
+    height: int
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownStructure:
+    """One structure: today, needed, planned [K]."""
+
+    compared: Compared
+    today_initsize_kib: int | None
+    today_size_kib: int | None
+    allocated_kib: int | None
+    need_kib: int
+    initsize_kib: int
+    size_kib: int
+    state: str
+
+    @property
+    def named(self) -> tuple[tuple[str, Difference], ...]:
+        """All differences, those of queues with the queue's name."""
+        own = tuple((self.compared.result.name, each) for each in self.compared.differences)
+        return (*own, *self.compared.queue_differences)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownComparison:
+    """A comparison."""
+
+    summary: str
+    structures: tuple[ShownStructure, ...]
+    steps: tuple[Step, ...]
+    text: str
+    assumptions: tuple[str, ...]
+    findings: tuple[LineFinding, ...]
+    largest_kib: int
+    wide: Picture
+    narrow: Picture
+
+
+_ROW_PX: Final = 44
+_LEFT_PX: Final = 8
+
+
+def shown_comparison(found: Comparison, text: str) -> ShownComparison:
+    """The comparison as its page shows it."""
+    differing = sum(1 for each in found.structures if each.differences or each.queue_differences)
+    steps = len(found.steps)
+    summary = (
+        f"{differing} of {len(found.structures)} structures differ from the plan; {steps} command{'' if steps == 1 else 's'} lead there."
+        if steps
+        else "What was given is as planned: nothing to do."
+    )
+    answer = found.as_json()
+    assumptions = answer["assumptions"]
+    largest = max((_largest(each) for each in found.structures), default=1) or 1
+    return ShownComparison(
+        summary,
+        tuple(_structure(each) for each in found.structures),
+        found.steps,
+        text,
+        tuple(map(str, assumptions if isinstance(assumptions, list) else ())),
+        found.findings,
+        bytes_to_kib_ceil(largest),
+        _picture(found.structures, largest, kind="wide", width=640),
+        _picture(found.structures, largest, kind="narrow", width=340),
+    )
+
+
+def _today(each: Compared, keyword: str) -> Setting:
+    settings = each.today.settings if each.today else None
+    return settings.get(keyword) if settings else None
+
+
+def _largest(each: Compared) -> int:
+    sizes = each.result.sizes
+    today = _today(each, "SIZE")
+    return max(sizes.size_bytes, sizes.need_bytes, today if isinstance(today, int) else 0)
+
+
+def _structure(each: Compared) -> ShownStructure:
+    sizes, today = each.result.sizes, each.today
+    state = "new"
+    if today is not None:
+        state = {True: "allocated", False: "not allocated", None: "not said"}[today.is_allocated]
+        if today.is_pending:
+            state += ", change pending"
+    return ShownStructure(
+        each,
+        _kib(_today(each, "INITSIZE")),
+        _kib(_today(each, "SIZE")),
+        _kib(today.size_bytes if today else None),
+        bytes_to_kib_ceil(sizes.need_bytes),
+        bytes_to_kib_ceil(sizes.initsize_bytes),
+        bytes_to_kib_ceil(sizes.size_bytes),
+        state,
+    )
+
+
+def _picture(structures: Sequence[Compared], largest: int, *, kind: str, width: int) -> Picture:
+    def px(value: int) -> float:
+        return round((width - 2 * _LEFT_PX) * value / largest, 1)
+
+    def bar(initsize: int, size: int) -> Bar:
+        return Bar(px(initsize), px(max(0, size - initsize)) + 1)
+
+    rows = []
+    for place, each in enumerate(structures):
+        initsize, size = _today(each, "INITSIZE"), _today(each, "SIZE")
+        known = isinstance(initsize, int) and isinstance(size, int)
+        allocated = each.today.size_bytes if each.today else None
+        sizes = each.result.sizes
+        rows.append(
+            Row(
+                each.result.name,
+                _ROW_PX * place,
+                bar(int(str(initsize)), int(str(size))) if known else None,
+                bar(sizes.initsize_bytes, sizes.size_bytes),
+                px(sizes.need_bytes),
+                px(allocated) if allocated else None,
+            )
+        )
+    return Picture(kind, width, _ROW_PX * len(rows), tuple(rows))
+
+
+def _kib(value: Setting) -> int | None:
+    return bytes_to_kib_ceil(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def by_line(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:
+    """Findings in the order of the text."""
+    return tuple(sorted(found, key=lambda each: each.line or 0))
+
+
+def refused_findings(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:
+    """Findings that stand against an answer, worst first."""
+    return tuple(sorted(found, key=lambda each: (SEVERITIES.index(each.finding.severity), each.line or 0)))

@@ -1,0 +1,1 @@
+"""Pages of scenarios: the list, the form, the comparison, the report."""

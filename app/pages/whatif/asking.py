@@ -1,0 +1,110 @@
+"""Which plan a what-if page is asked about: a stored one, one that was sent, or the example."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+from sqlalchemy.orm import Session
+from starlette.datastructures import UploadFile
+
+from app.documents import LARGEST_FILE_BYTES, example_text, read_text
+from app.plans import service
+from planner_core.document import PlanDocument
+from planner_core.errors import DocumentInvalid, FieldProblem
+
+MOST_PROBLEMS = 20
+ALL = service.MOST_PER_PAGE
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a form brought: the text of a document, and its other fields, each with all its values."""
+
+    text: str
+    fields: tuple[tuple[str, str], ...]
+
+    def values(self, name: str) -> list[str]:
+        """The values of a field."""
+        return [value for each, value in self.fields if each == name]
+
+    def value(self, name: str, default: str = "") -> str:
+        """The last value of a field."""
+        return next(reversed(self.values(name)), default)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The plan that a page is about, and what could be asked about instead."""
+
+    stored: tuple[str, ...]
+    name: str
+    text: str
+    is_example: bool
+    unknown: str
+    problems: tuple[FieldProblem, ...]
+    version: int = 0
+    """Of a stored plan: its latest."""
+
+    @property
+    def origin(self) -> str:
+        """What the page calls the plan."""
+        if self.name:
+            return f"the plan {self.name}"
+        return "the example plan" if self.is_example else "the plan that you sent"
+
+
+async def sent_form(request: Request) -> AsyncIterator[Sent]:
+    """The form of a what-if page. A file that was chosen comes before what stands in the box."""
+    async with request.form(max_part_size=LARGEST_FILE_BYTES + 1, max_fields=200) as form:
+        text = str(form.get("text") or "")
+        chosen = form.get("file")
+        if isinstance(chosen, UploadFile) and chosen.filename:
+            text = (await chosen.read(LARGEST_FILE_BYTES + 1)).decode("utf-8", errors="replace")
+        fields = tuple((name, value) for name, value in form.multi_items() if isinstance(value, str))
+        yield Sent(text.replace("\r\n", "\n"), fields)
+
+
+SentDep = Annotated[Sent, Depends(sent_form)]
+
+
+def asked_by_name(session: Session, name: str) -> tuple[Asked, PlanDocument | None]:
+    """The stored plan of that name; without a name, the example."""
+    stored = names_of_plans(session)
+    if not name:
+        text = example_text()
+        return Asked(stored, "", text, True, "", ()), read_text(text.encode())
+    try:
+        latest = service.get_plan(session, name)
+    except service.PlanNotFound:
+        return Asked(stored, "", "", False, name[:64], ()), None
+    return Asked(stored, name, "", False, "", (), latest.number), latest.document
+
+
+def asked_by_text(session: Session, sent: Sent) -> tuple[Asked, PlanDocument | None]:
+    """The plan that was sent."""
+    stored = names_of_plans(session)
+    try:
+        document = read_text(sent.text.encode())
+    except DocumentInvalid as error:
+        return Asked(stored, "", sent.text, False, "", error.problems[:MOST_PROBLEMS]), None
+    return Asked(stored, "", sent.text, False, "", ()), document
+
+
+def names_of_plans(session: Session) -> tuple[str, ...]:
+    """Stored plans, for the choice."""
+    return tuple(item.name for item in service.list_plans(session, per_page=ALL).items)
+
+
+def documents_of(session: Session, names: Sequence[str], *, but: str) -> list[tuple[str, PlanDocument]]:
+    """The stored plans of these names; those that are not there, and `but`, are left out."""
+    found = []
+    for name in dict.fromkeys(names):
+        if name != but:
+            try:
+                found.append((name, service.get_plan(session, name).document))
+            except service.PlanNotFound:
+                continue
+    return found

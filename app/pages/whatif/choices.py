@@ -1,0 +1,74 @@
+"""The form of a question about one structure: its fields as typed, and what is wrong with each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.datastructures import QueryParams
+
+from app.whatif.structure_parameters import Parameter, check_values
+
+MOST_KEPT = 100
+"""Characters of a field that are read and shown again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field: the text in it, what is wrong with it, and the slider that a script puts beside it."""
+
+    name: str
+    label: str
+    value: str
+    error: str = ""
+    unit: str = ""
+    hint: str = ""
+    slider: tuple[str, str, str, str] | None = None
+    """Lowest, highest, step, and where it stands while the field is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The form, and the values that its fields stand for."""
+
+    fields: Mapping[str, Field]
+    values: Mapping[str, Any]
+    query: str
+
+    def __getitem__(self, name: str) -> Field:
+        return self.fields[name]
+
+    @property
+    def wrong(self) -> tuple[Field, ...]:
+        """The fields that must be mended."""
+        return tuple(field for field in self.fields.values() if field.error)
+
+
+def read_choices(
+    parameters: Sequence[Parameter], given: QueryParams, *, structure: str, fields: Mapping[str, Field]
+) -> Choices:
+    """Read a form.
+
+    Args:
+        parameters: What may be asked; `structure` is known from the address of the page.
+        given: What was sent; an empty field is one that was not used.
+        structure: Name of the structure.
+        fields: The fields with the texts that an empty address shows; of `rule` there are three, rule-1 to rule-3.
+    """
+    typed = {
+        name: given[name].strip()[:MOST_KEPT] if name in given else field.value
+        for name, field in fields.items()
+    }
+    texts: dict[str, list[str]] = {"structure": [structure]}
+    for name, text in typed.items():
+        if text:
+            texts.setdefault(name.partition("-")[0], []).append(text)
+    values, errors = check_values(parameters, texts)
+    shown = {}
+    for name, field in fields.items():
+        error = errors.get(name.partition("-")[0], "") if typed[name] else ""
+        error = error and f"{error[:1].upper()}{error[1:]}."
+        shown[name] = Field(name, field.label, typed[name], error, field.unit, field.hint, field.slider)
+    return Choices(shown, values, urlencode({name: text for name, text in typed.items() if text}))

@@ -1,0 +1,44 @@
+"""One application structure of a stored plan, for the pages that ask questions about it."""
+
+from __future__ import annotations
+
+import re
+
+from fastapi import HTTPException
+from sqlalchemy.orm import Session
+
+from app.plans import service
+from app.plans.errors import PlanNotFound
+from app.plans.stored import StoredVersion
+from planner_core.document import PlanDocument
+
+_WHOLE = re.compile(r"[1-9]\d{0,8}", re.ASCII)
+
+
+def version_of(session: Session, name: str, number: str) -> StoredVersion:
+    """A version by what stands in an address.
+
+    Raises:
+        PlanNotFound: There is no such plan, or no such version of it.
+    """
+    if not _WHOLE.fullmatch(number):
+        service.get_plan(session, name)  # when there is no such plan, that is what is said
+        raise PlanNotFound(name, number[:20])
+    return service.get_version(session, name, int(number))
+
+
+def plan_with(stored: StoredVersion, structure: str) -> PlanDocument:
+    """The plan with this one application structure: to read all of a large one takes long."""
+    found = stored.document_object
+    kept = [each for each in found["structures"] if each["name"] == structure]
+    if not kept:
+        raise HTTPException(
+            404,
+            f"Version {stored.number} of the plan {stored.name} has no application structure {structure[:40]}.",
+        )
+    return PlanDocument.model_validate({**found, "structures": kept})
+
+
+def path_of(stored: StoredVersion, structure: str) -> str:
+    """Path of the page of this structure."""
+    return f"/plans/{stored.name}/versions/{stored.number}/structures/{structure}"

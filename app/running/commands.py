@@ -1,0 +1,211 @@
+"""The commands `cfplan lint`, `merge`, `diff` and `from-running`: nothing is stored, no service is needed.
+
+What computes the answers is imported when a command runs, so that all other commands start without it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from planner_core.plan import PlanResult
+    from planner_core.running.line_findings import LineFinding
+
+EXIT_OK, EXIT_FINDINGS = 0, 1
+Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
+Whole = Callable[[int, int], Callable[[str], int]]
+_LARGEST_MESSAGE = 100 * 2**20
+
+
+def add(commands: Command, whole: Whole) -> None:
+    """Add the commands to the command line. `whole` makes readers of whole numbers within bounds."""
+    lint = commands("lint", "Check a CFRM policy, MQSC or displays without a plan.", _lint)
+    lint.add_argument("file", metavar="FILE", help="the text; - for standard input")
+    lint.add_argument(
+        "--cfcc", type=whole(1, 99), metavar="L", help="CFCC level of the coupling facilities, where known"
+    )
+    lint.add_argument(
+        "--queue-managers",
+        type=whole(1, 32),
+        metavar="N",
+        help="queue managers DEFINED to the group, where known",
+    )
+    _answers(lint)
+
+    merge = commands("merge", "Put the structures of a plan into a whole CFRM policy.", _merge)
+    merge.add_argument("plan", metavar="PLAN", help="the plan document; - for standard input")
+    merge.add_argument(
+        "--policy",
+        metavar="FILE",
+        required=True,
+        help="the current policy: input of IXCMIAPU, with its job or not",
+    )
+    merge.add_argument("--policy-name", metavar="NAME", help="which policy, where the file has several")
+    merge.add_argument(
+        "--unstated",
+        choices=("plan", "policy"),
+        default="plan",
+        help="for keywords that the document leaves to their defaults: the default (plan), or what the policy says",
+    )
+    how = merge.add_mutually_exclusive_group()
+    how.add_argument(
+        "--json", action="store_true", help="answer as JSON: policy, changes, difference, findings"
+    )
+    how.add_argument("--difference", action="store_true", help="the difference instead of the policy")
+
+    diff = commands("diff", "Compare what runs with a plan: the commands that lead there.", _diff)
+    diff.add_argument("plan", metavar="PLAN", help="the plan document; - for standard input")
+    diff.add_argument(
+        "--current",
+        metavar="FILE",
+        nargs="+",
+        required=True,
+        help="policy, D XCF,STR, D XCF,CF, DISPLAY GROUP, CFSTATUS, CFSTRUCT, QLOCAL, DEFINE commands: any, in any order",
+    )
+    diff.add_argument("--output", choices=("commands", "json"), default="commands")
+    _fail_on(diff)
+
+    made = commands("from-running", "Make a plan document from what runs.", _from_running)
+    made.add_argument(
+        "files", metavar="FILE", nargs="+", help="what runs, as for cfplan diff; - for standard input"
+    )
+    made.add_argument("--qsg", metavar="NAME", help="the group, where structures of several run")
+    made.add_argument(
+        "--queue-managers", type=whole(1, 32), metavar="N", help="queue managers DEFINED to the group"
+    )
+    made.add_argument(
+        "--message-bytes",
+        type=whole(0, _LARGEST_MESSAGE),
+        metavar="B",
+        help="message size for all queues, with MAXDEPTH as backlog; without it queues are left out",
+    )
+    made.add_argument("--json", action="store_true", help="answer as JSON: document, findings")
+
+
+def _fail_on(made: argparse.ArgumentParser) -> None:
+    made.add_argument(
+        "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
+    )
+
+
+def _answers(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--json", action="store_true", help="answer as JSON")
+    _fail_on(made)
+
+
+def _out(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _json(answer: Mapping[str, Any]) -> None:
+    _out(json.dumps(answer, indent=2) + "\n")
+
+
+def _code(findings: Sequence[LineFinding], fail_on: str) -> int:
+    serious = {"error", fail_on}
+    return EXIT_FINDINGS if any(each.finding.severity in serious for each in findings) else EXIT_OK
+
+
+def _say(findings: Sequence[LineFinding], *, at_least: tuple[str, ...] = ("error", "warning")) -> None:
+    """Findings beside a text go to stderr, so that stdout stays what is submitted."""
+    for each in findings:
+        if each.finding.severity in at_least:
+            where = f"line {each.line}: " if each.line else ""
+            sys.stderr.write(f"{where}{each.finding.severity}: {each.finding.code}: {each.finding.message}\n")
+
+
+def _result(name: str) -> PlanResult:
+    from app.curves.from_settings import CurvesOfSettings
+    from app.curves.resolve import evaluate
+    from app.documents import read_file, read_text
+
+    document = read_text(sys.stdin.buffer.read()) if name == "-" else read_file(Path(name))
+    return evaluate(document, CurvesOfSettings(), compares=False)
+
+
+def _lint(arguments: argparse.Namespace) -> int:
+    from app.running.service import checked
+    from app.running.texts import read_text
+
+    found = checked(
+        read_text(arguments.file), cfcc_level=arguments.cfcc, queue_managers=arguments.queue_managers
+    )
+    if arguments.json:
+        _json(found.as_json())
+    else:
+        for each in found.findings:
+            where = f"{arguments.file}:{each.line}" if each.line else arguments.file
+            _out(
+                f"{where}: {each.finding.severity}: {each.finding.code}: {each.finding.message}\n  {each.finding.source}\n"
+            )
+        if not found.findings:
+            _out(f"{arguments.file}: no finding in {found.lines} lines ({', '.join(found.kinds)}).\n")
+    return _code(found.findings, arguments.fail_on)
+
+
+def _merge(arguments: argparse.Namespace) -> int:
+    from app.running.service import merged
+    from app.running.texts import bytes_of, read_text
+    from planner_core.errors import OutputRefused, PlanRefused
+
+    try:
+        found = merged(
+            _result(arguments.plan),
+            read_text(arguments.policy),
+            unstated=arguments.unstated,
+            policy_name=arguments.policy_name,
+        )
+    except (OutputRefused, PlanRefused) as refused:
+        sys.stderr.write(f"{refused}\n")
+        return EXIT_FINDINGS
+    if arguments.json:
+        _json(found.as_json())
+        return _code(found.findings, "error")
+    _say(found.findings)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(bytes_of(found.difference if arguments.difference else found.text))
+    sys.stdout.buffer.flush()
+    return _code(found.findings, "error")
+
+
+def _diff(arguments: argparse.Namespace) -> int:
+    from app.running.service import compared
+    from app.running.texts import read_text
+    from planner_core.errors import OutputRefused, PlanRefused
+    from planner_core.running.compare import commands_text
+
+    try:
+        found = compared(_result(arguments.plan), [read_text(name) for name in arguments.current])
+    except (OutputRefused, PlanRefused) as refused:
+        sys.stderr.write(f"{refused}\n")
+        return EXIT_FINDINGS
+    if arguments.output == "json":
+        _json({**found.as_json(), "text": commands_text(found)})
+    else:
+        _say(found.findings)
+        _out(commands_text(found))
+    return _code(found.findings, arguments.fail_on)
+
+
+def _from_running(arguments: argparse.Namespace) -> int:
+    from app.running.service import made
+    from app.running.texts import read_text
+
+    found = made(
+        [read_text(name) for name in arguments.files],
+        qsg=arguments.qsg,
+        queue_managers=arguments.queue_managers,
+        message_bytes=arguments.message_bytes,
+    )
+    if arguments.json:
+        _json(found.as_json())
+    else:
+        _say(found.findings, at_least=("error", "warning", "info"))
+        _json(found.document)
+    return EXIT_OK

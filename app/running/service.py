@@ -1,0 +1,219 @@
+"""Questions about what runs, from the bytes of a request to those of an answer; nothing is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import to_json
+
+from app.curves.kept import Curves
+from app.curves.resolve import evaluate
+from app.running.texts import LARGEST_FILE_BYTES, MOST_TEXTS, WHAT, invalid
+from planner_core import names
+from planner_core.document import field_problems, parse_json, read_object
+from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, NameSyntax
+from planner_core.plan import PlanResult
+from planner_core.running.compare import Comparison, commands_text, compare
+from planner_core.running.from_running import MadePlan, plan_from
+from planner_core.running.lint import Lint, lint
+from planner_core.running.merge import Merged, merge
+from planner_core.running.state import Running, read_running
+
+Unstated = Literal["plan", "policy"]
+Text = Annotated[str, Field(max_length=LARGEST_FILE_BYTES)]
+Texts = Text | Annotated[list[Text], Field(min_length=1, max_length=MOST_TEXTS)]
+Asked = TypeVar("Asked", bound=BaseModel)
+_MODEL = ConfigDict(extra="forbid", strict=True)
+_CURRENT = (
+    "CFRM policy (input or report of IXCMIAPU), D XCF,STR, D XCF,CF, D CF, DISPLAY GROUP, DISPLAY CFSTATUS, DISPLAY CFSTRUCT, "
+    "DISPLAY QLOCAL, DEFINE CFSTRUCT, DEFINE QLOCAL: one text or several, in any order."
+)
+
+
+class LintRequest(BaseModel):
+    """A text to check without a plan."""
+
+    model_config = _MODEL
+    text: Annotated[Text, Field(description="CFRM policy, MQSC definitions, displays, or several of them.")]
+    cfcc_level: Annotated[
+        int | None,
+        Field(ge=1, le=99, description="CFCC level of the coupling facilities, where it is known."),
+    ] = None
+    queue_managers: Annotated[
+        int | None, Field(ge=1, le=32, description="Queue managers defined to the group, where it is known.")
+    ] = None
+
+
+class MergeRequest(BaseModel):
+    """A plan, and the whole policy that it is to be put into."""
+
+    model_config = _MODEL
+    plan: Annotated[dict[str, Any], Field(description="The plan document.")]
+    policy: Annotated[
+        Text, Field(description="The whole current policy: the input of IXCMIAPU, with its job or without.")
+    ]
+    unstated: Annotated[
+        Unstated,
+        Field(
+            description="What holds for keywords that the plan document leaves to their defaults: the default, or what the "
+            "policy says."
+        ),
+    ] = "plan"
+    policy_name: Annotated[
+        str | None, Field(max_length=8, description="Which policy, where the text has several.")
+    ] = None
+
+
+class DiffRequest(BaseModel):
+    """A plan, and what runs."""
+
+    model_config = _MODEL
+    plan: Annotated[dict[str, Any], Field(description="The plan document.")]
+    current: Annotated[Texts, Field(description=_CURRENT)]
+
+
+class FromRunningRequest(BaseModel):
+    """What runs, to make a plan of."""
+
+    model_config = _MODEL
+    current: Annotated[Texts, Field(description=_CURRENT)]
+    qsg: Annotated[
+        str | None,
+        Field(max_length=4, description="The group; absent: that of the only CSQ_ADMIN structure."),
+    ] = None
+    queue_managers: Annotated[
+        int | None, Field(ge=1, le=32, description="Absent: those that DISPLAY GROUP lists.")
+    ] = None
+    message_bytes: Annotated[
+        int | None,
+        Field(ge=0, le=100 * 2**20, description="Message size for all queues; absent: queues are left out."),
+    ] = None
+
+
+def read_request(model: type[Asked], body: bytes) -> Asked:
+    """The request that a body holds.
+
+    Raises:
+        InputInvalid: Not JSON, or not of this shape.
+    """
+    try:
+        parsed = parse_json(body)
+    except DocumentInvalid as error:
+        raise InputInvalid(WHAT, error.problems) from None
+    if not isinstance(parsed, dict):
+        invalid("", f"must be an object with {' and '.join(_needed(model))}")
+    try:
+        return model.model_validate(parsed)
+    except ValidationError as error:
+        raise InputInvalid(WHAT, tuple(field_problems(error, parsed, what="what is asked"))) from None
+
+
+def _needed(model: type[BaseModel]) -> list[str]:
+    return [name for name, each in model.model_fields.items() if each.is_required()]
+
+
+def plan_of(document: Mapping[str, Any], curves: Curves) -> PlanResult:
+    """The result of the plan in a request; its fields are named from there.
+
+    Raises:
+        DocumentInvalid: It is no plan document.
+    """
+    try:
+        read = read_object(dict(document))
+    except DocumentInvalid as error:
+        problems = tuple(FieldProblem(f"/plan{each.field}", each.message) for each in error.problems)
+        raise DocumentInvalid(problems) from None
+    return evaluate(read, curves, compares=False)
+
+
+def texts_of(current: str | Sequence[str]) -> list[str]:
+    """The texts of what runs."""
+    return [current] if isinstance(current, str) else list(current)
+
+
+def checked(text: str, *, cfcc_level: int | None = None, queue_managers: int | None = None) -> Lint:
+    """A text checked without a plan."""
+    return lint(text, cfcc_level=cfcc_level, queue_managers=queue_managers)
+
+
+def merged(result: PlanResult, policy: str, *, unstated: Unstated, policy_name: str | None) -> Merged:
+    """A plan put into a policy."""
+    return merge(policy, result, unstated=unstated, policy_name=policy_name)
+
+
+def read_current(texts: Sequence[str], *, field: str = "/current") -> Running:
+    """What runs.
+
+    Raises:
+        InputInvalid: Nothing of use was found.
+    """
+    running = read_running(texts)
+    if running.is_empty:
+        invalid(
+            field,
+            "holds nothing of what runs: give a CFRM policy, D XCF,STR,STRNAME=, DISPLAY CFSTRUCT, or DEFINE commands",
+        )
+    return running
+
+
+def compared(result: PlanResult, texts: Sequence[str]) -> Comparison:
+    """A plan beside what runs."""
+    return compare(result, read_current(texts))
+
+
+def made(
+    texts: Sequence[str],
+    *,
+    qsg: str | None = None,
+    queue_managers: int | None = None,
+    message_bytes: int | None = None,
+) -> MadePlan:
+    """A plan made from what runs.
+
+    Raises:
+        InputInvalid: Nothing of use was found, or the name is none of a group.
+    """
+    if qsg is not None:
+        try:
+            names.qsg(qsg)
+        except NameSyntax as error:
+            invalid("/qsg", str(error).removesuffix("."))
+    running = read_current(texts)
+    return plan_from(running, qsg=qsg, queue_managers=queue_managers, message_bytes=message_bytes)
+
+
+def lint_json(body: bytes) -> bytes:
+    """The answer to POST /api/v1/lint."""
+    asked = read_request(LintRequest, body)
+    found = checked(asked.text, cfcc_level=asked.cfcc_level, queue_managers=asked.queue_managers)
+    return to_json(found.as_json())
+
+
+def merge_json(body: bytes, *, curves: Curves) -> bytes:
+    """The answer to POST /api/v1/merge."""
+    asked = read_request(MergeRequest, body)
+    found = merged(
+        plan_of(asked.plan, curves), asked.policy, unstated=asked.unstated, policy_name=asked.policy_name
+    )
+    return to_json(found.as_json())
+
+
+def diff_json(body: bytes, *, curves: Curves) -> bytes:
+    """The answer to POST /api/v1/diff."""
+    asked = read_request(DiffRequest, body)
+    found = compared(plan_of(asked.plan, curves), texts_of(asked.current))
+    return to_json({**found.as_json(), "text": commands_text(found)})
+
+
+def from_running_json(body: bytes) -> bytes:
+    """The answer to POST /api/v1/plan-from-running."""
+    asked = read_request(FromRunningRequest, body)
+    found = made(
+        texts_of(asked.current),
+        qsg=asked.qsg,
+        queue_managers=asked.queue_managers,
+        message_bytes=asked.message_bytes,
+    )
+    return to_json(found.as_json())

@@ -1,0 +1,92 @@
+"""Texts as they come in: files to the byte, and examples that come with the application."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Final, NamedTuple, NoReturn
+
+from planner_core.errors import FieldProblem, InputInvalid
+from planner_core.running.merge import LARGEST_POLICY_CHARACTERS
+
+LARGEST_FILE_BYTES: Final = LARGEST_POLICY_CHARACTERS
+MOST_TEXTS: Final = 50
+WHAT: Final = "What was given"
+_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+_EBCDIC_BLANK: Final = b"\x40\x40\x40"
+
+
+class RunningExample(NamedTuple):
+    """What runs at a site that does not exist: its policy, displays and definitions."""
+
+    policy: str
+    displays: str
+    definitions: str
+
+    @property
+    def current(self) -> str:
+        """Everything in one text."""
+        return "\n".join(self)
+
+
+@cache
+def running_example() -> RunningExample:
+    """The example of what runs."""
+    folder = resources.files("app") / "examples" / "running"
+    return RunningExample(
+        *(
+            (folder / f"{name}.txt").read_text(encoding="utf-8")
+            for name in ("policy", "displays", "definitions")
+        )
+    )
+
+
+def text_of(data: bytes, name: str = "") -> str:
+    """Bytes as text, so that the same bytes come of it again: UTF-8, and what is no UTF-8 as it is.
+
+    Raises:
+        InputInvalid: UTF-16 or EBCDIC, of which nothing could be read.
+    """
+    of = f"the file {name!r} " if name else "it "
+    if data.startswith(_UTF_16):
+        invalid("", f"{of}is UTF-16: save it as UTF-8")
+    if _EBCDIC_BLANK in data and b"  " not in data and b"\n" not in data:
+        invalid("", f"{of}looks like EBCDIC: transfer it as text")
+    return data.decode("utf-8", errors="surrogateescape")
+
+
+def bytes_of(text: str) -> bytes:
+    """The bytes that a text was made of."""
+    return text.encode("utf-8", errors="surrogateescape")
+
+
+def read_bytes(name: str) -> bytes:
+    """A file, or standard input for `-`.
+
+    Raises:
+        InputInvalid: It cannot be read, or is too large.
+    """
+    shown = "standard input" if name == "-" else f"the file {name!r}"
+    try:
+        if name == "-":
+            data = sys.stdin.buffer.read(LARGEST_FILE_BYTES + 1)
+        else:
+            with Path(name).open("rb") as file:
+                data = file.read(LARGEST_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        invalid("", f"{shown} cannot be read: {getattr(error, 'strerror', None) or error}")
+    if len(data) > LARGEST_FILE_BYTES:
+        invalid("", f"{shown} is larger than {LARGEST_FILE_BYTES} bytes")
+    return data
+
+
+def read_text(name: str) -> str:
+    """The text of a file, or of standard input for `-`."""
+    return text_of(read_bytes(name), name)
+
+
+def invalid(field: str, message: str) -> NoReturn:
+    """Refuse what was given."""
+    raise InputInvalid(WHAT, (FieldProblem(field, message),)) from None

@@ -1,0 +1,327 @@
+"""The commands `cfplan scenarios ...`: the same store as the service's, without the service.
+
+The database and what it needs are imported when a command runs, so that all other commands start without them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from planner_core.errors import PlannerError
+
+EXIT_OK, EXIT_FINDINGS = 0, 1
+_NUMERIC = "+-0123456789"
+Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
+
+
+def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
+    """Add the commands to the command line."""
+    parent = commands(
+        "scenarios", "Scenarios of stored plans: list, save, show, compare, report, delete.", _list
+    )
+    parent.set_defaults(run=None)
+    verbs = parent.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=parser_class)
+
+    def verb(name: str, about: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+        made = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
+        made.set_defaults(run=run)
+        made.add_argument("plan", metavar="PLAN", help="name of the stored plan")
+        return made
+
+    def as_json(made: argparse.ArgumentParser) -> None:
+        made.add_argument("--json", action="store_true", help="answer as JSON")
+
+    as_json(verb("list", "List the scenarios of a plan.", _list))
+
+    saved = verb("save", "Work out what changes lead to, and keep it under a name.", _save)
+    saved.add_argument("name", metavar="NAME", help="name of the scenario")
+    saved.add_argument(
+        "file",
+        metavar="FILE",
+        help="JSON or YAML with changes, and note and version if wanted; - for standard input",
+    )
+    saved.add_argument("--note", metavar="TEXT", help="why; takes the place of the file's note")
+    how = saved.add_mutually_exclusive_group()
+    how.add_argument("--if-match", metavar="ETAG", help="what a change is made on top of")
+    how.add_argument("--replace", action="store_true", help="change the scenario whichever state it is in")
+    how.add_argument("--create", action="store_true", help="never change a scenario that exists")
+
+    shown = verb("show", "Show a scenario as it was saved.", _show)
+    shown.add_argument("name", metavar="NAME", help="name of the scenario")
+    as_json(shown)
+
+    compared = verb("compare", "Put up to four scenarios beside their plan.", _compare)
+    compared.add_argument("names", metavar="NAME", nargs="+", help="names of scenarios")
+    as_json(compared)
+
+    told = verb(
+        "report", "A scenario for those who decide: changes, figures, losses, commands, sources.", _report
+    )
+    told.add_argument("name", metavar="NAME", help="name of the scenario")
+    as_json(told)
+
+    deleted = verb("delete", "Delete a scenario for good.", _delete)
+    deleted.add_argument("name", metavar="NAME", help="name of the scenario")
+    deleted.add_argument("--if-match", metavar="ETAG", help="only if this is its state still")
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    from app.plans.commands import opened
+    from app.scenarios import service
+    from app.scenarios.answers import list_answer
+
+    with opened() as (database, _), database.session(writes=False) as session:
+        found = service.list_scenarios(session, arguments.plan)
+    if arguments.json:
+        _out(list_answer(arguments.plan, found).model_dump_json(indent=2) + "\n")
+        return EXIT_OK
+    if not found:
+        _out(f"The plan {arguments.plan} has no scenarios.\n")
+        return EXIT_OK
+    rows = [("name", "version", "INITSIZE K", "after", "errors", "warnings", "changes")]
+    rows += [
+        (
+            each.name,
+            str(each.version),
+            str(each.initsize_kib_before),
+            str(each.initsize_kib_after),
+            str(each.errors),
+            str(each.warnings),
+            "; ".join(each.what_changes),
+        )
+        for each in found
+    ]
+    _lines(_table(rows))
+    return EXIT_OK
+
+
+def _save(arguments: argparse.Namespace) -> int:
+    from app.plans.commands import opened
+    from app.scenarios import service
+    from app.scenarios.errors import ScenarioPreconditionRequired
+
+    wanted = _wanted(arguments)
+    service.check_name(arguments.name)
+    with opened() as (database, _):
+        worked = service.work_out(database, arguments.plan, wanted)
+        with database.session(writes=True) as session:
+            try:
+                outcome = service.save(
+                    session,
+                    arguments.plan,
+                    arguments.name,
+                    worked,
+                    if_match="*" if arguments.replace and _exists(session, arguments) else arguments.if_match,
+                    create_only=arguments.create,
+                )
+            except ScenarioPreconditionRequired as refused:
+                tag = shlex.quote(refused.current.etag)
+                message = (
+                    f"The scenario {arguments.name} exists and this would change it, so nothing was saved. Give --if-match {tag} "
+                    "when the change is made on top of that, or --replace to change it whichever state it is in."
+                )
+                raise PlannerError(message) from None
+    found = outcome.scenario
+    _out(f"{found.name}: {outcome.status}, version {found.version} of {found.plan}, ETag {found.etag}\n")
+    errors = [each for each in found.result["findings"] if each["severity"] == "error"]
+    return EXIT_FINDINGS if errors else EXIT_OK
+
+
+def _exists(session: Any, arguments: argparse.Namespace) -> bool:  # noqa: ANN401 - imported when a command runs
+    from app.scenarios import service
+
+    return any(each.name == arguments.name for each in service.list_scenarios(session, arguments.plan))
+
+
+def _wanted(arguments: argparse.Namespace) -> Any:  # noqa: ANN401 - imported when a command runs
+    from app.documents import parse_text
+    from app.running.texts import read_bytes
+    from app.scenarios.answers import read_object
+    from planner_core.errors import DocumentInvalid, InputInvalid
+    from planner_core.whatif.changes import WHAT
+
+    try:
+        given = parse_text(read_bytes(arguments.file))
+    except DocumentInvalid as error:
+        raise InputInvalid(WHAT, error.problems) from None
+    if arguments.note is not None and isinstance(given, dict):
+        given = {**given, "note": arguments.note}
+    return read_object(given, named=False)[1]
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    from app.plans.commands import opened
+    from app.scenarios import service
+    from app.scenarios.answers import scenario_json
+
+    with opened() as (database, _), database.session(writes=False) as session:
+        found = service.get_scenario(session, arguments.plan, arguments.name)
+    if arguments.json:
+        _out(json.dumps(json.loads(scenario_json(found)), indent=2) + "\n")
+        return EXIT_OK
+    _out(f"{found.name}: version {found.version} of {found.plan}, ETag {found.etag}\n")
+    if found.note:
+        _out(found.note + "\n")
+    _lines(_changes(found.result["what_changes"]))
+    _lines(_totals(found.result["before"]["totals"], found.result["after"]["totals"]))
+    return EXIT_OK
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    from app.plans.commands import opened
+    from app.scenarios import service
+    from app.scenarios.answers import comparison_json
+
+    with opened() as (database, _), database.session(writes=False) as session:
+        found = service.compare(session, arguments.plan, arguments.names)
+    answer = comparison_json(arguments.plan, found)
+    if arguments.json:
+        _out(json.dumps(answer, indent=2) + "\n")
+        return EXIT_OK
+    rows = [("", "", "the plan", *(each.name for each in found.columns))]
+    for row in (*found.settings, *found.totals, *found.figures, *found.losses, *found.commands):
+        if any(row.differs):
+            values = [
+                f"{_said(value)}{' *' if differs else ''}"
+                for value, differs in zip(row.values, row.differs, strict=True)
+            ]
+            unit = f" [{row.unit}]" if row.unit else ""
+            rows.append((row.structure or "", row.label + unit, *values))
+    _lines(_table(rows, left=2))
+    _out("* not as in the plan; rows that are the same everywhere are left out\n")
+    _findings(answer["findings"])
+    return EXIT_OK
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from app.plans.commands import opened
+    from app.scenarios import service
+    from app.scenarios.answers import report_json
+
+    with opened() as (database, _), database.session(writes=False) as session:
+        found, shown = service.report_of(session, arguments.plan, arguments.name)
+    answer = report_json(found, shown)
+    if arguments.json:
+        _out(json.dumps(answer, indent=2) + "\n")
+    else:
+        _lines(_report_lines(answer))
+    return EXIT_OK
+
+
+def _delete(arguments: argparse.Namespace) -> int:
+    from app.plans.commands import opened
+    from app.scenarios import service
+
+    with opened() as (database, _), database.session(writes=True) as session:
+        service.delete(session, arguments.plan, arguments.name, if_match=arguments.if_match)
+    _out(f"{arguments.name}: deleted\n")
+    return EXIT_OK
+
+
+# ---- as text ---------------------------------------------------------------------------------------------------------
+
+
+def _report_lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    yield f"Scenario {answer['scenario']} of the plan {answer['plan']}, version {answer['version']}"
+    yield f"Group {answer['qsg']}; computed by cfplan {answer['core_version']}, {answer['updated_at'][:16]} UTC"
+    if answer["note"]:
+        yield from ("", "Why", *answer["note"].splitlines())
+    yield from ("", "What changes", *_changes(answer["what_changes"]))
+    yield from ("", "Figures, each with the number of its note")
+    rows = [("structure", "figure", "before", "", "after", "", "difference")]
+    rows += [
+        (
+            item["structure"],
+            f"{figure['label']} [{figure['unit']}]",
+            _said(figure["before"]),
+            _note(figure["note_before"]),
+            _said(figure["after"]),
+            _note(figure["note_after"]),
+            "" if figure["difference"] is None else f"{figure['difference']:+}",
+        )
+        for item in (*answer["structures"], {"structure": "together", "figures": answer["totals"]})
+        for figure in item["figures"]
+    ]
+    yield from _table(rows, left=2)
+    for loss in answer["losses"]["after"]:
+        what = loss["lost"] if loss["kind"] == "coupling_facility" else f"{loss['kind']} {loss['lost']}"
+        yield ""
+        yield f"Without {what}: white space {loss['white_space_mib']:,.0f} MiB, {loss['messages_gone']} messages gone"
+        for move in loss["moves"]:
+            to = " ".join(filter(None, (move["coupling_facility"], move["second_copy"]))) or "no place"
+            yield f"  {move['structure']} {' '.join(move['before'])} -> {to} ({move['rule'] or move['action']})"
+    yield from ("", "Commands")
+    for command in answer["commands"]:
+        yield f"{command['number']}. {command['command']}"
+        yield f"   {command['takes_effect']}: {command['why']}"
+        yield f"   {command['source']}"
+    if not answer["commands"]:
+        yield answer["commands_refused"] or "None."
+    for title, key in (
+        ("Findings that are new", "findings_new"),
+        ("Findings that are gone", "findings_gone"),
+    ):
+        yield from ("", title)
+        for each in answer[key]:
+            yield f"{each['severity']}: {each['code']}: {each['message']}"
+            yield f"  {each['source']}"
+        if not answer[key]:
+            yield "None."
+    yield from ("", "Notes")
+    for note in answer["notes"]:
+        documents = ", ".join(f"[{number}]" for number in note["documents"]) or "the figures above"
+        yield f"({note['number']}) {note['figure']}: {note['basis']}; {documents}"
+        if note["formula"]:
+            yield f"    {note['formula']}"
+    yield from ("", "Documents", *(f"[{each['number']}] {each['document']}" for each in answer["documents"]))
+    yield from ("", "Assumed", *(f"- {each}" for each in answer["assumptions"]))
+
+
+def _note(number: int | None) -> str:
+    return "" if number is None else f"({number})"
+
+
+def _changes(changes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for each in changes:
+        of = f" of {each['structure']}" if each["structure"] else ""
+        yield f"{each['what']}{of}: {each['before']} -> {each['after']}"
+
+
+def _totals(before: Mapping[str, int], after: Mapping[str, int]) -> Iterator[str]:
+    for key, word in (("initsize_kib", "INITSIZE"), ("size_kib", "SIZE")):
+        yield f"{word} together: {before[key]}K -> {after[key]}K ({after[key] - before[key]:+}K)"
+
+
+def _said(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _table(rows: Sequence[Sequence[str]], *, left: int = 1) -> Iterator[str]:
+    """Columns as wide as their longest entry; those of numbers to the right, but for the first `left` columns."""
+    columns = range(len(rows[0]))
+    widths = [max(len(row[at]) for row in rows) for at in columns]
+    right = [at >= left and all(row[at][:1] in _NUMERIC for row in rows[1:] if row[at]) for at in columns]
+    for row in rows:
+        cells = [row[at].rjust(widths[at]) if right[at] else row[at].ljust(widths[at]) for at in columns]
+        yield "  ".join(cells).rstrip()
+
+
+def _findings(found: Sequence[Mapping[str, Any]]) -> None:
+    for each in found:
+        _out(f"{each['severity']}: {each['code']}: {each['message']}\n  {each['source']}\n")
+
+
+def _lines(lines: Iterator[str]) -> None:
+    _out("".join(f"{line}\n" for line in lines))
+
+
+def _out(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()

@@ -1,0 +1,74 @@
+"""What the store of scenarios refuses. The sentences are for planners; app/errors.py says which status each becomes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from planner_core.errors import PlannerError
+
+if TYPE_CHECKING:
+    from app.scenarios.stored import StoredScenario
+
+
+class ScenarioNotFound(PlannerError):
+    """The plan has no scenario of this name."""
+
+    def __init__(self, plan: str, name: str) -> None:
+        """Keep both names."""
+        self.plan, self.name = plan, name
+        super().__init__(f"The plan {plan} has no scenario called {name}.")
+
+
+class ScenarioGone(ScenarioNotFound):
+    """A change was made on top of a scenario that has been deleted meanwhile."""
+
+    def __init__(self, plan: str, name: str) -> None:
+        """Keep both names."""
+        super().__init__(plan, name)
+        self.args = (
+            f"The scenario {name} of the plan {plan} no longer exists: it was deleted since it was read. Nothing was changed.",
+        )
+
+
+class ScenarioExists(PlannerError):
+    """A scenario that was to be new exists."""
+
+    def __init__(self, plan: str, name: str) -> None:
+        """Keep both names."""
+        self.plan, self.name = plan, name
+        super().__init__(f"The plan {plan} has a scenario called {name} already.")
+
+
+class TooManyScenarios(PlannerError):
+    """The plan has as many scenarios as one can have."""
+
+    def __init__(self, plan: str, most: int) -> None:
+        """Keep the limit."""
+        self.plan, self.most = plan, most
+        super().__init__(
+            f"The plan {plan} has {most} scenarios, and no plan can have more. Delete one first."
+        )
+
+
+class ScenarioConflict(PlannerError):
+    """A change on top of a scenario that has been changed since."""
+
+    def __init__(self, current: StoredScenario) -> None:
+        """Keep the scenario that is there now."""
+        self.current = current
+        super().__init__(
+            f"The scenario {current.name} has been changed since it was read. Nothing was overwritten. Read it again, and make "
+            "the change on top of it."
+        )
+
+
+class ScenarioPreconditionRequired(PlannerError):
+    """A change of a scenario that does not say what it is made on top of."""
+
+    def __init__(self, current: StoredScenario) -> None:
+        """Keep the scenario that is there now."""
+        self.current = current
+        super().__init__(
+            f"The scenario {current.name} exists and this would change it, so the request must name in If-Match the ETag of what "
+            f"it changes: {current.etag}. Nothing was changed."
+        )

@@ -1,0 +1,334 @@
+"""Saving, reading and deleting scenarios. What a scenario leads to is worked out before a transaction begins.
+
+Two editors at once: a change names the ETag of what it is made on top of, and is made while the plan's row is locked
+(PostgreSQL) or the whole database is (SQLite).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import to_json
+from sqlalchemy.orm import Session
+
+from app.curves.kept import DatabaseCurves
+from app.curves.resolve import curve_of
+from app.db import Database
+from app.plans import repository as plan_store
+from app.plans import service as plans
+from app.plans.errors import PlanGone, PlanNotFound
+from app.plans.models import Plan
+from app.plans.service import matches, now
+from app.plans.stored import NAME_PATTERN
+from app.scenarios import repository
+from app.scenarios.errors import (
+    ScenarioConflict,
+    ScenarioExists,
+    ScenarioGone,
+    ScenarioNotFound,
+    ScenarioPreconditionRequired,
+    TooManyScenarios,
+)
+from app.scenarios.models import Scenario
+from app.scenarios.stored import ScenarioOutcome, ScenarioSummary, StoredScenario, etag
+from planner_core.errors import FieldProblem, InputInvalid
+from planner_core.whatif.changes import WHAT, read_changes
+from planner_core.whatif.scenario import scenario
+from planner_core.whatif.scenario_report import MOST_COMPARED, SideBySide, report, side_by_side
+
+NAME = re.compile(NAME_PATTERN)
+RESERVED = frozenset({"compare", "new", "report"})
+LONGEST_NOTE = 2000
+MOST_SCENARIOS = 100
+MOST_VERSIONS = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A scenario as somebody wants it saved."""
+
+    changes: object
+    note: str = ""
+    version: int | None = None
+    """Of the plan; None for its latest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """A scenario worked out, as it is stored."""
+
+    plan_id: int
+    version: int
+    note: str
+    core_version: str
+    changes: str
+    result: str
+    summary: str
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+def list_scenarios(session: Session, plan: str) -> tuple[ScenarioSummary, ...]:
+    """The scenarios of a plan by name.
+
+    Raises:
+        PlanNotFound: There is no such plan.
+    """
+    living = _living(session, plan)
+    return tuple(
+        ScenarioSummary(
+            name=row.name,
+            version=row.version,
+            is_of_latest=row.version == living.latest,
+            etag=etag(row.id, row.revision),
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+            core_version=row.core_version,
+            note=row.note,
+            **_summary(row.summary),
+        )
+        for row in repository.list_of(session, living.id)
+    )
+
+
+def get_scenario(session: Session, plan: str, name: str) -> StoredScenario:
+    """One scenario of a plan.
+
+    Raises:
+        PlanNotFound: There is no such plan.
+        ScenarioNotFound: It has no scenario of this name.
+    """
+    return _stored(_found(session, _living(session, plan), name), plan)
+
+
+def compare(session: Session, plan: str, names: Sequence[str]) -> SideBySide:
+    """Scenarios of a plan side by side.
+
+    Raises:
+        PlanNotFound: There is no such plan.
+        ScenarioNotFound: It has no scenario of one of these names.
+        OutOfRange: None is named, or more than four.
+    """
+    living = _living(session, plan)
+    wanted = list(dict.fromkeys(names))
+    few = wanted[: MOST_COMPARED + 1]
+    return side_by_side([_stored(_found(session, living, name), plan).kept for name in few])
+
+
+def report_of(session: Session, plan: str, name: str) -> tuple[StoredScenario, dict[str, Any]]:
+    """A scenario, and its report.
+
+    Raises:
+        PlanNotFound: There is no such plan.
+        ScenarioNotFound: It has no scenario of this name.
+    """
+    found = get_scenario(session, plan, name)
+    return found, report(found.kept)
+
+
+# ---- changing --------------------------------------------------------------------------------------------------------
+
+
+def check_name(name: str) -> str:
+    """The name, when a scenario can have it.
+
+    Raises:
+        InputInvalid: It cannot.
+    """
+    if not NAME.fullmatch(name):
+        message = "must have 1 to 64 characters A-Z a-z 0-9 . _ - and not begin with a full stop, such as 'z17-upgrade'"
+        raise InputInvalid(WHAT, (FieldProblem("/name", message),))
+    if name.lower() in RESERVED:
+        raise InputInvalid(
+            WHAT, (FieldProblem("/name", f"cannot be {name!r}: that is an address of its own"),)
+        )
+    return name
+
+
+def check_note(note: str) -> str:
+    """The note in plain characters and lines.
+
+    Raises:
+        InputInvalid: It is too long.
+    """
+    lines = note.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    plain = "\n".join("".join(c if c.isprintable() else " " for c in line).rstrip() for line in lines).strip()
+    if len(plain) > LONGEST_NOTE:
+        message = f"has {len(plain)} characters; at most {LONGEST_NOTE} are kept"
+        raise InputInvalid(WHAT, (FieldProblem("/note", message),))
+    return plain
+
+
+def work_out(database: Database, plan: str, wanted: Wanted) -> Worked:
+    """What a scenario leads to. The plan is read in a transaction of its own; no lock is held while it is computed.
+
+    Raises:
+        PlanNotFound: There is no such plan, or no such version of it.
+        InputInvalid: The changes are not valid, or do not fit the plan.
+        PlanRefused: No such plan can exist.
+    """
+    changes = read_changes(wanted.changes)
+    note = check_note(wanted.note)
+    with database.session(writes=False) as session:
+        version = (
+            plans.get_plan(session, plan)
+            if wanted.version is None
+            else plans.get_version(session, plan, wanted.version)
+        )
+    curve = curve_of(version.document, DatabaseCurves(database))
+    result = scenario(version.document, changes, curve=curve, stored=version.result)
+    shown = result.as_json()
+    return Worked(
+        plan_id=version.plan_id,
+        version=version.number,
+        note=note,
+        core_version=result.after.core_version,
+        changes=json.dumps(shown["changes"]),
+        result=to_json(shown).decode(),
+        summary=json.dumps(_summed_up(shown)),
+    )
+
+
+def save(
+    session: Session,
+    plan: str,
+    name: str,
+    worked: Worked,
+    *,
+    if_match: str | None = None,
+    create_only: bool = False,
+) -> ScenarioOutcome:
+    """Save a scenario that was worked out: a new one, another state of it, or nothing when it is what is there already.
+
+    Raises:
+        PlanNotFound: The plan does not exist, or no longer.
+        InputInvalid: No scenario can have this name.
+        ScenarioExists: It was to be new, and is not.
+        ScenarioConflict: It has been changed since the state that `if_match` names.
+        ScenarioGone: It does not exist, but `if_match` says that it did.
+        ScenarioPreconditionRequired: It exists and would be changed, and `if_match` is missing.
+        TooManyScenarios: The plan has as many as it can have.
+    """
+    check_name(name)
+    living = _living(session, plan, lock=True)
+    if living.id != worked.plan_id:  # deleted meanwhile, and another one made of the same name
+        raise PlanGone(plan)
+    at = now()
+    found = repository.find(session, living.id, name)
+    if found is None:
+        if if_match is not None:
+            raise ScenarioGone(plan, name)
+        if repository.count_of(session, living.id) >= MOST_SCENARIOS:
+            raise TooManyScenarios(plan, MOST_SCENARIOS)
+        made = Scenario(
+            plan_id=living.id, name=name, revision=1, created_at=at, updated_at=at, **_columns(worked)
+        )
+        repository.add(session, made)
+        return ScenarioOutcome(_stored(made, plan), "created")
+    if create_only:
+        raise ScenarioExists(plan, name)
+    current = _stored(found, plan)
+    if all(getattr(found, key) == value for key, value in _columns(worked).items()):
+        return ScenarioOutcome(current, "identical")
+    if if_match is None:
+        raise ScenarioPreconditionRequired(current)
+    if not matches(if_match, current.etag):
+        raise ScenarioConflict(current)
+    for key, value in _columns(worked).items():
+        setattr(found, key, value)
+    found.revision += 1
+    found.updated_at = max(at, found.updated_at)
+    session.flush()
+    return ScenarioOutcome(_stored(found, plan), "changed")
+
+
+def delete(session: Session, plan: str, name: str, *, if_match: str | None = None) -> StoredScenario:
+    """Delete a scenario for good.
+
+    Raises:
+        PlanNotFound: There is no such plan.
+        ScenarioNotFound: It has no scenario of this name.
+        ScenarioConflict: It has been changed since the state that `if_match` names.
+    """
+    living = _living(session, plan, lock=True)
+    found = _found(session, living, name)
+    current = _stored(found, plan)
+    if if_match is not None and not matches(if_match, current.etag):
+        raise ScenarioConflict(current)
+    repository.remove(session, found)
+    return current
+
+
+# ---- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _living(session: Session, plan: str, *, lock: bool = False) -> Plan:
+    found = plan_store.find_living(session, plan, lock=lock) if NAME.fullmatch(plan) else None
+    if found is None:
+        raise PlanNotFound(plan)
+    return found
+
+
+def _found(session: Session, plan: Plan, name: str) -> Scenario:
+    found = repository.find(session, plan.id, name) if NAME.fullmatch(name) else None
+    if found is None:
+        raise ScenarioNotFound(plan.name, name)
+    return found
+
+
+def _columns(worked: Worked) -> dict[str, Any]:
+    return {
+        "version": worked.version,
+        "note": worked.note,
+        "core_version": worked.core_version,
+        "changes": worked.changes,
+        "result": worked.result,
+        "summary": worked.summary,
+    }
+
+
+def _stored(found: Scenario, plan: str) -> StoredScenario:
+    return StoredScenario(
+        id=found.id,
+        plan=plan,
+        name=found.name,
+        revision=found.revision,
+        version=found.version,
+        created_at=found.created_at,
+        updated_at=found.updated_at,
+        core_version=found.core_version,
+        note=found.note,
+        changes_json=found.changes,
+        result_json=found.result,
+    )
+
+
+def _summed_up(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """What lists show of a scenario. Counts are of findings that nobody acknowledged."""
+    found = Counter(each["severity"] for each in shown["findings"] if not each["acknowledged"])
+    said = [
+        f"{each['what']}{' of ' + each['structure'] if each['structure'] else ''}: {each['after']}"
+        for each in shown["what_changes"]
+    ]
+    before, after = shown["before"]["totals"], shown["after"]["totals"]
+    return {
+        "what_changes": said,
+        "initsize_kib_before": before["initsize_kib"],
+        "initsize_kib_after": after["initsize_kib"],
+        "size_kib_before": before["size_kib"],
+        "size_kib_after": after["size_kib"],
+        "errors": found["error"],
+        "warnings": found["warning"],
+        "commands": len(shown["commands"]),
+    }
+
+
+def _summary(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(text)
+    return {**found, "what_changes": tuple(found["what_changes"])}

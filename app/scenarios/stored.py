@@ -1,0 +1,90 @@
+"""What is read from the store: plain values that outlive the session. Long texts are parsed when first looked at."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Literal
+
+from planner_core.whatif.scenario_report import Kept
+
+
+@dataclass(frozen=True)
+class StoredScenario:
+    """A scenario as it was when it was saved."""
+
+    id: int
+    plan: str
+    name: str
+    revision: int
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    core_version: str
+    note: str
+    changes_json: str
+    result_json: str
+
+    @property
+    def etag(self) -> str:
+        """The strong validator, and the one to send in If-Match."""
+        return etag(self.id, self.revision)
+
+    @property
+    def number(self) -> int:
+        """Which state of it this is, counted from 1."""
+        return self.revision
+
+    @cached_property
+    def changes(self) -> dict[str, Any]:
+        """What it changes."""
+        found: dict[str, Any] = json.loads(self.changes_json)
+        return found
+
+    @cached_property
+    def result(self) -> dict[str, Any]:
+        """What it led to, as it was stored: never computed anew."""
+        found: dict[str, Any] = json.loads(self.result_json)
+        return found
+
+    @property
+    def kept(self) -> Kept:
+        """As comparisons and reports take it."""
+        return Kept(name=self.name, version=self.version, note=self.note, result=self.result)
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioSummary:
+    """A scenario in a list."""
+
+    name: str
+    version: int
+    is_of_latest: bool
+    etag: str
+    created_at: datetime
+    updated_at: datetime
+    core_version: str
+    note: str
+    what_changes: tuple[str, ...]
+    initsize_kib_before: int
+    initsize_kib_after: int
+    size_kib_before: int
+    size_kib_after: int
+    errors: int
+    warnings: int
+    commands: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioOutcome:
+    """What became of a save."""
+
+    scenario: StoredScenario
+    status: Literal["created", "changed", "identical"]
+
+
+def etag(number: int, revision: int) -> str:
+    """A strong ETag: one for each state of a scenario. Numbers of scenarios are never used twice."""
+    return f'"{number}.{revision}-scenario"'

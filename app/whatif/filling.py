@@ -1,0 +1,67 @@
+"""One outage of a structure: its answer, and that answer for people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from app.curves.kept import Curves
+from app.curves.resolve import curve_of
+from planner_core.document import PlanDocument
+from planner_core.units import format_mib
+from planner_core.whatif.filling_up import FillingUp, Outage, fill_up, only_structure, shown_minutes
+
+
+def answer(document: PlanDocument, values: Mapping[str, Any], curves: Curves) -> FillingUp:
+    """Let the outage happen.
+
+    Raises:
+        InputInvalid: There is no such structure, or its mix cannot be changed.
+        PlanRefused: No such plan can exist.
+    """
+    return fill_up(
+        document,
+        values.get("structure") or only_structure(document),
+        outage_of(values),
+        curve=curve_of(document, curves),
+    )
+
+
+def outage_of(values: Mapping[str, Any]) -> Outage:
+    """The question that these values ask."""
+    given = {
+        name: values[name]
+        for name in ("at", "outage_minutes", "rate_percent", "larger_percent")
+        if name in values
+    }
+    return Outage(**given, rules=values.get("rule"), data_set_bytes=values.get("data_set_size"))
+
+
+def lines(found: FillingUp) -> Iterator[str]:
+    """The answer for people."""
+    last = found.points[-1]
+    storage = "INITSIZE" if found.asked.at == "initsize" else "SIZE"
+    yield f"{found.structure.cfrm_name}, {storage} {format_mib(found.size_bytes)}: {found.arriving} messages arrive in {shown_minutes(found.end_minutes):g} minutes"
+    for moment in found.moments:
+        yield f"{shown_minutes(moment.minutes):>10.1f} min  {moment.messages:>12} messages  {math.ceil(moment.usage_percent * 10) / 10:5.1f} %  {moment.text}"
+    if found.lasts_minutes is None:
+        yield (
+            "It would never be full: every queue stops at its MAXDEPTH."
+            if found.arriving
+            else "It never fills."
+        )
+    else:
+        lasts = f"full after {math.floor(found.lasts_minutes * 10) / 10:.1f} minutes, with {found.capacity} messages."
+        yield (
+            f"It is {lasts}"
+            if found.full_minutes is not None
+            else f"If no queue's outage ended, it would be {lasts}"
+        )
+    if last.pages:
+        where = (
+            "in each data set, if one queue manager puts everything"
+            if found.offload_to == "SMDS"
+            else "in Db2"
+        )
+        yield f"Offloaded data takes {format_mib(found.offload_bytes(last))} {where}."

@@ -1,0 +1,57 @@
+"""Backup and recovery of a plan's structures, and the job of its shared message data sets: answers, and those for people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from app.curves.kept import Curves
+from app.curves.resolve import curve_of, evaluate
+from planner_core.document import PlanDocument
+from planner_core.smds_job import SmdsJob, smds_job
+from planner_core.units import format_mib
+from planner_core.whatif.recovery import Recovery, RecoveryQuestion, StructureRecovery, recovery
+
+
+def answer(document: PlanDocument, values: Mapping[str, Any], curves: Curves) -> Recovery:
+    """What a backup writes, and how long recovery takes.
+
+    Raises:
+        PlanRefused: No such plan can exist.
+    """
+    return recovery(document, RecoveryQuestion(**values), curve=curve_of(document, curves))
+
+
+def job(document: PlanDocument, curves: Curves) -> SmdsJob:
+    """The job of the shared message data sets.
+
+    Raises:
+        PlanRefused: No such plan can exist.
+    """
+    return smds_job(evaluate(document, curves, compares=False))
+
+
+def lines(found: Recovery) -> Iterator[str]:
+    """The answer for people."""
+    yield (
+        f"Back within {float(found.recovery_minutes):g} minutes, backed up every {float(found.interval_minutes):g}, logs read at "
+        f"{float(found.log_read_mb_per_s):g} MB a second"
+    )
+    yield f"{'structure':<16}{'backup':>14}{'log an hour':>14}{'log between':>14}{'recovery':>14}{'at most every':>16}"
+    for each in found.structures:
+        if not each.is_recoverable:
+            yield f"{each.name:<16}  not backed up: RECOVER(YES) and CFLEVEL(3) are needed"
+            continue
+        every = _longest(each)
+        yield (
+            f"{each.name:<16}{format_mib(each.backup_bytes):>14}{format_mib(each.log_bytes_per_hour):>14}"
+            f"{format_mib(each.log_bytes_between):>14}{float(each.recovery_s) / 60:>10.1f} min{every:>16}"
+        )
+
+
+def _longest(each: StructureRecovery) -> str:
+    """The longest interval between backups, rounded down as in the JSON answer."""
+    if each.interval_minutes is None:
+        return "not known" if each.unrated_queues else "any"
+    return f"{math.floor(each.interval_minutes * 10) / 10:.1f} min" if each.interval_minutes else "none"

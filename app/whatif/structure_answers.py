@@ -1,0 +1,300 @@
+"""The shapes of the answers about one structure, for their description in OpenAPI; tests hold real answers against them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from pydantic.json_schema import models_json_schema
+
+from app.answers import Absent, Answer, FindingAnswer
+from app.openapi import COMPONENTS, JSON
+from app.sizing.answers import ExplanationAnswer
+from app.sizing.examples import examples
+
+Storage = Annotated[Literal["initsize", "size"], Field(description="The storage that was looked at.")]
+Minutes = Annotated[float, Field(description="Minutes from the beginning of the outage.")]
+Percent = Annotated[float, Field(description="Percent, rounded up to a hundredth.")]
+
+
+class RuleAnswer(Answer):
+    """An offload rule: data of messages over a size when usage is over a threshold."""
+
+    threshold: Annotated[int, Field(description="OFFLDnTH.")]
+    size_bytes: Annotated[int, Field(description="OFFLDnSZ.")]
+
+
+class AssumedAnswer(Answer):
+    """One thing that is taken for granted, and what that rests on."""
+
+    what: str
+    basis: Annotated[str, Field(description="published, read_off_chart, derived or assumed.")]
+    source: str
+
+
+class MixAnswer(Answer):
+    """Which messages count as larger, and their share of what arrives."""
+
+    larger_than_bytes: Annotated[float, Field(description="The mean message of the structure.")]
+    planned_percent: float
+    percent: float
+
+
+class FillingEventAnswer(Answer):
+    """Something that happens during the outage."""
+
+    kind: Literal[
+        "rule_starts",
+        "depth_high",
+        "full_threshold",
+        "queue_full",
+        "data_set_full",
+        "data_sets_full",
+        "structure_full",
+        "outage_ends",
+    ]
+    minutes: Minutes
+    messages: Annotated[int, Field(description="Messages on the structure at that moment.")]
+    usage_percent: Percent
+    text: Annotated[str, Field(description="The same as a sentence.")]
+    rule: RuleAnswer | None
+    queue: str | None
+
+
+class FillingPointAnswer(Answer):
+    """The structure at one moment; between two of them everything runs in a straight line."""
+
+    minutes: Minutes
+    messages: int
+    entries_percent: Percent
+    elements_percent: Percent
+    usage_percent: Annotated[float, Field(description="Of the fuller pool.")]
+    offloaded: Annotated[int, Field(description="Messages whose data was offloaded.")]
+    offload_bytes: Annotated[
+        int, Field(description="In each data set if one queue manager puts everything; or in Db2.")
+    ]
+
+
+class FillingQueueAnswer(Answer):
+    """One queue during the outage."""
+
+    name: str
+    is_larger: Annotated[bool, Field(description="Whether its messages are larger than the mean.")]
+    messages_per_minute: float
+    outage_minutes: float
+    depth_at_end: Annotated[int, Field(description="Or when the structure is full.")]
+    maxdepth: int | None
+
+
+class FillingAnswer(Answer):
+    """One outage of a structure."""
+
+    structure: str
+    cfrm_name: str
+    at: Storage
+    size_kib: int
+    entries: Annotated[int, Field(description="List entries that the storage has.")]
+    elements: Annotated[int, Field(description="List elements that the storage has.")]
+    planned_outage_minutes: float
+    outage_minutes: float
+    rate_percent: float
+    mix: MixAnswer
+    rules: list[RuleAnswer]
+    full_threshold: Annotated[int, Field(description="FULLTHRESHOLD.")]
+    messages_arriving: int
+    messages_held: Annotated[int, Field(description="At the end of the outage.")]
+    usage_percent_at_end: Percent
+    offloaded_at_end: int
+    offload_to: Literal["SMDS", "DB2"] | None
+    offload_bytes_at_end: int
+    full_at_minutes: Annotated[
+        float | None, Field(description="When puts begin to fail with reason 2192; null if they do not.")
+    ]
+    lasts_minutes: Annotated[
+        float | None, Field(description="When they would, if the outage went on; null if never.")
+    ]
+    capacity: Annotated[int | None, Field(description="Messages that are there then.")]
+    events: list[FillingEventAnswer]
+    series: list[FillingPointAnswer]
+    queues: list[FillingQueueAnswer]
+    assumptions: list[AssumedAnswer]
+    findings: list[FindingAnswer]
+
+
+class AdvisedRuleAnswer(RuleAnswer):
+    """One of the three rules, as offload steps are elsewhere and as the plan document writes a rule."""
+
+    usage_over: int
+    size_over: Annotated[str, Field(examples=["32K"])]
+    purpose: Annotated[
+        Literal["performance", "cushioned transition", "capacity"],
+        Field(description="What IBM's text uses this rule for."),
+    ]
+    why: str
+    at_messages: Annotated[
+        int | None, Field(description="How many messages are there when it begins; null if none can meet it.")
+    ]
+
+
+class ThresholdStepAnswer(RuleAnswer):
+    """A rule and when it begins."""
+
+    at_messages: int
+
+
+class SettingAnswer(Answer):
+    """What the structure does with one set of rules."""
+
+    name: Literal["advised", "plan", "defaults", "none"]
+    rules: list[RuleAnswer]
+    capacity: int
+    holds: bool
+    usage_percent: Annotated[float, Field(description="With the messages that must be held.")]
+    offloaded: int
+    offload_bytes: int
+    offload_steps: list[ThresholdStepAnswer]
+    offloads_in_normal_running: bool
+
+
+class IbmArithmeticAnswer(Answer):
+    """IBM's arithmetic of 0.75 KB for each offloaded message."""
+
+    reserved_bytes: int
+    reserved_percent: float
+    highest_threshold: int | None
+    with_margin: float | None
+    threshold: Annotated[int | None, Field(description="The one that is used, rounded down.")]
+
+
+class ShortfallAnswer(Answer):
+    """What would hold the messages where no thresholds do."""
+
+    size_kib: int | None
+    more_kib: int | None
+    is_within_size: Annotated[bool, Field(description="Whether SIZE of the plan is as large.")]
+    messages: Annotated[int, Field(description="What the storage holds as it is.")]
+    share_percent: float
+    outage_minutes: Annotated[float | None, Field(description="The outage that it survives.")]
+
+
+class ThresholdsAnswer(Answer):
+    """Three offload rules for a structure."""
+
+    structure: str
+    cfrm_name: str
+    at: Storage
+    size_kib: int
+    hold: int
+    typical: int
+    typical_usage_percent: Percent
+    lowest_threshold: Annotated[
+        int, Field(description="The lowest that leaves normal running alone, with a cushion.")
+    ]
+    rules: list[AdvisedRuleAnswer]
+    capacity: Annotated[int, Field(description="Messages held with these rules.")]
+    holds: bool
+    is_within_margin: bool
+    usage_percent: Percent
+    offloaded: int
+    offload_bytes: int
+    ibm: IbmArithmeticAnswer
+    compared: list[SettingAnswer]
+    shortfall: ShortfallAnswer | None
+    mqsc: Annotated[str, Field(description="ALTER CFSTRUCT, for one queue manager of the group.")]
+    assumptions: list[AssumedAnswer]
+    findings: list[FindingAnswer]
+    explanations: dict[str, ExplanationAnswer] | Absent = None
+
+
+class StructureRecoveryAnswer(Answer):
+    """Backup and recovery of one structure."""
+
+    structure: str
+    cfrm_name: str
+    is_recoverable: Annotated[bool, Field(description="RECOVER(YES) and CFLEVEL(3) or higher.")]
+    persistent_messages: int
+    backup_bytes: Annotated[int, Field(description="What one BACKUP CFSTRUCT writes to the log.")]
+    log_bytes_per_hour: Annotated[int, Field(description="What its persistent messages write to logs.")]
+    log_bytes_between: Annotated[int, Field(description="The same between two backups.")]
+    recovery_s: int
+    meets: Annotated[bool, Field(description="Whether that is within the time allowed.")]
+    longest_interval_minutes: Annotated[
+        float | None, Field(description="How far apart backups may be; null where nothing is logged.")
+    ]
+    documented_interval_hours: Annotated[
+        float | None, Field(description="The same by IBM's formula, which leaves the backup itself out.")
+    ]
+
+
+class RecoveryTotals(Answer):
+    """All structures, one after the other."""
+
+    backup_bytes: int
+    log_bytes_per_hour: int
+    recovery_s: int
+
+
+class RecoveryAnswer(Answer):
+    """Backup and recovery of a plan's application structures."""
+
+    recovery_minutes: float
+    interval_minutes: float
+    log_read_mb_per_s: float
+    backup_overhead_bytes: int
+    fill_percent: float
+    structures: list[StructureRecoveryAnswer]
+    totals: RecoveryTotals
+    assumptions: list[AssumedAnswer]
+    findings: list[FindingAnswer]
+
+
+class SmdsDataSetAnswer(Answer):
+    """One shared message data set."""
+
+    structure: str
+    queue_manager: str
+    name: str
+    primary_mib: int
+    secondary_mib: int
+    extended_addressability: Annotated[bool, Field(description="Whether it is over 4 GB.")]
+
+
+class SmdsJobAnswer(Answer):
+    """The job of the shared message data sets."""
+
+    job: Annotated[str, Field(description="JCL; empty while something is missing.")]
+    data_sets: list[SmdsDataSetAnswer]
+    findings: list[FindingAnswer]
+
+
+SHAPES = (FillingAnswer, ThresholdsAnswer, RecoveryAnswer, SmdsJobAnswer)
+PATHS = tuple(f"/api/v1/whatif/{question}" for question in ("filling", "thresholds", "recovery", "smds-job"))
+EXAMPLE = "smallest"
+
+
+def add(whole: dict[str, Any]) -> None:
+    """Put the components and examples into the whole description; it is called when first asked for."""
+    from planner_core.document import read_object
+    from planner_core.plan import evaluate
+    from planner_core.smds_job import smds_job
+    from planner_core.whatif.filling_up import fill_up
+    from planner_core.whatif.recovery import recovery
+    from planner_core.whatif.thresholds import advise
+
+    _, models = models_json_schema(
+        [(shape, "serialization") for shape in SHAPES], ref_template=COMPONENTS + "{model}"
+    )
+    for name, schema in models["$defs"].items():
+        if whole["components"]["schemas"].setdefault(name, schema) != schema:
+            message = f"two schemas are called {name}"
+            raise ValueError(message)
+    example = examples()[EXAMPLE]
+    plan = read_object(example.document)
+    name = plan.structures[0].name
+    answers = (fill_up(plan, name), advise(plan, name), recovery(plan), smds_job(evaluate(plan)))
+    for path, answer in zip(PATHS, (each.as_json() for each in answers), strict=True):
+        operation = whole["paths"][path]["post"]
+        operation["requestBody"]["content"][JSON]["examples"] = {
+            EXAMPLE: {"summary": example.summary, "value": example.document}
+        }
+        operation["responses"]["200"]["content"][JSON]["examples"] = {EXAMPLE: {"value": answer}}

@@ -1,0 +1,143 @@
+"""`cfplan whatif filling`, `thresholds`, `recovery` and `smds-job`: questions about structures of a plan."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from app.whatif.structure_parameters import FILLING, RECOVERY, THRESHOLDS, Parameter, read_values
+
+if TYPE_CHECKING:
+    from planner_core.findings import Finding
+
+Verb = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
+
+
+def add(verb: Verb) -> None:
+    """Add the commands below `cfplan whatif`."""
+    filling = verb(
+        "filling", "One outage of a structure: what happens when, and how long it lasts.", _filling
+    )
+    _options(filling, FILLING)
+    thresholds = verb(
+        "thresholds", "Three offload thresholds for a structure, explained and compared.", _thresholds
+    )
+    _options(thresholds, THRESHOLDS)
+    thresholds.add_argument(
+        "--explain", action="store_true", help="with --json: the explanation of the capacity"
+    )
+    recovery = verb("recovery", "Backups of structures, their logs, and how long recovery takes.", _recovery)
+    _options(recovery, RECOVERY)
+    verb("smds-job", "The job that defines and formats the shared message data sets.", _smds_job)
+
+
+def _options(made: argparse.ArgumentParser, parameters: Iterable[Parameter]) -> None:
+    """An option for each parameter. What is typed is read where the answer is made, by the rules of REST."""
+    for each in parameters:
+        made.add_argument(
+            each.option,
+            dest=each.name,
+            metavar=None if each.choices else each.metavar,
+            choices=each.choices or None,
+            required=each.required,
+            action="append" if each.kind == "rules" else "store",
+            help=each.about.replace("%", "%%"),
+        )
+
+
+def _filling(arguments: argparse.Namespace) -> int:
+    from app.curves.from_settings import CurvesOfSettings
+    from app.whatif import filling
+    from app.whatif.commands import read_plan
+
+    values = _values(arguments, FILLING)
+    return _answered(
+        arguments,
+        lambda: filling.answer(read_plan(arguments.file), values, CurvesOfSettings()),
+        lambda found: found.as_json(),
+        filling.lines,
+    )
+
+
+def _thresholds(arguments: argparse.Namespace) -> int:
+    from app.curves.from_settings import CurvesOfSettings
+    from app.whatif import thresholds
+    from app.whatif.commands import read_plan
+
+    values = _values(arguments, THRESHOLDS)
+    return _answered(
+        arguments,
+        lambda: thresholds.answer(read_plan(arguments.file), values, CurvesOfSettings()),
+        lambda found: found.as_json(explain=arguments.explain),
+        thresholds.lines,
+    )
+
+
+def _recovery(arguments: argparse.Namespace) -> int:
+    from app.curves.from_settings import CurvesOfSettings
+    from app.whatif import recovering
+    from app.whatif.commands import read_plan
+
+    values = _values(arguments, RECOVERY)
+    return _answered(
+        arguments,
+        lambda: recovering.answer(read_plan(arguments.file), values, CurvesOfSettings()),
+        lambda found: found.as_json(),
+        recovering.lines,
+    )
+
+
+def _smds_job(arguments: argparse.Namespace) -> int:
+    """The job alone on standard output, so that it can be submitted; findings beside it."""
+    from app.curves.from_settings import CurvesOfSettings
+    from app.whatif import recovering
+    from app.whatif.commands import exit_code, read_plan, write, write_json
+
+    found = recovering.job(read_plan(arguments.file), CurvesOfSettings())
+    if arguments.json:
+        write_json(found.as_json())
+    else:
+        write(found.text)
+        sys.stderr.write("".join(_finding(each) for each in found.findings))
+    return exit_code([finding.as_json() for finding in found.findings], arguments.fail_on)
+
+
+def _values(arguments: argparse.Namespace, parameters: Sequence[Parameter]) -> dict[str, Any]:
+    """What was typed, read."""
+    typed: dict[str, list[str]] = {}
+    for each in parameters:
+        value = getattr(arguments, each.name)
+        if value is not None:
+            typed[each.name] = value if isinstance(value, list) else [value]
+    return read_values(parameters, typed, what="The question")
+
+
+def _answered(
+    arguments: argparse.Namespace,
+    ask: Callable[[], Any],
+    as_json: Callable[[Any], Mapping[str, Any]],
+    lines: Callable[[Any], Iterable[str]],
+) -> int:
+    """Print an answer; a plan that cannot exist is answered with its findings."""
+    from app.whatif.commands import EXIT_FINDINGS, exit_code, write, write_json
+    from planner_core.errors import PlanRefused
+
+    try:
+        found = ask()
+    except PlanRefused as refused:
+        if arguments.json:
+            write_json({"findings": [finding.as_json() for finding in refused.findings]})
+        sys.stderr.write(f"{refused}\n")
+        return EXIT_FINDINGS
+    if arguments.json:
+        write_json(as_json(found))
+    else:
+        write("".join(f"{line}\n" for line in lines(found)))
+        write("".join(_finding(each) for each in found.findings))
+    return exit_code([finding.as_json() for finding in found.findings], arguments.fail_on)
+
+
+def _finding(finding: Finding) -> str:
+    return f"{finding.severity}: {finding.code}: {finding.message}\n  {finding.source}\n"

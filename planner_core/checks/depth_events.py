@@ -1,0 +1,384 @@
+"""Queue depth events held against the structure that the queues lie on, and against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from planner_core.depth_events.advice import DepthAdvice, Planned, Thresholds
+from planner_core.depth_events.advising import Members
+from planner_core.document import PlanDocument, Queue, Structure
+from planner_core.findings import Finding, finding
+from planner_core.limits import limit
+from planner_core.units import ceil_div
+
+if TYPE_CHECKING:
+    from planner_core.plan import StructureResult
+
+_PERCENT = 100
+_NAMED = 3
+
+
+class Case(NamedTuple):
+    """A queue of which the document says something about depth events; `messages` is its planned backlog."""
+
+    place: int
+    queue: Queue
+    messages: int
+    advised: Thresholds
+    planned: Planned
+    force: Thresholds
+
+
+def check_perfmev(document: PlanDocument) -> Iterator[Finding]:
+    """Findings on PERFMEV of the group."""
+    stated = document.perfmev
+    if stated is None:
+        return
+    members = Members.of(document)
+    if isinstance(stated, dict) and len(set(stated.values())) > 1:
+        on = sorted(name for name, switch in stated.items() if switch == "ENABLED")
+        off = sorted(name for name, switch in stated.items() if switch == "DISABLED")
+        yield finding(
+            "PERFMEV_DIFFERS",
+            f"PERFMEV is ENABLED on {_names(on)} and DISABLED on {_names(off)}. Queue managers with DISABLED write no event "
+            "messages of shared queues, but switch the events of the queues all the same. Give all of them the same setting.",
+            field="/perfmev",
+        )
+    if isinstance(stated, dict) and len(stated) < members.count:
+        yield finding(
+            "PERFMEV_NOT_STATED",
+            f"PERFMEV is stated for {len(stated)} of {members.count} queue managers. The others are taken as DISABLED, as "
+            "queue depth events are by default.",
+            field="/perfmev",
+        )
+    waiting = any(
+        "ENABLED" in (queue.qdphiev, queue.qdploev, queue.qdpmaxev)
+        for structure in document.structures
+        for queue in structure.queues
+    )
+    if not members.enabled_count and waiting:
+        yield finding(
+            "PERFMEV_OFF",
+            "No queue manager has PERFMEV(ENABLED), but queues have depth events enabled: no event message is written, and the "
+            "first event still switches the queue, so that it is spent when PERFMEV is enabled later.",
+            field="/perfmev",
+        )
+
+
+def check_depth_events(document: PlanDocument, structure: StructureResult) -> Iterator[Finding]:
+    """Findings on the depth events of the queues of a structure."""
+    advice, definition = structure.depth_events, structure.definition
+    if advice is None or not isinstance(definition, Structure):
+        return
+    cases = [
+        Case(
+            place,
+            definition.queues[place],
+            structure.queues[place].messages,
+            each.advised,
+            each.planned,
+            each.force,
+        )
+        for place, each in advice.said.items()
+        if each.planned is not None
+    ]
+    if not cases:
+        return
+    said = _Said(structure.pointer, definition.name, cases)
+    yield from _thresholds(said)
+    yield from _switches(said, has_perfmev=bool(Members.of(document).enabled_count))
+    yield from _capacity(said, advice)
+    yield from _together(said, advice)
+    yield from _silent(said, document)
+
+
+class _Said:
+    """Queues of one structure, for findings that tell of all they concern at once."""
+
+    def __init__(self, at: str, name: str, cases: Sequence[Case]) -> None:
+        self.at, self.name, self.cases = at, name, cases
+
+    def where(
+        self, code: str, key: str, wrong: Callable[[Case], bool], words: Callable[[Case], str]
+    ) -> Iterator[Finding]:
+        """A finding on the queues for which this holds: about the first, naming the others."""
+        found = [case for case in self.cases if wrong(case)]
+        if not found:
+            return
+        first, others = found[0], [case.queue.name for case in found[1:]]
+        more = f" So it is with {_names(others)}." if others else ""
+        yield finding(
+            code,
+            f"{first.queue.name} of {self.name}: {words(first)}{more}",
+            field=f"{self.at}/queues/{first.place}/{key}",
+            structure=self.name,
+        )
+
+
+def _names(names: Sequence[str]) -> str:
+    """Some names, and how many more."""
+    rest = len(names) - _NAMED
+    if rest > 0:
+        return f"{', '.join(names[:_NAMED])} and {rest} more"
+    return " and ".join([*([", ".join(names[:-1])] if names[:-1] else []), *names[-1:]])
+
+
+def _thresholds(said: _Said) -> Iterator[Finding]:
+    """What the thresholds of a queue say about each other."""
+
+    def both(case: Case) -> tuple[int, int]:
+        high, low = case.queue.qdepthhi, case.queue.qdepthlo
+        return (1, 0) if high is None or low is None else (high, low)
+
+    yield from said.where(
+        "QDEPTHHI_BELOW_QDEPTHLO",
+        "qdepthlo",
+        lambda case: both(case)[0] < both(case)[1],
+        lambda case: (
+            f"QDEPTHHI {case.queue.qdepthhi} is below QDEPTHLO {case.queue.qdepthlo}, which MQ does not accept. "
+            "Put QDEPTHLO below QDEPTHHI."
+        ),
+    )
+    yield from said.where(
+        "QDEPTHHI_EQUALS_QDEPTHLO",
+        "qdepthlo",
+        lambda case: both(case)[0] == both(case)[1],
+        lambda case: (
+            f"QDEPTHHI and QDEPTHLO are both {case.queue.qdepthhi}: a depth that wavers there raises one event after the "
+            "other. Put QDEPTHLO well below."
+        ),
+    )
+    yield from said.where(
+        "MAXDEPTH_BELOW_BACKLOG",
+        "maxdepth",
+        lambda case: case.queue.maxdepth is not None and case.queue.maxdepth < case.messages,
+        lambda case: (
+            f"MAXDEPTH {case.queue.maxdepth} is below the planned backlog of {case.messages} messages: puts fail with reason "
+            "2053 before the backlog is there."
+        ),
+    )
+
+
+def _three(case: Case) -> tuple[str | None, str | None, str | None]:
+    return case.queue.qdphiev, case.queue.qdploev, case.queue.qdpmaxev
+
+
+def _switches(said: _Said, *, has_perfmev: bool) -> Iterator[Finding]:
+    """What the three switches of a queue say about each other."""
+    yield from said.where(
+        "DEPTH_EVENTS_ALL_OFF",
+        "qdphiev",
+        lambda case: _three(case) == ("DISABLED", "DISABLED", "DISABLED"),
+        lambda _: (
+            "QDPHIEV, QDPLOEV and QDPMAXEV are DISABLED, so nothing tells that it fills, and no event will switch one of "
+            "them on. Set QDPHIEV(ENABLED)."
+        ),
+    )
+    yield from said.where(
+        "DEPTH_EVENTS_ONLY_FULL",
+        "qdphiev",
+        lambda case: _three(case) == ("DISABLED", "DISABLED", "ENABLED"),
+        lambda _: (
+            "only QDPMAXEV is ENABLED: the first to be heard of it is that a put was refused, and Queue Depth High stays off "
+            "until the depth has fallen to QDEPTHLO. Set QDPHIEV(ENABLED)."
+        ),
+    )
+    if has_perfmev:
+        yield from said.where("DEPTH_HIGH_EVENT_SPENT", "qdphiev", _is_spent, _spent)
+    yield from said.where(
+        "SERVICE_INTERVAL_ON_SHARED_QUEUE",
+        "qsvciev",
+        lambda case: case.queue.qsvciev in ("OK", "HIGH"),
+        lambda case: (
+            f"QSVCIEV({case.queue.qsvciev}) has no effect: service interval events are not supported for shared queues."
+        ),
+    )
+
+
+def _is_spent(case: Case) -> bool:
+    queue, low = case.queue, case.force.low_at
+    if queue.qdphiev != "DISABLED" or queue.qdploev != "ENABLED":
+        return False
+    return queue.curdepth is None or low is None or queue.curdepth > low
+
+
+def _spent(case: Case) -> str:
+    depth, low = case.queue.curdepth, case.force.low_at
+    there = (
+        f", and its {depth} messages are above QDEPTHLO, which is at {low}"
+        if depth and low is not None
+        else ""
+    )
+    return (
+        f"QDPHIEV is DISABLED and QDPLOEV ENABLED, as after a Queue Depth High event{there}: no further High event comes until "
+        "a get takes the depth down to QDEPTHLO. Where that is not to be awaited, set QDPHIEV(ENABLED)."
+    )
+
+
+def _capacity(said: _Said, advice: DepthAdvice) -> Iterator[Finding]:
+    """Thresholds and MAXDEPTHs of single queues held against what the structure holds."""
+    largest = limit("largest_maxdepth")
+    yield from said.where(
+        "MAXDEPTH_UNLIMITED_WITH_EVENTS",
+        "maxdepth",
+        _is_unlimited,
+        lambda case: (
+            f"MAXDEPTH({largest}) with QDPHIEV(ENABLED): thresholds are percentages of MAXDEPTH, so the lowest above 0 is at "
+            f"{ceil_div(largest, _PERCENT)} messages, and the structure of SIZE holds {case.planned.alone.in_size}. "
+            f"{_rather(case)}"
+        ),
+    )
+    yield from said.where(
+        "QDEPTHHI_ABOVE_CAPACITY",
+        "qdepthhi",
+        lambda case: _never(case) and not _is_unlimited(case),
+        lambda case: (
+            f"Queue Depth High is at {case.force.high_at} messages, but the structure of SIZE holds "
+            f"{case.planned.alone.in_size} of them: it is full (reason 2192) before the event. {_rather(case)}"
+        ),
+    )
+    yield from said.where(
+        "QDEPTHHI_AFTER_ACTION_LEVEL",
+        "qdepthhi",
+        _is_late,
+        lambda case: (
+            f"Queue Depth High is at {case.force.high_at} messages, but {case.planned.alone.at_action} of them fill the "
+            f"structure to {_level(advice)}: the event comes too late to warn of that. {_rather(case)}"
+        ),
+    )
+    yield from said.where(
+        "MAXDEPTH_ABOVE_CAPACITY",
+        "maxdepth",
+        lambda case: not case.planned.alone.size_holds(case.queue.maxdepth or 0) and not _is_unlimited(case),
+        lambda case: (
+            f"MAXDEPTH({case.queue.maxdepth}) is more than the {case.planned.alone.in_size} messages that the structure of "
+            "SIZE holds: applications get reason 2192 (MQRC_STORAGE_MEDIUM_FULL), and there is no Queue Full event."
+        ),
+    )
+    yield from said.where(
+        "NO_QDEPTHHI_SERVES",
+        "maxdepth",
+        lambda case: bool(
+            case.queue.maxdepth
+            and case.messages
+            and case.force.qdepthhi is None
+            and not _is_low_in_the_way(case)
+        ),
+        lambda case: (
+            f"with MAXDEPTH({case.queue.maxdepth}) no QDEPTHHI from 1 on, and above QDEPTHLO, raises Queue Depth High before "
+            f"the structure is at {_level(advice)}. {_rather(case)}"
+        ),
+    )
+    yield from said.where(
+        "NO_QDEPTHHI_SERVES",
+        "qdepthlo",
+        _is_low_in_the_way,
+        lambda case: (
+            f"QDEPTHLO({case.queue.qdepthlo}) leaves no QDEPTHHI above it up to {limit('default_qdepthhi_percent')}, IBM's "
+            f"default, beyond which there is little warning. {_rather(case)}"
+        ),
+    )
+
+
+def _is_low_in_the_way(case: Case) -> bool:
+    """Whether QDEPTHLO stands where QDEPTHHI would be by default; MQ refuses a QDEPTHHI below it."""
+    queue = case.queue
+    return (
+        bool(case.messages)
+        and queue.qdepthhi is None
+        and (queue.qdepthlo or 0) >= limit("default_qdepthhi_percent")
+    )
+
+
+def _together(said: _Said, advice: DepthAdvice) -> Iterator[Finding]:
+    """All queues of a structure at once."""
+    together = advice.together
+    if together is None:
+        return
+    has_maxdepth = any("maxdepth" in case.planned.given for case in said.cases)
+    if together.in_size_with_offload > 1 and has_maxdepth:
+        few = _names(together.to_full)
+        yield finding(
+            "MAXDEPTHS_ABOVE_CAPACITY",
+            f"All queues of {said.name} at MAXDEPTH take {_percent(together.in_initsize)} of INITSIZE and "
+            f"{_percent(together.in_size_with_offload)} of SIZE with the offload rules at work: the structure is full before "
+            f"their Queue Full events"
+            + (
+                f"; at MAXDEPTH, {few} fill{'s' if len(together.to_full) == 1 else ''} INITSIZE."
+                if few
+                else "."
+            ),
+            field=f"{said.at}/queues",
+            structure=said.name,
+        )
+    is_late = any(_is_late(case) or _never(case) for case in said.cases)
+    if not is_late and together.at_high * _PERCENT > advice.action_percent:
+        yield finding(
+            "HIGH_EVENTS_LEAVE_A_GAP",
+            f"When every queue of {said.name} is just below its QDEPTHHI, the structure is {_percent(together.at_high)} full: it "
+            f"can pass {_level(advice)} before any Queue Depth High event. Take the advised values.",
+            field=f"{said.at}/queues",
+            structure=said.name,
+        )
+    lead = advice.lead
+    if lead is not None and lead.first_high is not None and lead.first_high > lead.to_action:
+        yield finding(
+            "HIGH_EVENT_TOO_LATE_AT_NET_RATES",
+            f"At the net rates of its queues, from empty, {said.name} is at {_level(advice)} after "
+            f"{int(lead.to_action)} s, and the first Queue Depth High event, of {lead.first_queue}, comes after "
+            f"{int(lead.first_high)} s.",
+            field=f"{said.at}/queues",
+            structure=said.name,
+        )
+
+
+def _is_unlimited(case: Case) -> bool:
+    return case.queue.maxdepth == limit("largest_maxdepth") and case.queue.qdphiev == "ENABLED"
+
+
+def _never(case: Case) -> bool:
+    """Whether the structure is full before Queue Depth High, even of this queue alone and at SIZE."""
+    return not case.planned.alone.size_holds(case.force.high_at or 0)
+
+
+def _is_late(case: Case) -> bool:
+    return (case.force.high_at or 0) > case.planned.alone.at_action and not _never(case)
+
+
+def _level(advice: DepthAdvice) -> str:
+    return f"{advice.action_percent} % ({advice.action})"
+
+
+def _rather(case: Case) -> str:
+    advised = case.advised
+    if advised.maxdepth is None or advised.qdepthhi is None:
+        return "Lower MAXDEPTH."
+    return f"Advised: MAXDEPTH({advised.maxdepth}) QDEPTHHI({advised.qdepthhi}) QDEPTHLO({advised.qdepthlo})."
+
+
+def _percent(part: Fraction) -> str:
+    return f"{float(part * _PERCENT):.0f} %"
+
+
+def _silent(said: _Said, document: PlanDocument) -> Iterator[Finding]:
+    """Queues whose switches are turned by queue managers that write no message."""
+    if not isinstance(document.perfmev, dict):
+        return
+    yield from said.where(
+        "SILENT_SWITCHES",
+        "queue_manager_rates",
+        lambda case: bool(
+            case.queue.queue_manager_rates and (case.planned.silent_high or case.planned.silent_low)
+        ),
+        lambda case: (
+            f"{_share(case.planned.silent_high)} of the puts and {_share(case.planned.silent_low)} of the gets are of queue "
+            "managers without PERFMEV(ENABLED): of its High and Low events so many are expected to switch the queue without "
+            "any message, on the literal reading."
+        ),
+    )
+
+
+def _share(part: Fraction | None) -> str:
+    return "none" if part is None else _percent(part)

@@ -1,0 +1,1 @@
+"""Queue depth events of shared and nonshared queues: what switches, who writes which message."""

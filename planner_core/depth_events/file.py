@@ -1,0 +1,440 @@
+"""The input of the simulator: a group, its queues and what happens to them, as YAML or JSON has it.
+
+Closed (unknown keys are refused) and without defaults for attributes that IBM documents in more than one way:
+what a queue is defined with, DISPLAY QLOCAL shows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Any, Final, Literal, NoReturn
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError
+
+from planner_core.depth_events.model import (
+    DisabledDetector,
+    Limits,
+    Readings,
+    Rounding,
+    StatisticsOfDisabled,
+    Switches,
+)
+from planner_core.document import QueueManagerName, QueueName, field_problems
+from planner_core.errors import FieldProblem, InputInvalid
+from planner_core.limits import limit
+
+_MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
+MOST_QUEUES: Final = 32
+MOST_STEPS: Final = 10_000
+MOST_ROWS: Final = 50_000
+MOST_MAXDEPTH: Final = limit("largest_maxdepth")
+LONGEST_S: Final = 10**8
+_DECIMALS: Final = 3
+_LONGEST_TITLE: Final = 120
+WHAT: Final = "The depth event file"
+ACTIONS: Final = (
+    "put",
+    "rejected",
+    "get",
+    "expire",
+    "backout_put",
+    "backout_get",
+    "alter_queue",
+    "alter_qmgr",
+    "start",
+    "stop",
+    "reset_qstats",
+)
+
+Switch = Literal["ENABLED", "DISABLED"]
+Percent = Annotated[int, Field(ge=0, le=100)]
+MaxDepth = Annotated[int, Field(ge=0, le=MOST_MAXDEPTH)]
+Messages = Annotated[int, Field(ge=1, le=MOST_MAXDEPTH)]
+Times = Annotated[int, Field(ge=1, le=MOST_STEPS)]
+
+
+def _seconds(value: object) -> Decimal:
+    message = f"must be a number of seconds from 0 to {LONGEST_S} with up to {_DECIMALS} decimals"
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+        _refuse(message)
+    exact = Decimal(str(value))
+    if not exact.is_finite() or not 0 <= exact <= LONGEST_S or exact != round(exact, _DECIMALS):
+        _refuse(message)
+    return exact
+
+
+def _refuse(message: str) -> NoReturn:
+    kind = "cfplan"
+    raise PydanticCustomError(kind, "{message}", {"message": message})
+
+
+Seconds = Annotated[
+    Decimal,
+    BeforeValidator(_seconds),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": LONGEST_S}),
+]
+
+
+def _one_line(value: str) -> str:
+    if not value.isprintable():
+        _refuse("must be one line of printable characters")
+    return value
+
+
+class QueueManager(BaseModel):
+    """A member of the group."""
+
+    model_config = _MODEL
+
+    name: QueueManagerName
+    perfmev: Switch
+    active: bool = True
+
+
+class QueueDefinition(BaseModel):
+    """A local queue as DISPLAY QLOCAL shows it, and its depth when the timeline begins."""
+
+    model_config = _MODEL
+
+    name: QueueName
+    qsgdisp: Literal["SHARED", "QMGR", "COPY", "PRIVATE"]
+    queue_manager: QueueManagerName | None = None
+    maxdepth: MaxDepth
+    qdepthhi: Percent
+    qdepthlo: Percent
+    qdphiev: Switch
+    qdploev: Switch
+    qdpmaxev: Switch
+    depth: MaxDepth = 0
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether its messages are in a structure and every member uses the one definition."""
+        return self.qsgdisp == "SHARED"
+
+    @property
+    def limits(self) -> Limits:
+        """MAXDEPTH and the thresholds."""
+        return Limits(maxdepth=self.maxdepth, qdepthhi=self.qdepthhi, qdepthlo=self.qdepthlo)
+
+    @property
+    def switches(self) -> Switches:
+        """The three event attributes."""
+        return Switches(
+            high=self.qdphiev == "ENABLED", low=self.qdploev == "ENABLED", full=self.qdpmaxev == "ENABLED"
+        )
+
+
+class _Step(BaseModel):
+    model_config = _MODEL
+
+    at: Annotated[Seconds, Field(description="Seconds from the beginning of the timeline.")]
+
+
+class _Calls(_Step):
+    """MQI calls of one queue manager, all alike."""
+
+    queue_manager: QueueManagerName
+    queue: QueueName
+    messages: Messages
+    times: Annotated[Times, Field(description="How often; every_s apart.")] = 1
+    every_s: Seconds | None = None
+
+
+class Put(_Calls):
+    """MQPUT or MQPUT1; those that find the queue at MAXDEPTH are rejected with 2053."""
+
+    action: Literal["put"]
+
+
+class Rejected(_Calls):
+    """MQPUT or MQPUT1 that fails: 2053 since the queue is at MAXDEPTH, or another reason such as 2192."""
+
+    action: Literal["rejected"]
+    reason: Annotated[int, Field(ge=2000, le=9999)] = 2053
+
+
+class Get(_Calls):
+    """Destructive MQGET; those that find no message change nothing."""
+
+    action: Literal["get"]
+
+
+class Expire(_Calls):
+    """Messages that an MQGET would have removed but has found expired."""
+
+    action: Literal["expire"]
+
+
+class BackoutPut(_Calls):
+    """Puts of a unit of work that is backed out."""
+
+    action: Literal["backout_put"]
+
+
+class BackoutGet(_Calls):
+    """Gets of a unit of work that is backed out."""
+
+    action: Literal["backout_get"]
+
+
+class AlterQueue(_Step):
+    """ALTER QLOCAL; what is absent stays."""
+
+    action: Literal["alter_queue"]
+    queue: QueueName
+    maxdepth: MaxDepth | None = None
+    qdepthhi: Percent | None = None
+    qdepthlo: Percent | None = None
+    qdphiev: Switch | None = None
+    qdploev: Switch | None = None
+    qdpmaxev: Switch | None = None
+
+    @property
+    def changes(self) -> dict[str, int | str]:
+        """The attributes that are given."""
+        given = self.model_dump(exclude={"at", "action", "queue"}, exclude_none=True)
+        return {name: value for name, value in given.items() if isinstance(value, (int, str))}
+
+
+class AlterQmgr(_Step):
+    """ALTER QMGR PERFMEV."""
+
+    action: Literal["alter_qmgr"]
+    queue_manager: QueueManagerName
+    perfmev: Switch
+
+
+class Start(_Step):
+    """START QMGR."""
+
+    action: Literal["start"]
+    queue_manager: QueueManagerName
+
+
+class Stop(_Step):
+    """STOP QMGR, or a failure."""
+
+    action: Literal["stop"]
+    queue_manager: QueueManagerName
+
+
+class ResetQstats(_Step):
+    """RESET QSTATS, or the PCF command of the same purpose; `*` stands for CMDSCOPE(*)."""
+
+    action: Literal["reset_qstats"]
+    queue: QueueName
+    queue_manager: QueueManagerName | Literal["*"]
+
+
+Call = Put | Rejected | Get | Expire | BackoutPut | BackoutGet
+Step = Annotated[
+    Call | AlterQueue | AlterQmgr | Start | Stop | ResetQstats,
+    Field(discriminator="action"),
+]
+_NO_ACTION = f"needs an action, one of {', '.join(ACTIONS)}"
+_SENTENCES: Final = {
+    "union_tag_invalid": _NO_ACTION,
+    "union_tag_not_found": _NO_ACTION,
+    "too_short": "is empty",
+}
+
+
+class GivenReadings(BaseModel):
+    """How IBM's text is read where it can be read in two ways."""
+
+    model_config = _MODEL
+
+    disabled_detector: Annotated[
+        Literal["silent", "broadcast"],
+        Field(
+            description="silent: a detecting queue manager with PERFMEV(DISABLED) tells nobody. broadcast: it writes "
+            "no message itself, but the others are asked for theirs."
+        ),
+    ] = "silent"
+    statistics_of_disabled: Annotated[
+        Literal["reset", "kept"],
+        Field(description="Whether an event resets the counters of active members with PERFMEV(DISABLED)."),
+    ] = "reset"
+    rounding: Annotated[
+        Literal["exact", "truncated"],
+        Field(description="Whether a High threshold that is no whole number is rounded up or down."),
+    ] = "exact"
+
+    @property
+    def readings(self) -> Readings:
+        """As the simulator takes them."""
+        return Readings(
+            disabled_detector=DisabledDetector(self.disabled_detector),
+            statistics_of_disabled=StatisticsOfDisabled(self.statistics_of_disabled),
+            rounding=Rounding(self.rounding),
+        )
+
+
+class DepthEventFile(BaseModel):
+    """A group, its queues and a timeline."""
+
+    model_config = _MODEL
+
+    schema_version: Literal[1] = 1
+    title: Annotated[str, Field(max_length=_LONGEST_TITLE), AfterValidator(_one_line)] = ""
+    queue_managers: Annotated[
+        list[QueueManager], Field(min_length=1, max_length=limit("queue_managers_per_group"))
+    ]
+    queues: Annotated[list[QueueDefinition], Field(min_length=1, max_length=MOST_QUEUES)]
+    readings: GivenReadings = GivenReadings()
+    timeline: Annotated[list[Step], Field(max_length=MOST_STEPS)]
+
+
+class Moment:
+    """One step at one instant: a repeated step taken apart. `index` is its place in the timeline."""
+
+    __slots__ = ("at", "index", "step")
+
+    def __init__(self, at: Fraction, index: int, step: Any) -> None:  # noqa: ANN401 - any of the steps
+        self.at, self.index, self.step = at, index, step
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of the file (draft 2020-12)."""
+    schema = DepthEventFile.model_json_schema(mode="validation")
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    return {**head, "title": "cfplan depth event file"}
+
+
+def read_object(document: object) -> DepthEventFile:
+    """Check an already parsed file.
+
+    Raises:
+        InputInvalid: Every problem with its JSON pointer.
+    """
+    if not isinstance(document, dict):
+        raise _invalid(FieldProblem("", "it is an object with the keys queue_managers, queues and timeline"))
+    try:
+        read = DepthEventFile.model_validate(document)
+    except ValidationError as error:
+        raise _invalid(
+            *field_problems(error, document, what="the depth event file", sentences=_SENTENCES)
+        ) from None
+    except RecursionError:
+        raise _invalid(FieldProblem("", "it is nested too deeply")) from None
+    problems = tuple(_cross_checks(read))
+    if problems:
+        raise _invalid(*problems)
+    return read
+
+
+def _invalid(*problems: FieldProblem) -> InputInvalid:
+    return InputInvalid(WHAT, problems)
+
+
+def moments(file: DepthEventFile) -> list[Moment]:
+    """The steps in the order of time; at one instant in the order of the file."""
+    found = []
+    for index, step in enumerate(file.timeline):
+        at = Fraction(step.at)
+        if isinstance(step, _Calls):
+            every = Fraction(step.every_s or 0)
+            found += [Moment(at + nth * every, index, step) for nth in range(step.times)]
+        else:
+            found.append(Moment(at, index, step))
+    return sorted(found, key=lambda moment: moment.at)
+
+
+def _cross_checks(file: DepthEventFile) -> Iterator[FieldProblem]:
+    members = {each.name for each in file.queue_managers}
+    queues = {each.name: each for each in file.queues}
+    yield from _twice("/queue_managers", [each.name for each in file.queue_managers], "queue manager")
+    yield from _twice("/queues", [each.name for each in file.queues], "queue")
+    for index, queue in enumerate(file.queues):
+        yield from _check_queue(f"/queues/{index}", queue, members)
+    steps = rows = 0
+    for index, step in enumerate(file.timeline):
+        at = f"/timeline/{index}"
+        yield from _check_names(at, step, members, queues)
+        if isinstance(step, _Calls):
+            steps += step.times
+            rows += step.times
+            if step.times > 1 and step.every_s is None:
+                yield FieldProblem(
+                    f"{at}/every_s", "is required beside times: the seconds from one to the next"
+                )
+        else:
+            steps += 1
+            rows += 1 if isinstance(step, (AlterQueue, ResetQstats)) else len(queues)
+        if isinstance(step, AlterQueue) and not step.changes:
+            yield FieldProblem(at, "names no attribute to alter")
+    if steps > MOST_STEPS:
+        yield FieldProblem(
+            "/timeline", f"has {steps} steps with all repetitions; at most {MOST_STEPS} are simulated"
+        )
+    elif rows > MOST_ROWS:
+        yield FieldProblem(
+            "/timeline",
+            f"with {len(queues)} queues gives {rows} rows of switches; at most {MOST_ROWS} are given",
+        )
+
+
+def _twice(at: str, values: list[str], what: str) -> Iterator[FieldProblem]:
+    counts = Counter(values)
+    for index, value in enumerate(values):
+        if counts[value] > 1 and values.index(value) != index:
+            yield FieldProblem(f"{at}/{index}/name", f"{what} {value} stands there twice")
+
+
+def crossed(*, qdepthhi: int, qdepthlo: int) -> str:
+    """What is wrong with these thresholds together; empty: nothing."""
+    if qdepthhi >= qdepthlo:
+        return ""
+    return f"QDEPTHHI {qdepthhi} is less than QDEPTHLO {qdepthlo}, which MQ does not allow"
+
+
+def _check_queue(at: str, queue: QueueDefinition, members: set[str]) -> Iterator[FieldProblem]:
+    message = crossed(qdepthhi=queue.qdepthhi, qdepthlo=queue.qdepthlo)
+    if message:
+        yield FieldProblem(f"{at}/qdepthhi", message)
+    if queue.is_shared:
+        if queue.queue_manager is not None:
+            yield FieldProblem(
+                f"{at}/queue_manager", "belongs to nonshared queues: a shared queue is the group's"
+            )
+    elif queue.queue_manager is None:
+        yield FieldProblem(
+            f"{at}/queue_manager", "is required for a nonshared queue: the queue manager that holds it"
+        )
+    elif queue.queue_manager not in members:
+        yield FieldProblem(f"{at}/queue_manager", f"{queue.queue_manager} is none of the queue_managers")
+
+
+def _check_names(
+    at: str,
+    step: BaseModel,
+    members: set[str],
+    queues: dict[str, QueueDefinition],
+) -> Iterator[FieldProblem]:
+    member, queue = getattr(step, "queue_manager", "*"), getattr(step, "queue", None)
+    if member != "*" and member not in members:
+        yield FieldProblem(f"{at}/queue_manager", f"{member} is none of the queue_managers")
+        return
+    if queue is None:
+        return
+    found = queues.get(queue)
+    if found is None:
+        yield FieldProblem(f"{at}/queue", f"{queue} is none of the queues")
+    elif not found.is_shared and member not in ("*", found.queue_manager):
+        yield FieldProblem(
+            f"{at}/queue_manager",
+            f"{queue} is a nonshared queue of {found.queue_manager}; {member} cannot use it",
+        )

@@ -1,0 +1,71 @@
+"""What the user knows of queues and queue managers, out of what MQ displays: DISPLAY QLOCAL and DISPLAY QMGR."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from planner_core.console import LineProblem
+from planner_core.depth_events.file import MOST_MAXDEPTH
+from planner_core.depth_events.model import PERCENT
+from planner_core.depth_events.sets import QueueFacts
+from planner_core.mqsc.records import Record, read_records
+
+_READ: Final = frozenset({"MAXDEPTH", "QDEPTHHI", "QDEPTHLO", "QSGDISP", "PERFMEV"})
+_NUMBERS: Final = {"MAXDEPTH": MOST_MAXDEPTH, "QDEPTHHI": PERCENT, "QDEPTHLO": PERCENT}
+_SHARED: Final = {"SHARED": True, "QMGR": False, "PRIVATE": False, "COPY": False}
+_PERFMEV: Final = {"ENABLED": True, "DISABLED": False}
+_WHOLE = re.compile(r"[0-9]{1,9}")
+_SHOWN: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Displayed:
+    """What a text says of queues, and of PERFMEV by queue manager."""
+
+    queues: Mapping[str, QueueFacts]
+    perfmev: Mapping[str, bool]
+    problems: tuple[LineProblem, ...]
+
+
+def read_displayed(text: str) -> Displayed:
+    """Read every QUEUE(...) and QMNAME(...) of a text. Never raises.
+
+    >>> read_displayed("QUEUE(SQ1) MAXDEPTH(1000) QDEPTHHI(80)").queues["SQ1"].maxdepth
+    1000
+    """
+    read = read_records(text, kinds=("QUEUE", "QMGR"), reads=_READ)
+    problems = list(read.problems)
+    queues: dict[str, QueueFacts] = {}
+    perfmev: dict[str, bool] = {}
+    for record in read.records:
+        if record.kind == "QUEUE":
+            queues.setdefault(record.name, _queue(record, problems))
+        elif (value := record.text("PERFMEV")) is not None:
+            if value in _PERFMEV:
+                perfmev.setdefault(record.name, _PERFMEV[value])
+            else:
+                message = f"PERFMEV({value[:_SHOWN]}) is neither ENABLED nor DISABLED: left out."
+                problems.append(LineProblem(record.line_of("PERFMEV"), message))
+    return Displayed(queues, perfmev, tuple(problems))
+
+
+def _queue(record: Record, problems: list[LineProblem]) -> QueueFacts:
+    numbers: dict[str, int | None] = dict.fromkeys(_NUMBERS)
+    for keyword, largest in _NUMBERS.items():
+        value = record.text(keyword)
+        if value is None:
+            continue
+        if _WHOLE.fullmatch(value) and int(value) <= largest:
+            numbers[keyword] = int(value)
+        else:
+            message = f"{keyword}({value[:_SHOWN]}) is no whole number from 0 to {largest}: left out."
+            problems.append(LineProblem(record.line_of(keyword), message))
+    return QueueFacts(
+        maxdepth=numbers["MAXDEPTH"],
+        qdepthhi=numbers["QDEPTHHI"],
+        qdepthlo=numbers["QDEPTHLO"],
+        is_shared=_SHARED.get(record.text("QSGDISP") or ""),
+    )

@@ -1,0 +1,309 @@
+"""Puts and gets by queue manager out of sets of event messages, taken over into a plan document.
+
+A set tells what each queue manager put and got since the event before, and over how long. While a queue fills, up to
+Queue Depth High or Queue Full, that is the rate at which it fills: what a lead time asks for.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, NoReturn
+
+from planner_core.depth_events.model import Event
+from planner_core.document import PlanDocument, read_object
+from planner_core.errors import FieldProblem, InputInvalid
+from planner_core.findings import Finding, finding
+
+WHAT = "The answer with sets"
+Using = Literal["filling", "all"]
+USINGS: tuple[Using, ...] = ("filling", "all")
+MOST_SETS = 10_000
+MOST_MEMBERS = 64
+_FILLING = (Event.HIGH.reason, Event.FULL.reason)
+_LARGEST = 10**12
+_SHOWN = 48
+_PER_S = 10**6
+"""Rates are kept to a millionth of a message a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The rates of one queue, and from how many sets."""
+
+    queue: str
+    sets: int
+    put_rate: Fraction
+    get_rate: Fraction
+    queue_managers: tuple[str, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "queue": self.queue,
+            "sets": self.sets,
+            "put_rate_per_s": float(self.put_rate),
+            "get_rate_per_s": float(self.get_rate),
+            "queue_managers": list(self.queue_managers),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOver:
+    """A queue of the sets whose rates were not taken over, and why."""
+
+    queue: str
+    reason: str
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {"queue": self.queue, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class WithRates:
+    """A plan document with measured rates in it."""
+
+    document: dict[str, Any]
+    plan: PlanDocument
+    taken: tuple[Taken, ...]
+    passed_over: tuple[PassedOver, ...]
+    findings: tuple[Finding, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "document": self.plan.model_dump(mode="json"),
+            "taken": [each.as_json() for each in self.taken],
+            "passed_over": [each.as_json() for each in self.passed_over],
+            "findings": [each.as_json() for each in self.findings],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Set:
+    queue: str
+    reason: int
+    members: tuple[tuple[str, int, int, Fraction | None], ...]
+    missing: tuple[str, ...] = ()
+    """Members without a message, but for those that were probably not active."""
+    unreconciled: int = 0
+
+    @property
+    def tells_rates(self) -> bool:
+        """Whether it says over how long, of everyone who put or got."""
+        return any(seconds for *_, seconds in self.members) and all(
+            seconds or not (puts or gets) for _, puts, gets, seconds in self.members
+        )
+
+
+def with_rates(document: object, sets: object, *, using: Using = "filling") -> WithRates:
+    """Take rates over into a plan document.
+
+    Args:
+        document: The plan document, parsed.
+        sets: The answer of `cfplan events read --json`, or its member `sets`, parsed.
+        using: `filling`: the newest set of each queue that ends in Queue Depth High or Queue Full; `all`: all of them.
+            Sets in which somebody put or got over a time that is not told give no rate, and are passed over.
+
+    Raises:
+        DocumentInvalid: The document is none, or is none with these rates.
+        InputInvalid: The sets cannot be read.
+    """
+    plan = read_object(document)
+    made: dict[str, Any] = copy.deepcopy(document)  # type: ignore[arg-type]
+    places = {
+        queue.name: (at, number)
+        for at, structure in enumerate(plan.structures)
+        for number, queue in enumerate(structure.queues)
+    }
+    taken: list[Taken] = []
+    passed: list[PassedOver] = []
+    findings: list[Finding] = []
+    for queue, found in _by_queue(_sets(sets)).items():
+        if queue not in places:
+            passed.append(PassedOver(queue, "the plan has no such queue"))
+            continue
+        used = _used(found, using)
+        rates = _rates(used)
+        strange = sorted(set(rates) - set(_members(plan)) if isinstance(plan.queue_managers, list) else ())
+        if strange:
+            passed.append(PassedOver(queue, f"{strange[0]} is not among the queue_managers of the plan"))
+        elif not rates:
+            passed.append(PassedOver(queue, _why_none(found, using)))
+        else:
+            at, number = places[queue]
+            _write(made["structures"][at]["queues"][number], rates)
+            taken.append(
+                Taken(
+                    queue,
+                    len(used),
+                    sum((put for put, _ in rates.values()), Fraction(0)),
+                    sum((get for _, get in rates.values()), Fraction(0)),
+                    tuple(rates),
+                )
+            )
+            pointer = f"/structures/{at}/queues/{number}/queue_manager_rates"
+            findings += _of_what_is_missing(queue, used, pointer, plan.structures[at].name)
+    return WithRates(made, read_object(made), tuple(taken), tuple(passed), tuple(findings))
+
+
+def _members(plan: PlanDocument) -> Sequence[str]:
+    return plan.queue_managers if isinstance(plan.queue_managers, list) else ()
+
+
+def _by_queue(sets: Sequence[_Set]) -> Mapping[str, list[_Set]]:
+    found: dict[str, list[_Set]] = {}
+    for each in sets:
+        found.setdefault(each.queue, []).append(each)
+    return found
+
+
+def _used(found: Sequence[_Set], using: Using) -> Sequence[_Set]:
+    telling = [each for each in found if each.tells_rates]
+    if using == "all":
+        return telling
+    return [each for each in telling if each.reason in _FILLING][-1:]
+
+
+def _why_none(found: Sequence[_Set], using: Using) -> str:
+    filling = [each for each in found if using == "all" or each.reason in _FILLING]
+    if not filling:
+        return "no set ends in Queue Depth High or Queue Full"
+    if any(seconds for each in filling for *_, seconds in each.members):
+        return "no set tells the time of all that put or got"
+    return "no set tells a time"
+
+
+def _of_what_is_missing(queue: str, used: Sequence[_Set], pointer: str, structure: str) -> Iterator[Finding]:
+    """What the rates lack because the sets lack it."""
+    silent = sorted({name for each in used for name in each.missing})
+    gap = sum(abs(each.unreconciled) for each in used)
+    if not silent and not gap:
+        return
+    of_whom = f" what {', '.join(silent)} put and got" if silent else ""
+    of_what = f" {gap} {'put or get' if gap == 1 else 'puts or gets'} that no message counts" if gap else ""
+    yield finding(
+        "MEASURED_RATES_INCOMPLETE",
+        f"{queue}: the rates lack{of_whom}{', and' if silent and gap else ''}{of_what}. The queue may fill faster than they "
+        "say, and lead times may be shorter.",
+        field=pointer,
+        structure=structure,
+    )
+
+
+def _rates(used: Sequence[_Set]) -> dict[str, tuple[Fraction, Fraction]]:
+    """Puts and gets a second of each queue manager over the sets that tell its time; idle ones have none of either."""
+    totals: dict[str, tuple[int, int, Fraction]] = {}
+    for each in used:
+        for name, puts, gets, seconds in each.members:
+            if seconds:
+                before = totals.get(name, (0, 0, Fraction(0)))
+                totals[name] = (before[0] + puts, before[1] + gets, before[2] + seconds)
+    return {name: (_kept(puts, s), _kept(gets, s)) for name, (puts, gets, s) in totals.items()}
+
+
+def _kept(messages: int, seconds: Fraction) -> Fraction:
+    return Fraction(round(messages * _PER_S / seconds), _PER_S)
+
+
+def _write(queue: dict[str, Any], rates: Mapping[str, tuple[Fraction, Fraction]]) -> None:
+    """Put rates into a queue of a document; rates of the queue as a whole would stand against them."""
+    if queue.pop("get_rate_per_s", None) is not None and queue.get("outage_minutes") is None:
+        queue.pop("put_rate_per_s", None)
+    queue["queue_manager_rates"] = {
+        name: {"put_rate_per_s": _plain(put), "get_rate_per_s": _plain(get)}
+        for name, (put, get) in rates.items()
+    }
+
+
+def _plain(rate: Fraction) -> int | float:
+    return rate.numerator if rate.denominator == 1 else float(rate)
+
+
+# ---- reading the sets -------------------------------------------------------------------------------------------------
+
+
+def _sets(answer: object) -> Sequence[_Set]:
+    at = ""
+    if isinstance(answer, Mapping):
+        at, answer = "/sets", answer.get("sets")
+    if not isinstance(answer, list):
+        _refuse(at, "is required: the list `sets` of `cfplan events read --json`")
+    if len(answer) > MOST_SETS:
+        _refuse(at, f"has {len(answer)} sets; at most {MOST_SETS} are taken")
+    return [_set(each, f"{at}/{index}") for index, each in enumerate(answer)]
+
+
+def _set(each: object, at: str) -> _Set:
+    if not isinstance(each, Mapping):
+        _refuse(at, "must be an object")
+    queue, reason, members = each.get("queue"), each.get("reason"), each.get("members")
+    if not isinstance(queue, str) or not 1 <= len(queue) <= _SHOWN:
+        _refuse(f"{at}/queue", "must be the name of a queue")
+    if not isinstance(reason, int) or isinstance(reason, bool):
+        _refuse(f"{at}/reason", "must be a reason code")
+    if not isinstance(members, list) or len(members) > MOST_MEMBERS:
+        _refuse(f"{at}/members", f"must be a list of at most {MOST_MEMBERS} members")
+    return _Set(queue, reason, tuple(_read_members(members, at)), _missing(each), _unreconciled(each))
+
+
+def _missing(each: Mapping[str, object]) -> tuple[str, ...]:
+    """Who wrote no message; answers without this member are taken for complete."""
+    found = each.get("missing")
+    if not isinstance(found, list):
+        return ()
+    named = (
+        one for one in found[:MOST_MEMBERS] if isinstance(one, Mapping) and one.get("cause") != "not_active"
+    )
+    return tuple(str(one.get("queue_manager"))[:_SHOWN] for one in named)
+
+
+def _unreconciled(each: Mapping[str, object]) -> int:
+    """Messages that the set does not account for; none where the depth before it was only assumed."""
+    found = each.get("reconciliation")
+    if not isinstance(found, Mapping) or found.get("depth_before_basis") == "assumed":
+        return 0
+    gap = found.get("unreconciled")
+    return gap if isinstance(gap, int) and not isinstance(gap, bool) and abs(gap) <= _LARGEST else 0
+
+
+def _read_members(members: Sequence[object], at: str) -> Iterator[tuple[str, int, int, Fraction | None]]:
+    for index, member in enumerate(members):
+        here = f"{at}/members/{index}"
+        if not isinstance(member, Mapping):
+            _refuse(here, "must be an object")
+        name = member.get("queue_manager")
+        if not isinstance(name, str) or not 1 <= len(name) <= _SHOWN:
+            _refuse(f"{here}/queue_manager", "must be the name of a queue manager")
+        puts, gets = (_count(member.get(key), f"{here}/{key}") for key in ("msg_enq_count", "msg_deq_count"))
+        seconds = _number(member.get("rate_seconds"), f"{here}/rate_seconds")
+        if not seconds:  # an idle queue manager has no rate of its own, but its time counts
+            seconds = _number(member.get("time_since_reset_s"), f"{here}/time_since_reset_s")
+        yield name, puts, gets, seconds
+
+
+def _count(value: object, at: str) -> int:
+    if value is None:
+        return 0
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _LARGEST:
+        _refuse(at, "must be a whole number of messages")
+    return value
+
+
+def _number(value: object, at: str) -> Fraction | None:
+    if value is None:
+        return None
+    try:
+        number = Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        number = Fraction(-1)
+    if isinstance(value, bool) or not 0 <= number <= _LARGEST:
+        _refuse(at, "must be a number of seconds")
+    return number
+
+
+def _refuse(at: str, message: str) -> NoReturn:
+    raise InputInvalid(WHAT, (FieldProblem(at, message),))

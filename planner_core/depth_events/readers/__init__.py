@@ -1,0 +1,100 @@
+"""Read performance events in every format that people hold them in: one function, which finds out the format itself."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from planner_core.depth_events.readers import amqsevt_json, dump, labelled, pcf
+from planner_core.depth_events.readers.message import EventFile, EventMessage, ReadProblem
+
+__all__ = ["FORMATS", "LARGEST_FILE_BYTES", "EventFile", "EventMessage", "ReadProblem", "read_events"]
+
+LARGEST_FILE_BYTES: Final = 32 * 2**20
+FORMATS: Final = {
+    amqsevt_json.FORMAT: "amqsevt, JSON",
+    labelled.AMQSEVT: "amqsevt, text",
+    labelled.EVENT_DISPLAY: "mq-event-display (MH05)",
+    pcf.FORMAT: "PCF",
+    pcf.FORMAT_WITH_MQMD: "PCF after its MQMD",
+    dump.AMQSBCG: "amqsbcg dump",
+    dump.DMPMQMSG: "dmpmqmsg file",
+    dump.HEX: "PCF in hexadecimal",
+    "unknown": "not known",
+}
+"""Every format by its name in answers, as pages call it."""
+_MARKS: Final = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_EBCDIC: Final = "cp500"
+_EBCDIC_NEW_LINE: Final = "\x85"
+_UNPRINTABLE = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+
+
+def read_events(data: bytes, *, name: str) -> EventFile:
+    """Read all performance events of a file; what cannot be read is in `problems`. Never raises."""
+    text = _text(data)
+    if text is None and pcf.looks_like(data):
+        found = EventFile(name, pcf.FORMAT)
+        pcf.read(data, found)
+        return _with_mqmd(found)
+    found = _unknown(name) if text is None else _read_text(text, name)
+    if found.format != "unknown":
+        return found
+    in_ebcdic = _read_text(data.decode(_EBCDIC).replace(_EBCDIC_NEW_LINE, "\n"), name)
+    if in_ebcdic.format == "unknown":
+        return found
+    in_ebcdic.note(
+        "The text is in EBCDIC: it is read as CCSID 500. Transfer such files as text, not in binary."
+    )
+    return in_ebcdic
+
+
+def _read_text(text: str, name: str) -> EventFile:
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    for looks_like, read, format_name in (
+        (dump.looks_like_amqsbcg, dump.read_amqsbcg, dump.AMQSBCG),
+        (dump.looks_like_dmpmqmsg, dump.read_dmpmqmsg, dump.DMPMQMSG),
+        (amqsevt_json.looks_like, amqsevt_json.read, amqsevt_json.FORMAT),
+        (labelled.looks_like, labelled.read, labelled.AMQSEVT),
+        (dump.looks_like_hex, dump.read_hex, dump.HEX),
+    ):
+        if looks_like(text):
+            found = EventFile(name, format_name)
+            read(text, found)
+            return _of_its_messages(found)
+    return _unknown(name)
+
+
+def _text(data: bytes) -> str | None:
+    """The characters of a text; None for bytes that are none."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return data.decode(encoding, errors="replace")
+    if _UNPRINTABLE.search(data):
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None if pcf.looks_like(data) else data.decode("latin-1")
+
+
+def _of_its_messages(found: EventFile) -> EventFile:
+    """The two formats of labels are told apart message by message."""
+    if found.messages and found.format == labelled.AMQSEVT:
+        found.format = found.messages[0].format
+    return found
+
+
+def _with_mqmd(found: EventFile) -> EventFile:
+    if found.messages:
+        found.format = found.messages[0].format
+    return found
+
+
+def _unknown(name: str) -> EventFile:
+    found = EventFile(name, "unknown")
+    found.problem(
+        "",
+        "This is none of the formats that are read: amqsevt's JSON or text, mq-event-display's text, PCF in binary or "
+        "hexadecimal, amqsbcg's or dmpmqmsg's dump.",
+    )
+    return found

@@ -1,0 +1,69 @@
+"""Names out of bytes in the character sets that queue managers write.
+
+Names of MQ objects have the characters A-Z a-z 0-9 . / _ % (z/OS queue managers also $ # @). Letters, digits and
+. / _ % are at the same places in all EBCDIC code pages of IBM's syntactic character set (CCSID 640), so that they can
+be read where Python has no table for the code page.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+CODECS: Final = {
+    37: "cp037", 273: "cp273", 367: "ascii", 424: "cp424", 437: "cp437", 500: "cp500", 737: "cp737", 775: "cp775", 813: "iso8859-7",
+    819: "latin-1", 850: "cp850", 852: "cp852", 855: "cp855", 857: "cp857", 858: "cp858", 860: "cp860", 861: "cp861", 862: "cp862",
+    863: "cp863", 865: "cp865", 866: "cp866", 869: "cp869", 875: "cp875", 912: "iso8859-2", 915: "iso8859-5",
+    916: "iso8859-8", 920: "iso8859-9", 923: "iso8859-15", 943: "cp932", 954: "euc_jp", 1026: "cp1026", 1089: "iso8859-6",
+    1140: "cp1140", 1208: "utf-8", 1250: "cp1250", 1251: "cp1251", 1252: "cp1252", 1253: "cp1253", 1254: "cp1254", 1255: "cp1255",
+    1256: "cp1256", 1257: "cp1257", 1258: "cp1258", 1386: "gbk", 5348: "cp1252",
+}  # fmt: skip
+"""CCSIDs for which Python has a table."""
+EBCDIC_WITHOUT_TABLE: Final = frozenset(
+    {277, 278, 280, 284, 285, 297, 838, 870, 871, 880, 905, 924, 1025, 1047, 1112, 1122, 1123, 1141, 1142, 1143,
+     1144, 1145, 1146, 1147, 1148, 1149, 1153, 1154, 1155, 1156, 1157, 1158, 1160, 1164, 4971}
+)  # fmt: skip
+"""EBCDIC code pages for which it has none: 1047 (z/OS UNIX, Open Systems) among them."""
+_EBCDIC: Final = "cp500"
+_ASCII: Final = "latin-1"
+_NAME = re.compile(r"[A-Za-z0-9./_%$#@]*")
+_PAD: Final = " \0"
+_ASCII_TOP: Final = 0x80
+_EBCDIC_BLANK: Final = b"\x40"
+
+
+class Decoded(NamedTuple):
+    """A name, and what was taken for granted to read it; empty for nothing."""
+
+    text: str
+    note: str
+
+
+def decode_name(data: bytes, *, ccsid: int) -> Decoded:
+    """A padded name in the character set that was told; 0 and less tell none.
+
+    >>> decode_name(bytes.fromhex("d4d8d7f14040"), ccsid=500)
+    Decoded(text='MQP1', note='')
+    """
+    told = CODECS.get(ccsid)
+    if told:
+        text = data.decode(told, errors="replace").rstrip(_PAD)
+        if _NAME.fullmatch(text):
+            return Decoded(text, "")
+    looks_ebcdic = _looks_ebcdic(data)
+    text = data.decode(_EBCDIC if looks_ebcdic else _ASCII).rstrip(_PAD)
+    as_what = "EBCDIC" if looks_ebcdic else "ASCII"
+    if told:
+        note = f"Names that do not fit their CCSID {ccsid} are read as {as_what}."
+    elif ccsid in EBCDIC_WITHOUT_TABLE and looks_ebcdic:
+        note = f"There is no table for CCSID {ccsid} here: names are read by the characters that all EBCDIC code pages share."
+    elif ccsid > 0:
+        note = f"CCSID {ccsid} is not known here: names are read as {as_what}."
+    else:
+        note = f"No CCSID is told: names are read as {as_what}, which their bytes look like."
+    return Decoded(text, note)
+
+
+def _looks_ebcdic(data: bytes) -> bool:
+    """Letters and digits of EBCDIC lie above those of ASCII; its blank is ASCII's @."""
+    return any(byte >= _ASCII_TOP for byte in data) or data.endswith(_EBCDIC_BLANK)

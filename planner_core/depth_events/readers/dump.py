@@ -1,0 +1,148 @@
+"""Event messages in text that shows their bytes: plain hexadecimal, dumps with offsets, amqsbcg, dmpmqmsg.
+
+amqsbcg (CSQ4BCJ1 on z/OS) and dmpmqmsg show the message descriptor as well, so that sets can be told by CorrelId.
+Sources: the labels of amqsbcg and the codes of dmpmqmsg are IBM's ("Meaning of three letter codes in dmpmqmsg output
+file"); the layout of their lines is from memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from planner_core.depth_events.readers import pcf
+from planner_core.depth_events.readers.message import EventFile
+
+AMQSBCG: Final = "amqsbcg"
+DMPMQMSG: Final = "dmpmqmsg"
+HEX: Final = "hex"
+_DESCRIPTOR = re.compile(r"^[ \t]*\*{2,}[ \t]*Message[ \t]+descriptor", re.MULTILINE | re.IGNORECASE)
+_BCG_LINE = re.compile(r"[ \t]*[0-9A-Fa-f]{8}:(?P<rest>.*)")
+_DMP_FIRST = re.compile(r"^A[ \t]+VER[ \t]+[12][ \t]*$", re.MULTILINE)
+_DMP_LINE = re.compile(r"A[ \t]+(?P<code>[A-Z]{3})[ \t]+(?P<value>.*)|X[ \t]+(?P<hex>[0-9A-Fa-f]+)[ \t]*")
+_OFFSET = re.compile(r"[ \t]*(?:X')?[0-9A-Fa-f]{4,16}'?:[ \t]*(?P<rest>.*)")
+_CANONICAL = re.compile(
+    r"[ \t]*[0-9A-Fa-f]{8}[ \t]{2}(?P<rest>(?:[0-9A-Fa-f]{2}[ \t]{1,2}){1,16})[ \t]*\|.*\|[ \t]*"
+)
+"""A line of `hexdump -C`."""
+_HEX_TEXT = re.compile(r"(?:0x|X')?[0-9A-Fa-f]+'?")
+_LONGEST_LINE: Final = 4_000_000
+_ENOUGH: Final = 32
+
+
+def looks_like_amqsbcg(text: str) -> bool:
+    """Whether a text was written by amqsbcg."""
+    return bool(_DESCRIPTOR.search(text))
+
+
+def looks_like_dmpmqmsg(text: str) -> bool:
+    """Whether a text was written by dmpmqmsg."""
+    return bool(_DMP_FIRST.search(text))
+
+
+def looks_like_hex(text: str) -> bool:
+    """Whether a text is nothing but bytes in hexadecimal."""
+    lines = [line for line in text.split("\n") if line.strip() and not line.lstrip().startswith(("#", "*"))]
+    return sum(len(part) for part in map(_digits, lines)) >= _ENOUGH and all(_digits(line) for line in lines)
+
+
+def read_hex(text: str, found: EventFile) -> None:
+    """Read hexadecimal text; the offsets in what is reported count bytes, not characters."""
+    parts = [
+        _digits(line)
+        for line in text.split("\n")
+        if line.strip() and not line.lstrip().startswith(("#", "*"))
+    ]
+    digits = "".join(parts)
+    if len(digits) % 2:
+        found.problem("", "An odd number of hexadecimal digits: the last one is left out.")
+        digits = digits[:-1]
+    pcf.read(bytes.fromhex(digits), found, name_of_place="byte")
+
+
+def _digits(line: str) -> str:
+    """The hexadecimal digits of a line without its offset and the characters beside it; empty if it has others."""
+    if len(line) > _LONGEST_LINE:
+        return ""
+    canonical = _CANONICAL.fullmatch(line)
+    if canonical:
+        return re.sub(r"\s", "", canonical["rest"])
+    with_offset = _OFFSET.match(line)
+    if with_offset:
+        rest = re.split(r"\s{2,}|\s['|]", with_offset["rest"].strip(), maxsplit=1)[0]
+        plain = re.sub(r"\s", "", rest)
+        return plain if re.fullmatch(r"[0-9A-Fa-f]+", plain) else ""
+    words = line.split()
+    if not all(_HEX_TEXT.fullmatch(word) for word in words):
+        return ""
+    return "".join(re.sub(r"^(?:0x|X')|'$", "", word) for word in words)
+
+
+def read_amqsbcg(text: str, found: EventFile) -> None:
+    """Read what amqsbcg shows of each message."""
+    starts = [match.start() for match in _DESCRIPTOR.finditer(text)]
+    line, counted = 1, 0
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+        line, counted = line + text.count("\n", counted, start), start
+        part = text[start:end]
+        digits = "".join(_bcg_bytes(part))
+        descriptor = pcf.Descriptor(
+            ccsid=int(_told(part, r"CodedCharSetId\s*:\s*(\d{1,9})") or 0),
+            correl_id=_told(part, r"CorrelId\s*:\s*X'([0-9A-Fa-f]{48})'"),
+            created=pcf.put_time(
+                _told(part, r"PutDate\s*:\s*'(\d{8})'") or "", _told(part, r"PutTime\s*:\s*'(\d{8})'") or ""
+            ),
+        )
+        _shown_message(digits, descriptor, AMQSBCG, f"line {line}", found)
+
+
+def _bcg_bytes(part: str) -> Iterator[str]:
+    for line in part.split("\n"):
+        match = _BCG_LINE.match(line)
+        if match:
+            yield re.sub(r"[^0-9A-Fa-f]", "", re.split(r"\s['|]", match["rest"], maxsplit=1)[0])
+
+
+def _told(part: str, pattern: str) -> str | None:
+    match = re.search(pattern, part)
+    return match[1] if match else None
+
+
+def read_dmpmqmsg(text: str, found: EventFile) -> None:
+    """Read a file that dmpmqmsg wrote; a message begins with its A VER."""
+    attributes: dict[str, str] = {}
+    digits: list[str] = []
+    first = 0
+    for number, line in enumerate([*text.split("\n"), "A VER 0"], start=1):
+        match = _DMP_LINE.fullmatch(line.rstrip("\r"))
+        if not match:
+            continue
+        if match["code"] == "VER":
+            if attributes:
+                _dumped(attributes, digits, first, found)
+            attributes, digits, first = {}, [], number
+        if match["code"]:
+            attributes.setdefault(match["code"], match["value"].strip())
+        else:
+            digits.append(match["hex"])
+
+
+def _dumped(attributes: dict[str, str], digits: list[str], line: int, found: EventFile) -> None:
+    ccsid = attributes.get("CCS", "")
+    descriptor = pcf.Descriptor(
+        ccsid=int(ccsid) if re.fullmatch(r"\d{1,9}", ccsid) else 0,
+        correl_id=attributes.get("COI"),
+        created=pcf.put_time(attributes.get("PTD", ""), attributes.get("PTT", "")),
+    )
+    _shown_message("".join(digits), descriptor, DMPMQMSG, f"line {line}", found)
+
+
+def _shown_message(
+    digits: str, descriptor: pcf.Descriptor, format_name: str, place: str, found: EventFile
+) -> None:
+    data = bytes.fromhex(digits[: len(digits) - len(digits) % 2])
+    if not data:
+        found.problem(place, "The message is shown without its bytes: it is left out.")
+        return
+    pcf.read_message(data, 0, found, descriptor, format_name, place=place)

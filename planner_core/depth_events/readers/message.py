@@ -1,0 +1,237 @@
+"""One performance event as it was read, whatever the format: what it says, and where it stood."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+from planner_core.depth_events.model import Event
+
+PERFORMANCE_EVENT: Final = 45
+"""MQCMD_PERFM_EVENT."""
+SERVICE_INTERVAL: Final = {2226: "Queue Service Interval High", 2227: "Queue Service Interval OK"}
+TITLES: Final = {**{event.reason: event.title for event in Event}, **SERVICE_INTERVAL}
+_CONSTANTS: Final = {
+    **{event.constant: event.reason for event in Event},
+    "MQRC_Q_SERVICE_INTERVAL_HIGH": 2226,
+    "MQRC_Q_SERVICE_INTERVAL_OK": 2227,
+}
+REASON_OF_NAME: Final = {
+    **{title.lower(): reason for reason, title in TITLES.items()},
+    **{constant.lower(): reason for constant, reason in _CONSTANTS.items()},
+}
+LARGEST_COUNT: Final = 2**31 - 1
+LONGEST_NAME: Final = 48
+CORREL_ID_DIGITS: Final = 48
+MOST_PROBLEMS: Final = 100
+"""Of one file that are told one by one."""
+_NAME = re.compile(rf"[A-Za-z0-9./_%]{{1,{LONGEST_NAME}}}")
+_QUEUE_MANAGER = re.compile(rf"[A-Za-z0-9./_%$#@]{{1,{LONGEST_NAME}}}")
+"""z/OS has 1 to 4 characters A-Z 0-9 $ # @; elsewhere up to 48 of those that queues have."""
+_DIGITS = re.compile(r"[0-9]{1,10}")
+_HEX_ID = re.compile(rf"[0-9A-Fa-f]{{{CORREL_ID_DIGITS}}}")
+
+LABELS: Final[Mapping[str, str]] = {
+    label: field_name
+    for field_name, labels in {
+        "queue_manager": ("queuemgrname", "qmgrname", "queuemanagername", "mqcaqmgrname"),
+        "queue": (
+            "baseobjectname", "baseqname", "basequeuename", "queuename", "qname", "mqcabaseobjectname", "mqcabaseqname",
+            "mqcaqname",
+        ),
+        "time_since_reset_s": ("timesincereset", "mqiatimesincereset"),
+        "high_depth": ("highqueuedepth", "highqdepth", "mqiahighqdepth"),
+        "enqueued": ("msgenqcount", "mqiamsgenqcount"),
+        "dequeued": ("msgdeqcount", "mqiamsgdeqcount"),
+        "correl_id": ("correlationid", "correlid"),
+    }.items()
+    for label in labels
+}  # fmt: skip
+"""The names that the formats have for the fields, without blanks, underscores and case."""
+COUNTS: Final = ("time_since_reset_s", "high_depth", "enqueued", "dequeued")
+
+
+@dataclass(frozen=True, slots=True)
+class EventMessage:
+    """One event message; None where it does not say."""
+
+    file: str
+    place: str
+    """Line or offset in the file."""
+    format: str
+    reason: int
+    queue_manager: str
+    queue: str
+    time_since_reset_s: int | None = None
+    high_depth: int | None = None
+    enqueued: int | None = None
+    dequeued: int | None = None
+    correl_id: str | None = None
+    """48 hexadecimal digits; None where it is missing or all zero."""
+    created: datetime | None = None
+    """When it was put on the event queue, UTC."""
+    created_local: datetime | None = None
+    """The same in a zone that the format does not tell."""
+
+    @property
+    def title(self) -> str:
+        """The event's name as IBM writes it."""
+        return TITLES[self.reason]
+
+    @property
+    def is_null(self) -> bool:
+        """Whether it counts no activity of its queue manager on the queue."""
+        return not self.enqueued and not self.dequeued
+
+    @property
+    def at(self) -> datetime | None:
+        """When, for comparing; zones that are not told are taken as UTC."""
+        return self.created or (self.created_local.replace(tzinfo=UTC) if self.created_local else None)
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "file": self.file,
+            "place": self.place,
+            "format": self.format,
+            "event": self.title,
+            "reason": self.reason,
+            "queue_manager": self.queue_manager,
+            "queue": self.queue,
+            "time_since_reset_s": self.time_since_reset_s,
+            "high_q_depth": self.high_depth,
+            "msg_enq_count": self.enqueued,
+            "msg_deq_count": self.dequeued,
+            "correl_id": self.correl_id,
+            "created": iso(self.created),
+            "created_local": self.created_local.isoformat() if self.created_local else None,
+            "is_null": self.is_null,
+        }
+
+
+def iso(when: datetime | None) -> str | None:
+    """ISO 8601 with Z for UTC."""
+    return when.isoformat().replace("+00:00", "Z") if when else None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadProblem:
+    """What could not be read: where, and why."""
+
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        """Both in a line."""
+        return f"{self.place}: {self.message}" if self.place else self.message
+
+
+@dataclass(slots=True)
+class EventFile:
+    """What was found in one file."""
+
+    name: str
+    format: str
+    messages: list[EventMessage] = field(default_factory=list)
+    others: int = 0
+    """Events that are no performance events: counted and left out."""
+    problems: list[ReadProblem] = field(default_factory=list)
+    problems_omitted: int = 0
+    notes: list[str] = field(default_factory=list)
+    """What was taken for granted."""
+
+    def problem(self, place: str, message: str) -> None:
+        """Note what could not be read; past the first hundred only how many there are."""
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(ReadProblem(place, message))
+        else:
+            self.problems_omitted += 1
+
+    def note(self, text: str) -> None:
+        """Note an assumption once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def add(
+        self,
+        place: str,
+        format_name: str,
+        *,
+        reason: int,
+        values: Mapping[str, object],
+        created: datetime | None = None,
+        created_local: datetime | None = None,
+    ) -> None:
+        """Take a performance event if what it says can be what such an event says; else note why not."""
+        checked: dict[str, int | None] = {}
+        for name in COUNTS:
+            checked[name] = count(values.get(name))
+            if checked[name] is None and values.get(name) is not None:
+                self.problem(
+                    place, f"{shown(values[name])} is no count of messages or seconds: the event is left out."
+                )
+                return
+        manager, queue = _text(values.get("queue_manager")), _text(values.get("queue"))
+        for named, pattern, what in (
+            (manager, _QUEUE_MANAGER, "queue manager"),
+            (queue, _NAME, "queue"),
+        ):
+            if not named:
+                self.problem(place, f"The event does not name its {what}: it is left out.")
+                return
+            if not pattern.fullmatch(named):
+                self.problem(place, f"{shown(named)} is no name of a {what}: the event is left out.")
+                return
+        self.messages.append(
+            EventMessage(
+                file=self.name,
+                place=place,
+                format=format_name,
+                reason=reason,
+                queue_manager=manager,
+                queue=queue,
+                correl_id=self._correl_id(place, values.get("correl_id")),
+                created=created,
+                created_local=created_local,
+                **checked,
+            )
+        )
+
+    def _correl_id(self, place: str, value: object) -> str | None:
+        text = re.sub(r"^[xX]'|'$|\s", "", _text(value))
+        if not text:
+            return None
+        if not _HEX_ID.fullmatch(text):
+            self.problem(
+                place,
+                f"{shown(value)} is no CorrelId of 48 hexadecimal digits: the event is read without one.",
+            )
+            return None
+        return text.upper() if text.strip("0") else None
+
+
+def _text(value: object) -> str:
+    return value.strip(" \0\t") if isinstance(value, str) else ""
+
+
+def count(value: object) -> int | None:
+    """A number of messages or seconds; None for what is none."""
+    if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT:
+        return value
+    return None
+
+
+def shown(value: object) -> str:
+    """A value in a sentence: printable, and not longer than a line."""
+    text = value if isinstance(value, str) else str(value)[: LONGEST_NAME + 1]
+    return ascii(text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME]}...")
+
+
+def plain_label(label: str) -> str:
+    """A label without blanks, underscores and case."""
+    return re.sub(r"[^a-z0-9]", "", label.lower())

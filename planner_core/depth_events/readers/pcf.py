@@ -1,0 +1,211 @@
+"""Event messages as queue managers write them: PCF, with or without the MQMD before it.
+
+A message is an MQCFH of type MQCFT_EVENT and its parameters, in any order; what is not asked for is passed over by its
+length. Integers are big-endian on z/OS and little-endian where the message was converted or put on such a platform:
+the header says which, and stands for itself. Sources: IBM MQ, "Event message MQMD", "Event message MQCFH", "Structures
+for commands and responses" (MQCFIN, MQCFIN64, MQCFST), "MQMD - Message descriptor"; the numbers of constants from IBM's
+mq-golang. Many messages may stand one after the other.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+from planner_core.depth_events.readers.code_pages import decode_name
+from planner_core.depth_events.readers.message import PERFORMANCE_EVENT, TITLES, EventFile
+
+FORMAT: Final = "pcf"
+FORMAT_WITH_MQMD: Final = "pcf_with_mqmd"
+ByteOrder = Literal["big", "little"]
+
+WORD: Final = 4
+HEADER_LENGTH: Final = 36
+EVENT_TYPE: Final = 7
+_INTEGER, _STRING, _INTEGER64 = 3, 4, 23
+_INTEGER_LENGTH, _INTEGER64_LENGTH, _STRING_FIXED = 16, 24, 20
+_LEAST_PARAMETER: Final = 8
+_MOST_PARAMETERS: Final = 2_000
+_MOST_SCRAPS: Final = 1_000
+NAMES: Final = {2015: "queue_manager", 2002: "queue", 2016: "queue"}
+"""MQCA_Q_MGR_NAME, MQCA_BASE_OBJECT_NAME (also MQCA_BASE_Q_NAME), MQCA_Q_NAME."""
+NUMBERS: Final = {35: "time_since_reset_s", 36: "high_depth", 37: "enqueued", 38: "dequeued"}
+"""MQIA_TIME_SINCE_RESET, MQIA_HIGH_Q_DEPTH, MQIA_MSG_ENQ_COUNT, MQIA_MSG_DEQ_COUNT."""
+
+MQMD_LENGTHS: Final = {1: 324, 2: 364}
+_EYECATCHERS: Final = {b"MD  ": "ascii", b"\xd4\xc4\x40\x40": "cp500"}
+_CCSID_AT, _FORMAT_AT, _CORREL_AT, _DATE_AT = 28, 32, 72, 304
+_ID_LENGTH, _DATE_LENGTH = 24, 16
+_DATE = re.compile(r"\d{16}")
+_NEXT = re.compile(
+    rb"\x00\x00\x00\x07\x00\x00\x00\x24|\x07\x00\x00\x00\x24\x00\x00\x00"
+    rb"|(?:MD  |\xd4\xc4\x40\x40)(?:\x00\x00\x00[\x01\x02]|[\x01\x02]\x00\x00\x00)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """What of a message descriptor is of use here."""
+
+    ccsid: int = 0
+    correl_id: str | None = None
+    created: datetime | None = None
+
+
+def looks_like(data: bytes) -> bool:
+    """Whether bytes begin with an event message, or have one after a few others."""
+    return bool(_NEXT.search(data))
+
+
+def read(data: bytes, found: EventFile, *, name_of_place: str = "offset") -> None:
+    """Read all messages of a run of bytes."""
+    position, scraps = 0, 0
+    while position < len(data):
+        following = _NEXT.search(data, position)
+        start = following.start() if following else len(data)
+        if data[position:start].strip(b"\0\r\n "):
+            scraps += 1
+            if scraps <= _MOST_SCRAPS:
+                found.problem(
+                    _place(name_of_place, position), f"{start - position} bytes here are no event message."
+                )
+        if not following:
+            return
+        position = _message_with_mqmd(data, start, found, name_of_place)
+
+
+def _place(name: str, offset: int) -> str:
+    return f"{name} {offset} (X'{offset:X}')"
+
+
+def _message_with_mqmd(data: bytes, start: int, found: EventFile, name_of_place: str) -> int:
+    """Read the message here; the position after it."""
+    charset = _EYECATCHERS.get(data[start : start + WORD])
+    if charset is None:
+        return read_message(data, start, found, Descriptor(), FORMAT, place=_place(name_of_place, start))
+    order: ByteOrder = "big" if data[start + WORD] == 0 else "little"
+    length = MQMD_LENGTHS[int.from_bytes(data[start + WORD : start + 2 * WORD], order)]
+    if len(data) < start + length:
+        found.problem(
+            _place(name_of_place, start),
+            f"The MQMD is cut off: {len(data) - start} of {length} bytes are there.",
+        )
+        return len(data)
+    descriptor = _descriptor(data[start : start + length], order, charset)
+    at = start + length
+    if _order_of(data, at) is None:
+        name = (
+            data[start + _FORMAT_AT : start + _FORMAT_AT + 2 * WORD]
+            .decode(charset, errors="replace")
+            .strip(" \0")
+        )
+        found.problem(
+            _place(name_of_place, at), f"No event message follows the MQMD, whose Format is {name!a}."
+        )
+        return at
+    return read_message(data, at, found, descriptor, FORMAT_WITH_MQMD, place=_place(name_of_place, start))
+
+
+def _descriptor(data: bytes, order: ByteOrder, charset: str) -> Descriptor:
+    ccsid = int.from_bytes(data[_CCSID_AT : _CCSID_AT + WORD], order, signed=True)
+    correl_id = data[_CORREL_AT : _CORREL_AT + _ID_LENGTH].hex().upper()
+    date = data[_DATE_AT : _DATE_AT + _DATE_LENGTH].decode(charset, errors="replace")
+    return Descriptor(ccsid, correl_id, put_time(date[:8], date[8:]))
+
+
+def put_time(date: str, time: str) -> datetime | None:
+    """PutDate (YYYYMMDD) and PutTime (HHMMSSTH), which are GMT; None for what is no time."""
+    digits = date.strip() + time.strip()
+    if not _DATE.fullmatch(digits) or not digits.isascii():
+        return None
+    try:
+        return datetime(
+            int(digits[:4]), int(digits[4:6]), int(digits[6:8]), int(digits[8:10]), int(digits[10:12]),
+            int(digits[12:14]), int(digits[14:]) * 10_000, tzinfo=UTC,
+        )  # fmt: skip
+    except ValueError:
+        return None
+
+
+def _order_of(data: bytes, at: int) -> ByteOrder | None:
+    """The order of bytes in the event header at this place; None where there is none."""
+    orders: tuple[ByteOrder, ...] = ("big", "little")
+    for order in orders:
+        header = EVENT_TYPE.to_bytes(WORD, order) + HEADER_LENGTH.to_bytes(WORD, order)
+        if data[at : at + 2 * WORD] == header:
+            return order
+    return None
+
+
+def read_message(
+    data: bytes, start: int, found: EventFile, descriptor: Descriptor, format_name: str, *, place: str
+) -> int:
+    """Read one message that begins with its MQCFH; the position after it, or after its header where it is broken."""
+    order = _order_of(data, start)
+    if order is None:
+        found.problem(place, "No event header (MQCFH of type MQCFT_EVENT) is here.")
+        return start + WORD
+    if len(data) < start + HEADER_LENGTH:
+        found.problem(
+            place, f"The event header is cut off: {len(data) - start} of {HEADER_LENGTH} bytes are there."
+        )
+        return len(data)
+
+    def word(at: int) -> int:
+        return int.from_bytes(data[at : at + WORD], order, signed=True)
+
+    command, reason, parameters = word(start + 12), word(start + 28), word(start + 32)
+    if not 0 <= parameters <= _MOST_PARAMETERS:
+        found.problem(
+            place, f"A message with {parameters} parameters cannot be: its header is not what it seems."
+        )
+        return start + HEADER_LENGTH
+    values: dict[str, object] = {}
+    position = start + HEADER_LENGTH
+    for number in range(1, parameters + 1):
+        if _order_of(data, position) is not None or data[position : position + WORD] in _EYECATCHERS:
+            found.problem(
+                place,
+                f"The header tells {parameters} parameters, but the next message begins after {number - 1}: the message is left out.",
+            )
+            return position
+        length = word(position + WORD) if position + _LEAST_PARAMETER <= len(data) else 0
+        if length < _LEAST_PARAMETER or position + length > len(data):
+            is_cut = position + max(length, _LEAST_PARAMETER) > len(data)
+            what = "is cut off" if is_cut else f"has a length of {length} bytes, which cannot be"
+            found.problem(
+                place, f"Parameter {number} of {parameters} of the message {what}: the message is left out."
+            )
+            return len(data) if is_cut else start + HEADER_LENGTH
+        _parameter(data[position : position + length], order, descriptor, values, found)
+        position += length
+    if command != PERFORMANCE_EVENT or reason not in TITLES:
+        found.others += 1
+        return position
+    values["correl_id"] = descriptor.correl_id
+    found.add(place, format_name, reason=reason, values=values, created=descriptor.created)
+    return position
+
+
+def _parameter(
+    data: bytes, order: ByteOrder, descriptor: Descriptor, values: dict[str, object], found: EventFile
+) -> None:
+    """Take one parameter if it is one of those of performance events."""
+
+    def word(at: int) -> int:
+        return int.from_bytes(data[at : at + WORD], order, signed=True)
+
+    kind, parameter = word(0), word(8)
+    if kind == _INTEGER and len(data) >= _INTEGER_LENGTH and parameter in NUMBERS:
+        values.setdefault(NUMBERS[parameter], word(12))
+    elif kind == _INTEGER64 and len(data) >= _INTEGER64_LENGTH and parameter in NUMBERS:
+        values.setdefault(NUMBERS[parameter], int.from_bytes(data[16:24], order, signed=True))
+    elif kind == _STRING and len(data) >= _STRING_FIXED and parameter in NAMES:
+        ccsid, length = word(12), word(16)
+        text = data[_STRING_FIXED : _STRING_FIXED + max(length, 0)]
+        decoded = decode_name(text, ccsid=ccsid if ccsid > 0 else descriptor.ccsid)
+        if decoded.note:
+            found.note(decoded.note)
+        values.setdefault(NAMES[parameter], decoded.text)

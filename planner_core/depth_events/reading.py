@@ -1,0 +1,466 @@
+"""The answer to files of event messages: what was read, the sets, and what there is to say about them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from planner_core import CORE_VERSION, tables
+from planner_core.depth_events.model import Event, Switches
+from planner_core.depth_events.readers import FORMATS, EventFile, EventMessage, read_events
+from planner_core.depth_events.readers.message import SERVICE_INTERVAL
+from planner_core.depth_events.sets import (
+    CLOCK_TOLERANCE_S,
+    GETS_EXPECTED,
+    EventSet,
+    Known,
+    Member,
+    QueueFacts,
+    sets_of,
+    without_repeats,
+)
+from planner_core.errors import FieldProblem, InputInvalid
+from planner_core.findings import Finding, finding, in_order
+from planner_core.provenance import Basis, Source
+
+WHAT: Final = "The input of events"
+MOST_MESSAGES: Final = 50_000
+"""Of all files together: as many as SYSTEM.ADMIN.PERFM.EVENT seldom holds."""
+MOST_OF_A_KIND: Final = 20
+"""Findings of one code; many sets repeat themselves."""
+_MOST_NUMBERS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class EventReading:
+    """Everything that was read, and what it comes to."""
+
+    files: tuple[EventFile, ...]
+    messages: tuple[EventMessage, ...]
+    repeats: int
+    sets: tuple[EventSet, ...]
+    known: Known
+    assumptions: tuple[Mapping[str, str], ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def service_interval(self) -> tuple[EventMessage, ...]:
+        """Queue Service Interval events, which shared queues do not have: shown, and part of no set."""
+        return tuple(message for message in self.messages if message.reason in SERVICE_INTERVAL)
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "core_version": CORE_VERSION,
+            "files": [
+                {
+                    "name": file.name,
+                    "format": file.format,
+                    "messages": len(file.messages),
+                    "other_events": file.others,
+                    "problems": [{"place": p.place, "message": p.message} for p in file.problems],
+                    "problems_omitted": file.problems_omitted,
+                    "notes": list(file.notes),
+                }
+                for file in self.files
+            ],
+            "repeats": self.repeats,
+            "events": [message.as_json() for message in self.messages],
+            "sets": [each.as_json() for each in self.sets],
+            "service_interval_events": [message.as_json() for message in self.service_interval],
+            "assumptions": [dict(assumption) for assumption in self.assumptions],
+            "findings": [each.as_json() for each in self.findings],
+        }
+
+
+def read_all(files: Sequence[tuple[str, bytes]], known: Known) -> EventReading:
+    """Read files of event messages, each with its name, and bring the messages together.
+
+    Raises:
+        InputInvalid: No file, a file in a format that is not read, or nothing that could be read at all.
+    """
+    if not files:
+        raise InputInvalid(WHAT, (FieldProblem("/files", "is empty: give one file of events or more"),))
+    found = [read_events(data, name=name) for name, data in files]
+    _refuse(found)
+    read = [message for file in found for message in file.messages]
+    if len(read) > MOST_MESSAGES:
+        problem = FieldProblem("/files", f"hold {len(read)} events; up to {MOST_MESSAGES} are read at once")
+        raise InputInvalid(WHAT, (problem,))
+    messages, repeats = without_repeats(read)
+    sets = sets_of(messages, known)
+    findings = _limited(
+        (
+            *_of_files(found),
+            *_of_grouping(sets, known),
+            *_of_correl_ids(sets),
+            *_of_order(sets),
+            *_of_members(sets, known),
+            *_of_queues(sets, known),
+        )
+    )
+    return EventReading(
+        tuple(found),
+        messages,
+        repeats,
+        sets,
+        known,
+        tuple(_assumptions(sets, known)),
+        in_order(list(findings)),
+    )
+
+
+def _refuse(files: Sequence[EventFile]) -> None:
+    """Refuse what is no file of events; what is only damaged is told beside the rest."""
+    problems = [
+        FieldProblem(f"/files/{at}", f"{file.name}: {file.problems[0].message}")
+        for at, file in enumerate(files)
+        if file.format == "unknown"
+    ]
+    if not problems and not any(file.messages or file.others for file in files):
+        problems = [
+            FieldProblem(f"/files/{at}", f"{file.name}: {problem}")
+            for at, file in enumerate(files)
+            for problem in file.problems
+        ] or [FieldProblem("/files", "hold no event")]
+    if problems:
+        raise InputInvalid(WHAT, tuple(problems))
+
+
+def _limited(findings: Sequence[Finding]) -> Iterator[Finding]:
+    counts: Counter[str] = Counter()
+    for each in findings:
+        counts[each.code] += 1
+        if counts[each.code] <= MOST_OF_A_KIND:
+            yield each
+
+
+def _at(each: EventSet, more: str = "") -> str:
+    return f"/sets/{each.number - 1}{more}"
+
+
+def _name(each: EventSet) -> str:
+    """A set in a sentence."""
+    return f"Set {each.number} ({each.event.title} on {each.queue}{f', {_when(each)}' if each.at else ''})"
+
+
+def _when(each: EventSet) -> str:
+    if each.at is None:
+        return ""
+    return f"{each.at:%Y-%m-%d %H:%M:%S}{' local time' if each.is_at_local else ' UTC'}"
+
+
+def _messages(number: int) -> str:
+    return "1 message" if number == 1 else f"{number} messages"
+
+
+# ---- findings ----------------------------------------------------------------------------------------------------------
+
+
+def _of_files(files: Sequence[EventFile]) -> Iterator[Finding]:
+    for at, file in enumerate(files):
+        problems = len(file.problems) + file.problems_omitted
+        if problems:
+            yield finding(
+                "READ_EVENTS_UNREAD",
+                f"{'1 part' if problems == 1 else f'{problems} parts'} of {file.name} could not be read: "
+                f"{file.problems[0]} {'What it said is' if problems == 1 else 'What they said is'} missing in the sets.",
+                field=f"/files/{at}",
+            )
+        for note in file.notes:
+            yield finding("READ_EVENTS_CODE_PAGE", f"{file.name}: {note}", field=f"/files/{at}")
+
+
+def _of_grouping(sets: Sequence[EventSet], known: Known) -> Iterator[Finding]:
+    by_time = [each for each in sets if each.grouped_by == "time" and len(each.members) > 1]
+    if by_time:
+        yield finding(
+            "READ_SET_BY_TIME",
+            f"{len(by_time)} {'set has' if len(by_time) == 1 else 'sets have'} no CorrelId: messages of one event and queue "
+            f"within {known.window_s} seconds, each of another queue manager, were taken for one set. Queues of the same "
+            "name that are not shared would be taken together too.",
+            field=_at(by_time[0]),
+        )
+    by_order = [each for each in sets if each.grouped_by == "order" and len(each.members) > 1]
+    if by_order:
+        yield finding(
+            "READ_SET_BY_TIME",
+            f"{len(by_order)} {'set has' if len(by_order) == 1 else 'sets have'} neither CorrelId nor time: the first message "
+            "of each queue manager was taken with the first of the others, the second with the second, and so on. One "
+            "message that is missing shifts all that follow.",
+            field=_at(by_order[0]),
+        )
+
+
+def _of_correl_ids(sets: Sequence[EventSet]) -> Iterator[Finding]:
+    """A CorrelId that more than one event has."""
+    found: dict[str, list[EventSet]] = defaultdict(list)
+    for each in sets:
+        if each.correl_id:
+            found[each.correl_id].append(each)
+    for correl_id, theirs in found.items():
+        if len(theirs) == 1:
+            continue
+        wrote = Counter(
+            member.queue_manager for each in theirs if _is_like(each, theirs[0]) for member in each.members
+        )
+        twice = sorted(name for name, count in wrote.items() if count > 1)
+        what = f"{' and '.join(twice[:2])} wrote" if twice else "the events or queues differ, so there are"
+        yield finding(
+            "READ_SET_CORREL_ID_TWICE",
+            f"Sets {_numbers(theirs)} have one CorrelId, {correl_id}: {what} more than one message with it, but a queue manager "
+            "makes a new one for each event. The messages were changed, or something that copied them gave them a CorrelId of "
+            "its own: what these sets say together may be wrong.",
+            field=_at(theirs[1]),
+        )
+
+
+def _is_like(one: EventSet, other: EventSet) -> bool:
+    return (one.queue, one.event) == (other.queue, other.event)
+
+
+def _numbers(sets: Sequence[EventSet]) -> str:
+    shown = [str(each.number) for each in sets[:_MOST_NUMBERS]]
+    more = f" and {len(sets) - _MOST_NUMBERS} more" if len(sets) > _MOST_NUMBERS else ""
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if not more else f"{', '.join(shown)}{more}"
+
+
+_MADE_POSSIBLE_BY: Final = {
+    Event.HIGH: "Queue Depth Low",
+    Event.LOW: "Queue Depth High or Queue Full",
+    Event.FULL: "Queue Depth High or Queue Depth Low",
+}
+_SWITCH: Final = {Event.HIGH: "QDPHIEV", Event.LOW: "QDPLOEV", Event.FULL: "QDPMAXEV"}
+
+
+def _of_order(sets: Sequence[EventSet]) -> Iterator[Finding]:
+    """Events that the one before on their queue had switched off: what switched them on again is in no message."""
+    at_once = Counter((each.queue, each.at) for each in sets if each.at)
+    off: dict[tuple[str, str], dict[Event, EventSet]] = {}
+    for each in sets:
+        key = each.queue, "" if each.is_shared else each.members[0].queue_manager
+        switched_off = off.setdefault(key, {})
+        if each.at and at_once[each.queue, each.at] > 1:  # their order is not known
+            switched_off.clear()
+            continue
+        before = switched_off.get(each.event)
+        if before is not None:
+            yield finding(
+                "READ_SET_EVENT_UNSEEN",
+                f"{_name(each)}: set {before.number}, the same event, left {_SWITCH[each.event]} DISABLED, and only a "
+                f"{_MADE_POSSIBLE_BY[each.event]} enables it. Either one in between is in no message, as when a queue manager "
+                f"with PERFMEV(DISABLED) detects it, or an ALTER enabled it{_or_one_set(before, each)}.",
+                field=_at(each),
+            )
+        after = Switches(high=Event.HIGH not in switched_off, low=True, full=True).after(each.event)
+        off[key] = {
+            event: switched_off.get(event, each) if event is not each.event else each
+            for event in Event
+            if not after.is_armed(event)
+        }
+
+
+def _or_one_set(before: EventSet, each: EventSet) -> str:
+    """Sets that were told by time may be one, if nobody wrote in both."""
+    names = {member.queue_manager for member in before.members}
+    if before.grouped_by != "time" or any(member.queue_manager in names for member in each.members):
+        return ""
+    return ", or the two are one set, further apart than the window allows"
+
+
+def _of_members(sets: Sequence[EventSet], known: Known) -> Iterator[Finding]:
+    for each in sets:
+        if each.missing:
+            yield finding(
+                "READ_SET_INCOMPLETE",
+                f"{_name(each)} has {_messages(len(each.members))}; of {len(each.missing) + len(each.members)} queue managers "
+                f"{len(each.missing)} wrote none. {' '.join(missing.words for missing in each.missing)}",
+                field=_at(each, "/missing"),
+            )
+        for member in each.members:
+            name = member.queue_manager
+            if known.perfmev.get(name) is False:
+                yield finding(
+                    "READ_SET_MEMBERS_DIFFER",
+                    f"{_name(each)} has a message of {name}, which is said to have PERFMEV(DISABLED). It was enabled then: "
+                    f"check DISPLAY QMGR PERFMEV on {name}.",
+                    field=_at(each, "/members"),
+                )
+            elif known.members and name not in known.all_members and each.is_shared:
+                yield finding(
+                    "READ_SET_MEMBERS_DIFFER",
+                    f"{_name(each)} has a message of {name}, which is not among the members {', '.join(known.members)}. Add it, "
+                    "or look whose events were read.",
+                    field=_at(each, "/members"),
+                )
+            if member.has_stopped_getting and member.expected_gets is not None:
+                yield finding(
+                    "READ_SET_GETS_STOPPED",
+                    f"{_name(each)}: {name} got nothing; at its rate before it would have got "
+                    f"{round(member.expected_gets)} messages in that time. Look whether its getters still run.",
+                    field=_at(each, "/members"),
+                )
+        yield from _of_counters(each)
+
+
+def _of_counters(each: EventSet) -> Iterator[Finding]:
+    shorter = [member for member in each.members if member.counted == "shorter"]
+    if shorter:
+        is_all = len(shorter) == len(each.members)
+        who = "all its queue managers" if is_all and len(shorter) > 1 else _list(shorter)
+        why = (
+            "a monitor with RESET QSTATS, a restart, or a set of events in between that was not read"
+            if is_all
+            else "a restart, or RESET QSTATS there"
+        )
+        first = shorter[0]
+        yield finding(
+            "READ_SET_COUNTERS",
+            f"{_name(each)}: {who} counted for {first.message.time_since_reset_s} seconds only, the set before was "
+            f"{_whole(first)} seconds ago: something reset the counters in between, such as {why}. What was put and got "
+            "before that is in no message.",
+            field=_at(each, "/members"),
+        )
+    longer = [member for member in each.members if member.counted == "longer"]
+    if longer:
+        first = longer[0]
+        yield finding(
+            "READ_SET_COUNTERS",
+            f"{_name(each)}: {_list(longer)} counted for {first.message.time_since_reset_s} seconds, although the set before "
+            f"was {_whole(first)} seconds ago: that one did not reset {'its' if len(longer) == 1 else 'their'} counters, and "
+            "what was counted before it is counted twice.",
+            field=_at(each, "/members"),
+        )
+
+
+def _list(members: Sequence[Member]) -> str:
+    names = [member.queue_manager for member in members]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _whole(member: Member) -> int:
+    return round(member.elapsed_s or 0)
+
+
+def _of_queues(sets: Sequence[EventSet], known: Known) -> Iterator[Finding]:
+    for each in sets:
+        yield from _of_depths(each)
+        facts = known.queues.get(each.queue, QueueFacts())
+        high = each.high_depth
+        expected = facts.high_depth if each.event is Event.HIGH else facts.maxdepth
+        if high is None or expected is None or each.event is Event.LOW:
+            continue
+        if high < expected and any(m.message.enqueued or not each.is_shared for m in each.members):
+            attribute = "QDEPTHHI of MAXDEPTH are" if each.event is Event.HIGH else "MAXDEPTH is"
+            yield finding(
+                "READ_SET_HIGH_DEPTH",
+                f"{_name(each)}: the largest HighQDepth is {high}, but {attribute} {expected} messages. Either the attributes "
+                "were others then, or the message of the queue manager that put last is missing.",
+                field=_at(each, "/high_q_depth"),
+            )
+
+
+_TOLD: Final = {"high_q_depth": "HighQDepth", "maxdepth": "MAXDEPTH", "qdepthlo": "QDEPTHLO"}
+
+
+def _of_depths(each: EventSet) -> Iterator[Finding]:
+    found = each.reconciliation
+    gap = found.unreconciled
+    if gap:
+        start = (
+            f"if the queue was empty when they began to count, {found.computed_depth} messages"
+            if found.depth_before_basis == "assumed"
+            else f"from {found.depth_before} before, {found.computed_depth} messages"
+        )
+        told = f"{_TOLD[found.told_basis or 'high_q_depth']} tells"
+        yield finding(
+            "READ_SET_UNRECONCILED",
+            f"{_name(each)}: {found.enqueued} puts and {found.dequeued} gets make, {start}; {told} {found.told_depth}. "
+            f"{_gap(gap, each)}",
+            field=_at(each, "/reconciliation"),
+        )
+    elif found.computed_depth is not None and found.computed_depth < 0:
+        yield finding(
+            "READ_SET_UNRECONCILED",
+            f"{_name(each)}: {found.enqueued} puts and {found.dequeued} gets make {found.computed_depth} messages from "
+            f"{found.depth_before} before: puts of {-found.computed_depth} messages or more are in no message.",
+            field=_at(each, "/reconciliation"),
+        )
+
+
+def _gap(gap: int, each: EventSet) -> str:
+    """What the difference may be."""
+    amount = f"{abs(gap)} {'put' if gap > 0 else 'get'}{'' if abs(gap) == 1 else 's'}"
+    silent = [missing.queue_manager for missing in each.missing]
+    if len(silent) == 1:
+        more = "put {0} messages more than it got" if gap > 0 else "got {0} messages more than it put"
+        return f"{silent[0]} did not report: it {more.format(abs(gap))}."
+    if silent:
+        return f"{', '.join(silent)} did not report: {amount} are theirs together."
+    if any(member.counted == "shorter" for member in each.members):
+        return f"{amount} are from before the counters were reset."
+    if each.reconciliation.depth_before_basis == "assumed" and gap > 0:
+        return f"{gap} messages were on the queue at that time, or {amount} are those of a queue manager that did not report."
+    return f"{amount} are those of a queue manager that did not report, of expired messages, or were under way during the broadcast."
+
+
+# ---- assumptions -------------------------------------------------------------------------------------------------------
+
+
+def _assumptions(sets: Sequence[EventSet], known: Known) -> Iterator[dict[str, str]]:
+    ours = tables.source("project", "Reading depth events")
+    events = tables.source("mq_depth_events", "")
+    if any(each.reconciliation.told_basis == "high_q_depth" for each in sets):
+        yield _assumed(
+            "The depth at a Queue Depth High or Queue Full event is the largest HighQDepth of its set: the put that met the "
+            "condition, or the last one before it, saw that depth.",
+            Basis.DERIVED,
+            events,
+        )
+    if any(each.reconciliation.told_basis == "qdepthlo" for each in sets):
+        yield _assumed(
+            "The depth at a Queue Depth Low event is the highest at which a get meets QDEPTHLO.",
+            Basis.DERIVED,
+            events,
+        )
+    if any(each.reconciliation.depth_before_basis == "assumed" for each in sets):
+        yield _assumed(
+            "A queue was empty when the counters of its first set began, unless its depth then is given.",
+            Basis.ASSUMED,
+            ours,
+        )
+    if any(each.reconciliation.depth_before_basis == "set_before" for each in sets):
+        yield _assumed(
+            "The counters of a set began at the event of the set before it on the same queue.",
+            Basis.PUBLISHED,
+            tables.source("mq_event_statistics", ""),
+        )
+    if any(each.grouped_by == "time" for each in sets):
+        yield _assumed(
+            f"Messages without CorrelId within {known.window_s} seconds are of one event.",
+            Basis.ASSUMED,
+            ours,
+        )
+    if any(member.counted for each in sets for member in each.members):
+        yield _assumed(
+            f"Clocks and whole seconds make up to {CLOCK_TOLERANCE_S} seconds of difference.",
+            Basis.ASSUMED,
+            ours,
+        )
+    if any(member.has_stopped_getting for each in sets for member in each.members):
+        yield _assumed(
+            f"A queue manager that got nothing where {GETS_EXPECTED} gets or more were to be expected has stopped getting.",
+            Basis.ASSUMED,
+            ours,
+        )
+
+
+def _assumed(text: str, basis: Basis, source: Source) -> dict[str, str]:
+    return {"assumed": text, "basis": basis.value, "source": str(source)}
+
+
+def format_words(name: str) -> str:
+    """A format as people call it."""
+    return FORMATS.get(name, name)

@@ -1,0 +1,316 @@
+"""What there is to say about a simulated timeline: findings, and what was assumed on the way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from planner_core import tables
+from planner_core.depth_events.file import (
+    AlterQmgr,
+    AlterQueue,
+    BackoutGet,
+    BackoutPut,
+    DepthEventFile,
+    Expire,
+    ResetQstats,
+    Stop,
+)
+from planner_core.depth_events.model import DisabledDetector, Rounding, StatisticsOfDisabled
+from planner_core.depth_events.simulate import Course, Note, Occurrence, plain_seconds, play
+from planner_core.findings import Finding, finding
+from planner_core.provenance import Basis, Source
+
+MOST_OF_A_KIND: Final = 20
+"""Findings of one code; a long timeline repeats itself."""
+_MESSAGES = {1: "1 message"}
+_QUESTIONS: Final = {
+    "disabled_detector": "what happens when the detecting queue manager has PERFMEV(DISABLED)",
+    "statistics_of_disabled": "whether an event resets the counters of members with PERFMEV(DISABLED)",
+    "rounding": "which depth is meant by a threshold that is no whole number of messages",
+}
+
+
+def findings_of(file: DepthEventFile, course: Course) -> Iterator[Finding]:
+    """Findings of a course of events, at most some of each code."""
+    counts: Counter[str] = Counter()
+    for each in (
+        *_of_readings(file, course),
+        *_of_occurrences(course),
+        *_of_the_end(course),
+        *_of_notes(course),
+    ):
+        counts[each.code] += 1
+        if counts[each.code] <= MOST_OF_A_KIND:
+            yield each
+
+
+# ---- readings ------------------------------------------------------------------------------------------------------
+
+
+def _of_readings(file: DepthEventFile, course: Course) -> Iterator[Finding]:
+    """Play the timeline with each reading turned round, and say where that gives something else."""
+    for name, other in course.readings.others():
+        if not _can_matter(file, name):
+            continue
+        their = play(file, other)
+        if _told(their) == _told(course):
+            continue
+        taken, turned = course.readings.as_json()[name], other.as_json()[name]
+        yield finding(
+            "EVENT_READING_MATTERS",
+            f"IBM's text leaves open {_QUESTIONS[name]}. Read as {taken!r}, the timeline gives "
+            f"{_messages(len(course.events))}; read as {turned!r}, {_messages(len(their.events))}"
+            f"{_first_difference(course, their)}.",
+            field=f"/readings/{name}",
+        )
+
+
+def _can_matter(file: DepthEventFile, reading: str) -> bool:
+    """Whether the timeline has what the reading is about; playing it once more costs as much as the answer."""
+    if reading == "rounding":
+        return _has_rounded(file)
+    perfmevs = {each.perfmev for each in file.queue_managers}
+    perfmevs |= {step.perfmev for step in file.timeline if isinstance(step, AlterQmgr)}
+    return "DISABLED" in perfmevs and any(queue.is_shared for queue in file.queues)
+
+
+def _has_rounded(file: DepthEventFile) -> bool:
+    """Whether a High threshold is, or may come to be, no whole number of messages."""
+    return any(queue.limits.is_high_rounded for queue in file.queues) or any(
+        isinstance(step, AlterQueue) for step in file.timeline
+    )
+
+
+def _told(course: Course) -> list[tuple[object, ...]]:
+    return [
+        (
+            each.at,
+            each.event,
+            each.queue,
+            each.queue_manager,
+            each.time_since_reset,
+            each.high_q_depth,
+            each.msg_enq_count,
+            each.msg_deq_count,
+        )
+        for each in course.events
+    ]
+
+
+def _first_difference(course: Course, their: Course) -> str:
+    ours, theirs = _told(course), _told(their)
+    same = next(
+        (nth for nth, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other), None
+    )
+    nth = min(len(ours), len(theirs)) if same is None else same
+    where = (*course.events[nth : nth + 1], *their.events[nth : nth + 1])
+    first = min(where, key=lambda event: event.at)
+    return f", the first difference at {plain_seconds(first.at)} s on {first.queue}"
+
+
+# ---- occurrences ---------------------------------------------------------------------------------------------------
+
+
+def _of_occurrences(course: Course) -> Iterator[Finding]:
+    place = {row.step: row.index for row in course.rows}
+    for each in course.occurrences:
+        at = f"/timeline/{place[each.step]}"
+        if each.is_silent:
+            yield finding(
+                "EVENT_SWITCHED_SILENTLY",
+                f"{_when(each)} {each.queue} met the condition for {each.event.title} through {each.detector}, which has "
+                f"PERFMEV(DISABLED): the attributes switched and nobody was told. {_next_chance(each)}",
+                field=at,
+            )
+        elif each.reconciliation and each.reconciliation.unreconciled:
+            found = each.reconciliation
+            yield finding(
+                "EVENT_SET_INCOMPLETE",
+                f"{_when(each)} the {_messages(len(each.messages))} of {each.event.title} on {each.queue} account for a depth "
+                f"of {found.computed_depth}, but it is {found.depth}: {_causes(each)}.",
+                field=at,
+            )
+
+
+def _when(occurrence: Occurrence) -> str:
+    return f"At {plain_seconds(occurrence.at)} s"
+
+
+def _next_chance(occurrence: Occurrence) -> str:
+    switches = occurrence.switches
+    waits = [
+        words
+        for armed, words in (
+            (switches.high, "the next put at or above QDEPTHHI"),
+            (switches.low, "a get down to QDEPTHLO"),
+            (switches.full, "a rejected put"),
+        )
+        if armed
+    ]
+    return f"The next event is {' or '.join(waits)}."
+
+
+_CAUSES: Final = {
+    "perfmev_disabled": "{name} did not report {count} (PERFMEV DISABLED)",
+    "not_active": "{name} did not report {count} (not active)",
+    "counters_reset": "{name}'s counters were reset in between and lack {count}",
+    "counted_before": "{name}'s counters go back further and hold {count} too many",
+    "counter_at_its_limit": "{name}'s counters are at their limit and lack {count}",
+    "expired": "{count} expired",
+    "backed_out_puts": "puts of {count} were backed out",
+    "backed_out_gets": "gets of {count} were backed out",
+}
+
+
+def _causes(occurrence: Occurrence) -> str:
+    found = occurrence.reconciliation.causes if occurrence.reconciliation else ()
+    return "; ".join(
+        _CAUSES[each.cause].format(name=each.queue_manager, count=_messages(abs(each.messages)))
+        for each in found
+    )
+
+
+def _messages(number: int) -> str:
+    return _MESSAGES.get(number, f"{number} messages")
+
+
+# ---- the end -------------------------------------------------------------------------------------------------------
+
+
+def _of_the_end(course: Course) -> Iterator[Finding]:
+    """A Queue Depth High that waits for a Low."""
+    for name, row in course.queues.items():
+        fired = any(
+            each.queue == name and each.event.title == "Queue Depth High" for each in course.occurrences
+        )
+        if fired and not row.switches.high and row.depth > row.limits.low_depth():
+            yield finding(
+                "EVENT_HIGH_SPENT",
+                f"At the end {name} holds {_messages(row.depth)} and QDPHIEV is DISABLED: until a get takes the depth down to "
+                f"{row.limits.low_depth()} (QDEPTHLO), it can rise again without a Queue Depth High.",
+                field=f"/queues/{list(course.queues).index(name)}",
+            )
+
+
+# ---- notes ---------------------------------------------------------------------------------------------------------
+
+
+def _of_notes(course: Course) -> Iterator[Finding]:
+    for note in course.notes:
+        field, when = f"/timeline/{note.index}", f"At {plain_seconds(note.at)} s"
+        if note.kind == "found_nothing":
+            yield finding(
+                "EVENT_GETS_FOUND_NONE",
+                f"{when} {note.queue_manager} got no message from {note.queue} with {note.messages} of its gets: it was empty. "
+                "They change nothing.",
+                field=field,
+            )
+        elif note.kind == "reset_fails":
+            yield finding(
+                "EVENT_STATISTICS_NOT_RESET",
+                f"{when} RESET QSTATS({note.queue}) fails on {note.queue_manager}, which has PERFMEV(DISABLED); its counters "
+                "stay.",
+                field=field,
+            )
+        else:
+            yield finding("EVENT_PUTS_REJECTED_OTHERWISE", _rejected(when, note), field=field)
+
+
+def _rejected(when: str, note: Note) -> str:
+    rejected = f"{when} {note.messages} puts on {note.queue} are rejected with reason {note.reason}"
+    if note.kind == "rejected_below":
+        return (
+            f"{rejected} although its depth of {note.depth} is below MAXDEPTH: no Queue Full event. Where the structure is "
+            "full, the reason is 2192."
+        )
+    return f"{rejected} at depth {note.depth}: Queue Full occurs with reason 2053 only, at MAXDEPTH."
+
+
+# ---- assumptions ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Assumption:
+    assumed: str
+    basis: Basis
+    source: Source
+
+    def as_json(self) -> Mapping[str, str]:
+        return {"assumed": self.assumed, "basis": self.basis.value, "source": str(self.source)}
+
+
+def assumptions_of(file: DepthEventFile) -> tuple[Mapping[str, str], ...]:
+    """What was assumed for this file, each with its basis and where that stands."""
+    return tuple(each.as_json() for each in _assumptions(file))
+
+
+def _assumptions(file: DepthEventFile) -> Iterator[_Assumption]:
+    ours = tables.source("project", "Queue depth events")
+    given = file.readings.readings.as_json()
+    has = {type(step) for step in file.timeline}
+    is_shared = any(queue.is_shared for queue in file.queues)
+    yield _Assumption(
+        "An event is due at every put or get that leaves the depth at or beyond its threshold while it is enabled, not only "
+        "at the one that crosses it.",
+        Basis.DERIVED,
+        tables.source("mq_depth_events", ""),
+    )
+    if _has_rounded(file):
+        is_exact = given["rounding"] == Rounding.EXACT.value
+        yield _Assumption(
+            f"A High threshold that is no whole number of messages is rounded {'up' if is_exact else 'down'}.",
+            Basis.ASSUMED,
+            ours,
+        )
+    if not all(queue.is_shared for queue in file.queues):
+        yield _Assumption(
+            "HighQDepth of a nonshared queue begins at the current depth after a reset, as in IBM's examples.",
+            Basis.DERIVED,
+            ours,
+        )
+    if is_shared:
+        yield from _of_shared(given, ours)
+    if Expire in has:
+        yield _Assumption("MsgDeqCount does not count messages that expired.", Basis.ASSUMED, ours)
+    if has & {BackoutPut, BackoutGet}:
+        yield _Assumption(
+            "Backing out switches nothing, writes nothing, and leaves MsgEnqCount and MsgDeqCount as they are.",
+            Basis.PUBLISHED,
+            tables.source("mq_reset_qstats_response", "Response data"),
+        )
+    if ResetQstats in has:
+        yield _Assumption(
+            "RESET QSTATS fails where PERFMEV is DISABLED.",
+            Basis.PUBLISHED,
+            tables.source("mq_reset_qstats", "Usage notes for RESET QSTATS"),
+        )
+    if Stop in has and not all(queue.is_shared for queue in file.queues):
+        yield _Assumption("The messages of nonshared queues survive a restart.", Basis.ASSUMED, ours)
+
+
+def _of_shared(given: Mapping[str, str], ours: Source) -> Iterator[_Assumption]:
+    nobody = given["disabled_detector"] == DisabledDetector.SILENT.value
+    resets = given["statistics_of_disabled"] == StatisticsOfDisabled.RESET.value
+    yield _Assumption(
+        "When the detecting queue manager has PERFMEV(DISABLED), "
+        f"{'nobody writes a message' if nobody else 'the others write theirs'}. An event without a message resets no counters.",
+        Basis.ASSUMED,
+        ours,
+    )
+    yield _Assumption(
+        f"An event {'resets' if resets else 'leaves'} the counters of active members with PERFMEV(DISABLED). They count whatever "
+        "PERFMEV is.",
+        Basis.ASSUMED,
+        ours,
+    )
+    yield _Assumption(
+        "HighQDepth of a shared queue is taken at a queue manager's own puts only; it is 0 from a reset to the next of them.",
+        Basis.ASSUMED,
+        ours,
+    )
+    yield _Assumption(
+        "All members answer the broadcast at once: nobody puts or gets in between.", Basis.ASSUMED, ours
+    )

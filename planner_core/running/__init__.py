@@ -1,0 +1,1 @@
+"""What runs today: a current policy read without loss, merged, checked, and compared with a plan."""

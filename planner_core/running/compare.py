@@ -1,0 +1,652 @@
+"""What runs today beside what is needed and planned, and the ordered commands that lead there."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from planner_core import names, tables
+from planner_core.findings import Finding, finding, in_order
+from planner_core.mqsc.commands import Command, read_commands
+from planner_core.mqsc.render import mqsc
+from planner_core.names import mqsc_value
+from planner_core.outputs import render_output
+from planner_core.plan import PlanResult, StructureResult
+from planner_core.provenance import Basis, Source
+from planner_core.running.effect import State, StructureState, after_all
+from planner_core.running.line_findings import LineFinding
+from planner_core.running.policy import SIZES, Setting, planned, planned_structures, with_defaults, written
+from planner_core.running.state import (
+    MqObject,
+    Running,
+    RunningStructure,
+    plain,
+    same,
+)
+from planner_core.units import bytes_to_kib_ceil, format_size
+
+TakesEffect = Literal["at once", "pending until rebuild", "needs an outage"]
+Layer = Literal["cfrm", "cfstruct", "queue"]
+_PENDING: Final[TakesEffect] = "pending until rebuild"
+_NOW: Final[TakesEffect] = "at once"
+_OUTAGE: Final[TakesEffect] = "needs an outage"
+_ALL_PERCENT: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that is another today than planned, and when its change takes effect."""
+
+    layer: Layer
+    keyword: str
+    today: str | None
+    planned: str
+    takes_effect: TakesEffect
+    basis: Basis
+    source: Source
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "layer": self.layer,
+            "keyword": self.keyword,
+            "today": self.today,
+            "planned": self.planned,
+            "takes_effect": self.takes_effect,
+            "basis": self.basis.words,
+            "source": str(self.source),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One structure of the plan: today, needed, planned, and every difference."""
+
+    result: StructureResult
+    today: RunningStructure | None
+    differences: tuple[Difference, ...]
+    queue_differences: tuple[tuple[str, Difference], ...]
+    is_new: bool
+
+    @property
+    def usage_percent(self) -> int | None:
+        """How full it is today: the fuller of entries and elements [percent]."""
+        if self.today is None:
+            return None
+        pools = (
+            (self.today.entries_in_use, self.today.entries_total),
+            (self.today.elements_in_use, self.today.elements_total),
+        )
+        parts = [_ALL_PERCENT * used // total for used, total in pools if used is not None and total]
+        return max(parts, default=None)
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready; sizes in KiB as a policy states them, the need in bytes."""
+        settings = self.today.settings if self.today else None
+        return {
+            "name": self.result.name,
+            "cfrm_name": self.result.cfrm_name,
+            "role": self.result.role,
+            "is_new": self.is_new,
+            "today": {
+                **_settings_json(settings or {}),
+                "allocated": self.today.is_allocated if self.today else None,
+                "allocated_size_kib": _kib(self.today.size_bytes if self.today else None),
+                "coupling_facility": self.today.coupling_facility if self.today else None,
+                "usage_percent": self.usage_percent,
+                "change_pending": self.today.is_pending if self.today else None,
+            },
+            "needed": {"need_bytes": self.result.sizes.need_bytes},
+            "planned": _settings_json(planned(self.result)),
+            "differences": [each.as_json() for each in self.differences],
+            "queues": [{"queue": queue, **each.as_json()} for queue, each in self.queue_differences],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command, in its place, with when it takes effect and why it is there."""
+
+    number: int
+    kind: Literal["policy", "setxcf", "mqsc"]
+    command: str
+    structure: str | None
+    takes_effect: TakesEffect
+    why: str
+    basis: Basis
+    source: Source
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "number": self.number,
+            "kind": self.kind,
+            "command": self.command,
+            "structure": self.structure,
+            "takes_effect": self.takes_effect,
+            "why": self.why,
+            "basis": self.basis.words,
+            "source": str(self.source),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The whole answer."""
+
+    qsg: str
+    structures: tuple[Compared, ...]
+    steps: tuple[Step, ...]
+    before: State
+    merged: Mapping[str, Mapping[str, Setting]]
+    findings: tuple[LineFinding, ...]
+
+    @property
+    def after(self) -> State:
+        """The state that the commands lead to, by the rules of `effect`."""
+        return after_all(self.before, (step.command for step in self.steps), merged=self.merged)
+
+    @property
+    def is_same(self) -> bool:
+        """Whether what runs is what is planned, as far as was given."""
+        return not self.steps
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "qsg": self.qsg,
+            "same": self.is_same,
+            "structures": [each.as_json() for each in self.structures],
+            "commands": [step.as_json() for step in self.steps],
+            "assumptions": list(_ASSUMPTIONS),
+            "findings": [each.as_json() for each in self.findings],
+        }
+
+
+_ASSUMPTIONS: Final = (
+    "A change of MINSIZE, PREFLIST or EXCLLIST of an allocated structure is taken to be pending until it is rebuilt, as one of SIZE "
+    "and INITSIZE is (assumed).",
+    "A structure of which no display says whether it is allocated is taken to be allocated, at its INITSIZE (assumed).",
+    "A rebuild allocates a structure at INITSIZE, or larger where its data need it (published); that it returns to the plan's "
+    "coupling facility is not checked.",
+    "Lowering CFLEVEL, and changing OFFLOAD, DSGROUP or DSBLOCK of a structure that exists, or the structure of a queue, are taken to "
+    "need an outage (assumed, but for CFLEVEL: published).",
+)
+
+
+def compare(result: PlanResult, running: Running) -> Comparison:
+    """Compare a plan with what runs.
+
+    Raises:
+        OutputRefused: The plan has errors.
+    """
+    render_output("policy", result)
+    wanted = _wanted_objects(result)
+    compared = tuple(_compared(structure, running, wanted) for structure, _ in planned_structures(result))
+    merged = {structure.cfrm_name: _merged(structure, running) for structure, _ in planned_structures(result)}
+    before = _state(result, running)
+    steps = _numbered(_steps(result, running, compared, wanted))
+    findings = (
+        *running.findings,
+        *(LineFinding(each) for each in in_order(list(_findings(result, running, compared, steps)))),
+    )
+    return Comparison(result.document.qsg, compared, steps, before, merged, findings)
+
+
+def _kib(size_bytes: int | None) -> int | None:
+    return None if size_bytes is None else bytes_to_kib_ceil(size_bytes)
+
+
+_JSON_KEYS: Final = {
+    "SIZE": "size_kib", "INITSIZE": "initsize_kib", "MINSIZE": "minsize_kib", "ALLOWAUTOALT": "allow_auto_alter",
+    "FULLTHRESHOLD": "full_threshold", "DUPLEX": "duplex", "EXCLLIST": "exclist", "PREFLIST": "preflist",
+}  # fmt: skip
+
+
+def _settings_json(settings: Mapping[str, Setting]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for keyword, key in _JSON_KEYS.items():
+        value = settings.get(keyword)
+        if keyword in SIZES and isinstance(value, int):
+            found[key] = bytes_to_kib_ceil(value)
+        else:
+            found[key] = list(value) if isinstance(value, tuple) else value
+    return found
+
+
+# ---- differences -------------------------------------------------------------------------------------------
+
+
+def _source(key: str, section: str = "") -> Source:
+    return tables.source(key, section)
+
+
+_WHEN: Final[Mapping[str, tuple[TakesEffect, Basis, str, str]]] = {
+    "ALLOWAUTOALT": (_NOW, Basis.PUBLISHED, "zos_cfrm_update", "ALLOWAUTOALT"),
+    "FULLTHRESHOLD": (_NOW, Basis.PUBLISHED, "zos_cfrm_update", "FULLTHRESHOLD"),
+    "DUPLEX": (_NOW, Basis.PUBLISHED, "zos_duplex_option", ""),
+    "SIZE": (_PENDING, Basis.PUBLISHED, "zos_rebuild_policy", ""),
+    "INITSIZE": (_PENDING, Basis.PUBLISHED, "zos_rebuild_policy", ""),
+    "MINSIZE": (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
+    "PREFLIST": (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
+    "EXCLLIST": (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
+}
+_NEEDS_OUTAGE: Final = frozenset({"OFFLOAD", "DSGROUP", "DSBLOCK"})
+
+
+def _compared(
+    structure: StructureResult, running: Running, wanted: Mapping[str, Sequence[Command]]
+) -> Compared:
+    today = running.structures.get(structure.cfrm_name)
+    differences = [*_cfrm_differences(structure, today)] if running.knows_structures else []
+    if running.knows_cfstructs:
+        for command in wanted["CFSTRUCT"]:
+            if command.name == structure.name:
+                differences += _object_differences("cfstruct", command, running.cfstructs.get(command.name))
+    queues: list[tuple[str, Difference]] = []
+    if running.knows_queues:
+        for command in wanted["QLOCAL"]:
+            if command.value("CFSTRUCT") == structure.name:
+                found = _object_differences("queue", command, running.queues.get(command.name))
+                queues += [(command.name, each) for each in found]
+    return Compared(structure, today, tuple(differences), tuple(queues), is_new=today is None)
+
+
+def _cfrm_differences(structure: StructureResult, today: RunningStructure | None) -> Iterator[Difference]:
+    settings = today.settings if today else None
+    waits = today is not None and today.is_allocated is not False
+    for keyword, value in planned(structure).items():
+        has = settings.get(keyword) if settings else None
+        if settings is not None and has == value:
+            continue
+        when, basis, key, section = _WHEN[keyword]
+        shown = None if has is None else written(keyword, has)
+        if not waits:
+            when, basis, key, section = _NOW, Basis.PUBLISHED, "zos_cfrm", ""
+        yield Difference("cfrm", keyword, shown, written(keyword, value), when, basis, _source(key, section))
+
+
+def _object_differences(layer: Layer, command: Command, today: MqObject | None) -> Iterator[Difference]:
+    for key, attribute in command.attributes.items():
+        value = attribute.value
+        if value is None or (layer == "queue" and key == "QSGDISP"):
+            continue
+        has = today.attributes.get(key) if today else None
+        if today is not None and has is not None and same(key, has, value):
+            continue
+        when = _object_effect(layer, key, has, value) if today is not None else _NOW
+        published = layer == "cfstruct" and key == "CFLEVEL"
+        basis = Basis.PUBLISHED if when == _NOW or published else Basis.ASSUMED
+        source = _source("mq_cfstruct" if layer == "cfstruct" else "mq_qlocal", key)
+        yield Difference(
+            layer, key, has, value, when, basis, source if basis is Basis.PUBLISHED else _ASSUMED
+        )
+
+
+_ASSUMED: Final = tables.source("project", "When a change takes effect")
+
+
+def _object_effect(layer: Layer, key: str, has: str | None, value: str) -> TakesEffect:
+    if layer == "queue":
+        return _OUTAGE if key == "CFSTRUCT" else _NOW
+    if key == "CFLEVEL":
+        now, then = plain(key, has), plain(key, value)
+        return _OUTAGE if isinstance(now, int) and isinstance(then, int) and then < now else _NOW
+    if key in _NEEDS_OUTAGE:
+        return _OUTAGE if has else _NOW
+    return _NOW
+
+
+def _wanted_objects(result: PlanResult) -> Mapping[str, Sequence[Command]]:
+    """The MQ objects of the plan, read from the very MQSC that it gives."""
+    commands = read_commands(mqsc(result)).commands
+    return {
+        kind: [command for command in commands if command.kind == kind] for kind in ("CFSTRUCT", "QLOCAL")
+    }
+
+
+# ---- the state before, and the merged policy -----------------------------------------------------------------
+
+
+def _merged(structure: StructureResult, running: Running) -> dict[str, Setting]:
+    """What the policy says of a structure when the plan is merged into it."""
+    today = running.structures.get(structure.cfrm_name)
+    had = (today.policy or today.active or {}) if today else {}
+    return with_defaults({**had, **planned(structure)})
+
+
+def _state(result: PlanResult, running: Running) -> State:
+    structures: dict[str, StructureState] = {}
+    for name, each in running.structures.items():
+        settings = each.settings or {}
+        initsize = settings.get("INITSIZE")
+        size = each.size_bytes or (initsize if isinstance(initsize, int) else None)
+        is_allocated = each.is_allocated is not False
+        structures[name] = StructureState(
+            policy=each.policy or settings,
+            active=settings,
+            allocated_with=settings if is_allocated else None,
+            size_bytes=size if is_allocated else None,
+            is_duplexed=each.is_duplexed,
+        )
+    return State(
+        structures,
+        {name: dict(each.attributes) for name, each in running.cfstructs.items()},
+        {name: dict(each.attributes) for name, each in running.queues.items()},
+    )
+
+
+# ---- commands ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    kind: Literal["policy", "setxcf", "mqsc"]
+    command: str
+    structure: str | None
+    takes_effect: TakesEffect
+    why: str
+    basis: Basis
+    source: Source
+
+
+def _numbered(drafts: Iterator[_Draft]) -> tuple[Step, ...]:
+    return tuple(
+        Step(
+            number,
+            each.kind,
+            each.command,
+            each.structure,
+            each.takes_effect,
+            each.why,
+            each.basis,
+            each.source,
+        )
+        for number, each in enumerate(drafts, start=1)
+    )
+
+
+def _steps(
+    result: PlanResult,
+    running: Running,
+    compared: Sequence[Compared],
+    wanted: Mapping[str, Sequence[Command]],
+) -> Iterator[_Draft]:
+    changed = [each for each in compared if any(found.layer == "cfrm" for found in each.differences)]
+    for each in compared:
+        yield from _in_place(result, each)
+    if changed:
+        yield from _policy(result, running, changed)
+        for each in changed:
+            yield from _rebuild(each)
+    objects = {"CFSTRUCT": running.cfstructs, "QLOCAL": running.queues}
+    for kind, known in (("CFSTRUCT", running.knows_cfstructs), ("QLOCAL", running.knows_queues)):
+        if known:
+            for command in wanted[kind]:
+                yield from _object(command, objects[kind].get(command.name))
+
+
+def _in_place(result: PlanResult, each: Compared) -> Iterator[_Draft]:
+    """Enlarge an allocated structure below the SIZE that it has: at once, before anything is rebuilt."""
+    today, name = each.today, each.result.cfrm_name
+    if today is None or today.size_bytes is None or today.is_allocated is False or today.is_pending:
+        return
+    most = (today.settings or {}).get("SIZE")
+    step = each.result.curve.increment_bytes
+    wanted = planned(each.result)["INITSIZE"]
+    if not isinstance(most, int) or not isinstance(wanted, int):
+        return
+    target = wanted if wanted < most else (most - 1) // step * step
+    if target <= today.size_bytes:
+        return
+    why = (
+        f"{name} has {format_size(today.size_bytes)} and may grow to {format_size(most)}: this brings it to {format_size(target)} in "
+        "place. SIZE is meant in K; check the unit in the description of SETXCF START for your z/OS."
+    )
+    command = f"SETXCF START,ALTER,STRNAME={name},SIZE={bytes_to_kib_ceil(target)}"
+    yield _Draft(
+        "setxcf", command, name, _NOW, why, Basis.PUBLISHED, _source("mq_planning", "Application structures")
+    )
+
+
+def _policy(result: PlanResult, running: Running, changed: Sequence[Compared]) -> Iterator[_Draft]:
+    name = result.document.policy.name or running.policy_name or "policy-name"
+    what = (
+        "with the merged policy"
+        if running.policy_text is not None
+        else "with the whole policy, these structures merged into it"
+    )
+    why = "IXCMIAPU changes the administrative copy of the policy; nothing that runs changes yet."
+    yield _Draft(
+        "policy", f"IXCMIAPU: DEFINE POLICY NAME({name}) REPLACE(YES) {what}", None, _NOW, why, Basis.PUBLISHED, _source("zos_update_cds"),
+    )  # fmt: skip
+    waiting = [
+        f"{each.result.cfrm_name} ({', '.join(d.keyword for d in each.differences if d.takes_effect == _PENDING)})"
+        for each in changed
+        if any(d.takes_effect == _PENDING for d in each.differences)
+    ]
+    at_once = [
+        f"{each.result.cfrm_name} ({', '.join(d.keyword for d in each.differences if d.layer == 'cfrm' and d.takes_effect == _NOW)})"
+        for each in changed
+        if any(d.layer == "cfrm" and d.takes_effect == _NOW for d in each.differences)
+    ]
+    parts = [f"At once: {'; '.join(at_once)}."] if at_once else []
+    parts += [f"Pending until rebuild: {'; '.join(waiting)}."] if waiting else []
+    ends = [each.result.cfrm_name for each in changed if _ends_duplexing(each)]
+    parts += [f"Duplexing ends with it, and one copy is left: {', '.join(ends)}."] if ends else []
+    yield _Draft(
+        "setxcf", f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={name}", None, _PENDING if waiting else _NOW, " ".join(parts),
+        Basis.PUBLISHED, _source("zos_update_cds"),
+    )  # fmt: skip
+
+
+def _ends_duplexing(each: Compared) -> bool:
+    """Whether the new policy takes the second instance of an allocated structure away, or the right to one."""
+    today = each.today
+    if today is None or today.is_allocated is False or planned(each.result)["DUPLEX"] != "DISABLED":
+        return False
+    return today.is_duplexed or (today.settings or {}).get("DUPLEX") == "ENABLED"
+
+
+def _shrinking(each: Compared) -> str:
+    """What to know where a rebuild allocates less than there is today."""
+    today, initsize = each.today, planned(each.result)["INITSIZE"]
+    if today is None or today.size_bytes is None or not isinstance(initsize, int):
+        return ""
+    if initsize >= today.size_bytes:
+        return ""
+    used = (
+        "" if each.usage_percent is None else f", {each.usage_percent} % of it in use when it was displayed"
+    )
+    return (
+        f" It shrinks: {format_size(today.size_bytes)} today{used}, {format_size(initsize)} then, or more where its data "
+        "need it."
+    )
+
+
+def _rebuild(each: Compared) -> Iterator[_Draft]:
+    """Bring pending changes into effect."""
+    if not any(found.takes_effect == _PENDING for found in each.differences):
+        return
+    name, today = each.result.cfrm_name, each.today
+    source = _source("zos_rebuild_policy")
+    will = planned(each.result)["DUPLEX"]
+    is_duplexed = today is not None and today.is_duplexed
+    if is_duplexed and will != "DISABLED":
+        why = f"{name} is duplexed: both instances must be allocated by the new policy, so duplexing is stopped for the rebuild."
+        command = f"SETXCF STOP,REBUILD,DUPLEX,STRNAME={name},KEEP=OLD"
+        yield _Draft("setxcf", command, name, _NOW, why, Basis.PUBLISHED, source)
+    elif will == "ENABLED":
+        why = (
+            f"With DUPLEX(ENABLED) the system begins to duplex {name} when the policy is active, and refuses a rebuild from then on "
+            "(IXC367I): duplexing is stopped for the rebuild. Where it has not begun, the command is refused; where it begins again, "
+            "leave DUPLEX(ALLOWED) in the policy until the structure is rebuilt."
+        )
+        command = f"SETXCF STOP,REBUILD,DUPLEX,STRNAME={name},KEEP=OLD"
+        yield _Draft("setxcf", command, name, _NOW, why, Basis.PUBLISHED, source)
+    why = (
+        f"The pending changes of {name} take effect. Puts and gets wait while it is copied; a coupling facility of its PREFLIST "
+        f"needs room for the second copy.{_shrinking(each)}"
+    )
+    yield _Draft("setxcf", f"SETXCF START,REBUILD,STRNAME={name}", name, _NOW, why, Basis.PUBLISHED, source)
+    if will == "ENABLED" or (is_duplexed and will != "DISABLED"):
+        why = f"{name} is duplexed again; with DUPLEX(ENABLED) the system may have begun already."
+        command = f"SETXCF START,REBUILD,DUPLEX,STRNAME={name}"
+        yield _Draft("setxcf", command, name, _NOW, why, Basis.PUBLISHED, source)
+
+
+def _object(command: Command, today: MqObject | None) -> Iterator[_Draft]:
+    """DEFINE what is not there, ALTER what differs; what needs an outage is a command of its own."""
+    layer: Layer = "cfstruct" if command.kind == "CFSTRUCT" else "queue"
+    head = f"{command.kind}({mqsc_value(command.name)})"
+    disposition = " QSGDISP(SHARED)" if layer == "queue" else ""
+    structure = command.name if layer == "cfstruct" else command.value("CFSTRUCT")
+    source = _source("mq_cfstruct" if layer == "cfstruct" else "mq_qlocal")
+    if today is None:
+        given = {key: each.value for key, each in command.attributes.items() if each.value is not None}
+        yield _Draft(
+            "mqsc", f"DEFINE {head} {_attributes(given)}", structure, _NOW, f"{command.name} is not defined yet.", Basis.PUBLISHED, source,
+        )  # fmt: skip
+        return
+    differences = list(_object_differences(layer, command, today))
+    now = {each.keyword: each.planned for each in differences if each.takes_effect == _NOW}
+    later = {each.keyword: each.planned for each in differences if each.takes_effect == _OUTAGE}
+    if now:
+        why = ", ".join(
+            f"{key} {today.attributes.get(key) or 'not said'} becomes {value}" for key, value in now.items()
+        )
+        command_text = f"ALTER {head}{disposition} {_attributes(now)}"
+        yield _Draft("mqsc", command_text, structure, _NOW, f"{why}.", Basis.PUBLISHED, source)
+    if later:
+        why = f"{', '.join(later)}: {_WHY_OUTAGE[layer]}"
+        command_text = f"ALTER {head}{disposition} {_attributes(later)}"
+        yield _Draft("mqsc", command_text, structure, _OUTAGE, why, Basis.ASSUMED, _ASSUMED)
+
+
+_WHY_OUTAGE: Final[Mapping[str, str]] = {
+    "cfstruct": "the queues of the structure must be closed and empty, and its shared message data sets not in use.",
+    "queue": "the queue must be closed and empty: its messages do not move with it.",
+}
+
+
+def _attributes(given: Mapping[str, str]) -> str:
+    return " ".join(
+        f"{key}({value if _is_plain(key) else mqsc_value(value)})" for key, value in given.items()
+    )
+
+
+def _is_plain(key: str) -> bool:
+    return key != "DSGROUP"
+
+
+# ---- findings ------------------------------------------------------------------------------------------------
+
+
+def _findings(
+    result: PlanResult, running: Running, compared: Sequence[Compared], steps: Sequence[Step]
+) -> Iterator[Finding]:
+    for each in compared:
+        name, today = each.result.cfrm_name, each.today
+        if running.knows_structures and today is not None and today.is_allocated is None:
+            message = f"Nothing says whether {name} is allocated: it is taken to be, so that changes are pending until it is rebuilt. Add D XCF,STR,STRNAME={name}."
+            yield finding("RUNNING_STATE_UNKNOWN", message, structure=each.result.name)
+        if running.knows_structures and _ends_duplexing(each):
+            chosen = "" if "duplex" in each.result.definition.model_fields_set else " by default"
+            message = (
+                f"{name} is duplexed or to be duplexed today, and the plan says DISABLED{chosen}: its second instance is given up when "
+                "the policy becomes active."
+            )
+            yield finding(
+                "DUPLEXING_ENDS",
+                message,
+                field=f"{each.result.pointer}/duplex",
+                structure=each.result.name,
+            )
+        if today is not None and today.is_pending:
+            message = (
+                f"A policy change of {name} is pending already: it would take effect with the same rebuild."
+            )
+            yield finding("RUNNING_CHANGE_PENDING", message, structure=each.result.name)
+    if any(step.command.startswith("SETXCF START,REBUILD,STRNAME") for step in steps):
+        message = (
+            "A rebuild takes the new SIZE and INITSIZE only if all connectors allow alter. MQ's structures can be altered, by IBM's "
+            "own procedure; D XCF,STR,STRNAME=,CONNM=ALL shows it of each connection."
+        )
+        yield finding("REBUILD_NEEDS_ALTER", message)
+    for step in steps:
+        if step.takes_effect == _OUTAGE:
+            yield finding("CHANGE_NEEDS_OUTAGE", f"{step.command}: {step.why}", structure=step.structure)
+    yield from _not_in_plan(result, running)
+
+
+def _not_in_plan(result: PlanResult, running: Running) -> Iterator[Finding]:
+    qsg = names.cfrm_structure_name(qsg_name=result.document.qsg, cfstruct_name="")
+    ours = {structure.cfrm_name for structure in result.structures}
+    for name in running.structures:
+        rest = name.removeprefix(qsg)
+        if name.startswith(qsg) and name not in ours and rest[:1].isalpha():
+            yield finding("RUNNING_NOT_IN_PLAN", f"{name} runs and is not in the plan: it stays as it is.")
+    applications = {structure.name for structure in result.structures}
+    for name in running.cfstructs:
+        if name not in applications:
+            yield finding(
+                "RUNNING_NOT_IN_PLAN", f"CFSTRUCT({name}) is defined and not in the plan: it stays as it is."
+            )
+    planned_queues = {queue.name for structure in result.document.structures for queue in structure.queues}
+    left = [
+        name
+        for name, each in running.queues.items()
+        if name not in planned_queues and each.attributes.get("CFSTRUCT") in applications
+    ]
+    if left:
+        more = f" and {len(left) - 1} more queues" if len(left) > 1 else ""
+        verb = "lie" if more else "lies"
+        yield finding(
+            "RUNNING_NOT_IN_PLAN",
+            f"{left[0]}{more} {verb} on structures of the plan and {'are' if more else 'is'} not in it: what they hold is not in its need.",
+        )
+    count = len(running.queue_managers)
+    if count and count != result.document.queue_manager_count:
+        message = f"DISPLAY GROUP lists {count} queue managers ({', '.join(running.queue_managers)}), the plan has {result.document.queue_manager_count}."
+        yield finding("RUNNING_NOT_IN_PLAN", message, field="/queue_managers")
+
+
+# ---- as text -------------------------------------------------------------------------------------------------
+
+
+_WIDTH: Final = 79
+_MQSC_WIDTH: Final = 71
+
+
+def commands_text(comparison: Comparison) -> str:
+    """The commands in their order, each below a remark that says when it takes effect and why."""
+    lines = _remark(
+        f"From what runs to the plan of queue-sharing group {comparison.qsg}. Lines that begin with an asterisk are remarks. One command at "
+        "a time: look at its answer before the next."
+    )
+    if comparison.is_same:
+        lines += _remark("Nothing to do: what was given is as planned.")
+    for step in comparison.steps:
+        lines += ["*", *_remark(f"{step.number}. {step.takes_effect.upper()}. {step.why}")]
+        if step.kind == "policy":
+            lines += _remark(step.command)
+        else:
+            lines += _continued(step.command) if step.kind == "mqsc" else [step.command]
+    return "\n".join(lines) + "\n"
+
+
+def _remark(text: str) -> list[str]:
+    return [
+        f"* {line}"
+        for line in textwrap.wrap(text, _WIDTH - 2, break_long_words=False, break_on_hyphens=False)
+    ]
+
+
+def _continued(command: str) -> list[str]:
+    """MQSC in lines of at most 72 columns, continued with +."""
+    lines = textwrap.wrap(
+        command, _MQSC_WIDTH - 2, subsequent_indent=" " * 7, break_long_words=False, break_on_hyphens=False
+    )
+    return [*(f"{line} +" for line in lines[:-1]), lines[-1]]

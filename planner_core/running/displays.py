@@ -1,0 +1,76 @@
+"""Check what displays say of structures: sizes, thresholds and limits, with their lines; and what could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner_core import names
+from planner_core.findings import finding
+from planner_core.limits import limit
+from planner_core.mqsc.commands import without_commands
+from planner_core.mqsc.displays import CfStatus, CfStruct, read_mq
+from planner_core.running.line_findings import LineFinding
+from planner_core.units import format_size
+from planner_core.xcf.displays import StructureDisplay, read_xcf
+
+
+def _at(code: str, message: str, line: int, name: str | None = None) -> LineFinding:
+    return LineFinding(finding(code, message, structure=name), line)
+
+
+def lint_displays(text: str, *, queue_managers: int | None = None) -> tuple[list[LineFinding], int]:
+    """Findings on the displays of a text, and how many structures they show."""
+    text = without_commands(text)
+    xcf, mq = read_xcf(text), read_mq(text)
+    found: list[LineFinding] = []
+    count = len(xcf.structures) + len(mq.structures) + len(mq.statuses)
+    if not count:
+        return found, 0
+    found += [_at("RUNNING_TEXT_UNREAD", each.message, each.line) for each in (*xcf.problems, *mq.problems)]
+    for display in xcf.structures:
+        found += _structure(display)
+    for status in mq.statuses:
+        found += _status(status, queue_managers)
+    for structure in mq.structures:
+        found += _cfstruct(structure)
+    return found, count
+
+
+def _structure(shown: StructureDisplay) -> Iterator[LineFinding]:
+    size, initsize, name = shown.policy_size_bytes, shown.policy_initsize_bytes, shown.name
+    if size is not None and initsize is not None and size > limit("initsize_to_size_factor") * initsize:
+        message = (
+            f"SIZE {format_size(size)} of {name} is more than twice INITSIZE {format_size(initsize)}: the health check "
+            "XCF_CF_STR_POLICYSIZE raises IXCH0255E, because controls for SIZE are carved out of INITSIZE."
+        )
+        yield _at("SIZE_OVER_TWICE_INITSIZE", message, shown.line, name)
+    if shown.full_threshold_percent == 0:
+        message = f"FULLTHRESHOLD(0) switches structure full monitoring off for {name}: no IXC585E, and no automatic alter."
+        yield _at("FULLTHRESHOLD_ZERO", message, shown.line, name)
+    if shown.allow_auto_alter and not shown.policy_minsize_bytes:
+        message = (
+            f"ALLOWAUTOALT(YES) lets the system shrink {name} when the coupling facility is short of storage: set MINSIZE to keep "
+            "what it needs."
+        )
+        yield _at("AUTO_ALTER_MAY_SHRINK", message, shown.line, name)
+    if len(shown.preflist) == 1:
+        message = f"PREFLIST of {name} names {shown.preflist[0]} only: when it is lost, the structure has nowhere to go."
+        yield _at("PREFLIST_SINGLE_CF", message, shown.line, name)
+
+
+def _status(shown: CfStatus, queue_managers: int | None) -> Iterator[LineFinding]:
+    if shown.name != names.ADMIN_STRUCTURE or shown.entries_max is None or queue_managers is None:
+        return
+    needed = limit("admin_entries_per_queue_manager") * queue_managers
+    if shown.entries_max < needed:
+        message = f"CSQ_ADMIN has ENTSMAX({shown.entries_max}), but {queue_managers} queue managers need {needed} list entries: enlarge it."
+        yield _at("ADMIN_ENTSMAX_TOO_LOW", message, shown.line, shown.name)
+
+
+def _cfstruct(shown: CfStruct) -> Iterator[LineFinding]:
+    if shown.recover and shown.cflevel is not None and shown.cflevel < limit("cflevel_recover"):
+        message = f"{shown.name} has CFLEVEL({shown.cflevel}): RECOVER(YES) needs CFLEVEL(3) or higher."
+        yield _at("RECOVER_NEEDS_CFLEVEL_3", message, shown.line, shown.name)
+    if shown.offload == "DB2":
+        message = f"{shown.name} offloads to Db2. IBM supports OFFLOAD(DB2) primarily for migration; SMDS performs better."
+        yield _at("OFFLOAD_DB2", message, shown.line, shown.name)

@@ -1,0 +1,137 @@
+"""What the commands of a comparison do: the state of a group before, the state after each of them.
+
+A state is what z/OS and MQ hold: the policy in the couple data set, the active policy, what an allocated structure was
+allocated with, and MQ's objects. The rules, each with its source:
+
+- IXCMIAPU changes the administrative policy and not the active one (z/OS, Updating an existing CFRM couple data set).
+- SETXCF START,POLICY makes it active. ALLOWAUTOALT and FULLTHRESHOLD take effect at once (Updating the CFRM policy), as
+  DUPLEX does (Options for Initiating Duplexing Rebuild); what else changes for an allocated structure stays pending.
+- SETXCF START,REBUILD allocates the structure anew by the pending sizes, if all connectors allow alter (Use of the CFRM
+  policy in system-managed rebuild); MQ's do, since IBM documents SETXCF START,ALTER for its structures.
+- With DUPLEX(ENABLED) the system begins to duplex an allocated structure when the policy is active.
+- Both instances of a duplexed structure must be allocated under the new policy: duplexing is stopped first.
+- SETXCF START,ALTER changes the size of the instance, up to the SIZE that it was allocated with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from planner_core.mqsc.commands import read_commands
+from planner_core.running.policy import Setting
+from planner_core.units import KIB
+
+AT_ONCE: Final = frozenset({"ALLOWAUTOALT", "FULLTHRESHOLD", "DUPLEX"})
+"""Keywords whose change does not wait for a rebuild."""
+
+
+@dataclass(frozen=True, slots=True)
+class StructureState:
+    """One structure: in the couple data set, in the active policy, and as it is allocated."""
+
+    policy: Mapping[str, Setting]
+    active: Mapping[str, Setting]
+    allocated_with: Mapping[str, Setting] | None = None
+    """None: it is not allocated."""
+    size_bytes: int | None = None
+    is_duplexed: bool = False
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """Keywords whose change waits for a rebuild."""
+        if self.allocated_with is None:
+            return ()
+        return tuple(key for key, value in self.active.items() if self.allocated_with.get(key) != value)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A group: its structures by CFRM name, its CFSTRUCT objects and shared queues by name."""
+
+    structures: Mapping[str, StructureState] = field(default_factory=dict)
+    cfstructs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    queues: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+_SETXCF = re.compile(
+    r"SETXCF (?P<verb>START|STOP),(?P<what>POLICY|ALTER|REBUILD)(?P<duplex>,DUPLEX)?(?:,(?P<rest>.*))?"
+)
+
+
+def apply(state: State, command: str, *, merged: Mapping[str, Mapping[str, Setting]]) -> State:
+    """The state after a command.
+
+    Args:
+        state: Before it.
+        command: As a comparison writes it: IXCMIAPU, a SETXCF command, or MQSC.
+        merged: What the merged policy says of each structure; IXCMIAPU puts it into the couple data set.
+    """
+    if command.startswith("IXCMIAPU"):
+        return replace(state, structures=_with_policy(state, merged))
+    setxcf = _SETXCF.fullmatch(command)
+    if setxcf is None:
+        return _mqsc(state, command)
+    operands = dict(part.split("=", 1) for part in (setxcf["rest"] or "").split(",") if "=" in part)
+    structures = dict(state.structures)
+    if setxcf["what"] == "POLICY":
+        for name, each in structures.items():
+            structures[name] = _activated(each)
+        return replace(state, structures=structures)
+    name = operands["STRNAME"]
+    structures[name] = _changed(structures[name], setxcf, operands)
+    return replace(state, structures=structures)
+
+
+def _with_policy(state: State, merged: Mapping[str, Mapping[str, Setting]]) -> dict[str, StructureState]:
+    structures = dict(state.structures)
+    for name, says in merged.items():
+        known = structures.get(name, StructureState({}, {}))
+        structures[name] = replace(known, policy=says)
+    return structures
+
+
+def _activated(each: StructureState) -> StructureState:
+    allocated = each.allocated_with
+    if allocated is not None:
+        allocated = {**allocated, **{key: value for key, value in each.policy.items() if key in AT_ONCE}}
+    duplex = each.policy.get("DUPLEX")
+    starts = duplex == "ENABLED" and allocated is not None
+    duplexed = starts or (each.is_duplexed and duplex != "DISABLED")
+    return replace(each, active=each.policy, allocated_with=allocated, is_duplexed=duplexed)
+
+
+def _changed(each: StructureState, command: re.Match[str], operands: Mapping[str, str]) -> StructureState:
+    if each.allocated_with is None:
+        return each
+    if command["what"] == "ALTER":
+        most = each.allocated_with.get("SIZE")
+        wanted = int(operands["SIZE"].removesuffix("K")) * KIB
+        return replace(each, size_bytes=min(wanted, most) if isinstance(most, int) else wanted)
+    if command["duplex"]:
+        return replace(each, is_duplexed=command["verb"] == "START")
+    if each.is_duplexed:
+        return each  # a duplexed structure is not rebuilt as it stands
+    initsize = each.active.get("INITSIZE")
+    size = initsize if isinstance(initsize, int) else each.size_bytes
+    return replace(each, allocated_with=each.active, size_bytes=size)
+
+
+def _mqsc(state: State, command: str) -> State:
+    for read in read_commands(command).commands:
+        given = {key: each.value for key, each in read.attributes.items() if each.value is not None}
+        objects = dict(state.cfstructs if read.kind == "CFSTRUCT" else state.queues)
+        objects[read.name] = {**objects.get(read.name, {}), **given}
+        state = (
+            replace(state, cfstructs=objects) if read.kind == "CFSTRUCT" else replace(state, queues=objects)
+        )
+    return state
+
+
+def after_all(state: State, commands: Iterable[str], *, merged: Mapping[str, Mapping[str, Setting]]) -> State:
+    """The state after all commands, in their order."""
+    for command in commands:
+        state = apply(state, command, merged=merged)
+    return state

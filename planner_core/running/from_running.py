@@ -1,0 +1,236 @@
+"""A plan document made from what runs: what displays and definitions say, and nothing that they do not say.
+
+No display tells how large messages are or what backlog must be held. Queues come along only where a size is given for
+all of them, with MAXDEPTH as their backlog where it limits them; the rest is told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from planner_core import names
+from planner_core.document import PlanDocument, read_object
+from planner_core.errors import NameSyntax, PlannerError
+from planner_core.findings import finding
+from planner_core.limits import limit
+from planner_core.running.line_findings import LineFinding
+from planner_core.running.policy import Setting
+from planner_core.running.state import MqObject, Running, RunningStructure, plain
+from planner_core.units import KIB, format_size
+
+_ADMIN = re.compile(rf"(?P<qsg>[A-Z][A-Z0-9$#@]{{3}}){names.ADMIN_STRUCTURE}")
+_PAD: Final = "@"
+_NO_LIMIT: Final = limit("largest_maxdepth")
+"""MAXDEPTH of a queue that nothing was said of."""
+_DEFAULT_LEVEL: Final = 25
+_RULES: Final = (1, 2, 3)
+
+
+class NoGroup(PlannerError):
+    """What was given does not say which group the plan is for; the sentence says what to add."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadePlan:
+    """A plan document as an object for JSON or YAML, read once, and what to know about it."""
+
+    document: dict[str, Any]
+    plan: PlanDocument
+    findings: tuple[LineFinding, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {"document": self.document, "findings": [each.as_json() for each in self.findings]}
+
+
+def plan_from(
+    running: Running,
+    *,
+    qsg: str | None = None,
+    queue_managers: int | None = None,
+    message_bytes: int | None = None,
+) -> MadePlan:
+    """Make a plan document from what runs.
+
+    Args:
+        running: What was read.
+        qsg: The group; None: that of the CSQ_ADMIN structure, where there is one and only one.
+        queue_managers: How many are defined to the group; None: those that DISPLAY GROUP lists.
+        message_bytes: Message size for all queues [bytes]; None: queues are left out.
+
+    Raises:
+        NoGroup: The group cannot be told.
+        DocumentInvalid: What runs cannot be written as a plan document.
+    """
+    group = qsg or _group(running)
+    prefix = names.cfrm_structure_name(qsg_name=group, cfstruct_name="")
+    told: list[LineFinding] = list(running.findings)
+
+    def tell(message: str, structure: str | None = None) -> None:
+        told.append(LineFinding(finding("RUNNING_FIGURES_TO_CHECK", message, structure=structure)))
+
+    document: dict[str, Any] = {"schema_version": 1, "qsg": group}
+    if running.queue_managers:
+        document["queue_managers"] = list(running.queue_managers)
+    else:
+        document["queue_managers"] = queue_managers or 1
+        if queue_managers is None:
+            tell(
+                "Nothing says how many queue managers the group has: 1 is written. Add DISPLAY GROUP, or correct it."
+            )
+    levels = [each.cfcc_level for each in running.facilities.values() if each.cfcc_level]
+    document["cfcc_level"] = max(levels, default=_DEFAULT_LEVEL)
+    if not levels:
+        tell(f"Nothing says the CFCC level: {_DEFAULT_LEVEL} is written. Add D CF, or correct it.")
+    if running.policy_name and _is(names.policy, running.policy_name):
+        document["policy"] = {"name": running.policy_name}
+    document["coupling_facilities"] = [_facility(each) for each in running.facilities.values()]
+    ours = {
+        name.removeprefix(prefix): each
+        for name, each in running.structures.items()
+        if name.startswith(prefix)
+    }
+    for key, name in (("admin", names.ADMIN_STRUCTURE), ("system", names.SYSTEM_STRUCTURE)):
+        if name in ours:
+            document[key] = _settings(ours[name])
+    if running.admin_entsmax:
+        document.setdefault("admin", {})["entsmax"] = running.admin_entsmax
+    if names.SYSTEM_STRUCTURE not in ours and running.knows_structures:
+        document["system"] = {"include": False, "shared_channels": 0, "group_ur_messages": 0}
+    applications = dict.fromkeys([*(name for name in ours if _is(names.cfstruct, name)), *running.cfstructs])
+    structures: list[dict[str, Any]] = []
+    for name in applications:
+        if not _is(names.cfstruct, name):
+            continue
+        made: dict[str, Any] = {"name": name}
+        if name in ours:
+            made |= _settings(ours[name])
+        else:
+            tell(f"No policy and no display of {prefix}{name} was given: its sizes are computed.", name)
+        made |= _object(running.cfstructs.get(name))
+        made["queues"] = list(_queues(name, running, message_bytes, tell))
+        structures.append(made)
+    document["structures"] = structures
+    return MadePlan(document, read_object(document), tuple(dict.fromkeys(told)))
+
+
+def _is(check: Any, name: str) -> bool:  # noqa: ANN401 - one of the checks of names
+    try:
+        check(name)
+    except NameSyntax:
+        return False
+    return True
+
+
+def _group(running: Running) -> str:
+    groups = [match["qsg"].rstrip(_PAD) for name in running.structures if (match := _ADMIN.fullmatch(name))]
+    if len(groups) == 1:
+        return groups[0]
+    if groups:
+        msg = f"Structures of {len(groups)} groups run ({', '.join(groups)}): say which one the plan is for."
+    else:
+        msg = "No structure ends in CSQ_ADMIN, so the group's name cannot be told: name it."
+    raise NoGroup(msg)
+
+
+def _facility(each: Any) -> dict[str, Any]:  # noqa: ANN401 - FacilityDisplay, field by field
+    said = {
+        "name": each.name,
+        "size": format_size(each.size_bytes) if each.size_bytes else None,
+        "cfcc_level": each.cfcc_level,
+        "site": each.site,
+        "volatile": each.is_volatile,
+        "type": each.type,
+        "mfg": each.mfg,
+        "plant": each.plant,
+        "sequence": each.sequence,
+        "partition": each.partition,
+        "cpcid": each.cpcid,
+    }
+    return {key: value for key, value in said.items() if value is not None}
+
+
+def _settings(each: RunningStructure) -> dict[str, Any]:
+    """Sizes and placement, each as it is, so that the plan changes nothing that nobody asks it to."""
+    settings: Mapping[str, Setting] = each.settings or {}
+    found: dict[str, Any] = {}
+    for keyword, key in (("INITSIZE", "initsize"), ("SIZE", "size"), ("MINSIZE", "minsize")):
+        value = settings.get(keyword)
+        if isinstance(value, int) and value:
+            found[key] = format_size(value)
+    for keyword, key in (
+        ("FULLTHRESHOLD", "full_threshold"),
+        ("ALLOWAUTOALT", "allow_auto_alter"),
+        ("DUPLEX", "duplex"),
+    ):
+        if settings.get(keyword) is not None:
+            found[key] = settings[keyword]
+    for keyword, key in (("PREFLIST", "preflist"), ("EXCLLIST", "exclist")):
+        value = settings.get(keyword)
+        if isinstance(value, tuple) and value:
+            found[key] = list(value)
+    return found
+
+
+def _object(known: MqObject | None) -> dict[str, Any]:
+    """What CFSTRUCT says."""
+    if known is None:
+        return {}
+    given = known.attributes
+    found: dict[str, Any] = {}
+    level = plain("CFLEVEL", given.get("CFLEVEL"))
+    if isinstance(level, int):
+        found["cflevel"] = level
+    if given.get("RECOVER") in {"YES", "NO"}:
+        found["recover"] = given["RECOVER"] == "YES"
+    offload: dict[str, Any] = {}
+    if given.get("OFFLOAD") in {"SMDS", "DB2"}:
+        offload["to"] = given["OFFLOAD"]
+    rules = list(_rules(given))
+    if len(rules) == len(_RULES):
+        offload["rules"] = [rule for rule in rules if rule["size_over"] != "64K"]
+    for keyword, key in (("DSGROUP", "dsgroup"), ("DSBLOCK", "dsblock")):
+        if given.get(keyword, "").strip():
+            offload[key] = given[keyword].strip()
+    buffers = plain("DSBUFS", given.get("DSBUFS"))
+    if isinstance(buffers, int):
+        offload["dsbufs"] = buffers
+    if offload:
+        found["offload"] = offload
+    return found
+
+
+def _rules(given: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    for number in _RULES:
+        over, size = (
+            plain("", given.get(f"OFFLD{number}TH")),
+            plain(f"OFFLD{number}SZ", given.get(f"OFFLD{number}SZ")),
+        )
+        if isinstance(over, int) and isinstance(size, int):
+            yield {"usage_over": over, "size_over": f"{size // KIB}K"}
+
+
+def _queues(name: str, running: Running, message_bytes: int | None, tell: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401
+    ours = [each for each in running.queues.values() if each.attributes.get("CFSTRUCT", "").strip() == name]
+    left: list[str] = []
+    for each in ours:
+        depth = plain("MAXDEPTH", each.attributes.get("MAXDEPTH"))
+        limits = isinstance(depth, int) and 0 < depth < _NO_LIMIT
+        if message_bytes is None or not limits or not _is(names.queue, each.name):
+            left.append(each.name)
+            continue
+        persistent = each.attributes.get("DEFPSIST", "NO") == "YES"
+        yield {"name": each.name, "message_bytes": message_bytes, "backlog": depth, "persistent": persistent}
+    if left:
+        why = (
+            "nothing says how large their messages are"
+            if message_bytes is None
+            else "MAXDEPTH does not limit them"
+        )
+        more = f" and {len(left) - 1} more queues" if len(left) > 1 else ""
+        tell(f"{left[0]}{more} of {name} left out: {why}. Add them with a size and a backlog.", name)
+    elif not ours:
+        tell(f"No queue of {name} was given: its need cannot be told.", name)

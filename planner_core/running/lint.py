@@ -1,0 +1,83 @@
+"""Check a text without a plan: a CFRM policy, MQSC definitions, displays; every finding with its line.
+
+Rules are those of the plan's own checks where they need no plan, and the syntax that IBM publishes. Ranges that are
+from memory are told as such. What needs a figure that only a plan has (a backlog, a CFCC level) is left out; a CFCC
+level and a number of queue managers may be given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from planner_core.findings import SEVERITIES, finding
+from planner_core.mqsc.commands import without_commands
+from planner_core.running.displays import lint_displays
+from planner_core.running.line_findings import LineFinding
+from planner_core.running.lint_mqsc import has_mqsc, lint_mqsc
+from planner_core.running.lint_policy import has_policy, lint_policy
+
+TextKind = Literal["policy", "mqsc", "display"]
+_RANKS: Final = {severity: rank for rank, severity in enumerate(SEVERITIES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Lint:
+    """What a text is, and what there is to say about it, in the order of its lines."""
+
+    kinds: tuple[TextKind, ...]
+    findings: tuple[LineFinding, ...]
+    structures: int
+    lines: int
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "kinds": list(self.kinds),
+            "lines": self.lines,
+            "structures": self.structures,
+            "findings": [each.as_json() for each in self.findings],
+        }
+
+
+def lint(text: str, *, cfcc_level: int | None = None, queue_managers: int | None = None) -> Lint:
+    """Check a text.
+
+    Args:
+        text: A policy, MQSC, displays, or several of them in one text.
+        cfcc_level: CFCC level of the coupling facilities; None where it is not known.
+        queue_managers: Queue managers defined to the group; None where it is not known.
+    """
+    kinds: list[TextKind] = []
+    found: list[LineFinding] = []
+    structures = 0
+    commands = has_mqsc(text)
+    shown, displayed = lint_displays(text, queue_managers=queue_managers)
+    if has_policy(text):
+        kinds.append("policy")
+        lines, count = lint_policy(
+            without_commands(text),
+            cfcc_level=cfcc_level,
+            queue_managers=queue_managers,
+            is_mixed=bool(displayed),
+        )
+        found += lines
+        structures += count
+    if commands:
+        kinds.append("mqsc")
+        lines, count = lint_mqsc(text)
+        found += lines
+        structures += count
+    if displayed:
+        kinds.append("display")
+        found += shown
+        structures += displayed
+    if not kinds:
+        message = (
+            "No policy statement, no DEFINE or ALTER of CFSTRUCT or QLOCAL and no display was found. Give the input of IXCMIAPU, "
+            "MQSC, or what D XCF,STR,STRNAME= or DISPLAY CFSTRUCT answered."
+        )
+        found.append(LineFinding(finding("NOTHING_TO_CHECK", message)))
+    unique = {(each.line, each.finding): each for each in found}
+    ordered = sorted(unique.values(), key=lambda each: (each.line or 0, _RANKS[each.finding.severity]))
+    return Lint(tuple(kinds), tuple(ordered), structures, text.count("\n") + (not text.endswith("\n")))

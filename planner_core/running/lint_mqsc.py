@@ -1,0 +1,283 @@
+"""Check MQSC that defines structures and shared queues, one command at a time and together."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Final
+
+from planner_core import names, tables
+from planner_core.cfrm.text import shown
+from planner_core.errors import NameSyntax, SizeSyntax
+from planner_core.findings import finding
+from planner_core.limits import limit
+from planner_core.mqsc.commands import Command, has_commands, read_commands
+from planner_core.running.line_findings import LineFinding
+from planner_core.units import KIB, MIB, kib_to_bytes, parse_size
+
+_CFSTRUCT: Final = (
+    "CFCONLOS", "CFLEVEL", "DESCR", "LIKE", "RECOVER", "RECAUTO", "NOREPLACE", "REPLACE", "OFFLOAD", "OFFLD1SZ",
+    "OFFLD1TH", "OFFLD2SZ", "OFFLD2TH", "OFFLD3SZ", "OFFLD3TH", "DSGROUP", "DSBLOCK", "DSBUFS", "DSEXPAND", "CMDSCOPE",
+)  # fmt: skip
+"""Of DEFINE CFSTRUCT, in its order. The attributes of QLOCAL are many and differ by release: they are not checked."""
+_WORDS: Final[Mapping[str, Sequence[str]]] = {
+    "RECOVER": ("YES", "NO"),
+    "RECAUTO": ("YES", "NO"),
+    "OFFLOAD": ("SMDS", "DB2"),
+    "CFCONLOS": ("ASQMGR", "TERMINATE", "TOLERATE"),
+    "DSEXPAND": ("YES", "NO"),
+    "DEFPSIST": ("YES", "NO"),
+    "QSGDISP": ("QMGR", "COPY", "GROUP", "SHARED"),
+}
+_NEEDS_5: Final = re.compile(r"OFFLOAD|OFFLD[123](?:SZ|TH)|DS(?:GROUP|BLOCK|BUFS|EXPAND)|CFCONLOS|RECAUTO")
+_WHOLE = re.compile(r"[0-9]{1,9}", re.ASCII)
+_RULES: Final = (1, 2, 3)
+_ALL_PERCENT: Final = 100
+_LARGEST_CFLEVEL: Final = 5
+_DEFAULT_CFLEVEL: Final = 3
+has_mqsc = has_commands
+
+
+def _at(code: str, message: str, line: int, name: str | None = None) -> LineFinding:
+    return LineFinding(finding(code, message, structure=name), line)
+
+
+def lint_mqsc(text: str) -> tuple[list[LineFinding], int]:
+    """Findings on the commands of a text, and how many structures they define."""
+    read = read_commands(text)
+    found = [_at("MQSC_NOT_UNDERSTOOD", problem.message, problem.line) for problem in read.problems]
+    structures = [command for command in read.commands if command.kind == "CFSTRUCT"]
+    queues = [command for command in read.commands if command.kind == "QLOCAL"]
+    for command in read.commands:
+        for key, line in command.twice:
+            message = f"{key} stands twice in {command.verb} {command.kind}({shown(command.name)})."
+            found.append(_at("MQSC_ATTRIBUTE_TWICE", message, line))
+    for command in structures:
+        found += _structure(command)
+    for command in queues:
+        found += _queue(command)
+    found += _together(structures, queues)
+    return found, len(structures)
+
+
+def _words(command: Command) -> Iterator[LineFinding]:
+    for key, allowed in _WORDS.items():
+        value = command.value(key)
+        if value is not None and value not in allowed:
+            message = f"{key}({shown(value)}) of {shown(command.name)} is none of {', '.join(allowed)}."
+            yield _at("MQSC_VALUE_INVALID", message, command.line_of(key))
+
+
+def _structure(command: Command) -> Iterator[LineFinding]:
+    name = command.name
+    try:
+        names.cfstruct(name)
+    except NameSyntax as error:
+        yield _at("MQSC_VALUE_INVALID", f"CFSTRUCT({shown(name)}): {error}", command.line)
+    for key, attribute in command.attributes.items():
+        if key not in _CFSTRUCT:
+            near = get_close_matches(key, _CFSTRUCT, n=1)
+            hint = f" {near[0]} is meant?" if near else ""
+            message = f"CFSTRUCT has no attribute {shown(key)}.{hint}"
+            yield _at("MQSC_ATTRIBUTE_UNKNOWN", message, attribute.line, _named(name))
+    yield from _words(command)
+    yield from _numbers(command)
+    yield from _levels(command)
+    yield from _offload(command)
+
+
+def _named(name: str) -> str | None:
+    """The name, where it may stand as the structure of a finding."""
+    try:
+        return names.cfstruct(name)
+    except NameSyntax:
+        return None
+
+
+def _number(command: Command, key: str) -> int | None:
+    value = command.value(key)
+    return int(value) if value is not None and _WHOLE.fullmatch(value) else None
+
+
+def _numbers(command: Command) -> Iterator[LineFinding]:
+    buffers = tables.constants("smds")
+    ranges = {
+        "CFLEVEL": (1, _LARGEST_CFLEVEL),
+        "DSBUFS": (buffers["lowest_dsbufs"].value, buffers["highest_dsbufs"].value),
+        **{f"OFFLD{rule}TH": (0, _ALL_PERCENT) for rule in _RULES},
+    }
+    name = shown(command.name)
+    for key, (lowest, highest) in ranges.items():
+        value = command.value(key)
+        if value is None:
+            continue
+        number = _number(command, key)
+        if number is None or not lowest <= number <= highest:
+            message = f"{key}({shown(value)}) of {name} is no whole number from {lowest} to {highest}."
+            yield _at("MQSC_VALUE_INVALID", message, command.line_of(key), _named(command.name))
+    for rule in _RULES:
+        key = f"OFFLD{rule}SZ"
+        value = command.value(key)
+        if value is not None and _rule_size(value) is None:
+            message = f"{key}({shown(value)}) of {name} is no size from 0K to 64K."
+            yield _at("MQSC_VALUE_INVALID", message, command.line_of(key), _named(command.name))
+    block = command.value("DSBLOCK")
+    if block is not None and not _is_block(block):
+        message = f"DSBLOCK({shown(block)}) of {name} is none of 8K, 16K, 32K, 64K, 128K, 256K, 512K, 1M."
+        yield _at("MQSC_VALUE_INVALID", message, command.line_of("DSBLOCK"), _named(command.name))
+
+
+def _rule_size(value: str) -> int | None:
+    try:
+        size = parse_size(value, default_unit=None)
+    except SizeSyntax:
+        return None
+    return size if size <= 64 * KIB and not size % KIB else None
+
+
+def _is_block(value: str) -> bool:
+    try:
+        size = parse_size(value, default_unit=None)
+    except SizeSyntax:
+        return False
+    return 8 * KIB <= size <= MIB and not size & (size - 1)
+
+
+def _levels(command: Command) -> Iterator[LineFinding]:
+    """What needs a CFLEVEL; an ALTER without one changes a structure whose level is not known here."""
+    name = shown(command.name)
+    level = _number(command, "CFLEVEL")
+    if level is None:
+        if command.verb == "ALTER" or command.value("CFLEVEL") is not None or "LIKE" in command.attributes:
+            return
+        level = _DEFAULT_CFLEVEL
+    given = f"CFLEVEL({level}){'' if 'CFLEVEL' in command.attributes else ', the default'}"
+    if command.value("RECOVER") == "YES" and level < limit("cflevel_recover"):
+        message = f"{name} has {given}: RECOVER(YES) needs CFLEVEL(3) or higher."
+        yield _at("RECOVER_NEEDS_CFLEVEL_3", message, command.line_of("RECOVER"), _named(command.name))
+    five = [key for key in command.attributes if _NEEDS_5.fullmatch(key)]
+    if five and level < limit("cflevel_offload"):
+        message = f"{name} has {given}: {', '.join(five)} need CFLEVEL(5)."
+        yield _at("OFFLOAD_NEEDS_CFLEVEL_5", message, command.line_of(five[0]), _named(command.name))
+
+
+def _offload(command: Command) -> Iterator[LineFinding]:
+    name, structure = shown(command.name), _named(command.name)
+    if command.value("OFFLOAD") == "DB2":
+        message = f"{name} offloads to Db2. IBM supports OFFLOAD(DB2) primarily for migration; SMDS performs better."
+        yield _at("OFFLOAD_DB2", message, command.line_of("OFFLOAD"), structure)
+    group = command.value("DSGROUP")
+    if group is not None and group.strip():
+        try:
+            names.dsgroup(group.upper())
+        except NameSyntax as error:
+            yield _at(
+                "MQSC_VALUE_INVALID", f"DSGROUP of {name}: {error}", command.line_of("DSGROUP"), structure
+            )
+    elif (
+        command.verb == "DEFINE"
+        and _number(command, "CFLEVEL") == _LARGEST_CFLEVEL
+        and command.value("OFFLOAD") != "DB2"
+    ):
+        message = f"{name} offloads to SMDS but names no DSGROUP: DEFINE CFSTRUCT needs it, such as DSGROUP('MQ.SMDS.*.{command.name[:8]}')."
+        yield _at("DSGROUP_MISSING", message, command.line, structure)
+    yield from _covered(command)
+
+
+def _covered(command: Command) -> Iterator[LineFinding]:
+    """Rules that never offload what another one does not offload before them; left-out ones have their defaults."""
+    if command.verb == "ALTER" or not any(key.startswith("OFFLD") for key in command.attributes):
+        return
+    defaults = tables.table("offload_defaults").records()
+    rules: list[tuple[int, int, int]] = []
+    for rule, default in zip(_RULES, defaults, strict=True):
+        over = _number(command, f"OFFLD{rule}TH")
+        text = command.value(f"OFFLD{rule}SZ")
+        default_kb = 64 if command.value("OFFLOAD") == "DB2" else int(default["size_over_kb"])
+        size = kib_to_bytes(default_kb) if text is None else _rule_size(text)
+        if command.value(f"OFFLD{rule}TH") is None:
+            over = int(default["usage_over_percent"])
+        if over is None or size is None:
+            return
+        if size < 64 * KIB:
+            rules.append((rule, over, size))
+    for rule, over, size in rules:
+        for other, its_over, its_size in rules:
+            covers = its_over <= over and its_size <= size and (its_over, its_size) != (over, size)
+            same_and_first = (its_over, its_size) == (over, size) and other < rule
+            if covers or same_and_first:
+                message = (
+                    f"Rule {rule} of {shown(command.name)}, over {over} % and {size // KIB}K, offloads nothing that rule {other}, over "
+                    f"{its_over} % and {its_size // KIB}K, does not offload."
+                )
+                key = f"OFFLD{rule}TH" if f"OFFLD{rule}TH" in command.attributes else f"OFFLD{rule}SZ"
+                yield _at("OFFLOAD_RULE_WITHOUT_EFFECT", message, command.line_of(key), _named(command.name))
+                break
+
+
+def _queue(command: Command) -> Iterator[LineFinding]:
+    try:
+        names.queue(command.name)
+    except NameSyntax as error:
+        yield _at("MQSC_VALUE_INVALID", f"QLOCAL({shown(command.name)}): {error}", command.line)
+    yield from _words(command)
+    structure = command.value("CFSTRUCT")
+    if structure is not None and structure.strip():
+        try:
+            if structure != names.SYSTEM_STRUCTURE:
+                names.cfstruct(structure)
+        except NameSyntax as error:
+            message = f"CFSTRUCT({shown(structure)}) of {shown(command.name)}: {error}"
+            yield _at("MQSC_VALUE_INVALID", message, command.line_of("CFSTRUCT"))
+    elif (
+        command.value("QSGDISP") == "SHARED" and command.verb == "DEFINE" and "LIKE" not in command.attributes
+    ):
+        message = (
+            f"{shown(command.name)} is shared but names no CFSTRUCT: a shared queue lies on a structure."
+        )
+        yield _at("SHARED_QUEUE_WITHOUT_CFSTRUCT", message, command.line_of("QSGDISP"))
+
+
+def _together(structures: Sequence[Command], queues: Sequence[Command]) -> Iterator[LineFinding]:
+    groups: dict[str, str] = {}
+    for command in structures:
+        group = (command.value("DSGROUP") or "").strip().upper()
+        if not group:
+            continue
+        if group in groups and groups[group] != command.name:
+            message = f"{shown(command.name)} and {shown(groups[group])} name the same DSGROUP {shown(group)}: each structure needs data sets of its own."
+            yield _at("DSGROUP_TWICE", message, command.line_of("DSGROUP"), _named(command.name))
+        groups.setdefault(group, command.name)
+    on_structure = Counter(queue.value("CFSTRUCT") for queue in queues if queue.verb == "DEFINE")
+    most, told = limit("queues_per_structure"), set[str]()
+    defined = {command.name: command for command in structures}
+    for queue in queues:
+        structure = (queue.value("CFSTRUCT") or "").strip()
+        if not structure or structure == names.SYSTEM_STRUCTURE:
+            continue
+        line = queue.line_of("CFSTRUCT")
+        if structure not in defined:
+            if defined and structure not in told:
+                message = f"{shown(queue.name)} lies on {shown(structure)}, which this text does not define: it must exist."
+                yield _at("CFSTRUCT_NOT_DEFINED_HERE", message, line, _named(structure))
+                told.add(structure)
+        elif queue.value("DEFPSIST") == "YES":
+            yield from _persistent(queue, defined[structure])
+    for on, count in on_structure.items():
+        if on and count > most:
+            line = next(q.line_of("CFSTRUCT") for q in queues if q.value("CFSTRUCT") == on)
+            message = f"{shown(on)} has {count} queues: a structure holds at most {most}."
+            yield _at("TOO_MANY_QUEUES", message, line, _named(on))
+
+
+def _persistent(queue: Command, structure: Command) -> Iterator[LineFinding]:
+    if structure.verb != "DEFINE" or "LIKE" in structure.attributes:
+        return
+    if (structure.value("RECOVER") or "NO") == "NO":
+        message = (
+            f"{shown(queue.name)} holds persistent messages by default, but {shown(structure.name)} has RECOVER(NO): puts of "
+            "persistent messages fail with reason 2048. Set RECOVER(YES)."
+        )
+        yield _at("PERSISTENT_NEEDS_RECOVER", message, queue.line_of("DEFPSIST"), _named(structure.name))

@@ -1,0 +1,497 @@
+"""Check CFRM policy statements, one by one, together, and by the groups of MQ that they are for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Final
+
+from planner_core import names
+from planner_core.admin_structure import admin_need
+from planner_core.cfrm.render import LAST_COLUMN
+from planner_core.cfrm.text import (
+    CF_KEYWORDS,
+    STRUCTURE_KEYWORDS,
+    Parameter,
+    PolicyText,
+    TextStatement,
+    read_policy_text,
+    shown,
+)
+from planner_core.errors import NameSyntax, OutOfRange, PlanRefused, SizeSyntax
+from planner_core.findings import finding
+from planner_core.limits import limit
+from planner_core.running.line_findings import LineFinding
+from planner_core.running.policy import Policy, policies, size_of, stated
+from planner_core.system_structure import system_sizes
+from planner_core.units import MIB, bytes_to_kib_ceil, format_size, parse_size
+
+DAMAGE: Final = {
+    "unexpected": "POLICY_TEXT_NOT_UNDERSTOOD",
+    "statement": "POLICY_STATEMENT_UNKNOWN",
+    "value": "POLICY_VALUE_MISSING",
+    "closed": "POLICY_PARENTHESIS_MISSING",
+    "inside": "POLICY_PARENTHESIS_MISSING",
+    "remark": "POLICY_REMARK_NOT_CLOSED",
+    "character": "POLICY_TEXT_NOT_UNDERSTOOD",
+    "twice": "POLICY_KEYWORD_TWICE",
+}
+"""The finding for each kind of damage."""
+_REQUIRED: Final[Mapping[str, Sequence[str]]] = {
+    "STRUCTURE": ("NAME", "SIZE", "PREFLIST"),
+    "CF": ("NAME", "TYPE", "MFG", "PLANT", "SEQUENCE", "PARTITION"),
+    "DEFINE POLICY": ("NAME",),
+    "DELETE POLICY": ("NAME",),
+    "DATA": ("TYPE",),
+}
+_KNOWN: Final[Mapping[str, Sequence[str]]] = {
+    "STRUCTURE": STRUCTURE_KEYWORDS,
+    "CF": CF_KEYWORDS,
+    "DEFINE POLICY": ("NAME", "REPLACE"),
+    "DELETE POLICY": ("NAME",),
+}
+"""DATA is left out: it has more keywords than those for CFRM policies."""
+_SIZES: Final = ("SIZE", "INITSIZE", "MINSIZE", "SCMMAXSIZE", "DUMPSPACE")
+_LISTS: Final = ("PREFLIST", "EXCLLIST")
+_WORDS: Final[Mapping[str, Sequence[str]]] = {
+    "ALLOWAUTOALT": ("NO", "YES"),
+    "ENFORCEORDER": ("NO", "YES"),
+    "ALLOWREALLOCATE": ("YES", "NO"),
+    "ENCRYPT": ("NO", "YES"),
+    "SITE": ("SITE1", "SITE2"),
+    "SIDE": ("0", "1"),
+}
+_DUPLEX: Final = ("DISABLED", "ALLOWED", "ENABLED")
+_DUPLEX_REMEMBERED: Final = frozenset(
+    {"ANYSITE", "CROSSSITE", "SAMESITE", "SAMESITEONLY", "SYNCONLY", "ASYNC", "ASYNCONLY"}
+)
+"""Options of DUPLEX, from memory of the manual."""
+_REMEMBERED: Final[Mapping[str, tuple[int, int]]] = {
+    "REBUILDPERCENT": (1, 100),
+    "RECPRTY": (1, 4),
+    "SUBNOTIFYDELAY": (0, limit("longest_notify_delay")),
+    "LISTNOTIFYDELAY": (0, limit("longest_notify_delay")),
+    "KEYRNOTIFYDELAY": (0, limit("longest_notify_delay")),
+}
+"""Ranges from memory of the manual."""
+_CODES: Final[Mapping[str, re.Pattern[str]]] = {
+    "TYPE": re.compile(r"[A-Z0-9]{6}"),
+    "MFG": re.compile(r"[A-Z0-9]{1,3}"),
+    "PLANT": re.compile(r"[A-Z0-9]{1,2}"),
+    "SEQUENCE": re.compile(r"[A-Z0-9]{12}"),
+    "PARTITION": re.compile(r"[0-9A-F]{1,2}"),
+    "CPCID": re.compile(r"[0-9A-F]{2}"),
+}
+_CODE_LENGTHS: Final = {
+    "TYPE": "6 characters A-Z 0-9", "MFG": "1 to 3 characters A-Z 0-9", "PLANT": "1 or 2 characters A-Z 0-9",
+    "SEQUENCE": "12 characters A-Z 0-9", "PARTITION": "1 or 2 hexadecimal digits", "CPCID": "2 hexadecimal digits",
+}  # fmt: skip
+_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
+_WHOLE_SIZE = re.compile(r"[0-9]{1,9}[KMGT]?", re.ASCII)
+_LOOKS_LIKE = re.compile(r"\b(?:STRUCTURE|CF)\s+NAME\s*\(|\bDEFINE\s+POLICY\b|\bINITSIZE\s*\(", re.IGNORECASE)
+_LETTERS = re.compile(r"[a-z]")
+_ALL_PERCENT: Final = 100
+
+
+def has_policy(text: str) -> bool:
+    """Whether a text has anything of a CFRM policy in it."""
+    return _LOOKS_LIKE.search(text) is not None
+
+
+def lint_policy(
+    text: str, *, cfcc_level: int | None, queue_managers: int | None, is_mixed: bool = False
+) -> tuple[list[LineFinding], int]:
+    """Findings on the policies of a text, and how many STRUCTURE statements it has.
+
+    `is_mixed` says that other things stand in the text as well, so that what is no statement is not damage.
+    """
+    read = read_policy_text(text)
+    found = [
+        LineFinding(finding(DAMAGE[each.kind], _sentence(each.message, each.word)), each.line)
+        for each in read.problems
+        if not (is_mixed and each.kind in {"unexpected", "character"})
+    ]
+    found += _records(read)
+    if any(each.verb == "DEFINE POLICY" for each in read.statements) and not any(
+        each.verb == "DATA" for each in read.statements
+    ):
+        line = next(each.line for each in read.statements if each.verb == "DEFINE POLICY")
+        message = "DEFINE POLICY is not preceded by DATA TYPE(CFRM), which tells IXCMIAPU what to update."
+        found.append(LineFinding(finding("POLICY_DATA_MISSING", message), line))
+    for statement in read.statements:
+        found += _keywords(statement)
+        found += _values(statement)
+    for policy in policies(read):
+        found += _together(policy)
+        for structure in policy.structures:
+            found += _structure(structure)
+        found += _groups(policy, cfcc_level=cfcc_level, queue_managers=queue_managers)
+    return found, sum(each.verb == "STRUCTURE" for each in read.statements)
+
+
+def sentence(message: str) -> str:
+    """A message with a capital letter."""
+    return message[0].upper() + message[1:]
+
+
+def _sentence(message: str, word: str) -> str:
+    near = get_close_matches(word, ("STRUCTURE", "DEFINE", "DELETE", "DATA", "CF"), n=1) if word else []
+    hint = f" {near[0]} is meant?" if near and "no such statement" in message else ""
+    return sentence(message) + hint
+
+
+def _at(code: str, message: str, line: int, name: str | None = None) -> LineFinding:
+    return LineFinding(finding(code, message, structure=name), line)
+
+
+def _name(statement: TextStatement) -> str:
+    """How a statement is called in a sentence."""
+    return f"{statement.verb} {shown(statement.one('NAME') or 'without a name')}"
+
+
+def _structure_name(statement: TextStatement) -> str | None:
+    return statement.one("NAME") if statement.verb == "STRUCTURE" else None
+
+
+# ---- records -----------------------------------------------------------------------------------------------
+
+
+def _records(read: PolicyText) -> Iterator[LineFinding]:
+    """Columns, remarks and letters."""
+    lower: int | None = None
+    beyond: dict[int, str] = {}
+    for piece in read.pieces:
+        if piece.kind == "remark":
+            if piece.column == 1:
+                message = "The remark begins in column 1: /* in columns 1 and 2 ends the input of a job's DD *. Indent it."
+                yield _at("POLICY_COLUMN_ONE_REMARK", message, piece.line)
+            inner = piece.text.find("/*", len("/*"))
+            if inner >= 0 and "\n" in piece.text[:inner]:
+                at = piece.line + piece.text.count("\n", 0, inner)
+                message = (
+                    f"The remark that begins here is closed only behind another /*, in line {at}: what stands between is no "
+                    "statement. Close it where it was meant to end."
+                )
+                yield _at("POLICY_REMARK_SWALLOWS", message, piece.line)
+        is_said = piece.kind in {"word", "open", "close", "comma"}
+        ends = piece.column + len(piece.text) - 1
+        if (is_said or (piece.kind == "remark" and "\n" not in piece.text)) and ends > LAST_COLUMN:
+            beyond.setdefault(piece.line, piece.text)
+        if is_said and lower is None and _LETTERS.search(piece.text):
+            lower = piece.line
+    for line, text in beyond.items():
+        message = f"{shown(text)!r} goes beyond column {LAST_COLUMN}: input of IXCMIAPU is safe in columns 2 to {LAST_COLUMN} only."
+        yield _at("POLICY_BEYOND_COLUMN_71", message, line)
+    if lower is not None:
+        message = "Statements are in lower case. They are read here as upper case; write them so before they are submitted."
+        yield _at("POLICY_LOWER_CASE", message, lower)
+
+
+# ---- one statement -----------------------------------------------------------------------------------------
+
+
+def _keywords(statement: TextStatement) -> Iterator[LineFinding]:
+    known = _KNOWN.get(statement.verb)
+    name = _structure_name(statement)
+    for parameter in statement.parameters:
+        if known is not None and parameter.keyword not in known:
+            near = get_close_matches(parameter.keyword, known, n=1)
+            hint = f" {near[0]} is meant?" if near else ""
+            message = f"{statement.verb} has no keyword {shown(parameter.keyword)}.{hint}"
+            yield _at("POLICY_KEYWORD_UNKNOWN", message, parameter.line, name)
+        elif not parameter.values:
+            yield _at(
+                "POLICY_VALUE_MISSING",
+                f"{parameter.keyword} of {_name(statement)} has no value.",
+                parameter.line,
+                name,
+            )
+    if statement.verb == "DATA" and (statement.one("TYPE") or "CFRM") != "CFRM":
+        return
+    missing = [keyword for keyword in _REQUIRED.get(statement.verb, ()) if statement.get(keyword) is None]
+    if missing:
+        message = f"{_name(statement)} needs {' and '.join(missing)}."
+        yield _at("POLICY_KEYWORD_MISSING", message, statement.line, name)
+
+
+def _values(statement: TextStatement) -> Iterator[LineFinding]:
+    name = _structure_name(statement)
+    for parameter in statement.parameters:
+        if not parameter.values:
+            continue
+        for code, message in _value(statement, parameter):
+            yield _at(
+                code,
+                f"{parameter.keyword}({shown(','.join(parameter.values))}) {message}",
+                parameter.line,
+                name,
+            )
+
+
+def _value(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str, str]]:
+    """What is wrong with the values of one keyword: code, and the rest of the sentence."""
+    keyword, values = parameter.keyword, parameter.values
+    invalid = "POLICY_VALUE_INVALID"
+    if keyword in _LISTS:
+        yield from _list(statement, parameter)
+        return
+    if keyword == "DUPLEX" and statement.verb == "STRUCTURE":
+        yield from _duplex(values)
+        return
+    if keyword in _SIZES:
+        try:
+            parse_size(" ".join(values))
+        except SizeSyntax:
+            yield invalid, "is no size: write a number and a unit K, M, G or T, such as 512M."
+            return
+        if not _WHOLE_SIZE.fullmatch("".join(values)):
+            yield (
+                invalid,
+                "is not written as a policy states sizes: a whole number of up to 9 digits and K, M, G or T.",
+            )
+        return
+    if len(values) > 1 and keyword in (*STRUCTURE_KEYWORDS, *CF_KEYWORDS):
+        yield invalid, f"has {len(values)} values: {keyword} takes one."
+        return
+    value = values[0]
+    if keyword == "NAME" and statement.verb in _NAME_RULES:
+        try:
+            _NAME_RULES[statement.verb](value)
+        except NameSyntax as error:
+            yield invalid, f"cannot be: {error}"
+    elif keyword in _WORDS and value not in _WORDS[keyword]:
+        yield invalid, f"is neither {' nor '.join(_WORDS[keyword])}."
+    elif keyword == "FULLTHRESHOLD" and not (_NUMBER.fullmatch(value) and int(value) <= _ALL_PERCENT):
+        yield invalid, "is no percentage from 0 to 100."
+    elif statement.verb == "CF" and keyword in _CODES and not _CODES[keyword].fullmatch(value):
+        yield invalid, f"is not right: {keyword} has {_CODE_LENGTHS[keyword]}."
+    elif keyword in _REMEMBERED:
+        lowest, highest = _REMEMBERED[keyword]
+        if not _NUMBER.fullmatch(value):
+            yield invalid, "is no whole number."
+        elif not lowest <= int(value) <= highest:
+            yield (
+                "POLICY_VALUE_UNUSUAL",
+                f"is outside {lowest} to {highest}, the range that is remembered here: look it up.",
+            )
+    elif keyword == "SCMALGORITHM" and value != "KEYPRIORITY1":
+        yield (
+            "POLICY_VALUE_UNUSUAL",
+            "is not KEYPRIORITY1, the only algorithm that is known here: look it up.",
+        )
+
+
+_NAME_RULES: Final[Mapping[str, Callable[[str], str]]] = {
+    "STRUCTURE": names.structure,
+    "CF": names.coupling_facility,
+    "DEFINE POLICY": names.policy,
+    "DELETE POLICY": names.policy,
+}
+
+
+def _list(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str, str]]:
+    values = parameter.values
+    check = names.coupling_facility if parameter.keyword == "PREFLIST" else names.structure
+    for value in values:
+        try:
+            check(value)
+        except NameSyntax as error:
+            yield "POLICY_VALUE_INVALID", f"has a name that cannot be: {error}"
+    most = limit("preflist_names")
+    if len(values) > most:
+        yield "POLICY_TOO_MANY_NAMES", f"has {len(values)} names: {parameter.keyword} takes {most} at most."
+    twice = sorted({value for value in values if values.count(value) > 1})
+    if twice:
+        yield "POLICY_NAME_LISTED_TWICE", f"names {', '.join(map(shown, twice))} more than once."
+    if parameter.keyword == "EXCLLIST" and statement.one("NAME") in values:
+        yield "POLICY_EXCLUDES_ITSELF", "names the structure itself."
+    if parameter.keyword == "PREFLIST" and len(values) == 1:
+        yield (
+            "PREFLIST_SINGLE_CF",
+            f"names one coupling facility: when it is lost, {shown(statement.one('NAME') or 'the structure')} has nowhere to go.",
+        )
+
+
+def _duplex(values: Sequence[str]) -> Iterator[tuple[str, str]]:
+    if values[0] not in _DUPLEX:
+        yield "POLICY_VALUE_INVALID", f"is none of {', '.join(_DUPLEX)}."
+        return
+    options = values[1:]
+    if options and values[0] == "DISABLED":
+        yield "POLICY_VALUE_INVALID", "has options, which DISABLED does not take."
+    unknown = [option for option in options if option not in _DUPLEX_REMEMBERED]
+    if unknown:
+        yield (
+            "POLICY_VALUE_UNUSUAL",
+            f"has the option {shown(unknown[0])}, which is not known here: look it up.",
+        )
+
+
+# ---- one structure -----------------------------------------------------------------------------------------
+
+
+def _structure(statement: TextStatement) -> Iterator[LineFinding]:
+    """Sizes and thresholds of one structure against one another and against the limits."""
+    name = statement.one("NAME") or ""
+    size, initsize, minsize = (size_of(statement.get(key)) for key in ("SIZE", "INITSIZE", "MINSIZE"))
+
+    def at(keyword: str) -> int:
+        parameter = statement.get(keyword)
+        return parameter.line if parameter else statement.line
+
+    largest = limit("largest_policy_size_mib") * MIB
+    for keyword, value in (("SIZE", size), ("INITSIZE", initsize), ("MINSIZE", minsize)):
+        if value is not None and value > largest:
+            message = f"{keyword} {format_size(value)} of {name} is above {format_size(largest)}, the most a policy can state."
+            yield _at("SIZE_ABOVE_MAXIMUM", message, at(keyword), name)
+    if size == 0:
+        yield _at("POLICY_VALUE_INVALID", f"SIZE of {name} is 0.", at("SIZE"), name)
+    if size is not None and initsize is not None:
+        if initsize > size:
+            message = f"INITSIZE {format_size(initsize)} of {name} is above SIZE {format_size(size)}."
+            yield _at("INITSIZE_ABOVE_SIZE", message, at("INITSIZE"), name)
+        elif size > limit("initsize_to_size_factor") * initsize:
+            message = (
+                f"SIZE {format_size(size)} of {name} is more than twice INITSIZE {format_size(initsize)}: the health check "
+                "XCF_CF_STR_POLICYSIZE raises IXCH0255E, because controls for SIZE are carved out of INITSIZE."
+            )
+            yield _at("SIZE_OVER_TWICE_INITSIZE", message, at("SIZE"), name)
+    first = initsize if initsize is not None else size
+    if minsize is not None and first is not None and minsize > first:
+        message = f"MINSIZE {format_size(minsize)} of {name} is above the initial size {format_size(first)}."
+        yield _at("MINSIZE_ABOVE_INITSIZE", message, at("MINSIZE"), name)
+    if stated(statement, "FULLTHRESHOLD") == 0:
+        message = f"FULLTHRESHOLD(0) switches structure full monitoring off for {name}: no IXC585E, and no automatic alter."
+        yield _at("FULLTHRESHOLD_ZERO", message, at("FULLTHRESHOLD"), name)
+    if stated(statement, "ALLOWAUTOALT") is True and not minsize:
+        message = (
+            f"ALLOWAUTOALT(YES) lets the system shrink {name} when the coupling facility is short of storage: set MINSIZE to keep "
+            "what it needs."
+        )
+        yield _at("AUTO_ALTER_MAY_SHRINK", message, at("ALLOWAUTOALT"), name)
+    alone = {"SCMALGORITHM", "SCMMAXSIZE"} - {parameter.keyword for parameter in statement.parameters}
+    if len(alone) == 1:
+        has = "SCMMAXSIZE" if "SCMALGORITHM" in alone else "SCMALGORITHM"
+        message = f"{name} has {has} without {alone.pop()}: storage-class memory needs both, as far as is remembered here."
+        yield _at("POLICY_SCM_INCOMPLETE", message, at(has), name)
+
+
+# ---- a whole policy ----------------------------------------------------------------------------------------
+
+
+def _together(policy: Policy) -> Iterator[LineFinding]:
+    """Names that stand twice, and coupling facilities that nothing defines."""
+    for kind in (policy.facilities, policy.structures):
+        seen: dict[str, int] = {}
+        for statement in kind:
+            name = statement.one("NAME")
+            if name is None:
+                continue
+            if name in seen:
+                message = f"{statement.verb} NAME({shown(name)}) stands in this policy already, in line {seen[name]}."
+                yield _at("POLICY_NAME_TWICE", message, statement.line, _structure_name(statement))
+            seen.setdefault(name, statement.line)
+    hardware: dict[tuple[str, ...], str] = {}
+    for statement in policy.facilities:
+        key = tuple(
+            statement.one(keyword) or "" for keyword in ("TYPE", "MFG", "PLANT", "SEQUENCE", "PARTITION")
+        )
+        key = (*key[:-1], key[-1].lstrip("0"))
+        name = statement.one("NAME") or ""
+        if all(key[:-1]) and key in hardware and hardware[key] != name:
+            message = (
+                f"{hardware[key]} and {name} have the same type, manufacturer, plant, sequence and partition: they are one "
+                "coupling facility, and its loss is the loss of both."
+            )
+            yield _at("SAME_CF_TWICE", message, statement.line)
+        hardware.setdefault(key, name)
+    defined = {statement.one("NAME") for statement in policy.facilities}
+    if not defined:
+        return
+    for statement in policy.structures:
+        parameter = statement.get("PREFLIST")
+        unknown = [value for value in parameter.values if value not in defined] if parameter else []
+        if parameter and unknown:
+            message = f"PREFLIST of {statement.one('NAME')} names {', '.join(map(shown, unknown))}, for which the policy has no CF statement."
+            yield _at("POLICY_CF_UNDEFINED", message, parameter.line, statement.one("NAME"))
+
+
+_ADMIN = re.compile(rf"(?P<qsg>[A-Z][A-Z0-9$#@]{{3}}){names.ADMIN_STRUCTURE}")
+_SYSTEM = re.compile(rf"(?P<qsg>[A-Z][A-Z0-9$#@]{{3}}){names.SYSTEM_STRUCTURE}")
+_APPLICATION = re.compile(r"(?P<qsg>[A-Z][A-Z0-9$#@]{3})(?P<name>[A-Z][A-Z0-9]{0,11})")
+
+
+def _groups(policy: Policy, *, cfcc_level: int | None, queue_managers: int | None) -> Iterator[LineFinding]:
+    """What MQ asks of the structures of each queue-sharing group that the names tell."""
+    by_name = {statement.one("NAME") or "": statement for statement in policy.structures}
+    admins = {match["qsg"]: by_name[name] for name in by_name if (match := _ADMIN.fullmatch(name))}
+    systems = {match["qsg"]: by_name[name] for name in by_name if (match := _SYSTEM.fullmatch(name))}
+    for group, statement in systems.items():
+        if group not in admins and policy.definition:
+            message = f"The policy has {group}{names.SYSTEM_STRUCTURE} but no {group}{names.ADMIN_STRUCTURE}: no queue manager of the group would start."
+            yield _at("ADMIN_STRUCTURE_MISSING", message, statement.line, statement.one("NAME"))
+        yield from _system_size(statement, cfcc_level)
+    for group, statement in admins.items():
+        others = [name for name in by_name if name.startswith(group) and _APPLICATION.fullmatch(name)]
+        most = limit("structures_per_group")
+        if len(others) + 1 > most:
+            message = f"{len(others) + 1} structures have names of group {group.rstrip('@')}: a queue-sharing group connects to at most {most}."
+            yield _at("TOO_MANY_STRUCTURES", message, statement.line, statement.one("NAME"))
+        if policy.definition and not others:
+            message = f"Group {group.rstrip('@')} has {statement.one('NAME')} and no other structure: it needs one for messages."
+            yield _at("TOO_FEW_STRUCTURES", message, statement.line, statement.one("NAME"))
+        yield from _admin_size(statement, cfcc_level, queue_managers)
+
+
+def _given(statement: TextStatement) -> tuple[int | None, int]:
+    """The initial size that a statement gives, and the line that says so."""
+    for keyword in ("INITSIZE", "SIZE"):
+        parameter = statement.get(keyword)
+        if parameter is not None:
+            return size_of(parameter), parameter.line
+    return None, statement.line
+
+
+_OLDEST_LEVEL: Final = 14
+"""Sizes only grow with the level: what is too small at that of Table 1 is too small everywhere."""
+
+
+def _admin_size(
+    statement: TextStatement, cfcc_level: int | None, queue_managers: int | None
+) -> Iterator[LineFinding]:
+    """CSQ_ADMIN against the published minimum; where level or number are not given, against the smallest there is."""
+    given, line = _given(statement)
+    if stated(statement, "ALLOWAUTOALT") is True:
+        given = size_of(statement.get("SIZE"))
+    managers, level = queue_managers or 1, cfcc_level or _OLDEST_LEVEL
+    try:
+        need = admin_need(queue_managers=managers, cfcc_level=level, entsmax=None)
+    except (OutOfRange, PlanRefused):
+        return
+    if given is not None and given < need.published_bytes:
+        named = f"{managers} queue manager{'s' if managers > 1 else ''} at CFCC level {level}"
+        message = (
+            f"{statement.one('NAME')} is given {format_size(given)}, below the {bytes_to_kib_ceil(need.published_bytes)}K that {named} "
+            "need: they would not start (CSQE022E, reason 00C53000)."
+        )
+        yield _at("ADMIN_BELOW_MINIMUM", message, line, statement.one("NAME"))
+
+
+def _system_size(statement: TextStatement, cfcc_level: int | None) -> Iterator[LineFinding]:
+    given, line = _given(statement)
+    if given is None or cfcc_level is None:
+        return
+    known = system_sizes(cfcc_level=cfcc_level)
+    if given < known.minimum_bytes:
+        message = (
+            f"{statement.one('NAME')} is given {format_size(given)}, below the {format_size(known.minimum_bytes)} that XCF demanded "
+            f"at CFCC level {cfcc_level}: the structure would not be allocated (IXL015I, INITSIZE MUST BE AT LEAST)."
+        )
+        yield _at("SYSTEM_STRUCTURE_BELOW_MINIMUM", message, line, statement.one("NAME"))
+    elif given < known.start_bytes and known.minimum_bytes:
+        message = (
+            f"{statement.one('NAME')} is given {format_size(given)}, below the {bytes_to_kib_ceil(known.start_bytes)}K that IBM "
+            f"advises at CFCC level {cfcc_level}."
+        )
+        yield _at("SYSTEM_STRUCTURE_BELOW_ADVICE", message, line, statement.one("NAME"))

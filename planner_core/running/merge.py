@@ -1,0 +1,579 @@
+"""A plan put into a whole policy: the values it changes are changed, everything else stays, to the byte.
+
+A value that says the same in another way (`512M` for `524288`, an absent keyword whose default is meant) is left as it
+is written. Values are changed between their parentheses; a keyword that is missing goes on a line of its own below the
+last one of its statement, a structure that is missing below the last one of the policy. A line that would grow beyond
+column 71 is broken, and sequence numbers stay in their columns.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from planner_core.cfrm.render import LAST_COLUMN, structure_lines
+from planner_core.cfrm.text import (
+    SEQUENCE_AT,
+    VERBS,
+    Parameter,
+    Piece,
+    PolicyText,
+    TextStatement,
+    has_sequence_number,
+    read_policy_text,
+    shown,
+)
+from planner_core.errors import SHOWN_PROBLEMS, PlannerError
+from planner_core.findings import Finding, finding
+from planner_core.outputs import render_output
+from planner_core.plan import PlanResult, StructureResult
+from planner_core.running.line_findings import LineFinding
+from planner_core.running.lint_policy import DAMAGE, lint_policy, sentence
+from planner_core.running.policy import (
+    LISTS,
+    Policy,
+    Setting,
+    field_of,
+    in_effect,
+    is_unstated,
+    planned_structures,
+    policies,
+    stated,
+    written,
+)
+
+Unstated = Literal["plan", "policy"]
+"""What holds for keywords that the document leaves to their defaults: the plan's default, or what the policy has."""
+LARGEST_POLICY_CHARACTERS: Final = 4_000_000
+"""Some 50 000 records; a policy of 2 048 structures with ten lines each has 20 000."""
+
+
+class MergeRefused(PlannerError):
+    """The plan cannot be put into this text; `line_findings` say why, with their lines."""
+
+    def __init__(self, message: str, line_findings: tuple[LineFinding, ...] = ()) -> None:
+        """Keep the findings; the sentence shows the first few."""
+        self.line_findings = line_findings
+        self.findings: tuple[Finding, ...] = tuple(each.finding for each in line_findings)
+        told = (f"Line {each.line}: {each.finding.message}" for each in line_findings[:SHOWN_PROBLEMS])
+        super().__init__(" ".join((message, *told)))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that was changed: the structure, the keyword, and what was and is written there.
+
+    `before` is None for what was not written, `keyword` empty for a statement that was added.
+    """
+
+    structure: str
+    keyword: str
+    before: str | None
+    after: str
+    line: int
+    """In the merged text (from 1)."""
+    from_default: bool = False
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "structure": self.structure,
+            "keyword": self.keyword or None,
+            "before": self.before,
+            "after": self.after,
+            "line": self.line,
+            "from_default": self.from_default,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The merged policy, what was changed in it, what to know about it, and the difference as text."""
+
+    text: str
+    changes: tuple[Change, ...]
+    findings: tuple[LineFinding, ...]
+    policy_name: str | None
+    difference: str
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "policy_name": self.policy_name,
+            "policy": self.text,
+            "changes": [change.as_json() for change in self.changes],
+            "difference": self.difference,
+            "findings": [each.as_json() for each in self.findings],
+        }
+
+
+def merge(
+    text: str, result: PlanResult, *, unstated: Unstated = "plan", policy_name: str | None = None
+) -> Merged:
+    """Put the structures of a plan into a policy.
+
+    Args:
+        text: The whole policy, a job around it or not.
+        result: The plan.
+        unstated: What holds for keywords that the document leaves to their defaults.
+        policy_name: Which policy, where the text has several; None: the one that the plan names.
+
+    Raises:
+        OutputRefused: The plan has errors.
+        MergeRefused: The text is no policy, or so damaged that a change might go wrong.
+    """
+    render_output("policy", result)  # refuses a plan with errors, as the fragment does
+    check_length(text)
+    read = read_policy_text(text)
+    policy = _chosen(read, result, policy_name)
+    _refuse_damage(read, policy, result)
+    editing = _Editing(text, read)
+    changes: list[_Wanted] = []
+    for structure, says in planned_structures(result):
+        found = policy.structure(structure.cfrm_name)
+        if not found:
+            editing.add_structure(policy, structure)
+            changes.append(_Wanted(structure.cfrm_name, "", None, "", None, from_default=False))
+            continue
+        changes += _change_structure(editing, read, found[0], structure, says, unstated)
+    merged = editing.text()
+    again = read_policy_text(merged)
+    there = next((each for each in policies(again) if each.name == policy.name), None)
+    by_name = {each.one("NAME"): each for each in there.structures} if there else {}
+    told = [_placed(each, again, by_name.get(each.structure)) for each in changes]
+    remarks = [each.remark for each in changes]
+    findings = tuple(dict.fromkeys(_findings(text, merged, read, policy, result, told, remarks)))
+    return Merged(merged, tuple(told), findings, policy.name, difference(text, merged))
+
+
+def check_length(text: str) -> None:
+    """Refuse a text that is longer than any policy.
+
+    Raises:
+        MergeRefused: It is.
+    """
+    if len(text) > LARGEST_POLICY_CHARACTERS:
+        msg = f"The text is longer than {LARGEST_POLICY_CHARACTERS} characters: give the policy alone."
+        raise MergeRefused(msg)
+
+
+def difference(before: str, after: str, *, old: str = "current policy", new: str = "merged policy") -> str:
+    """The difference of two texts, as `diff -u` writes it; empty where there is none."""
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), fromfile=old, tofile=new
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+def _chosen(read: PolicyText, result: PlanResult, policy_name: str | None) -> Policy:
+    found = [
+        policy for policy in policies(read) if policy.facilities or policy.structures or policy.definition
+    ]
+    if not found:
+        msg = "The text has no statement of a CFRM policy: give the input of IXCMIAPU, with its CF and STRUCTURE statements."
+        raise MergeRefused(msg)
+    if len(found) == 1:
+        only = found[0]
+        if policy_name and only.definition is not None and only.name != policy_name.upper():
+            msg = f"The text has no policy {shown(policy_name)}: it has {shown(only.name or 'one without a name')}."
+            raise MergeRefused(msg)
+        return only
+    name = policy_name or result.document.policy.name
+    named = [policy for policy in found if policy.name == name]
+    if len(named) == 1:
+        return named[0]
+    listed = ", ".join(policy.name or "one without a name" for policy in found)
+    wanted = f"none of them alone is {name}" if name else "the plan names none (policy, name)"
+    msg = f"The text has {len(found)} policies ({listed}), and {wanted}: say which one is meant."
+    raise MergeRefused(msg)
+
+
+_HARMLESS: Final = frozenset({"unexpected"})
+"""Page headings of a report and the like: passed over, and told."""
+
+
+def _refuse_damage(read: PolicyText, policy: Policy, result: PlanResult) -> None:
+    bad = [problem for problem in read.problems if problem.kind not in _HARMLESS]
+    found = [LineFinding(finding(DAMAGE[each.kind], sentence(each.message)), each.line) for each in bad]
+    for structure in result.structures:
+        same = policy.structure(structure.cfrm_name)
+        if len(same) > 1:
+            message = f"STRUCTURE NAME({structure.cfrm_name}) stands in this policy twice, first in line {same[0].line}."
+            found.append(
+                LineFinding(
+                    finding("POLICY_NAME_TWICE", message, structure=structure.cfrm_name), same[1].line
+                )
+            )
+    if found:
+        msg = "The policy is damaged, so nothing is merged into it."
+        raise MergeRefused(msg, tuple(found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A change before its place in the merged text is known."""
+
+    structure: str
+    keyword: str
+    before: str | None
+    after: str
+    remark: str | None
+    """The remark that stands behind the value that was changed."""
+    from_default: bool
+
+
+def _change_structure(
+    editing: _Editing,
+    read: PolicyText,
+    statement: TextStatement,
+    structure: StructureResult,
+    says: dict[str, Setting],
+    unstated: Unstated,
+) -> Iterator[_Wanted]:
+    now = {**in_effect(statement), "INITSIZE": says["SIZE"]}  # absent, it is the SIZE that is merged
+    for keyword, value in says.items():
+        parameter = statement.get(keyword)
+        has = stated(statement, keyword) if parameter else now[keyword]
+        left_open = is_unstated(structure, keyword)
+        if has == value or (left_open and unstated == "policy" and (parameter or keyword not in LISTS)):
+            continue
+        before = editing.values(parameter) if parameter else None
+        after = written(keyword, value, like=before or "")
+        remark = editing.remark_behind(parameter) if parameter else None
+        if parameter is None:
+            editing.add_keyword(statement, keyword, value)
+        elif isinstance(value, tuple):
+            editing.change_list(parameter, value)
+        else:
+            editing.change_value(parameter, after, keeps_rest=keyword == "DUPLEX")
+        yield _Wanted(
+            structure.cfrm_name,
+            keyword,
+            before,
+            after,
+            remark,
+            from_default=left_open,
+        )
+
+
+def _placed(wanted: _Wanted, again: PolicyText, statement: TextStatement | None) -> Change:
+    """The change with its line in the merged text."""
+    line, after = 1, wanted.after
+    if statement is not None:
+        parameter = statement.get(wanted.keyword) if wanted.keyword else None
+        line = parameter.line if parameter else statement.line
+        after = after or again.source_of(statement)
+    return Change(wanted.structure, wanted.keyword, wanted.before, after, line, wanted.from_default)
+
+
+def _findings(
+    before: str,
+    merged: str,
+    read: PolicyText,
+    policy: Policy,
+    result: PlanResult,
+    told: Sequence[Change],
+    remarks: Sequence[str | None],
+) -> Iterator[LineFinding]:
+    """What to know about the merged text: what was passed over, what defaults decided, what is wrong in it now."""
+    if policy.definition is None:
+        message = (
+            "The text has no DEFINE POLICY: it is a fragment. DEFINE POLICY with REPLACE(YES) replaces the whole policy, so "
+            "put these statements among all the others before they are submitted."
+        )
+        yield LineFinding(finding("MERGE_FRAGMENT", message))
+    for problem in read.problems:
+        message = f"{sentence(problem.message)} It stays where it is; IXCMIAPU will not take it."
+        yield LineFinding(finding("MERGE_TEXT_PASSED_OVER", message), problem.line)
+    fields = {structure.cfrm_name: structure for structure in result.structures}
+    for change, remark in zip(told, remarks, strict=True):
+        if change.from_default and change.keyword:
+            structure = fields[change.structure]
+            said = (
+                f"has {change.keyword}({change.before})"
+                if change.before
+                else f"says nothing of {change.keyword}"
+            )
+            message = (
+                f"The policy {said} for {change.structure}, and the plan leaves it to its default: it is {change.after} now. Say in "
+                "the plan what is meant, or keep what the policy has."
+            )
+            told_of = finding(
+                "MERGE_BY_DEFAULT",
+                message,
+                field=field_of(structure, change.keyword),
+                structure=change.structure,
+            )
+            yield LineFinding(told_of, change.line)
+        if remark and any(character.isdigit() for character in remark):
+            message = (
+                f"{change.keyword} of {change.structure} is {change.after} now, and the remark beside it still says "
+                f"{shown(' '.join(remark.split()))!r}."
+            )
+            yield LineFinding(finding("MERGE_REMARK_STALE", message, structure=change.structure), change.line)
+    was = {
+        (each.finding.code, each.finding.message)
+        for each in lint_policy(before, cfcc_level=None, queue_managers=None)[0]
+    }
+    for each in lint_policy(merged, cfcc_level=None, queue_managers=None)[0]:
+        is_new = (each.finding.code, each.finding.message) not in was
+        is_ours = each.finding.severity == "error" and each.finding.structure in fields
+        if (
+            is_ours
+            or (is_new and each.finding.severity != "info")
+            or each.finding.code == "POLICY_REMARK_SWALLOWS"
+        ):
+            yield each
+
+
+# ---- editing -----------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Edit:
+    """Characters of one line that are replaced; columns count from 0."""
+
+    start: int
+    end: int
+    text: str
+    is_statement: bool = False
+    """A statement that is added: behind the keywords that are added at the same place."""
+
+
+@dataclass(slots=True)
+class _Line:
+    text: str
+    end: str
+    edits: list[_Edit] = field(default_factory=list)
+    below: list[str] = field(default_factory=list)
+    """Keywords to put below it: they belong to the statement that ends in this line."""
+    statements_below: list[str] = field(default_factory=list)
+    """Statements to put below those."""
+
+
+class _Editing:
+    """A text, and what is to be changed in it, line by line."""
+
+    def __init__(self, text: str, read: PolicyText) -> None:
+        self.pieces = read.pieces
+        self.lines = [_Line(*_end_apart(line)) for line in _physical_lines(text)]
+        ends = [line.end for line in self.lines if line.end]
+        self.newline = max(dict.fromkeys(ends), key=ends.count) if ends else "\n"
+
+    def values(self, parameter: Parameter) -> str:
+        """What stands between the parentheses, without remarks, in one line."""
+        inside = self.pieces[parameter.opening + 1 : parameter.closing]
+        return " ".join("".join(" " if p.kind in _NO_VALUE else p.text for p in inside).split())
+
+    def remark_behind(self, parameter: Parameter) -> str | None:
+        """The remark behind a parameter on its line, if there is one before the next keyword."""
+        for piece in self.pieces[parameter.closing + 1 :]:
+            if piece.kind == "remark":
+                return piece.text
+            if piece.kind != "blank" or _has_line_end(piece.text):
+                return None
+        return None
+
+    def change_value(self, parameter: Parameter, after: str, *, keeps_rest: bool) -> None:
+        """Put another value where the first one stands; others go, unless the rest are options of it."""
+        if not parameter.words:
+            self._insert_behind(parameter.opening, after)
+            return
+        first, *rest = parameter.words
+        self._replace(first, after)
+        if not keeps_rest or after == "DISABLED":
+            self._drop(rest)
+
+    def change_list(self, parameter: Parameter, names: Sequence[str]) -> None:
+        """Put other names where names stand; what is between them stays."""
+        words = parameter.words
+        for place, name in zip(words, names, strict=False):
+            if self.pieces[place].text.upper() != name:
+                self._replace(place, name)
+        if len(names) > len(words):
+            behind = words[-1] if words else parameter.opening
+            more = ",".join(names[len(words) :])
+            self._insert_behind(behind, f",{more}" if words else more)
+        self._drop(words[len(names) :])
+
+    def add_keyword(self, statement: TextStatement, keyword: str, value: Setting) -> None:
+        """Write a keyword below the last one of its statement."""
+        text = f"{keyword}({written(keyword, value)})"
+        below = self._line_below(statement.last)
+        if below is None:
+            self._insert_behind(statement.last, f" {text}")
+            return
+        below.below += _fitting(text, indent=self._indent(statement))
+
+    def add_structure(self, policy: Policy, structure: StructureResult) -> None:
+        """Write a statement below the last structure of the policy, or its last statement."""
+        last = policy.structures[-1] if policy.structures else policy.last
+        made = list(structure_lines(structure))
+        place = last.last if last else len(self.pieces) - 1
+        below = self._line_below(place)
+        if below is None:
+            self._insert_behind(place, "\n" + "\n".join(made) + "\n", is_statement=True)
+            return
+        below.statements_below += made
+
+    def text(self) -> str:
+        """The text with all changes."""
+        parts: list[str] = []
+        for line in self.lines:
+            made = [*_edited(line), *line.below, *line.statements_below]
+            end = line.end or (self.newline if len(made) > 1 else "")
+            parts += [f"{each}{end}" for each in made[:-1]]
+            parts.append(f"{made[-1]}{line.end}")
+        return "".join(parts)
+
+    def _line_below(self, place: int) -> _Line | None:
+        """The line below which something can be written that follows this piece; None where more follows on it."""
+        line = self._end_line(place)
+        for piece in self.pieces[place + 1 :]:
+            if piece.line > line:
+                break
+            if piece.kind == "remark":
+                line += _line_ends(piece.text)
+            elif piece.kind not in {"blank", "sequence", "jcl"}:
+                return None
+            elif _has_line_end(piece.text):
+                break
+        return self.lines[line - 1]
+
+    def _end_line(self, place: int) -> int:
+        return self.pieces[place].line
+
+    def _indent(self, statement: TextStatement) -> int:
+        """How far keywords of a statement stand from the margin."""
+        own_lines = [
+            parameter
+            for parameter in statement.parameters
+            if not self.lines[parameter.line - 1].text[: self.pieces[parameter.first].column - 1].strip()
+        ]
+        chosen = own_lines[-1] if own_lines else statement.parameters[0] if statement.parameters else None
+        return max(1, self.pieces[chosen.first].column - 1) if chosen else _DEFAULT_INDENT
+
+    def _replace(self, place: int, text: str) -> None:
+        piece = self.pieces[place]
+        start = piece.column - 1
+        self.lines[piece.line - 1].edits.append(_Edit(start, start + len(piece.text), text))
+
+    def _insert_behind(self, place: int, text: str, *, is_statement: bool = False) -> None:
+        piece = self.pieces[place]
+        at = piece.column - 1 + len(piece.text)
+        self.lines[piece.line - 1].edits.append(_Edit(at, at, text, is_statement))
+
+    def _drop(self, places: Iterable[int]) -> None:
+        """Take words out, each with the comma and the blanks before it, as far as they stand on its line."""
+        for place in places:
+            self._replace(place, "")
+            before = place - 1
+            while self.pieces[before].kind in {"blank", "comma"}:
+                piece = self.pieces[before]
+                if _has_line_end(piece.text):
+                    if self.pieces[before - 1].kind == "comma":
+                        self._replace(before - 1, "")
+                    break
+                self._replace(before, "")
+                before -= 1
+                if piece.kind == "comma":
+                    break
+
+
+_NO_VALUE: Final = frozenset({"remark", "sequence", "jcl"})
+_DEFAULT_INDENT: Final = 13
+_STEP: Final = 3
+_LINE_ENDS: Final = ("\r\n", "\n", "\r", "\x85", "\u2028", "\u2029")
+
+
+def _physical_lines(text: str) -> Iterator[str]:
+    """The lines of a text as the reader counts them, with their ends; a last one without an end may be empty."""
+    start = at = 0
+    while at < len(text):
+        if text[at] in "\n\r\x85\u2028\u2029":
+            at += 2 if text.startswith("\r\n", at) else 1
+            yield text[start:at]
+            start = at
+        else:
+            at += 1
+    yield text[start:]
+
+
+def _end_apart(line: str) -> tuple[str, str]:
+    end = next((each for each in _LINE_ENDS if line.endswith(each)), "")
+    return (line[: -len(end)], end) if end else (line, "")
+
+
+def _line_ends(text: str) -> int:
+    return sum(1 for _ in _physical_lines(text)) - 1
+
+
+def _has_line_end(text: str) -> bool:
+    return _line_ends(text) > 0
+
+
+def _fitting(text: str, *, indent: int) -> list[str]:
+    """A keyword as lines that end within column 71."""
+    indent = max(1, min(indent, LAST_COLUMN - len(text)))
+    return _broken(" " * indent + text)
+
+
+def _edited(line: _Line) -> list[str]:
+    """A line with its edits; two where it would not fit into one."""
+    if not line.edits:
+        return [line.text]
+    tail = line.text[SEQUENCE_AT:]
+    is_numbered = has_sequence_number(line.text)
+    text = line.text[:SEQUENCE_AT] if is_numbered else line.text
+    had = len(text.rstrip())
+    in_order = sorted(line.edits, key=lambda edit: (edit.start, edit.end, edit.is_statement))
+    for edit in reversed(in_order):
+        text = text[: edit.start] + edit.text + text[edit.end :]
+    made: list[str] = []
+    for part in text.split("\n"):
+        fits = len(part.rstrip()) <= max(LAST_COLUMN, min(had, SEQUENCE_AT) if is_numbered else had)
+        made += [part] if fits else _broken(part)
+    if is_numbered:
+        made[0] = made[0].rstrip().ljust(SEQUENCE_AT) + tail
+    return made
+
+
+def _broken(text: str) -> list[str]:
+    """A line in parts that end within column 71, as far as there are places to break it."""
+    lead = len(text) - len(text.lstrip())
+    if text.split(maxsplit=1)[0].upper() in VERBS:
+        lead += _STEP
+    made: list[str] = []
+    while len(text.rstrip()) > LAST_COLUMN:
+        at = _break(text)
+        if at is None:
+            break
+        made.append(text[:at].rstrip())
+        rest = text[at:].lstrip()
+        text = " " * max(1, min(lead, LAST_COLUMN - len(rest.rstrip()))) + rest
+    return [*made, text]
+
+
+def _break(text: str) -> int | None:
+    """The last place where a line can be broken so that its first part fits: before a word or remark, behind a comma."""
+    best: int | None = None
+    first = True
+    offset = 0
+    before: Piece | None = None
+    for piece in read_policy_text(text).pieces:
+        start = offset
+        offset += len(piece.text)
+        if piece.kind == "blank":
+            continue
+        may = piece.kind == "remark" or (
+            piece.kind == "word"
+            and before is not None
+            and before.kind in {"close", "comma", "word", "remark"}
+        )
+        if not first and may and len(text[:start].rstrip()) <= LAST_COLUMN:
+            best = start
+        first = False
+        before = piece
+    return best

@@ -1,0 +1,204 @@
+"""What a policy says of its structures, in one measure with what a plan says: sizes in bytes, defaults filled in.
+
+Defaults of absent keywords: ALLOWAUTOALT(NO) and FULLTHRESHOLD(80), z/OS MVS Setting Up a Sysplex, Updating the CFRM
+policy; INITSIZE is SIZE, CFRM policy specification; DUPLEX(DISABLED) is from memory of the same manual.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from planner_core.cfrm.render import policy_size
+from planner_core.cfrm.text import Parameter, PolicyText, TextStatement, read_policy_text
+from planner_core.errors import SizeSyntax
+from planner_core.plan import PlanResult, StructureResult
+from planner_core.units import parse_size
+
+Setting = int | bool | str | tuple[str, ...] | None
+"""A size in bytes, a percentage, YES or NO, a word, or a list of names; None: the default is not known."""
+
+SIZES: Final = ("SIZE", "INITSIZE", "MINSIZE")
+LISTS: Final = ("EXCLLIST", "PREFLIST")
+SETTINGS: Final = (
+    "SIZE",
+    "INITSIZE",
+    "MINSIZE",
+    "ALLOWAUTOALT",
+    "FULLTHRESHOLD",
+    "DUPLEX",
+    "EXCLLIST",
+    "PREFLIST",
+)
+"""What a plan says of a structure, in the order in which it is written."""
+DEFAULT_FULLTHRESHOLD: Final = 80
+_YES_NO: Final = {"YES": True, "NO": False}
+_PERCENTAGE = re.compile(r"[0-9]{1,3}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """One DEFINE POLICY and what follows it; a text without one is a fragment, with `definition` None."""
+
+    definition: TextStatement | None
+    facilities: tuple[TextStatement, ...]
+    structures: tuple[TextStatement, ...]
+    last: TextStatement | None
+    """The last statement of the policy."""
+
+    @property
+    def name(self) -> str | None:
+        """The name of the policy; None of a fragment, or where NAME cannot be read."""
+        return self.definition.one("NAME") if self.definition else None
+
+    def structure(self, name: str) -> tuple[TextStatement, ...]:
+        """All STRUCTURE statements of that name; more than one is damage."""
+        return tuple(each for each in self.structures if each.one("NAME") == name)
+
+
+def policies(read: PolicyText) -> tuple[Policy, ...]:
+    """The policies of a text, in order; CF and STRUCTURE statements before any DEFINE POLICY are a fragment."""
+    groups: list[tuple[TextStatement | None, list[TextStatement]]] = []
+    for statement in read.statements:
+        if statement.verb == "DEFINE POLICY":
+            groups.append((statement, []))
+        elif statement.verb in {"CF", "STRUCTURE"}:
+            if not groups:
+                groups.append((None, []))
+            groups[-1][1].append(statement)
+    return tuple(
+        Policy(
+            definition,
+            tuple(each for each in found if each.verb == "CF"),
+            tuple(each for each in found if each.verb == "STRUCTURE"),
+            found[-1] if found else definition,
+        )
+        for definition, found in groups
+    )
+
+
+def read_policies(text: str) -> tuple[Policy, ...]:
+    """The policies of a text, damage passed over."""
+    return policies(read_policy_text(text))
+
+
+def size_of(parameter: Parameter | None) -> int | None:
+    """The size that a parameter states [bytes]; None where it is absent or no size."""
+    if parameter is None:
+        return None
+    try:
+        return parse_size(" ".join(parameter.values))
+    except SizeSyntax:
+        return None
+
+
+def stated(statement: TextStatement, keyword: str) -> Setting:
+    """What a statement says for one keyword, in the measure of a plan; None where it says nothing that can be read."""
+    parameter = statement.get(keyword)
+    if parameter is None:
+        return None
+    if keyword in SIZES:
+        return size_of(parameter)
+    if keyword in LISTS:
+        return parameter.values
+    if keyword == "DUPLEX":
+        return parameter.values[0] if parameter.values else None
+    value = statement.one(keyword) or ""
+    if keyword == "FULLTHRESHOLD":
+        return int(value) if _PERCENTAGE.fullmatch(value) else None
+    return _YES_NO.get(value)
+
+
+def in_effect(statement: TextStatement) -> dict[str, Setting]:
+    """What a statement says, with what holds where it says nothing."""
+    return with_defaults(
+        {keyword: stated(statement, keyword) for keyword in SETTINGS if statement.get(keyword)}
+    )
+
+
+def with_defaults(said: Mapping[str, Setting]) -> dict[str, Setting]:
+    """Settings with what holds for those that are absent; MINSIZE is left open, for its default depends on others."""
+    defaults: dict[str, Setting] = {
+        "SIZE": None,
+        "INITSIZE": said.get("SIZE"),
+        "MINSIZE": None,
+        "ALLOWAUTOALT": False,
+        "FULLTHRESHOLD": DEFAULT_FULLTHRESHOLD,
+        "DUPLEX": "DISABLED",
+        "EXCLLIST": (),
+        "PREFLIST": (),
+    }
+    return {keyword: said.get(keyword, defaults[keyword]) for keyword in SETTINGS}
+
+
+def planned(structure: StructureResult) -> dict[str, Setting]:
+    """What a plan says of a structure: every keyword that its policy statement has, no other."""
+    sizes, placement = structure.sizes, structure.placement
+    said: dict[str, Setting] = {
+        "SIZE": _in_policy(sizes.size_bytes),
+        "INITSIZE": _in_policy(sizes.initsize_bytes),
+        "ALLOWAUTOALT": placement.allow_auto_alter,
+        "FULLTHRESHOLD": placement.full_threshold,
+        "DUPLEX": placement.duplex,
+    }
+    if sizes.minsize_bytes is not None:
+        said["MINSIZE"] = _in_policy(sizes.minsize_bytes)
+    if placement.exclist:
+        said["EXCLLIST"] = placement.exclist
+    if placement.preflist:
+        said["PREFLIST"] = placement.preflist
+    return {keyword: said[keyword] for keyword in SETTINGS if keyword in said}
+
+
+_KEYS: Final = {
+    "SIZE": ("size",),
+    "INITSIZE": ("initsize",),
+    "MINSIZE": ("minsize",),
+    "ALLOWAUTOALT": ("allow_auto_alter",),
+    "FULLTHRESHOLD": ("full_threshold",),
+    "DUPLEX": ("duplex",),
+    "EXCLLIST": ("exclist",),
+    "PREFLIST": ("preflist",),
+}
+
+
+def is_unstated(structure: StructureResult, keyword: str) -> bool:
+    """Whether the document leaves a keyword to its default; sizes are computed, and so never left."""
+    if keyword in {"SIZE", "INITSIZE"}:
+        return False
+    return not set(_KEYS[keyword]) & structure.definition.model_fields_set
+
+
+def field_of(structure: StructureResult, keyword: str) -> str:
+    """The JSON pointer of the key that sets a keyword."""
+    return f"{structure.pointer}/{_KEYS[keyword][0]}"
+
+
+def _in_policy(size_bytes: int) -> int:
+    """A size as it is read back from a policy [bytes]."""
+    return parse_size(policy_size(size_bytes))
+
+
+_UNIT = re.compile(r"\s*[0-9.]+\s*(?P<unit>[KMGT])?B?\s*", re.IGNORECASE)
+
+
+def written(keyword: str, value: Setting, *, like: str = "") -> str:
+    """A setting as a statement writes it; a size in the unit that `like` has, where it is exact in it."""
+    if isinstance(value, bool):
+        return "YES" if value else "NO"
+    if isinstance(value, tuple):
+        return ",".join(value)
+    if keyword in SIZES and isinstance(value, int):
+        had = _UNIT.fullmatch(like)
+        unit = (had["unit"] or "").upper() if had else ""
+        one = parse_size(f"1{unit}") if unit else 0
+        return f"{value // one}{unit}" if one and value % one == 0 else policy_size(value)
+    return str(value)
+
+
+def planned_structures(result: PlanResult) -> Iterator[tuple[StructureResult, dict[str, Setting]]]:
+    """The structures of a plan with what it says of each."""
+    for structure in result.structures:
+        yield structure, planned(structure)

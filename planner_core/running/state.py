@@ -1,0 +1,357 @@
+"""What runs today, out of everything that was pasted: policy, active policy, allocations, MQ's objects.
+
+Policies and DEFINE commands say everything, with their defaults; displays say what they say. Where several texts speak
+of one thing, the later one counts, and a display counts before a policy, which need not be the active one.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from planner_core import tables
+from planner_core.cfrm.text import read_policy_text
+from planner_core.errors import SizeSyntax
+from planner_core.findings import finding
+from planner_core.mqsc.commands import has_commands, read_commands, without_commands
+from planner_core.mqsc.records import read_records
+from planner_core.running.line_findings import LineFinding
+from planner_core.running.lint_policy import DAMAGE, has_policy, sentence
+from planner_core.running.policy import Policy, Setting, in_effect, policies, with_defaults
+from planner_core.units import parse_size
+from planner_core.xcf.displays import StructureDisplay, read_xcf
+from planner_core.xcf.facilities import FacilityDisplay, read_facilities
+
+Attributes = Mapping[str, str]
+"""MQSC attributes by keyword, each as MQSC writes it, without quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningStructure:
+    """One CFRM structure today; None where nothing says."""
+
+    name: str
+    policy: Mapping[str, Setting] | None = None
+    """What the policy text says, with defaults."""
+    active: Mapping[str, Setting] | None = None
+    """What D XCF,STR shows of the active policy."""
+    is_allocated: bool | None = None
+    size_bytes: int | None = None
+    entries_in_use: int | None = None
+    entries_total: int | None = None
+    elements_in_use: int | None = None
+    elements_total: int | None = None
+    coupling_facility: str | None = None
+    is_duplexed: bool = False
+    is_pending: bool = False
+    """Whether a policy change is pending already."""
+
+    @property
+    def settings(self) -> Mapping[str, Setting] | None:
+        """What is in effect, as far as known: the active policy, else the text."""
+        return self.active or self.policy
+
+
+@dataclass(frozen=True, slots=True)
+class MqObject:
+    """A CFSTRUCT or a shared queue; `is_complete` where what is not said has its default."""
+
+    name: str
+    attributes: Attributes
+    is_complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """Everything that is known of what runs."""
+
+    structures: Mapping[str, RunningStructure] = field(default_factory=dict)
+    cfstructs: Mapping[str, MqObject] = field(default_factory=dict)
+    queues: Mapping[str, MqObject] = field(default_factory=dict)
+    facilities: Mapping[str, FacilityDisplay] = field(default_factory=dict)
+    queue_managers: tuple[str, ...] = ()
+    admin_entsmax: int | None = None
+    policy_text: str | None = None
+    policy_name: str | None = None
+    findings: tuple[LineFinding, ...] = ()
+
+    @property
+    def knows_structures(self) -> bool:
+        """Whether a policy or a display of structures was given."""
+        return bool(self.structures) or self.policy_text is not None
+
+    @property
+    def knows_cfstructs(self) -> bool:
+        """Whether definitions or displays of CFSTRUCT were given."""
+        return bool(self.cfstructs)
+
+    @property
+    def knows_queues(self) -> bool:
+        """Whether definitions or displays of shared queues were given."""
+        return bool(self.queues)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of use was found."""
+        return not (
+            self.knows_structures or self.cfstructs or self.queues or self.facilities or self.queue_managers
+        )
+
+
+CFSTRUCT_DEFAULTS: Final[Attributes] = {
+    "CFLEVEL": "3",
+    "RECOVER": "NO",
+    "OFFLOAD": "SMDS",
+    **{
+        key: value
+        for number, row in enumerate(tables.table("offload_defaults").records(), start=1)
+        for key, value in (
+            (f"OFFLD{number}TH", str(row["usage_over_percent"])),
+            (f"OFFLD{number}SZ", f"{row['size_over_kb']}K"),
+        )
+    },
+    "DSBLOCK": f"{tables.constants('smds')['default_dsblock_kib'].value}K",
+    "DSBUFS": str(tables.constants("smds")["default_dsbufs"].value),
+    "DSGROUP": "",
+}
+"""Of DEFINE CFSTRUCT: what an attribute is that is not given; `_cfstruct_defaults` where OFFLOAD(DB2) is."""
+QLOCAL_DEFAULTS: Final[Attributes] = {"DEFPSIST": "NO", "MAXMSGL": "4194304"}
+_SIZES: Final = re.compile(r"OFFLD[123]SZ|DSBLOCK")
+_WHOLE = re.compile(r"[0-9]{1,12}", re.ASCII)
+_SHARED: Final = ("SHARED", "")
+
+
+def _cfstruct_defaults(values: Attributes) -> Attributes:
+    """CFSTRUCT_DEFAULTS; with OFFLOAD(DB2) the rules are off, as IBM's syntax has it: OFFLD1SZ(32K/64K)."""
+    if values.get("OFFLOAD") != "DB2":
+        return CFSTRUCT_DEFAULTS
+    return {**CFSTRUCT_DEFAULTS, **{f"OFFLD{number}SZ": "64K" for number in (1, 2, 3)}}
+
+
+def same(key: str, one: str | None, other: str | None) -> bool:
+    """Whether two MQSC values say the same: `256K` and `256k`, `070` and `70`."""
+    return plain(key, one) == plain(key, other)
+
+
+def plain(key: str, value: str | None) -> str | int | None:
+    """An MQSC value in one form."""
+    if value is None:
+        return None
+    text = value.strip()
+    if _SIZES.fullmatch(key):
+        try:
+            return parse_size(text, default_unit="K")
+        except SizeSyntax:
+            return text.upper()
+    return int(text) if _WHOLE.fullmatch(text) else text
+
+
+def read_running(texts: Sequence[str]) -> Running:
+    """Read everything that was pasted or uploaded. Never raises: what is not read is a finding."""
+    reading = _Reading()
+    for text in texts:
+        reading.take(text)
+    return reading.result()
+
+
+class _Reading:
+    def __init__(self) -> None:
+        self.policies: dict[str, dict[str, Setting]] = {}
+        self.displays: dict[str, StructureDisplay] = {}
+        self.pending: set[str] = set()
+        self.cfstructs: dict[str, MqObject] = {}
+        self.queues: dict[str, MqObject] = {}
+        self.facilities: dict[str, FacilityDisplay] = {}
+        self.managers: list[str] = []
+        self.entsmax: int | None = None
+        self.policy: tuple[str, Policy] | None = None
+        self.findings: list[LineFinding] = []
+
+    def tell(self, code: str, message: str, line: int) -> None:
+        self.findings.append(LineFinding(finding(code, message), line))
+
+    def take(self, text: str) -> None:
+        rest = without_commands(text)
+        if has_commands(text):
+            self._commands(text)
+        if has_policy(rest):
+            self._policy(text, rest)
+        self._xcf(rest)
+        self._mq(rest)
+        for facility in read_facilities(rest):
+            self.facilities[facility.name] = facility
+        for manager in queue_managers_in(rest):
+            if manager not in self.managers:
+                self.managers.append(manager)
+
+    def _policy(self, text: str, rest: str) -> None:
+        read = read_policy_text(rest)
+        last = max((read.pieces[each.last].line for each in read.statements), default=0)
+        for problem in read.problems:
+            # Behind the last statement other things may stand, which are no damage.
+            if problem.kind != "unexpected" and problem.line <= last:
+                self.tell(DAMAGE[problem.kind], sentence(problem.message), problem.line)
+        for policy in policies(read):
+            self.policy = (text, policy)
+            for statement in policy.structures:
+                name = statement.one("NAME")
+                if name:
+                    self.policies[name] = in_effect(statement)
+            for facility in policy.facilities:
+                name = facility.one("NAME")
+                if name:
+                    said = {
+                        key.lower(): facility.one(key)
+                        for key in ("TYPE", "MFG", "PLANT", "SEQUENCE", "PARTITION", "CPCID", "SITE")
+                    }
+                    self.facilities.setdefault(name, FacilityDisplay(facility.line, name, **said))  # type: ignore[arg-type]
+
+    def _xcf(self, text: str) -> None:
+        read = read_xcf(text)
+        for problem in read.problems:
+            self.tell("RUNNING_TEXT_UNREAD", problem.message, problem.line)
+        for display in read.structures:
+            self.displays[display.name] = display
+        names = list(_STRNAME.finditer(text))
+        starts = [match.start() for match in names]
+        for match in _PENDING.finditer(text):
+            before = bisect_left(starts, match.start())
+            if before:
+                self.pending.add(names[before - 1]["name"])
+
+    def _mq(self, text: str) -> None:
+        read = read_records(text)
+        useful = [record for record in read.records if record.kind in {"CFSTRUCT", "QUEUE", "CFSTATUS"}]
+        if not useful:
+            return
+        for problem in read.problems:
+            self.tell("RUNNING_TEXT_UNREAD", problem.message, problem.line)
+        for record in useful:
+            values = {key: value.text for key, value in record.values.items()}
+            if record.kind == "CFSTRUCT" and record.values:
+                self.cfstructs[record.name] = MqObject(record.name, values, is_complete=False)
+            elif record.kind == "QUEUE" and values.get("CFSTRUCT", "").strip():
+                self.queues[record.name] = MqObject(record.name, values, is_complete=False)
+            elif record.kind == "CFSTATUS" and record.name == "CSQ_ADMIN":
+                entries = record.text("ENTSMAX") or ""
+                self.entsmax = int(entries) if _WHOLE.fullmatch(entries) and int(entries) else self.entsmax
+
+    def _commands(self, text: str) -> None:
+        read = read_commands(text)
+        for problem in read.problems:
+            self.tell("MQSC_NOT_UNDERSTOOD", problem.message, problem.line)
+        for command in read.commands:
+            values = {key: each.value for key, each in command.attributes.items() if each.value is not None}
+            objects = self.cfstructs if command.kind == "CFSTRUCT" else self.queues
+            if command.kind == "QLOCAL" and not (values.get("CFSTRUCT") or command.name in objects):
+                continue
+            known = objects.get(command.name)
+            if command.verb == "ALTER" or (known and not known.is_complete):
+                had = known.attributes if known else {}
+                objects[command.name] = MqObject(
+                    command.name, {**had, **values}, is_complete=bool(known and known.is_complete)
+                )
+            else:
+                defaults = _cfstruct_defaults(values) if command.kind == "CFSTRUCT" else QLOCAL_DEFAULTS
+                objects[command.name] = MqObject(command.name, {**defaults, **values}, is_complete=True)
+
+    def result(self) -> Running:
+        names = dict.fromkeys((*self.policies, *self.displays))
+        structures = {name: self._structure(name) for name in names}
+        for name, structure in structures.items():
+            if structure.policy and structure.active and structure.policy != structure.active:
+                differing = [
+                    key for key in structure.active if structure.active[key] != structure.policy.get(key)
+                ]
+                message = (
+                    f"The policy text and D XCF,STR differ on {name} ({', '.join(differing)}): the text is not the active policy, or a "
+                    "change is pending. The display is taken for what runs, the text for what is merged."
+                )
+                self.findings.append(
+                    LineFinding(finding("DISPLAY_AND_POLICY_DIFFER", message, structure=name))
+                )
+        return Running(
+            structures=structures,
+            cfstructs=self.cfstructs,
+            queues=self.queues,
+            facilities=self.facilities,
+            queue_managers=tuple(self.managers),
+            admin_entsmax=self.entsmax,
+            policy_text=self.policy[0] if self.policy else None,
+            policy_name=self.policy[1].name if self.policy else None,
+            findings=tuple(dict.fromkeys(self.findings)),
+        )
+
+    def _structure(self, name: str) -> RunningStructure:
+        policy, display = self.policies.get(name), self.displays.get(name)
+        if display is None:
+            return RunningStructure(name, policy)
+        status = (display.status or "").upper()
+        allocated: bool | None = bool(display.instances) or None
+        if allocated is None and status:
+            allocated = "NOT ALLOCATED" not in status
+        instance = next((each for each in display.instances if each.role != "NEW"), None)
+        return RunningStructure(
+            name,
+            policy,
+            _shown(display, policy),
+            is_allocated=allocated,
+            size_bytes=instance.size_bytes if instance else None,
+            entries_in_use=instance.entries_in_use if instance else None,
+            entries_total=instance.entries_total if instance else None,
+            elements_in_use=instance.elements_in_use if instance else None,
+            elements_total=instance.elements_total if instance else None,
+            coupling_facility=instance.coupling_facility if instance else None,
+            is_duplexed=len(display.instances) > 1,
+            is_pending=name in self.pending,
+        )
+
+
+_PENDING = re.compile(r"\bPENDING\s+POLICY\s+INFORMATION\b|\bPOLICY\s+CHANGE\s+PENDING\b")
+_STRNAME = re.compile(r"\bSTRNAME\s*:\s*(?P<name>[A-Z][A-Z0-9$#@_]{0,15})")
+
+
+def _shown(display: StructureDisplay, policy: Mapping[str, Setting] | None) -> dict[str, Setting] | None:
+    """The active policy as a display shows it; what it does not say is taken from the text."""
+    said: dict[str, Setting] = dict(policy or {})
+    shown: dict[str, Setting] = {
+        "SIZE": display.policy_size_bytes,
+        "INITSIZE": display.policy_initsize_bytes,
+        "MINSIZE": display.policy_minsize_bytes,
+        "ALLOWAUTOALT": display.allow_auto_alter,
+        "FULLTHRESHOLD": display.full_threshold_percent,
+        "DUPLEX": (display.duplex or "").split(" ")[0] or None,
+        "EXCLLIST": display.exclist or None,
+        "PREFLIST": display.preflist or None,
+    }
+    told = {key: value for key, value in shown.items() if value is not None}
+    if not told.get("MINSIZE"):
+        told.pop("MINSIZE", None)  # 0: none is stated
+    return with_defaults({**said, **told}) if told else None
+
+
+_MEMBER = re.compile(
+    r"[ \t]*(?P<name>[A-Z$#@][A-Z0-9$#@]{0,3})[ \t]+[0-9]{1,2}[ \t]+(?:\S{1,8}[ \t]+)?"
+    r"(?:ACTIVE|INACTIVE|FAILED|CREATED|UNKNOWN|PENDING)\b.*"
+)
+_GROUP = re.compile(
+    r"\bDIS(?:PLAY)?[ \t]+GROUP\b|\bGROUP REPORT\b|\bQUEUE[ -]SHARING GROUP\b|\bQSGNAME\(", re.IGNORECASE
+)
+_QMNAME = re.compile(r"\bQMNAME\((?P<name>[A-Z$#@][A-Z0-9$#@]{0,3})\s*\)")
+
+
+def queue_managers_in(text: str) -> Iterator[str]:
+    """Queue managers that DISPLAY GROUP lists: a name, a number and a status on a line, or QMNAME(...).
+
+    The statuses are IBM's; the shape of the lines is from memory, so other lines are passed over.
+    """
+    if not _GROUP.search(text):
+        return
+    for line in text.splitlines():
+        if member := _MEMBER.fullmatch(line.rstrip()):
+            yield member["name"]
+        elif (named := _QMNAME.search(line)) and "CFSTATUS" not in text:
+            yield named["name"]

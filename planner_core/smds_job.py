@@ -1,0 +1,168 @@
+"""The job that makes a plan's shared message data sets: IDCAMS to define, CSQJUFMT to format, one step pair for each.
+
+Every queue manager of the group needs one data set for each structure that offloads to SMDS. Its name
+is DSGROUP with the asterisk replaced by the queue manager's name. The space is that of a data set
+when the structure is full, for the whole load: all puts may come to one member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from planner_core.document import PlanDocument, Structure
+from planner_core.findings import Finding, finding
+from planner_core.limits import limit
+from planner_core.plan import PlanResult
+from planner_core.units import GIB, MIB, ceil_div
+
+_SECONDARY_PART = 10
+_EXTENDED_MIB = 4 * GIB // MIB
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """One shared message data set: whose, for which structure, its name and space [MiB]."""
+
+    structure: str
+    queue_manager: str
+    name: str
+    primary_mib: int
+    secondary_mib: int
+
+    @property
+    def needs_extended_addressability(self) -> bool:
+        """Whether it is larger than 4 GB."""
+        return self.primary_mib + self.secondary_mib > _EXTENDED_MIB
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "structure": self.structure,
+            "queue_manager": self.queue_manager,
+            "name": self.name,
+            "primary_mib": self.primary_mib,
+            "secondary_mib": self.secondary_mib,
+            "extended_addressability": self.needs_extended_addressability,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SmdsJob:
+    """The answer: the job, or an empty text and what is missing."""
+
+    text: str
+    data_sets: tuple[DataSet, ...]
+    findings: tuple[Finding, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "job": self.text,
+            "data_sets": [each.as_json() for each in self.data_sets],
+            "findings": [each.as_json() for each in self.findings],
+        }
+
+
+def smds_job(result: PlanResult) -> SmdsJob:
+    """The job for every data set that the plan needs.
+
+    It is empty while something is missing; the findings name what.
+    """
+    document = result.document
+    missing = tuple(_missing(document))
+    if missing:
+        return SmdsJob("", (), missing)
+    names = document.queue_managers if isinstance(document.queue_managers, list) else []
+    needs = {each.name: each.smds for each in result.structures if each.smds is not None}
+    sets: list[DataSet] = []
+    for structure in _offloading(document):
+        need = needs.get(structure.name)
+        if need is None:
+            continue
+        primary = max(1, ceil_div(max(need.when_full_bytes, structure.offload.dsblock), MIB))
+        secondary = max(1, ceil_div(primary, _SECONDARY_PART))
+        sets += [
+            DataSet(structure.name, name, data_set_name(structure, name), primary, secondary)
+            for name in names
+        ]
+    assumed = finding(
+        "SMDS_JOB_CHOICES_ASSUMED",
+        "LINEAR, and IDCAMS before CSQJUFMT, are published; SHAREOPTIONS(2 3), the DD name SYSUT1 and the secondary space of a tenth "
+        "are from memory: compare the job with the sample CSQ4SMDS of your SCSQPROC.",
+    )
+    return SmdsJob("\n".join(_lines(document.qsg, sets)) + "\n", tuple(sets), (assumed,) if sets else ())
+
+
+def data_set_name(structure: Structure, queue_manager: str) -> str:
+    """DSGROUP with the asterisk replaced by the queue manager's name."""
+    return (structure.offload.dsgroup or "").replace("*", queue_manager)
+
+
+def _offloading(document: PlanDocument) -> Iterator[Structure]:
+    for structure in document.structures:
+        if structure.offload.to == "SMDS" and structure.cflevel >= limit("cflevel_offload"):
+            yield structure
+
+
+def _missing(document: PlanDocument) -> Iterator[Finding]:
+    """What stands against the job: names of queue managers that are not told, DSGROUPs that are missing or not alone.
+
+    That a DSGROUP gives names of data sets for all names of queue managers is checked where a document is read.
+    """
+    if not isinstance(document.queue_managers, list):
+        yield finding(
+            "SMDS_JOB_INCOMPLETE",
+            f"The plan says that there are {document.queue_managers} queue managers, and not which: each has a data set of its own. List their names.",
+            field="/queue_managers",
+        )
+    seen: dict[str, str] = {}
+    for index, structure in enumerate(document.structures):
+        if structure not in tuple(_offloading(document)):
+            continue
+        at = f"/structures/{index}/offload/dsgroup"
+        if structure.offload.dsgroup is None:
+            yield finding(
+                "SMDS_JOB_INCOMPLETE",
+                f"{structure.name} offloads to SMDS and names no DSGROUP.",
+                field=at,
+                structure=structure.name,
+            )
+            continue
+        if structure.offload.dsgroup in seen:
+            yield finding(
+                "SMDS_JOB_INCOMPLETE",
+                f"{structure.name} has the DSGROUP of {seen[structure.offload.dsgroup]}: each structure has data sets of its own.",
+                field=at,
+                structure=structure.name,
+            )
+        seen[structure.offload.dsgroup] = structure.name
+
+
+def _lines(qsg: str, sets: list[DataSet]) -> Iterator[str]:
+    yield f"//* Shared message data sets of queue-sharing group {qsg}."
+    yield "//* Put your JOB statement before this, and the name of MQ's load"
+    yield "//* library for ++THLQUAL++. Compare with the sample CSQ4SMDS."
+    yield "//* Each is sized for all messages that are offloaded when its"
+    yield "//* structure is full, since all puts may come to one queue manager."
+    if not sets:
+        yield "//* No structure of the plan offloads to SMDS."
+    for number, each in enumerate(sets, start=1):
+        yield "//*"
+        yield f"//* {each.structure}, {each.queue_manager}"
+        yield f"//DEF{number:04} EXEC PGM=IDCAMS"
+        yield "//SYSPRINT DD SYSOUT=*"
+        yield "//SYSIN    DD *"
+        yield "  DEFINE CLUSTER -"
+        yield f"    (NAME({each.name}) -"
+        yield f"     MEGABYTES({each.primary_mib} {each.secondary_mib}) -"
+        yield "     LINEAR -"
+        if each.needs_extended_addressability:
+            yield "     DATACLASS(++EXTENDED++) /* over 4 GB */ -"
+        yield "     SHAREOPTIONS(2 3))"
+        yield "/*"
+        yield f"//FMT{number:04} EXEC PGM=CSQJUFMT,COND=(0,NE,DEF{number:04})"
+        yield "//STEPLIB  DD DISP=SHR,DSN=++THLQUAL++.SCSQANLE"
+        yield "//         DD DISP=SHR,DSN=++THLQUAL++.SCSQAUTH"
+        yield "//SYSPRINT DD SYSOUT=*"
+        yield f"//SYSUT1   DD DISP=OLD,DSN={each.name}"

@@ -1,0 +1,340 @@
+"""The changes of a scenario: a closed document of its own, and how it is put on a plan document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from typing import Annotated, Any, NoReturn
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from planner_core.document import (
+    CfccLevel,
+    CfName,
+    CfstructName,
+    Duplex,
+    Growth,
+    OffloadRule,
+    Percent,
+    PlanDocument,
+    PrefList,
+    Queue,
+    SizeFactor,
+    Structure,
+    StructureSize,
+    Threshold,
+    field_problems,
+    read_object,
+)
+from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
+from planner_core.units import format_size
+from planner_core.whatif.growth import raised
+
+WHAT = "The scenario"
+Factor = Percent
+"""0 to 1000, as a percentage, and used as a factor."""
+_MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
+_AS_KEPT = Context(prec=15)
+"""Numbers of a plan document have so many digits at most."""
+_MOST_STRUCTURES = 512
+_MOST_SHOWN = 3
+
+
+class StructureChange(BaseModel):
+    """What a scenario changes of one application structure; what is absent stays."""
+
+    model_config = _MODEL
+    name: CfstructName
+    initsize: StructureSize | None = None
+    size: StructureSize | None = None
+    full_threshold: Threshold | None = None
+    size_with_offload: bool | None = None
+    duplex: Duplex | None = None
+    preflist: PrefList | None = None
+    offload_rules: Annotated[
+        list[OffloadRule] | None,
+        Field(max_length=3, description="All rules; they take the place of the plan's."),
+    ] = None
+
+
+class Changes(BaseModel):
+    """What a scenario changes of a plan; what is absent stays as the plan has it."""
+
+    model_config = _MODEL
+    cfcc_level: Annotated[CfccLevel | None, Field(description="CF control code level; not MQ's CFLEVEL.")] = (
+        None
+    )
+    queue_managers: Annotated[
+        Annotated[int, Field(ge=1, le=999)] | None,
+        Field(description="Queue managers defined to the group, in all."),
+    ] = None
+    growth: Annotated[Growth | None, Field(description="Takes the place of the plan's growth.")] = None
+    headroom_percent: Percent | None = None
+    size_factor: SizeFactor | None = None
+    rate_factor: Annotated[Factor | None, Field(description="Arrival rates, and backlogs, times this.")] = (
+        None
+    )
+    outage_factor: Annotated[Factor | None, Field(description="Outages, and backlogs, times this.")] = None
+    lost: Annotated[CfName | None, Field(description="The coupling facility that is lost.")] = None
+    structures: Annotated[list[StructureChange], Field(max_length=_MOST_STRUCTURES)] = Field(
+        default_factory=list
+    )
+
+    def as_json(self) -> dict[str, Any]:
+        """JSON-ready: what is changed, and nothing else."""
+        found = self.model_dump(mode="json", exclude_none=True)
+        if not self.structures:
+            del found["structures"]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One thing that a scenario changes, in words; `pointer` says where it stands in the plan document."""
+
+    what: str
+    pointer: str
+    before: str
+    after: str
+    structure: str | None = None
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "what": self.what,
+            "structure": self.structure,
+            "pointer": self.pointer,
+            "before": self.before,
+            "after": self.after,
+        }
+
+
+def read_changes(changes: object) -> Changes:
+    """Check the changes of a scenario.
+
+    Raises:
+        InputInvalid: Every problem with its JSON pointer.
+    """
+    if not isinstance(changes, dict):
+        _refuse(FieldProblem("/changes", "must be an object, such as {'cfcc_level': 25}"))
+    try:
+        read = Changes.model_validate(changes)
+    except ValidationError as error:
+        found = field_problems(error, changes, what="a scenario's changes")
+        _refuse(*(FieldProblem(f"/changes{each.field}", each.message) for each in found))
+    if not read.as_json():
+        _refuse(FieldProblem("/changes", "changes nothing: give at least one change"))
+    return read
+
+
+def applied(document: PlanDocument, changes: Changes) -> PlanDocument:
+    """The plan document with the changes made.
+
+    Raises:
+        InputInvalid: The changes do not fit the plan, or lead to a document that is not valid.
+    """
+    problems = tuple(_misfits(document, changes))
+    if problems:
+        _refuse(*problems)
+    update: dict[str, object] = {
+        key: value
+        for key in ("queue_managers", "growth", "headroom_percent", "size_factor")
+        if (value := getattr(changes, key)) is not None
+    }
+    if changes.cfcc_level is not None:
+        update["cfcc_level"] = changes.cfcc_level
+        update["coupling_facilities"] = [
+            raised(each, changes.cfcc_level) for each in document.coupling_facilities
+        ]
+    by_name = {each.name: each for each in changes.structures}
+    update["structures"] = [_structure(each, by_name.get(each.name), changes) for each in document.structures]
+    update["clusters"] = [
+        each.model_copy(
+            update={
+                "rate_per_s": _times(each.rate_per_s, changes.rate_factor),
+                "outage_minutes": _times_or_none(each.outage_minutes, changes.outage_factor),
+            }
+        )
+        for each in document.clusters
+    ]
+    changed = document.model_copy(update=update)
+    try:
+        return read_object(changed.model_dump(mode="json"))
+    except DocumentInvalid as error:
+        _refuse(*(_in_changes(each, changed, changes) for each in error.problems))
+
+
+def what_changes(document: PlanDocument, changes: Changes) -> tuple[Changed, ...]:
+    """Each change in words, with what the plan says."""
+    return tuple(_what_changes(document, changes))
+
+
+def _refuse(*problems: FieldProblem) -> NoReturn:
+    raise InputInvalid(WHAT, problems) from None
+
+
+def _misfits(document: PlanDocument, changes: Changes) -> Iterator[FieldProblem]:
+    known = {each.name for each in document.structures}
+    seen: set[str] = set()
+    for index, each in enumerate(changes.structures):
+        at = f"/changes/structures/{index}/name"
+        if each.name not in known:
+            yield FieldProblem(at, f"the plan has no application structure {each.name}")
+        elif each.name in seen:
+            yield FieldProblem(at, f"structure {each.name} is named twice")
+        elif len(each.model_fields_set) == 1:
+            yield FieldProblem(at.removesuffix("/name"), f"changes nothing of {each.name}")
+        seen.add(each.name)
+    if changes.lost is not None and changes.lost not in facilities_of(document):
+        names = ", ".join(facilities_of(document)) or "none"
+        yield FieldProblem("/changes/lost", f"the plan's coupling facilities are: {names}")
+
+
+def facilities_of(document: PlanDocument) -> tuple[str, ...]:
+    """Coupling facilities that a plan names: its own, and those of preference lists."""
+    lists = [
+        document.admin.preflist,
+        document.system.preflist,
+        *(each.preflist for each in document.structures),
+    ]
+    names = [
+        *(each.name for each in document.coupling_facilities),
+        *(name for each in lists for name in each),
+    ]
+    return tuple(dict.fromkeys(names))
+
+
+def _in_changes(problem: FieldProblem, document: PlanDocument, changes: Changes) -> FieldProblem:
+    """A problem of the changed document, named where the scenario says it."""
+    _, area, *rest = (*problem.field.split("/"), "")
+    if area == "structures" and rest and rest[0].isdigit():
+        name = document.structures[int(rest[0])].name
+        for index, each in enumerate(changes.structures):
+            if each.name == name:
+                return FieldProblem(f"/changes/structures/{index}/{'/'.join(rest[1:-1])}", problem.message)
+    return FieldProblem("/changes", f"in the changed plan {problem}")
+
+
+def _times(value: Decimal, factor: Decimal | None) -> Decimal:
+    return value if factor is None else _AS_KEPT.multiply(value, factor)
+
+
+def _times_or_none(value: Decimal | None, factor: Decimal | None) -> Decimal | None:
+    return None if value is None else _times(value, factor)
+
+
+def _structure(structure: Structure, change: StructureChange | None, changes: Changes) -> Structure:
+    update: dict[str, object] = {}
+    if change is not None:
+        update = {
+            key: value
+            for key in ("initsize", "size", "full_threshold", "size_with_offload", "duplex", "preflist")
+            if (value := getattr(change, key)) is not None
+        }
+        if change.offload_rules is not None:
+            update["offload"] = structure.offload.model_copy(update={"rules": change.offload_rules})
+    if changes.rate_factor is not None or changes.outage_factor is not None:
+        update["queues"] = [_queue(each, changes) for each in structure.queues]
+    return structure.model_copy(update=update)
+
+
+def _queue(queue: Queue, changes: Changes) -> Queue:
+    """A queue whose rate and outage, or whose backlog, are multiplied. What is got from it stays."""
+    rate, outage = changes.rate_factor, changes.outage_factor
+    update: dict[str, object] = {
+        "put_rate_per_s": _times_or_none(queue.put_rate_per_s, rate),
+        "outage_minutes": _times_or_none(queue.outage_minutes, outage),
+    }
+    if queue.backlog is not None:
+        product = queue.backlog * (1 if rate is None else rate) * (1 if outage is None else outage)
+        update["backlog"] = int(Decimal(product).to_integral_value(ROUND_CEILING))
+    if queue.queue_manager_rates is not None:
+        update["queue_manager_rates"] = {
+            name: each.model_copy(update={"put_rate_per_s": _times(each.put_rate_per_s, rate)})
+            for name, each in queue.queue_manager_rates.items()
+        }
+    return queue.model_copy(update=update)
+
+
+def _number(value: Decimal) -> str:
+    return f"{value.normalize():f}"
+
+
+def _growth(growth: Growth) -> str:
+    if not growth.years or not growth.percent_per_year:
+        return "none"
+    years = _number(growth.years)
+    return f"{_number(growth.percent_per_year)} % a year for {years} {'year' if years == '1' else 'years'}"
+
+
+def rules_in_words(rules: list[OffloadRule]) -> str:
+    """Offload rules as CFSTRUCT has them: `70 % over 32K, 80 % over 4K`."""
+    said = [f"{each.usage_over} % over {format_size(each.size_over)}" for each in rules]
+    return ", ".join(said) or "none"
+
+
+def _what_changes(document: PlanDocument, changes: Changes) -> Iterator[Changed]:
+    if changes.cfcc_level is not None:
+        yield Changed("CFCC level", "/cfcc_level", str(document.cfcc_level), str(changes.cfcc_level))
+    if changes.queue_managers is not None:
+        yield Changed(
+            "Queue managers",
+            "/queue_managers",
+            str(document.queue_manager_count),
+            str(changes.queue_managers),
+        )
+    if changes.growth is not None:
+        yield Changed("Growth", "/growth", _growth(document.growth), _growth(changes.growth))
+    if changes.headroom_percent is not None:
+        now, then = _number(document.headroom_percent), _number(changes.headroom_percent)
+        yield Changed("Headroom", "/headroom_percent", f"{now} %", f"{then} %")
+    if changes.size_factor is not None:
+        now, then = _number(document.size_factor), _number(changes.size_factor)
+        yield Changed("SIZE as a multiple of INITSIZE", "/size_factor", now, then)
+    for factor, what in (
+        (changes.rate_factor, "Arrival rates and backlogs"),
+        (changes.outage_factor, "Outages and backlogs"),
+    ):
+        if factor is not None:
+            yield Changed(what, "/structures", "as planned", f"times {_number(factor)}")
+    if changes.lost is not None:
+        yield Changed("Coupling facility that is lost", "/coupling_facilities", "none", changes.lost)
+    definitions = {each.name: (at, each) for at, each in enumerate(document.structures)}
+    for change in changes.structures:
+        index, structure = definitions[change.name]
+        yield from _structure_changes(f"/structures/{index}", structure, change)
+
+
+def _structure_changes(at: str, structure: Structure, change: StructureChange) -> Iterator[Changed]:
+    def said(what: str, key: str, before: str, after: str) -> Changed:
+        return Changed(what, f"{at}/{key}", before, after, structure.name)
+
+    for key, word in (("initsize", "INITSIZE"), ("size", "SIZE")):
+        then = getattr(change, key)
+        if then is not None:
+            now = getattr(structure, key)
+            yield said(word, key, "computed" if now is None else format_size(now), format_size(then))
+    if change.full_threshold is not None:
+        now, then = structure.full_threshold, change.full_threshold
+        yield said("FULLTHRESHOLD", "full_threshold", f"{now} %", f"{then} %")
+    if change.size_with_offload is not None:
+        words = {True: "the rules at work", False: "all of the backlog in the CF"}
+        yield said(
+            "The need is met with",
+            "size_with_offload",
+            words[structure.size_with_offload],
+            words[change.size_with_offload],
+        )
+    if change.duplex is not None:
+        yield said("DUPLEX", "duplex", structure.duplex, change.duplex)
+    if change.preflist is not None:
+        now, then = (" ".join(each) or "all, in order" for each in (structure.preflist, change.preflist))
+        yield said("PREFLIST", "preflist", now, then)
+    if change.offload_rules is not None:
+        yield said(
+            "Offload rules",
+            "offload/rules",
+            rules_in_words(structure.offload.rules),
+            rules_in_words(change.offload_rules),
+        )

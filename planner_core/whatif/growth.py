@@ -1,0 +1,395 @@
+"""Upgrades and growth: the plan before and after a higher CFCC level, more queue managers, years of growth.
+
+Each step is the whole plan evaluated again with one thing changed, so that every figure of a step is
+one that the plan itself would have. A size that the plan gives is kept while it holds what is needed
+after the step, and computed where it does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeVar
+
+from planner_core.cfrm.render import fragment
+from planner_core.document import Admin, CouplingFacility, Growth, PlanDocument, Structure, System
+from planner_core.errors import OutOfRange, PlanRefused
+from planner_core.findings import Finding, in_order
+from planner_core.limits import limit
+from planner_core.plan import PlanResult, StructureResult, evaluate
+from planner_core.structure_size import Curve, bundles_in, published_curves
+from planner_core.units import bytes_to_kib_ceil
+from planner_core.whatif.loss import losses_of
+
+T = TypeVar("T", Admin, System, Structure)
+DEFAULT_PERCENT = Decimal(10)
+DEFAULT_YEARS = (1, 2, 3)
+MOST_STEPS = 12
+MOST_YEARS, MOST_MORE, HIGHEST_LEVEL = 50, 31, 99
+ASSUMPTIONS: tuple[str, ...] = (
+    "INITSIZE or SIZE that the plan gives is kept where it still holds the need with its headroom; otherwise it is "
+    "computed, and said to be replaced.",
+    "A step to a higher CFCC level raises every coupling facility whose level is stated lower.",
+    "Growth is compounded on top of the plan's own horizon, at the same rate for every queue.",
+)
+_FITTED = (
+    "The plan names a fitted curve, which knows one CFCC level. Steps to other levels compare the published figures of both "
+    "levels instead."
+)
+_DEFAULTED = "The rate of growth was not asked for: 10 percent a year is an example."
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a step changes; all on top of the plan as it is."""
+
+    key: str
+    title: str
+    cfcc_level: int | None = None
+    more_queue_managers: int = 0
+    percent_per_year: Decimal = Decimal(0)
+    years: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One structure before and after."""
+
+    before: StructureResult
+    after: StructureResult
+    is_replaced: bool
+
+    @property
+    def holds_before(self) -> int | None:
+        """Messages of the planned mix that INITSIZE holds before, without offload; None without a backlog."""
+        load = self.before.load
+        return (
+            load.messages_in_initsize(offload=False) if load is not None and load.plain is not None else None
+        )
+
+    @property
+    def old_holds_after(self) -> int | None:
+        """Messages that INITSIZE of before holds after the step."""
+        load = self.after.load
+        if load is None or load.plain is None:
+            return None
+        bundles = bundles_in(self.before.sizes.initsize_bytes, curve=self.after.curve, ratio=load.ratio)
+        return load.plain.capacity(bundles)
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        before, after = _figures(self.before), _figures(self.after)
+        return {
+            "structure": self.after.cfrm_name,
+            "name": self.after.name,
+            "role": self.after.role,
+            "before": before,
+            "after": after,
+            "difference": {key: after[key] - before[key] for key in before},
+            "given_size_replaced": self.is_replaced,
+            "initsize_before_holds_before": self.holds_before,
+            "initsize_before_holds_after": self.old_holds_after,
+        }
+
+
+def _figures(structure: StructureResult) -> dict[str, int]:
+    sizes = structure.sizes
+    return {
+        "need_bytes": sizes.need_bytes,
+        "initsize_kib": bytes_to_kib_ceil(sizes.initsize_bytes),
+        "size_kib": bytes_to_kib_ceil(sizes.size_bytes),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change: the plan after it, or why there is none."""
+
+    change: Change
+    before: PlanResult
+    after: PlanResult | None
+    structures: tuple[Changed, ...]
+    findings: tuple[Finding, ...]
+    unplaced: tuple[str, ...]
+    unplaced_after_loss: tuple[tuple[str, tuple[str, ...]], ...]
+    refused: str | None = None
+
+    @property
+    def fragment(self) -> str:
+        """CFRM statements for the plan after the step; empty where it was refused."""
+        return fragment(self.after) if self.after is not None else ""
+
+    def total(self, what: str) -> tuple[int, int]:
+        """Sum of a figure over all structures, before and after."""
+        return (
+            sum(_figures(each.before)[what] for each in self.structures),
+            sum(_figures(each.after)[what] for each in self.structures),
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        change = self.change
+        totals = {key: self.total(key) for key in ("need_bytes", "initsize_kib", "size_kib")}
+        return {
+            "step": change.key,
+            "title": change.title,
+            "change": {
+                "cfcc_level": change.cfcc_level,
+                "more_queue_managers": change.more_queue_managers,
+                "growth_percent_per_year": float(change.percent_per_year),
+                "years": change.years,
+            },
+            "refused": self.refused,
+            "structures": [each.as_json() for each in self.structures],
+            "totals": {
+                "before": {key: pair[0] for key, pair in totals.items()},
+                "after": {key: pair[1] for key, pair in totals.items()},
+                "difference": {key: pair[1] - pair[0] for key, pair in totals.items()},
+            },
+            "curve_before": self.before.curve.as_json(),
+            "curve_after": self.after.curve.as_json() if self.after is not None else None,
+            "unplaced": list(self.unplaced),
+            "unplaced_after_loss": [
+                {"lost": lost, "structures": list(structures)}
+                for lost, structures in self.unplaced_after_loss
+            ],
+            "fragment": self.fragment,
+            "findings": [each.as_json() for each in self.findings],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeAnswer:
+    """Every step of one question."""
+
+    before: PlanResult
+    steps: tuple[Step, ...]
+    assumptions: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        document = self.before.document
+        return {
+            "qsg": document.qsg,
+            "before": {
+                "cfcc_level": document.cfcc_level,
+                "queue_managers": document.queue_manager_count,
+                "growth_percent_per_year": float(document.growth.percent_per_year),
+                "years": float(document.growth.years),
+                "curve": self.before.curve.as_json(),
+                "structures": [
+                    {"structure": each.cfrm_name, "name": each.name, "role": each.role, **_figures(each)}
+                    for each in self.before.structures
+                ],
+            },
+            "steps": [each.as_json() for each in self.steps],
+            "assumptions": list(self.assumptions),
+            "findings": [each.as_json() for each in self.findings],
+        }
+
+
+def levels_above(level: int) -> tuple[int, ...]:
+    """CFCC levels with published figures of their own above a level: the highest of each range."""
+    return tuple(curve.cfcc_to for curve in published_curves() if curve.cfcc_to > level)
+
+
+def upgrades(
+    document: PlanDocument,
+    *,
+    curve: Curve | None = None,
+    cfcc_levels: Sequence[int] | None = None,
+    more_queue_managers: int = 1,
+    percent_per_year: Decimal | None = None,
+    years: Sequence[int] = DEFAULT_YEARS,
+) -> UpgradeAnswer:
+    """Evaluate a plan before and after each change, and after all of them together.
+
+    Args:
+        document: The plan.
+        curve: The fitted curve that it names; None for published figures.
+        cfcc_levels: Levels to go to; None: those with published figures above the plan's.
+        more_queue_managers: How many more [queue managers]; 0: none.
+        percent_per_year: Growth on top of the plan's horizon [percent]; None: the plan's own rate, or 10.
+        years: After how many years to look [years]; none: no growth.
+
+    Raises:
+        PlanRefused: No such plan can exist as it is.
+        OutOfRange: A level that is no step up, too many steps, or a rate that is not the plan's own.
+    """
+    levels = levels_above(document.cfcc_level) if cfcc_levels is None else tuple(sorted(set(cfcc_levels)))
+    whole_years = tuple(sorted(set(years)))
+    _check(document, levels, more_queue_managers, percent_per_year, whole_years)
+    own = document.growth.percent_per_year if document.growth.years else Decimal(0)
+    percent = percent_per_year if percent_per_year is not None else own or DEFAULT_PERCENT
+    before = evaluate(document, curve=curve)
+    steps = [
+        _step(before, change, curve) for change in _changes(levels, more_queue_managers, percent, whole_years)
+    ]
+    assumptions = list(ASSUMPTIONS)
+    if curve is not None and levels:
+        assumptions.append(_FITTED)
+    if percent_per_year is None and not own and whole_years:
+        assumptions.append(_DEFAULTED)
+    found = in_order([*before.findings, *(each for step in steps for each in step.findings)])
+    return UpgradeAnswer(before, tuple(steps), tuple(assumptions), found)
+
+
+def _check(
+    document: PlanDocument,
+    levels: Sequence[int],
+    more: int,
+    percent: Decimal | None,
+    years: Sequence[int],
+) -> None:
+    for level in levels:
+        if not document.cfcc_level < level <= HIGHEST_LEVEL:
+            raise OutOfRange(
+                field="cfcc_level",
+                value=level,
+                lowest=document.cfcc_level + 1,
+                highest=HIGHEST_LEVEL,
+                advice=f"The plan is at level {document.cfcc_level}.",
+            )
+    if not 0 <= more <= MOST_MORE:
+        raise OutOfRange(field="queue_managers", value=more, lowest=0, highest=MOST_MORE)
+    for year in years:
+        if not 1 <= year <= MOST_YEARS:
+            raise OutOfRange(field="years", value=year, lowest=1, highest=MOST_YEARS)
+    if len(levels) + len(years) > MOST_STEPS:
+        raise OutOfRange(field="steps", value=len(levels) + len(years), lowest=0, highest=MOST_STEPS)
+    growth = document.growth
+    if percent is None:
+        return
+    if not -99 <= percent <= 1000:  # noqa: PLR2004 - the bounds of the document
+        raise OutOfRange(field="growth", value=percent, lowest=-99, highest=1000)
+    if growth.years and growth.percent_per_year and percent != growth.percent_per_year:
+        raise OutOfRange(
+            field="growth",
+            value=percent,
+            lowest=growth.percent_per_year,
+            highest=growth.percent_per_year,
+            advice="The plan grows at that rate already; for another one take growth out of the plan.",
+        )
+
+
+def _changes(levels: Sequence[int], more: int, percent: Decimal, years: Sequence[int]) -> list[Change]:
+    found = [Change(f"cfcc-{level}", f"CFCC level {level}", cfcc_level=level) for level in levels]
+    if more:
+        words = "One more queue manager" if more == 1 else f"{more} more queue managers"
+        found.append(Change(f"queue-managers-{more}", words, more_queue_managers=more))
+    rate = f"{percent.normalize():f}"
+    for year in years:
+        words = f"{rate} % a year for {year} {'year' if year == 1 else 'years'}"
+        found.append(Change(f"growth-{year}", words, percent_per_year=percent, years=year))
+    kinds = bool(levels) + bool(more) + bool(years)
+    if kinds > 1:
+        together = Change(
+            "together",
+            "All together",
+            cfcc_level=levels[-1] if levels else None,
+            more_queue_managers=more,
+            percent_per_year=percent if years else Decimal(0),
+            years=years[-1] if years else 0,
+        )
+        found.append(together)
+    return found
+
+
+def _step(plan: PlanResult, change: Change, curve: Curve | None) -> Step:
+    document, used, before = plan.document, curve, plan
+    if change.cfcc_level is not None and curve is not None:
+        document = document.model_copy(update={"curve": "published"})
+        used, before = None, evaluate(document)
+    changed = _applied(document, change)
+    if changed.queue_manager_count > limit("queue_managers_per_group"):
+        return _refused(before, change, changed, used)
+    after, replaced = evaluated_with_sizes(changed, curve=used)
+    known = {(each.code, each.structure, each.message) for each in before.findings}
+    answer = losses_of([(document.qsg, after)])
+    losses = tuple(
+        (loss.name, tuple(each.wanted.structure for each in loss.unplaced))
+        for loss in answer.losses
+        if loss.kind == "coupling_facility" and loss.unplaced
+    )
+    return Step(
+        change=change,
+        before=before,
+        after=after,
+        structures=tuple(
+            Changed(was, now, now.pointer in replaced)
+            for was, now in zip(before.structures, after.structures, strict=True)
+        ),
+        findings=tuple(
+            each for each in after.findings if (each.code, each.structure, each.message) not in known
+        ),
+        unplaced=tuple(each.wanted.structure for each in answer.normal if not each.now),
+        unplaced_after_loss=losses,
+    )
+
+
+def _refused(before: PlanResult, change: Change, changed: PlanDocument, curve: Curve | None) -> Step:
+    try:
+        evaluate(changed, curve=curve)
+    except PlanRefused as error:
+        return Step(change, before, None, (), error.findings, (), (), refused=str(error))
+    message = f"{changed.queue_manager_count} queue managers were not refused."
+    raise AssertionError(message)
+
+
+def _applied(document: PlanDocument, change: Change) -> PlanDocument:
+    update: dict[str, object] = {}
+    if change.cfcc_level is not None:
+        update["cfcc_level"] = change.cfcc_level
+        update["coupling_facilities"] = [
+            raised(each, change.cfcc_level) for each in document.coupling_facilities
+        ]
+    if change.more_queue_managers:
+        update["queue_managers"] = document.queue_manager_count + change.more_queue_managers
+    if change.years:
+        own = document.growth.years if document.growth.percent_per_year else Decimal(0)
+        update["growth"] = Growth.model_construct(
+            percent_per_year=change.percent_per_year, years=own + change.years
+        )
+    return document.model_copy(update=update)
+
+
+def raised(facility: CouplingFacility, level: int) -> CouplingFacility:
+    """A coupling facility at a level, where its own is stated lower."""
+    if facility.cfcc_level is None or facility.cfcc_level >= level:
+        return facility
+    return facility.model_copy(update={"cfcc_level": level})
+
+
+def evaluated_with_sizes(
+    document: PlanDocument, *, curve: Curve | None, kept: frozenset[str] = frozenset()
+) -> tuple[PlanResult, frozenset[str]]:
+    """The plan with the sizes that it gives where they do, and the pointers of structures whose sizes do not.
+
+    Sizes of the structures at `kept` are kept whether or not they do.
+    """
+    given = evaluate(document, curve=curve)
+    short = frozenset(
+        each.pointer
+        for each in given.structures
+        if each.pointer not in kept
+        and (each.sizes.initsize_is_given or each.sizes.size_is_given)
+        and each.sizes.initsize_bytes < max(each.sizes.wanted_bytes, each.sizes.minimum_bytes)
+    )
+    if not short:
+        return given, short
+    free: dict[str, Admin | System | Structure | list[Structure]] = {}
+    if "/admin" in short:
+        free["admin"] = _freed(document.admin)
+    if "/system" in short:
+        free["system"] = _freed(document.system)
+    free["structures"] = [
+        _freed(each) if f"/structures/{number}" in short else each
+        for number, each in enumerate(document.structures)
+    ]
+    return evaluate(document.model_copy(update=free), curve=curve), short
+
+
+def _freed(definition: T) -> T:
+    return definition.model_copy(update={"initsize": None, "size": None})

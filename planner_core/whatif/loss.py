@@ -1,0 +1,517 @@
+"""The loss of each coupling facility, machine and site: what moves where, what finds no place, what is lost.
+
+Sources: z/OS MVS Setting Up a Sysplex on what becomes of structures when a CF fails; IBM MQ,
+"Planning your queue sharing group" and "Managing shared queues" on what becomes of messages.
+The white space of a loss is what must be free in the coupling facilities that remain so that
+every structure that lost its only copy finds a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from planner_core.document import Structure, System
+from planner_core.findings import Finding, finding, in_order
+from planner_core.limits import limit
+from planner_core.plan import PlanResult
+from planner_core.units import bytes_to_mib, format_mib
+from planner_core.whatif.placement import (
+    ASSUMPTIONS,
+    RULES,
+    At,
+    Board,
+    Choice,
+    Facility,
+    Placed,
+    Question,
+    Wanted,
+    first_choice,
+    place,
+    question,
+    second_choice,
+)
+from planner_core.whatif.scm import check_scm
+
+Kind = Literal["coupling_facility", "machine", "site"]
+LOSS_ASSUMPTIONS: tuple[str, ...] = (
+    "After a loss, structures without a copy are allocated anew first, in the order in which they were allocated; then "
+    "structures with DUPLEX(ENABLED) get a second copy again. What stays is not moved.",
+    "A structure is allocated anew with INITSIZE of the policy, however large it had become. Ask with SIZE to see "
+    "what full growth takes.",
+    "Messages counted as lost are those of the planned backlog. Persistent messages come back by RECOVER CFSTRUCT from "
+    "backup and logs once the structure has a place.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LostMessages:
+    """What of a structure's planned backlog is gone with its only copy."""
+
+    wanted: Wanted
+    non_persistent: int
+    persistent: int
+    comes_back: bool
+    words: str
+
+    @property
+    def gone(self) -> int:
+        """Messages that nothing brings back."""
+        return self.non_persistent + (0 if self.comes_back else self.persistent)
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "structure": self.wanted.structure,
+            "plan": self.wanted.plan,
+            "non_persistent_messages": self.non_persistent,
+            "persistent_messages": self.persistent,
+            "persistent_come_back": self.comes_back,
+            "messages_gone": self.gone,
+            "what_happens": self.words,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """One loss, played through."""
+
+    kind: Kind
+    name: str
+    gone: tuple[str, ...]
+    placed: tuple[Placed, ...]
+    lost: tuple[LostMessages, ...]
+    board: Board
+    order_matters: bool
+
+    @property
+    def unplaced(self) -> tuple[Placed, ...]:
+        """Structures that were allocated and find no place now."""
+        return tuple(each for each in self.placed if not each.now and each.before)
+
+    @property
+    def white_space_bytes(self) -> int:
+        """What the remaining coupling facilities must have free for structures that lost their only copy."""
+        return sum(each.bytes_anew for each in self.placed if each.before)
+
+    @property
+    def missing_bytes(self) -> int:
+        """What of it finds no place."""
+        return sum(each.wanted.bytes_wanted for each in self.unplaced)
+
+    @property
+    def second_copies_bytes(self) -> int:
+        """What new second copies take on top."""
+        return sum(each.bytes_for_second for each in self.placed)
+
+    def arriving(self, facility: str) -> int:
+        """What is allocated anew in a coupling facility that remains [bytes]."""
+        return sum(
+            each.wanted.bytes_wanted
+            for each in self.placed
+            for at in each.now
+            if at == facility and at not in each.before
+        )
+
+    def wanted_in(self, facility: str) -> int:
+        """What would have to be free there [bytes]: what comes there without a copy, and what finds no place and comes nearest to one there.
+
+        New second copies are left out, as in the white space of the loss: they are made only where there is room.
+        """
+        anew = sum(
+            each.bytes_anew for each in self.placed if each.before and each.now and each.now[0] == facility
+        )
+        short = sum(
+            each.wanted.bytes_wanted
+            for each in self.unplaced
+            if each.first is not None
+            and each.first.most_room is not None
+            and each.first.most_room.facility == facility
+        )
+        return anew + short
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        remaining = [name for name in self.board.facilities if name not in self.gone]
+        return {
+            "kind": self.kind,
+            "lost": self.name,
+            "coupling_facilities": list(self.gone),
+            "placements": [each.as_json() for each in self.placed if each.now],
+            "unplaced": [_unplaced_json(each) for each in self.unplaced],
+            "white_space_mib": bytes_to_mib(self.white_space_bytes),
+            "missing_mib": bytes_to_mib(self.missing_bytes),
+            "second_copies_mib": bytes_to_mib(self.second_copies_bytes),
+            "remaining": [
+                {
+                    "coupling_facility": name,
+                    "arrives_mib": bytes_to_mib(self.arriving(name)),
+                    "used_mib": bytes_to_mib(self.board.used_bytes(name)),
+                    "free_mib": _mib(self.board.free_bytes(name)),
+                }
+                for name in remaining
+            ],
+            "messages": [each.as_json() for each in self.lost],
+            "order_matters": self.order_matters,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class WhiteSpace:
+    """What one coupling facility must keep free for the worst single loss of another."""
+
+    facility: Facility
+    used_bytes: int
+    free_bytes: int | None
+    keep_bytes: int
+    because: str | None
+
+    @property
+    def is_enough(self) -> bool | None:
+        """None where the storage is not stated."""
+        return None if self.free_bytes is None else self.free_bytes >= self.keep_bytes
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            **self.facility.as_json(),
+            "used_mib": bytes_to_mib(self.used_bytes),
+            "free_mib": _mib(self.free_bytes),
+            "white_space_mib": bytes_to_mib(self.keep_bytes),
+            "because_of": self.because,
+            "is_enough": self.is_enough,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LossAnswer:
+    """Everything about losses: where structures are, every loss, the white space, what there is to say."""
+
+    asked: Question
+    normal: tuple[Placed, ...]
+    board: Board
+    losses: tuple[Loss, ...]
+    white_space: tuple[WhiteSpace, ...]
+    findings: tuple[Finding, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "counted_at": self.asked.at,
+            "plans": list(dict.fromkeys(each.plan for each in self.asked.wanted)),
+            "coupling_facilities": [each.as_json() for each in self.white_space],
+            "placements": [each.as_json() for each in self.normal if each.now],
+            "unplaced": [_unplaced_json(each) for each in self.normal if not each.now],
+            "losses": [each.as_json() for each in self.losses],
+            "rules": [rule.as_json() for rule in RULES.values()],
+            "assumptions": [*ASSUMPTIONS, *LOSS_ASSUMPTIONS],
+            "findings": [each.as_json() for each in self.findings],
+        }
+
+
+def losses_of(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize") -> LossAnswer:
+    """Place the structures of plans, and lose each coupling facility, machine and site.
+
+    Args:
+        results: Each plan's name and its result.
+        at: Whether structures are counted with INITSIZE or with SIZE.
+
+    Raises:
+        PlansDoNotFit: A structure stands in two plans.
+    """
+    asked = question(results, at=at)
+    board, normal = place(asked)
+    losses = tuple(
+        _loss(kind, name, gone, asked, board, normal) for kind, name, gone in _what_can_be_lost(asked)
+    )
+    space = tuple(_white_space(facility, board, losses) for facility in asked.facilities.values())
+    found = [*_check_normal(asked, board, normal), *check_scm(asked, normal)]
+    for loss in losses:
+        found.extend(_check_loss(loss))
+    found.extend(_check_white_space(space))
+    return LossAnswer(asked, normal, board, losses, space, in_order(found))
+
+
+def _what_can_be_lost(asked: Question) -> Iterator[tuple[Kind, str, tuple[str, ...]]]:
+    facilities = asked.facilities.values()
+    for facility in facilities:
+        yield "coupling_facility", facility.name, (facility.name,)
+    machines: dict[tuple[str, ...], list[str]] = {}
+    for facility in facilities:
+        if facility.machine:
+            machines.setdefault(facility.machine, []).append(facility.name)
+    for machine, names in machines.items():
+        if len(names) > 1:
+            yield "machine", machine[-1], tuple(names)
+    sites = sorted({facility.site for facility in facilities if facility.site is not None})
+    for site in sites:
+        yield "site", site, tuple(facility.name for facility in facilities if facility.site == site)
+
+
+def _loss(
+    kind: Kind,
+    name: str,
+    gone: tuple[str, ...],
+    asked: Question,
+    board: Board,
+    normal: tuple[Placed, ...],
+) -> Loss:
+    order = [each.wanted for each in normal]
+    after, placed = _play(gone, order, board)
+    outcomes = {_nowhere(_play(gone, other, board)[1]) for other in (order[::-1], _largest_first(order))}
+    lost = tuple(
+        found for each in placed for found in _lost_messages(each) if not set(each.before) - set(gone)
+    )
+    return Loss(kind, name, gone, placed, lost, after, order_matters=outcomes != {_nowhere(placed)})
+
+
+def _largest_first(order: Sequence[Wanted]) -> list[Wanted]:
+    return sorted(order, key=lambda each: -each.bytes_wanted)
+
+
+def _nowhere(placed: Sequence[Placed]) -> frozenset[str]:
+    return frozenset(each.wanted.structure for each in placed if not each.now)
+
+
+def _play(gone: Sequence[str], order: Sequence[Wanted], before: Board) -> tuple[Board, tuple[Placed, ...]]:
+    """What is left of each structure; then new places for those with nothing left; then second copies."""
+    board = before.copy(gone=gone)
+    was = {wanted.structure: tuple(before.places.get(wanted.structure, ())) for wanted in order}
+    for wanted in order:
+        for facility in was[wanted.structure]:
+            if facility in gone:
+                board.drop(wanted, facility)
+    first: dict[str, Choice] = {}
+    second: dict[str, Choice] = {}
+    for wanted in order:
+        if was[wanted.structure] and not board.places[wanted.structure]:
+            choice = first[wanted.structure] = first_choice(wanted, board)
+            if choice.facility is not None:
+                board.put(wanted, choice.facility)
+    for wanted in order:
+        places = board.places.get(wanted.structure, [])
+        lost_a_copy = set(was[wanted.structure]) & set(gone)
+        if wanted.is_duplexed and len(places) == 1 and lost_a_copy:
+            choice = second[wanted.structure] = second_choice(wanted, board)
+            if choice.facility is not None:
+                board.put(wanted, choice.facility)
+    placed = tuple(
+        Placed(
+            wanted=wanted,
+            before=was[wanted.structure],
+            now=tuple(board.places.get(wanted.structure, ())),
+            first=first.get(wanted.structure),
+            second=second.get(wanted.structure),
+        )
+        for wanted in order
+    )
+    return board, placed
+
+
+def _lost_messages(placed: Placed) -> Iterator[LostMessages]:
+    """What is gone of a structure that has no copy left."""
+    if not placed.before:
+        return
+    result = placed.wanted.result
+    definition = result.definition
+    if result.role == "admin":
+        words = "It holds no messages; each queue manager rebuilds its part from its log."
+        yield LostMessages(placed.wanted, 0, 0, True, words)
+        return
+    if isinstance(definition, System):
+        messages = sum(queue.messages for queue in result.queues)
+        words = (
+            "Its system queues come back as its CFSTRUCT says, which this plan does not define: see that it has RECOVER(YES) "
+            "and is backed up."
+        )
+        yield LostMessages(placed.wanted, 0, messages, True, words)
+        return
+    if not isinstance(definition, Structure):
+        return
+    counted = list(zip(definition.queues, result.queues, strict=True))
+    persistent = sum(demand.messages for queue, demand in counted if queue.persistent)
+    other = sum(demand.messages for queue, demand in counted if not queue.persistent)
+    comes_back = definition.recover and definition.cflevel >= limit("cflevel_recover")
+    yield LostMessages(
+        placed.wanted, other, persistent, comes_back, _after(definition.name, comes_back=comes_back)
+    )
+
+
+def _after(name: str, *, comes_back: bool) -> str:
+    if comes_back:
+        return (
+            f"Unavailable until RECOVER CFSTRUCT({name}) has brought persistent messages back from backup and logs "
+            "(by itself with RECAUTO(YES)); non-persistent messages are lost."
+        )
+    return "Allocated empty: all its messages are lost, since it is not RECOVER(YES)."
+
+
+def _white_space(facility: Facility, board: Board, losses: Sequence[Loss]) -> WhiteSpace:
+    single = [loss for loss in losses if loss.kind == "coupling_facility" and facility.name not in loss.gone]
+    worst = max(single, key=lambda loss: loss.wanted_in(facility.name), default=None)
+    keep = worst.wanted_in(facility.name) if worst is not None else 0
+    return WhiteSpace(
+        facility=facility,
+        used_bytes=board.used_bytes(facility.name),
+        free_bytes=board.free_bytes(facility.name),
+        keep_bytes=keep,
+        because=worst.name if worst is not None and keep else None,
+    )
+
+
+def _check_normal(asked: Question, board: Board, normal: Sequence[Placed]) -> Iterator[Finding]:
+    for name in asked.stated_differently:
+        yield finding(
+            "CF_STATED_DIFFERENTLY",
+            f"The plans say different things of {name}; what is less favourable is taken.",
+        )
+    unknown = [each.name for each in asked.facilities.values() if each.storage_bytes is None]
+    if unknown:
+        yield finding(
+            "CF_STORAGE_NOT_STATED",
+            f"The storage of {', '.join(unknown)} is not stated: whatever is placed there is taken to fit.",
+        )
+    outcomes = {_nowhere(place(asked, order)[1]) for order in _other_orders(asked.wanted)}
+    if outcomes - {_nowhere(normal)}:
+        yield finding(
+            "PLACEMENT_ORDER_MATTERS",
+            "In another order of allocation other structures find no place. Which queue manager connects first is not planned.",
+        )
+    for each in normal:
+        yield from _check_placed(each, board)
+    for name, facility in asked.facilities.items():
+        room = facility.storage_bytes
+        if room is None:
+            continue
+        inside = [each.wanted for each in normal if name in each.now]
+        largest = sum(wanted.size_bytes for wanted in inside)
+        if largest > room - facility.taken_bytes:
+            yield finding(
+                "CF_OVERCOMMITTED_AT_SIZE",
+                f"The structures in {name} may grow to {format_mib(largest)} together, and {format_mib(max(0, room - facility.taken_bytes))} "
+                "is there for them: not all can reach SIZE.",
+            )
+
+
+def _other_orders(wanted: Sequence[Wanted]) -> Iterator[list[Wanted]]:
+    yield list(wanted)[::-1]
+    yield _largest_first(wanted)
+
+
+def _check_placed(each: Placed, board: Board) -> Iterator[Finding]:
+    wanted, result = each.wanted, each.wanted.result
+    name, at = result.name, f"{result.pointer}/preflist"
+    if not each.now:
+        reason = each.first.reason if each.first is not None else ""
+        yield finding(
+            "STRUCTURE_NOT_PLACED", f"{wanted.structure} finds no place. {reason}", field=at, structure=name
+        )
+        return
+    excluded = sorted(board.inside(each.now[0]) & set(result.placement.exclist) - {wanted.structure})
+    if excluded:
+        ignored = " ENFORCEORDER(YES) ignores the exclusion list." if result.placement.enforce_order else ""
+        yield finding(
+            "EXCLUSION_NOT_KEPT",
+            f"{wanted.structure} comes to {each.now[0]} beside {', '.join(excluded)}, which its EXCLLIST names.{ignored}",
+            field=f"{result.pointer}/exclist",
+            structure=name,
+        )
+    if wanted.is_duplexed and len(each.now) == 1:
+        reason = each.second.reason if each.second is not None else ""
+        yield finding(
+            "SECOND_COPY_NOT_PLACED",
+            f"{wanted.structure} says DUPLEX(ENABLED), and a second copy finds no place. {reason}",
+            field=at,
+            structure=name,
+        )
+    if len(each.now) > 1:
+        one, other = (board.facilities[name] for name in each.now)
+        together = (
+            "the same machine"
+            if one.machine and one.machine == other.machine
+            else f"the same site, {one.site}"
+            if one.site is not None and one.site == other.site
+            else ""
+        )
+        if together:
+            yield finding(
+                "COPIES_FAIL_TOGETHER",
+                f"Both copies of {wanted.structure} ({one.name} and {other.name}) are in {together}: one failure takes both.",
+                field=at,
+                structure=name,
+            )
+
+
+def _check_loss(loss: Loss) -> Iterator[Finding]:
+    what = _words(loss)
+    for each in loss.unplaced:
+        reason = each.first.reason if each.first is not None else ""
+        yield finding(
+            "LOSS_STRUCTURE_NOT_PLACED",
+            f"Without {what}, {each.wanted.structure} ({format_mib(each.wanted.bytes_wanted)}) finds no place. {reason}",
+            field=f"{each.wanted.result.pointer}/preflist",
+            structure=each.wanted.result.name,
+        )
+    if loss.kind == "coupling_facility":
+        for lost in loss.lost:
+            if lost.gone:
+                duplexed = (
+                    "A second copy, once it finds a place," if lost.wanted.is_duplexed else "DUPLEX(ENABLED)"
+                )
+                remedy = (
+                    duplexed
+                    if len(loss.board.facilities) > 1
+                    else "A second copy in another coupling facility"
+                )
+                yield finding(
+                    "LOSS_MESSAGES_GONE",
+                    f"The loss of {what} takes {lost.gone} messages of the planned backlog of {lost.wanted.structure} with it"
+                    f"{': non-persistent ones' if lost.comes_back else ', for it is RECOVER(NO)'}. {remedy} would keep them.",
+                    field=f"{lost.wanted.result.pointer}/duplex",
+                    structure=lost.wanted.result.name,
+                )
+    if loss.order_matters:
+        yield finding(
+            "PLACEMENT_ORDER_MATTERS",
+            f"Without {what}, which structures find no place depends on the order in which they are allocated anew.",
+        )
+
+
+def _words(loss: Loss) -> str:
+    if loss.kind == "coupling_facility":
+        return loss.name
+    return f"{'site' if loss.kind == 'site' else 'machine'} {loss.name} ({', '.join(loss.gone)})"
+
+
+def _check_white_space(space: Sequence[WhiteSpace]) -> Iterator[Finding]:
+    if len(space) == 1:
+        yield finding(
+            "ONE_COUPLING_FACILITY",
+            f"{space[0].facility.name} is the only coupling facility: with it, everything is lost until it is back.",
+        )
+
+
+def _unplaced_json(each: Placed) -> dict[str, object]:
+    room = each.first.most_room if each.first is not None else None
+    return {
+        "structure": each.wanted.structure,
+        "name": each.wanted.result.name,
+        "plan": each.wanted.plan,
+        "role": each.wanted.result.role,
+        "size_mib": bytes_to_mib(each.wanted.bytes_wanted),
+        "before": list(each.before),
+        "rule": "none",
+        "reason": each.first.reason if each.first is not None else None,
+        "candidates": [each.as_json() for each in each.first.candidates] if each.first is not None else [],
+        "most_room_in": room.facility if room is not None else None,
+        "short_by_mib": (
+            bytes_to_mib(each.wanted.bytes_wanted - max(0, room.free_bytes))
+            if room is not None and room.free_bytes is not None
+            else None
+        ),
+    }
+
+
+def _mib(size_bytes: int | None) -> float | None:
+    return None if size_bytes is None else bytes_to_mib(size_bytes)

@@ -1,0 +1,423 @@
+"""Kept scenarios side by side, and one of them as a report. Nothing is worked out anew: all of it is what was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from planner_core.errors import OutOfRange
+from planner_core.findings import Finding, finding
+from planner_core.whatif.scenario import FIGURES, TOTALS
+
+MOST_COMPARED = 4
+_SETTINGS: Mapping[str, str] = {
+    "cfcc_level": "CFCC level",
+    "queue_managers": "Queue managers",
+    "growth_percent_per_year": "Growth, percent a year",
+    "years": "Growth, years",
+    "headroom_percent": "Headroom, percent",
+    "size_factor": "SIZE as a multiple of INITSIZE",
+}
+_LONGEST_FORMULA = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A scenario as it was kept."""
+
+    name: str
+    version: int
+    note: str
+    result: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a comparison: the value of the plan, then of each scenario; None where there is none."""
+
+    label: str
+    values: tuple[Any, ...]
+    unit: str = ""
+    structure: str | None = None
+
+    @property
+    def differs(self) -> tuple[bool, ...]:
+        """Which values are not the plan's."""
+        return tuple(value != self.values[0] for value in self.values)
+
+    @property
+    def differences(self) -> tuple[float | None, ...]:
+        """By how much each value is more than the plan's; None for what is no number."""
+        first = self.values[0]
+        return tuple(
+            round(value - first, 2) if _is_number(value) and _is_number(first) else None
+            for value in self.values
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "label": self.label,
+            "structure": self.structure,
+            "unit": self.unit or None,
+            "values": list(self.values),
+            "differences": list(self.differences),
+            "differs": list(self.differs),
+        }
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRow:
+    """A finding, and where it stands: in the plan, then in each scenario."""
+
+    code: str
+    severity: str
+    structure: str | None
+    messages: tuple[str | None, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "structure": self.structure,
+            "messages": list(self.messages),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """The plan and up to four scenarios."""
+
+    columns: tuple[Kept, ...]
+    settings: tuple[Row, ...]
+    figures: tuple[Row, ...]
+    totals: tuple[Row, ...]
+    losses: tuple[Row, ...]
+    commands: tuple[Row, ...]
+    finding_rows: tuple[FindingRow, ...]
+    findings: tuple[Finding, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "scenarios": [
+                {
+                    "name": each.name,
+                    "version": each.version,
+                    "note": each.note,
+                    "changes": each.result["changes"],
+                }
+                for each in self.columns
+            ],
+            **{
+                key: [row.as_json() for row in rows]
+                for key, rows in (
+                    ("settings", self.settings),
+                    ("figures", self.figures),
+                    ("totals", self.totals),
+                    ("losses", self.losses),
+                    ("commands", self.commands),
+                )
+            },
+            "findings_side_by_side": [row.as_json() for row in self.finding_rows],
+            "assumptions": list(
+                dict.fromkeys(said for each in self.columns for said in each.result["assumptions"])
+            ),
+            "findings": [each.as_json() for each in self.findings],
+        }
+
+
+def side_by_side(kept: Sequence[Kept]) -> SideBySide:
+    """Put scenarios beside the plan that they start from: the plan of the first one.
+
+    Raises:
+        OutOfRange: None, or more than four.
+    """
+    if not 1 <= len(kept) <= MOST_COMPARED:
+        raise OutOfRange(field="of", value=len(kept), lowest=1, highest=MOST_COMPARED)
+    first = kept[0].result
+    return SideBySide(
+        columns=tuple(kept),
+        settings=(*_settings(kept), *_structure_settings(kept)),
+        figures=tuple(_figures(kept)),
+        totals=tuple(
+            Row(
+                FIGURES[key][0],
+                (first["before"]["totals"][key], *(each.result["after"]["totals"][key] for each in kept)),
+                FIGURES[key][1],
+            )
+            for key in TOTALS
+        ),
+        losses=tuple(_losses(kept)),
+        commands=tuple(_commands(kept)),
+        finding_rows=tuple(_finding_rows(kept)),
+        findings=tuple(_not_of_one_plan(kept)),
+    )
+
+
+def _settings(kept: Sequence[Kept]) -> Iterator[Row]:
+    first = kept[0].result
+    for key, label in _SETTINGS.items():
+        yield Row(label, (first["before"][key], *(each.result["after"][key] for each in kept)))
+    factors = (("rate_factor", "Arrival rates, times"), ("outage_factor", "Outages, times"))
+    for key, label in factors:
+        yield Row(label, (1, *(each.result["changes"].get(key, 1) for each in kept)))
+    yield Row("Coupling facility that is lost", (None, *(each.result["lost"] for each in kept)))
+
+
+def _structure_settings(kept: Sequence[Kept]) -> Iterator[Row]:
+    """What at least one scenario changes of a structure."""
+    before: dict[tuple[str, str], str] = {}
+    for each in kept:
+        for said in each.result["what_changes"]:
+            if said["structure"] is not None:
+                before.setdefault((said["structure"], said["what"]), said["before"])
+    for (structure, what), was in before.items():
+        values = tuple(
+            next(
+                (
+                    said["after"]
+                    for said in each.result["what_changes"]
+                    if (said["structure"], said["what"]) == (structure, what)
+                ),
+                was,
+            )
+            for each in kept
+        )
+        yield Row(what, (was, *values), structure=structure)
+
+
+def _figures(kept: Sequence[Kept]) -> Iterator[Row]:
+    first = kept[0].result["structures"]
+    names = dict.fromkeys(item["structure"] for each in kept for item in each.result["structures"])
+    before = {item["structure"]: item["before"] for item in first}
+    after = [{item["structure"]: item["after"] for item in each.result["structures"]} for each in kept]
+    for structure in names:
+        for key, (label, unit) in FIGURES.items():
+            values = tuple(each.get(structure, {}).get(key) for each in (before, *after))
+            if any(value is not None for value in values):
+                yield Row(label, values, unit, structure)
+
+
+def _losses(kept: Sequence[Kept]) -> Iterator[Row]:
+    first = kept[0].result["losses"]["before"]
+    lists = [first, *(each.result["losses"]["after"] for each in kept)]
+    by_name = [{(item["kind"], item["lost"]): item for item in losses} for losses in lists]
+    for kind, lost in dict.fromkeys(key for each in by_name for key in each):
+        name = lost if kind == "coupling_facility" else f"{kind} {lost}"
+        found = [each.get((kind, lost)) for each in by_name]
+        for label, unit, read in (
+            ("Finds no place", "", _unplaced),
+            ("White space needed", "MiB", lambda item: item["white_space_mib"]),
+            ("Messages gone", "messages", lambda item: item["messages_gone"]),
+        ):
+            values = tuple(None if item is None else read(item) for item in found)
+            yield Row(label, values, unit, f"Without {name}")
+
+
+def _unplaced(item: Mapping[str, Any]) -> str:
+    return " ".join(item["unplaced"]) or "nothing"
+
+
+def _commands(kept: Sequence[Kept]) -> Iterator[Row]:
+    yield Row("Commands", (0, *(len(each.result["commands"]) for each in kept)))
+    for when in ("at once", "pending until rebuild", "needs an outage"):
+        yield Row(
+            f"Of these: {when}",
+            (
+                0,
+                *(
+                    sum(command["takes_effect"] == when for command in each.result["commands"])
+                    for each in kept
+                ),
+            ),
+        )
+
+
+def _finding_rows(kept: Sequence[Kept]) -> Iterator[FindingRow]:
+    """Findings that are not the same everywhere, the serious first."""
+    first = kept[0].result
+    columns = [_findings_before(first), *(each.result["findings"] for each in kept)]
+    by_key: list[dict[tuple[str, str | None, int], Mapping[str, Any]]] = [_numbered(each) for each in columns]
+    keys = dict.fromkeys(key for each in by_key for key in each)
+    rank = ("error", "warning", "info").index
+    found = []
+    for key in keys:
+        items = [each.get(key) for each in by_key]
+        messages = tuple(None if item is None else str(item["message"]) for item in items)
+        if len(set(messages)) > 1:
+            severity = next(str(item["severity"]) for item in items if item is not None)
+            found.append(FindingRow(key[0], severity, key[1], messages))
+    yield from sorted(found, key=lambda row: rank(row.severity))
+
+
+def _findings_before(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Those of the plan: what the scenario has and did not bring, and what it took away."""
+    new = [(item["code"], item["structure"], item["message"]) for item in result["findings_new"]]
+    kept = [
+        item
+        for item in result["findings"]
+        if (item["code"], item["structure"], item["message"]) not in set(new)
+    ]
+    return [*kept, *result["findings_gone"]]
+
+
+def _numbered(found: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str | None, int], Mapping[str, Any]]:
+    """By code and structure; the n-th of several by n."""
+    numbered: dict[tuple[str, str | None, int], Mapping[str, Any]] = {}
+    for item in found:
+        number = 0
+        while (item["code"], item["structure"], number) in numbered:
+            number += 1
+        numbered[item["code"], item["structure"], number] = item
+    return numbered
+
+
+def _not_of_one_plan(kept: Sequence[Kept]) -> Iterator[Finding]:
+    versions = sorted({each.version for each in kept})
+    if len(versions) > 1:
+        shown = ", ".join(f"{each.name} of version {each.version}" for each in kept)
+        yield finding(
+            "SCENARIOS_NOT_OF_ONE_PLAN",
+            f"The scenarios are of different versions of the plan: {shown}. The column of the plan is that of {kept[0].name}; part "
+            "of a difference may be the plan's.",
+        )
+        return
+    first = _start(kept[0])
+    others = [each.name for each in kept[1:] if _start(each) != first]
+    if others:
+        yield finding(
+            "SCENARIOS_NOT_OF_ONE_PLAN",
+            f"Before the changes, the figures of {', '.join(others)} are not those of {kept[0].name}: they were worked out with "
+            "another curve or another version of cfplan. The column of the plan is that of "
+            f"{kept[0].name}.",
+        )
+
+
+def _start(each: Kept) -> list[tuple[str, Mapping[str, Any]]]:
+    return [(item["structure"], item["before"]) for item in each.result["structures"]]
+
+
+# ---- the report ------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Notes:
+    """Footnotes: figures that came about alike share one, and documents are named once."""
+
+    notes: dict[tuple[object, ...], int] = field(default_factory=dict)
+    documents: dict[str, int] = field(default_factory=dict)
+    formulas: dict[int, list[str]] = field(default_factory=dict)
+
+    def number(self, what: str, origin: Mapping[str, Any] | None) -> int | None:
+        """The number of the note on a figure."""
+        if origin is None:
+            return None
+        for source in origin["sources"]:
+            self.documents.setdefault(source, len(self.documents) + 1)
+        key = (what, origin["basis"], tuple(origin["sources"]))
+        number = self.notes.setdefault(key, len(self.notes) + 1)
+        known = self.formulas.setdefault(number, [])
+        if origin["formula"] not in known:
+            known.append(origin["formula"])
+        return number
+
+    def as_json(self) -> list[dict[str, object]]:
+        """JSON-ready, in order of their numbers."""
+        return [
+            {
+                "number": number,
+                "figure": what,
+                "formula": self._formula(number),
+                "basis": basis,
+                "documents": [self.documents[source] for source in sources if isinstance(source, str)],
+            }
+            for (what, basis, sources), number in self._items()
+        ]
+
+    def _items(self) -> Iterator[tuple[tuple[str, str, tuple[str, ...]], int]]:
+        for (what, basis, sources), number in self.notes.items():
+            yield (str(what), str(basis), tuple(sources) if isinstance(sources, tuple) else ()), number
+
+    def _formula(self, number: int) -> str | None:
+        """The formula, where it is one and short enough to be read."""
+        known = self.formulas[number]
+        return known[0] if len(known) == 1 and len(known[0]) <= _LONGEST_FORMULA else None
+
+
+def report(kept: Kept) -> dict[str, object]:
+    """One scenario for those who decide: what changes, why, every figure with its note, and the documents."""
+    result = kept.result
+    notes = _Notes()
+    origins = result["origins"]
+    rows = []
+    for index, item in enumerate(result["structures"]):
+        figures = [
+            _figure(key, item, origins, f"/structures/{index}/{key}", notes)
+            for key in FIGURES
+            if item["before"][key] is not None or item["after"][key] is not None
+        ]
+        rows.append(
+            {
+                "structure": item["structure"],
+                "role": item["role"],
+                "given_size_replaced": item["given_size_replaced"],
+                "figures": figures,
+            }
+        )
+    totals = [
+        _figure(
+            key,
+            {side: result[side]["totals"] for side in ("before", "after")},
+            origins,
+            f"/totals/{key}",
+            notes,
+        )
+        for key in TOTALS
+    ]
+    return {
+        "scenario": kept.name,
+        "version": kept.version,
+        "note": kept.note,
+        "qsg": result["qsg"],
+        "core_version": result["core_version"],
+        "what_changes": result["what_changes"],
+        "structures": rows,
+        "totals": totals,
+        "placements": result["placements"],
+        "losses": result["losses"],
+        "white_space": result["white_space"],
+        "rules": result["rules"],
+        "commands": result["commands"],
+        "commands_refused": result["commands_refused"],
+        "assumptions": result["assumptions"],
+        "notes": notes.as_json(),
+        "documents": [{"number": number, "document": name} for name, number in notes.documents.items()],
+        "findings": result["findings"],
+        "findings_new": result["findings_new"],
+        "findings_gone": result["findings_gone"],
+    }
+
+
+def _figure(
+    key: str, item: Mapping[str, Any], origins: Mapping[str, Any], pointer: str, notes: _Notes
+) -> dict[str, object]:
+    label, unit = FIGURES[key]
+    before, after = item["before"][key], item["after"][key]
+    what = f"{label}, all structures" if pointer.startswith("/totals") else label
+    return {
+        "figure": key,
+        "label": label,
+        "unit": unit,
+        "before": before,
+        "after": after,
+        "difference": None if before is None or after is None else round(after - before, 2),
+        "note_before": notes.number(what, origins["before"].get(pointer)),
+        "note_after": notes.number(what, origins["after"].get(pointer)),
+    }

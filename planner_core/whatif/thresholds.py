@@ -1,0 +1,760 @@
+"""Three offload rules for a structure: never at work in normal running, with a cushion, holding the backlog.
+
+IBM describes what the rules are for (performance, cushioned transition, capacity) and gives
+four examples; how far apart thresholds lie, and how low "fairly low" is, it leaves open. Those
+distances are in tables/whatif_filling.toml and on docs/assumptions.md. What a setting holds is
+worked out by `filling.py`, as for every plan; IBM's own arithmetic of 0.75 KB for each
+offloaded message stands beside it and bounds the last threshold.
+
+Lower thresholds never hold less: an offloaded message takes at most the elements that it would
+take in the structure. So thresholds are lowered step by step until the backlog fits, and where
+the lowest that leave normal running alone do not suffice, nothing does at this size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from typing import Literal
+
+from planner_core import tables
+from planner_core.demand import Demand, QueueDemand, band_edges, demand_of
+from planner_core.document import PlanDocument
+from planner_core.errors import FieldProblem, InputInvalid
+from planner_core.explain_filling import bundle_steps, model_source, phases_of
+from planner_core.filling import Fill, Pool, Snapshot, fill, two_pools
+from planner_core.findings import Finding, finding, in_order
+from planner_core.limits import limit
+from planner_core.offload import RULE_OFF_BYTES, Reserve, Rule, can_fire, default_rules, reserve_for
+from planner_core.plan import StructureResult, hundredths
+from planner_core.provenance import Basis, Explanation
+from planner_core.smds import data_set_bytes, lob_bytes, message_header_bytes, page_bytes
+from planner_core.structure_size import Curve, bundles_in
+from planner_core.units import KIB, MIB, bytes_to_kib_ceil, ceil_div, floor_fraction, format_size
+from planner_core.whatif.filling_up import WHAT, Assumption, Storage, parts_of, structure_of
+
+Purpose = Literal["performance", "cushioned transition", "capacity"]
+PURPOSES: tuple[Purpose, ...] = ("performance", "cushioned transition", "capacity")
+_FULL = 100
+_RULES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdQuestion:
+    """What is asked.
+
+    Args:
+        at: The storage that the rules are for: INITSIZE, or SIZE.
+        hold: Messages that must be held; None: the planned backlog [messages].
+        typical: Messages in normal running; None: not known, taken as none [messages].
+        margin_percent: Part of the space that is not counted on; None: IBM's 10 %, as far as
+            IBM's own examples keep it [percent].
+        cheap_over: Messages over this size cost about the same offloaded as kept, so they are
+            offloaded always [bytes].
+        costly_up_to: Messages up to this size are costly to offload, so larger ones are
+            offloaded earlier to leave them the space [bytes].
+    """
+
+    at: Storage = "initsize"
+    hold: int | None = None
+    typical: int | None = None
+    margin_percent: Decimal | None = None
+    cheap_over: int | None = None
+    costly_up_to: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AdvisedRule:
+    """One of the three rules: what it is for, and why it is as it is."""
+
+    rule: Rule
+    purpose: Purpose
+    why: str
+    at_messages: int | None
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready: as offload steps are elsewhere, and as the plan document writes a rule."""
+        return {
+            "threshold": self.rule.threshold,
+            "size_bytes": self.rule.size_bytes,
+            "usage_over": self.rule.threshold,
+            "size_over": format_size(self.rule.size_bytes),
+            "purpose": self.purpose,
+            "why": self.why,
+            "at_messages": self.at_messages,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What the structure does with one set of rules."""
+
+    name: str
+    rules: tuple[Rule, ...]
+    capacity: int
+    holds: bool
+    usage_percent: Fraction
+    offloaded: int
+    offload_bytes: int
+    starts: tuple[tuple[Rule, int], ...]
+    offloads_normally: bool
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "name": self.name,
+            "rules": [{"threshold": rule.threshold, "size_bytes": rule.size_bytes} for rule in self.rules],
+            "capacity": self.capacity,
+            "holds": self.holds,
+            "usage_percent": hundredths(self.usage_percent),
+            "offloaded": self.offloaded,
+            "offload_bytes": self.offload_bytes,
+            "offload_steps": [
+                {"threshold": rule.threshold, "size_bytes": rule.size_bytes, "at_messages": messages}
+                for rule, messages in self.starts
+            ],
+            "offloads_in_normal_running": self.offloads_normally,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """What would hold the backlog where no thresholds do: a larger structure, or a shorter outage."""
+
+    size_bytes: int | None
+    more_bytes: int | None
+    is_within_size: bool
+    messages: int
+    share_percent: Fraction
+    outage_minutes: Fraction | None
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "size_kib": None if self.size_bytes is None else bytes_to_kib_ceil(self.size_bytes),
+            "more_kib": None if self.more_bytes is None else bytes_to_kib_ceil(self.more_bytes),
+            "is_within_size": self.is_within_size,
+            "messages": self.messages,
+            "share_percent": float(round(self.share_percent, 2)),
+            "outage_minutes": None
+            if self.outage_minutes is None
+            else floor_fraction(self.outage_minutes * 10) / 10,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdAdvice:
+    """The answer."""
+
+    structure: StructureResult
+    asked: ThresholdQuestion
+    size_bytes: int
+    hold: int
+    typical: int
+    typical_percent: Fraction
+    lowest_threshold: int
+    advised: tuple[AdvisedRule, ...]
+    setting: Setting
+    compared: tuple[Setting, ...]
+    reserve: Reserve
+    ibm_threshold: int | None
+    is_within_margin: bool
+    shortfall: Shortfall | None
+    explanations: tuple[Explanation, ...]
+    assumptions: tuple[Assumption, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The advised rules."""
+        return tuple(each.rule for each in self.advised)
+
+    @property
+    def capacity(self) -> int:
+        """What the structure holds with them [messages]."""
+        return self.setting.capacity
+
+    @property
+    def mqsc(self) -> str:
+        """The command that sets them, for one queue manager of the group."""
+        lines = [f"ALTER CFSTRUCT({self.structure.name}) +"]
+        lines += [
+            f"       OFFLD{number}TH({rule.threshold}) OFFLD{number}SZ({format_size(rule.size_bytes)})"
+            for number, rule in enumerate(self.rules, start=1)
+        ]
+        return " +\n".join([lines[0].removesuffix(" +"), *lines[1:]]) + "\n"
+
+    def as_json(self, *, explain: bool = False) -> dict[str, object]:
+        """JSON-ready; with `explain`, formula and inputs of the capacity."""
+        fits = self.reserve.reserved_percent <= _FULL
+        found: dict[str, object] = {
+            "structure": self.structure.name,
+            "cfrm_name": self.structure.cfrm_name,
+            "at": self.asked.at,
+            "size_kib": bytes_to_kib_ceil(self.size_bytes),
+            "hold": self.hold,
+            "typical": self.typical,
+            "typical_usage_percent": hundredths(self.typical_percent),
+            "lowest_threshold": self.lowest_threshold,
+            "rules": [each.as_json() for each in self.advised],
+            "capacity": self.capacity,
+            "holds": self.setting.holds,
+            "is_within_margin": self.is_within_margin,
+            "usage_percent": hundredths(self.setting.usage_percent),
+            "offloaded": self.setting.offloaded,
+            "offload_bytes": self.setting.offload_bytes,
+            "ibm": {
+                "reserved_bytes": self.reserve.reserved_bytes,
+                "reserved_percent": hundredths(self.reserve.reserved_percent),
+                "highest_threshold": self.reserve.highest_threshold if fits else None,
+                "with_margin": float(round(self.reserve.advised_threshold, 2)) if fits else None,
+                "threshold": self.ibm_threshold,
+            },
+            "compared": [each.as_json() for each in self.compared],
+            "shortfall": None if self.shortfall is None else self.shortfall.as_json(),
+            "mqsc": self.mqsc,
+            "assumptions": [each.as_json() for each in self.assumptions],
+            "findings": [each.as_json() for each in self.findings],
+        }
+        if explain:
+            found["explanations"] = {each.figure: each.as_json() for each in self.explanations}
+        return found
+
+
+def advise(
+    document: PlanDocument,
+    name: str,
+    asked: ThresholdQuestion | None = None,
+    *,
+    curve: Curve | None = None,
+) -> ThresholdAdvice:
+    """Choose the three rules of one application structure of a plan.
+
+    Args:
+        document: The plan.
+        name: The structure, as its CFSTRUCT is named.
+        asked: What must be held, what is normal, what offloading costs.
+        curve: The fitted curve that the document names; None for published figures.
+
+    Raises:
+        InputInvalid: The plan has no such application structure, or nothing is planned for it.
+        PlanRefused: No such plan can exist.
+    """
+    asked = asked or ThresholdQuestion()
+    structure, said = structure_of(document, name, curve=curve)
+    load, _ = parts_of(structure)
+    if not load.demand.messages:
+        message = f"{name} has no backlog: its mix of messages is not known, so there is nothing to advise on"
+        raise InputInvalid(WHAT, (FieldProblem("structure", message),))
+    size = structure.sizes.initsize_bytes if asked.at == "initsize" else structure.sizes.size_bytes
+    bench = _Bench(structure, asked)
+    chosen = bench.choose(size)
+    return _answer(bench, chosen, said)
+
+
+# ---- trying rules ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """Rules for one size, and whether they hold the backlog, and within the margin."""
+
+    rules: tuple[Rule, ...]
+    size_bytes: int
+    bundles: Fraction
+    typical_percent: Fraction
+    lowest: int
+    ibm_threshold: int | None
+    reserve: Reserve
+    capacity: int
+    is_within_margin: bool
+
+
+class _Bench:
+    """One structure, on which rules and sizes are tried."""
+
+    def __init__(self, structure: StructureResult, asked: ThresholdQuestion) -> None:
+        load, _ = parts_of(structure)
+        self.structure, self.asked, self.queues, self.curve = (
+            structure,
+            asked,
+            structure.queues,
+            structure.curve,
+        )
+        self.ratio = load.ratio
+        self.planned = load.demand.messages
+        self.hold = self.planned if asked.hold is None else asked.hold
+        self.typical = asked.typical or 0
+        self.pools: tuple[Pool, ...] = two_pools(self.curve.bundle_at(self.ratio)[1])
+        self.choices = {name: row.value for name, row in tables.constants("whatif_filling").items()}
+        margin = asked.margin_percent
+        self.margin = Fraction(self.choices["margin_percent"]) if margin is None else Fraction(margin)
+        self.sizes, self.between = self._sizes()
+        self._demands: dict[tuple[int, ...], Demand] = {}
+        self._fills: dict[tuple[Rule, ...], Fill] = {}
+
+    def demand(self, rules: Sequence[Rule]) -> Demand:
+        """The planned backlog in bands cut at the rules' sizes."""
+        edges = band_edges([rule.size_bytes for rule in rules])
+        if edges not in self._demands:
+            self._demands[edges] = demand_of(
+                self.queues,
+                edges=edges,
+                header_bytes=self.curve.header_bytes,
+                page_bytes=page_bytes(),
+                page_header_bytes=message_header_bytes(),
+            )
+        return self._demands[edges]
+
+    def met(self, rules: Sequence[Rule]) -> tuple[Rule, ...]:
+        """Those of the rules that these messages can meet."""
+        demand = self.demand(rules)
+        return tuple(rule for rule in rules if rule.is_on and can_fire(rule, demand))
+
+    def fill(self, rules: Sequence[Rule]) -> Fill:
+        """One bundle filling with these rules."""
+        key = tuple(rules)
+        if key not in self._fills:
+            self._fills[key] = fill(self.demand(rules), rules=self.met(rules), pools=self.pools)
+        return self._fills[key]
+
+    def at(self, messages: int, rules: Sequence[Rule], bundles: Fraction) -> Snapshot:
+        """The structure with so many messages of the planned mix in it; full, where they do not fit."""
+        if not messages or not bundles:
+            return Snapshot(0, 0, Fraction(_FULL if messages else 0))
+        return self.fill(rules).at_backlog(bundles, messages=messages)
+
+    def capacity(self, rules: Sequence[Rule], bundles: Fraction) -> int:
+        """Messages of the planned mix that fit."""
+        return self.fill(rules).capacity(bundles)
+
+    def _sizes(self) -> tuple[tuple[int, int], tuple[int, int] | None]:
+        """The sizes of the first and second rule, and the two message sizes that the second tells apart, if it does."""
+        defaults = default_rules()
+        first = defaults[0].size_bytes if self.asked.cheap_over is None else self.asked.cheap_over
+        if self.asked.costly_up_to is not None:
+            return (first, min(self.asked.costly_up_to, first)), None
+        between = _gap(
+            self.queues, self.choices["lowest_share_of_a_size_percent"], defaults[1].size_bytes, first
+        )
+        if between is not None:
+            return (first, _round_size(*between)), between
+        return (first, min(defaults[1].size_bytes, first)), None
+
+    def choose(self, size_bytes: int) -> _Chosen:
+        """The rules for a size: as high as the backlog allows, and never below what normal running needs."""
+        bundles = bundles_in(size_bytes, curve=self.curve, ratio=self.ratio)
+        reserve = reserve_for(size_bytes=size_bytes, messages=self.hold)
+        ibm = self._ibm_threshold(reserve)
+        step = self.choices["threshold_step_percent"]
+        first_only = (Rule(0, self.sizes[0]),) if self.asked.cheap_over is not None else ()
+        typical = self.at(self.typical, first_only, bundles).usage_percent
+        cushion = self.choices["cushion_above_typical_percent"]
+        lowest = min(_FULL - step, ceil_div(typical.numerator, typical.denominator) + cushion)
+        lowest = min(_FULL - step, ceil_div(lowest, step) * step)
+        highest = self.choices["highest_capacity_threshold"]
+        third = max(lowest, highest if ibm is None else min(highest, ibm))
+        best: _Chosen | None = None
+        for thresholds in self._ladder(third, lowest):
+            rules = self._rules(thresholds)
+            capacity = self.capacity(rules, bundles)
+            usage = self.at(self.hold, rules, bundles).usage_percent
+            is_within = capacity >= self.hold and usage <= _FULL - self.margin
+            if best is None or is_within or capacity > best.capacity:
+                best = _Chosen(rules, size_bytes, bundles, typical, lowest, ibm, reserve, capacity, is_within)
+            if is_within:
+                break
+        if best is None:  # the ladder has a first step
+            raise AssertionError
+        return best
+
+    def _ladder(self, third: int, lowest: int) -> Iterator[tuple[int, int, int]]:
+        """Thresholds from the highest down to those that are just above normal running."""
+        step, apart = self.choices["threshold_step_percent"], self.choices["rule_distance_percent"]
+        fixed = self.asked.cheap_over is not None
+
+        def steps(third: int, second: int) -> tuple[int, int, int]:
+            second = max(lowest, second)
+            return (0 if fixed else max(lowest, second - apart)), second, max(lowest, third)
+
+        fairly_low = max(lowest, self.choices["fairly_low_threshold_percent"])
+        early = min(third - apart, fairly_low)
+        if self.asked.costly_up_to is not None:
+            # Larger messages are offloaded earlier and earlier, before the small ones are.
+            for second in range(early, lowest, -step):
+                yield steps(third, second)
+            early = lowest
+        is_early = self.between is not None or self.asked.costly_up_to is not None
+        for last in range(third, lowest - 1, -step):
+            yield steps(last, min(last - apart, early) if is_early else last - apart)
+
+    def _rules(self, thresholds: tuple[int, int, int]) -> tuple[Rule, ...]:
+        first, second = self.sizes
+        if not first:  # everything is offloaded always: there is nothing left for the others
+            off = Rule(_FULL, RULE_OFF_BYTES)
+            return Rule(thresholds[0], 0), off, off
+        if second >= first:
+            return Rule(thresholds[0], first), Rule(thresholds[1], RULE_OFF_BYTES), Rule(thresholds[2], 0)
+        return Rule(thresholds[0], first), Rule(thresholds[1], second), Rule(thresholds[2], 0)
+
+    def _ibm_threshold(self, reserve: Reserve) -> int | None:
+        """IBM's arithmetic, rounded down as IBM rounds; None when the messages do not fit by it.
+
+        IBM's two examples give "around 80": 10 GB and 1 M messages with the margin (82.7), 4 GB
+        and 1 M messages without it (81.25; with it 71.25). So the margin is kept down to 80.
+        """
+        reserved, step = reserve.reserved_percent, self.choices["threshold_step_percent"]
+        if reserved >= _FULL:
+            return None
+
+        def rounded(threshold: Fraction) -> int:
+            return max(0, floor_fraction(threshold) // step * step)
+
+        with_margin = rounded(_FULL - self.margin - reserved)
+        if self.asked.margin_percent is not None:
+            return with_margin
+        return max(with_margin, min(self.choices["threshold_without_margin"], rounded(_FULL - reserved)))
+
+    def setting(self, name: str, rules: tuple[Rule, ...], bundles: Fraction) -> Setting:
+        """What one set of rules does."""
+        filled, capacity = self.fill(rules), self.capacity(rules, bundles)
+        held = self.at(self.hold, rules, bundles)
+        starts = tuple(
+            (point.rule, filled.messages_at(point, bundles))
+            for point in filled.starts
+            if point.rule is not None and bundles
+        )
+        block = parts_of(self.structure)[1].offload.dsblock
+        uses_db2 = self.structure.db2 is not None
+        return Setting(
+            name=name,
+            rules=rules,
+            capacity=capacity,
+            holds=capacity >= self.hold,
+            usage_percent=held.usage_percent,
+            offloaded=held.offloaded,
+            offload_bytes=lob_bytes(held.pages)
+            if uses_db2
+            else data_set_bytes(held.pages, dsblock_bytes=block),
+            starts=starts,
+            # A rule from 0 % on is a limit of size, not a threshold.
+            offloads_normally=any(rule.threshold and messages < self.typical for rule, messages in starts),
+        )
+
+
+_CLOSE = Fraction(3, 2)
+"""Sizes that differ by less are one kind of messages."""
+
+
+def _gap(
+    queues: Sequence[QueueDemand], lowest_percent: int, over_bytes: int, up_to_bytes: int
+) -> tuple[int, int] | None:
+    """The widest gap between kinds of messages of intermediate size, each with many messages; None without two."""
+    together = sum(queue.messages for queue in queues)
+    sized = sorted((_mean(queue), queue.messages) for queue in queues if queue.messages)
+    kinds: list[list[tuple[Fraction, int]]] = []
+    for size, messages in sized:
+        if over_bytes < size <= up_to_bytes:
+            if kinds and size < kinds[-1][-1][0] * _CLOSE:
+                kinds[-1].append((size, messages))
+            else:
+                kinds.append([(size, messages)])
+    many = [
+        kind for kind in kinds if sum(messages for _, messages in kind) * _FULL >= lowest_percent * together
+    ]
+    gaps = [(below[-1][0], above[0][0]) for below, above in pairwise(many)]
+    if not gaps:
+        return None
+    low, high = max(gaps, key=lambda gap: (gap[1] / gap[0], gap))
+    return -floor_fraction(-low), floor_fraction(high)
+
+
+def _mean(queue: QueueDemand) -> Fraction:
+    sizes = queue.message_bytes
+    return Fraction(sizes) if isinstance(sizes, int) else Fraction(sizes.mean, sizes.mean_of)
+
+
+def _round_size(low: int, high: int) -> int:
+    """A round size from `low` to below `high`: the largest power of two of K, else a whole K near their middle."""
+    power = KIB
+    while power * 2 < high:
+        power *= 2
+    if power >= low:
+        return power
+    middle = (low + high) // 2 // KIB * KIB
+    return middle if low <= middle < high else ceil_div(low, KIB) * KIB
+
+
+# ---- what the advice says --------------------------------------------------------------------------------------------
+
+
+def _answer(bench: _Bench, chosen: _Chosen, said: Sequence[Finding]) -> ThresholdAdvice:
+    structure, asked = bench.structure, bench.asked
+    _, definition = parts_of(structure)
+    setting = bench.setting("advised", chosen.rules, chosen.bundles)
+    given = tuple(Rule(rule.usage_over, rule.size_over) for rule in definition.offload.rules)
+    compared = (
+        setting,
+        bench.setting("plan", given, chosen.bundles),
+        bench.setting("defaults", default_rules(definition.offload.to), chosen.bundles),
+        bench.setting("none", (), chosen.bundles),
+    )
+    shortfall = None if setting.holds else _shortfall(bench, chosen, setting)
+    starts = dict(setting.starts)
+    advised = tuple(
+        AdvisedRule(rule, purpose, why, starts.get(rule))
+        for rule, purpose, why in zip(chosen.rules, PURPOSES, _whys(bench, chosen), strict=True)
+    )
+    advice = ThresholdAdvice(
+        structure=structure,
+        asked=asked,
+        size_bytes=chosen.size_bytes,
+        hold=bench.hold,
+        typical=bench.typical,
+        typical_percent=chosen.typical_percent,
+        lowest_threshold=chosen.lowest,
+        advised=advised,
+        setting=setting,
+        compared=compared,
+        reserve=chosen.reserve,
+        ibm_threshold=chosen.ibm_threshold,
+        is_within_margin=chosen.is_within_margin,
+        shortfall=shortfall,
+        explanations=(_explain_capacity(bench, chosen),),
+        assumptions=tuple(_assumptions(bench)),
+        findings=(),
+    )
+    return replace(advice, findings=in_order([*said, *_findings(bench, chosen, advice)]))
+
+
+def _shortfall(bench: _Bench, chosen: _Chosen, setting: Setting) -> Shortfall:
+    """The smallest size that holds the backlog within the margin, and what this one holds of it."""
+    increment = bench.curve.increment_bytes
+    low, high = chosen.size_bytes // increment, limit("largest_policy_size_mib") * MIB // increment
+    size = None
+    if bench.choose(high * increment).is_within_margin:
+        while high - low > 1:
+            middle = (low + high) // 2
+            if bench.choose(middle * increment).is_within_margin:
+                high = middle
+            else:
+                low = middle
+        size = high * increment
+    share = Fraction(setting.capacity * _FULL, bench.hold)
+    _, definition = parts_of(bench.structure)
+    outages = {queue.outage_minutes for queue in definition.queues}
+    outage = next(iter(outages)) if len(outages) == 1 and bench.asked.hold is None else None
+    return Shortfall(
+        size_bytes=size,
+        more_bytes=None if size is None else size - chosen.size_bytes,
+        is_within_size=size is not None and size <= bench.structure.sizes.size_bytes,
+        messages=setting.capacity,
+        share_percent=share,
+        outage_minutes=None if outage is None else Fraction(outage) * share / _FULL,
+    )
+
+
+def _whys(bench: _Bench, chosen: _Chosen) -> tuple[str, str, str]:
+    """Why each rule is as it is, in IBM's terms."""
+    asked, (first, second), lowest = bench.asked, bench.sizes, chosen.lowest
+    one, two, three = chosen.rules
+    normal = f"normal running takes {hundredths(chosen.typical_percent):g} %"
+    if asked.cheap_over is not None:
+        performance = (
+            f"Messages over {format_size(first)} cost about the same offloaded as kept, so they are offloaded always, and "
+            "the space is left to the others."
+        )
+    else:
+        performance = (
+            f"Below {one.threshold} % only what is too large for the structure is offloaded ({normal}); above it, messages "
+            f"over {format_size(first)} are not worth the space that they take."
+        )
+    if not two.is_on:
+        transition = "There is no smaller size left to offload earlier: the rule is off."
+    elif asked.costly_up_to is not None:
+        transition = (
+            f"Messages up to {format_size(second)} are costly to offload: larger ones go from {two.threshold} % on, which "
+            "leaves them the space."
+        )
+    elif bench.between is not None:
+        transition = (
+            f"Many messages are of {_kib(bench.between[0])} and of {_kib(bench.between[1])}: from {two.threshold} % on the "
+            "larger ones are offloaded, which saves the most space, and the smaller stay in the structure."
+        )
+    else:
+        transition = (
+            f"From {two.threshold} % on messages over {format_size(second)} are offloaded, so that space is used up more slowly and "
+            "automatic alter has time to adapt."
+        )
+    if not three.is_on:
+        capacity = "Everything is offloaded already: the rule is off."
+    else:
+        share = hundredths(chosen.reserve.reserved_percent)
+        capacity = (
+            f"From {three.threshold} % on all data is offloaded. {bench.hold} messages of 0.75 KB take {share:g} % of "
+            f"{format_size(chosen.size_bytes)}"
+        )
+        if chosen.ibm_threshold is None:
+            capacity += ", more than there is by IBM's arithmetic; the fill model decides."
+        elif three.threshold > chosen.ibm_threshold:
+            capacity += f", so IBM's arithmetic asks for {chosen.ibm_threshold} %; {normal}, so {lowest} % is the lowest."
+        elif three.threshold == chosen.ibm_threshold:
+            capacity += ", so this is what IBM's arithmetic gives, rounded down."
+        else:
+            capacity += f"; IBM's arithmetic would allow {chosen.ibm_threshold} %, " + (
+                "the default is not exceeded."
+                if three.threshold == bench.choices["highest_capacity_threshold"]
+                else "the fill model needs less."
+            )
+    return performance, transition, capacity
+
+
+def _kib(size_bytes: int) -> str:
+    return f"{round(size_bytes / KIB, 1):g} KB"
+
+
+def _explain_capacity(bench: _Bench, chosen: _Chosen) -> Explanation:
+    """What the structure holds with the advised rules."""
+    inputs, steps = bundle_steps(bench.curve, size_bytes=chosen.size_bytes, ratio=bench.ratio, given=False)
+    demand = bench.demand(chosen.rules)
+    phases = phases_of(demand, rules=bench.met(chosen.rules), pools=bench.pools)
+    return Explanation(
+        figure="/capacity",
+        value=bench.capacity(chosen.rules, chosen.bundles),
+        unit="messages",
+        formula=f"floor({phases.names[-1]} * messages * bundles)",
+        inputs=(*inputs, *phases.inputs),
+        steps=(*steps, *phases.steps),
+        basis=Basis.ASSUMED,
+        source=model_source(),
+    )
+
+
+def _assumptions(bench: _Bench) -> Iterator[Assumption]:
+    place = str(tables.source("project", "Threshold advice"))
+    choices = bench.choices
+    yield Assumption(
+        f"Thresholds are multiples of {choices['threshold_step_percent']} %, {choices['rule_distance_percent']} % apart as "
+        f"IBM's defaults are, and at least {choices['cushion_above_typical_percent']} % above normal running.",
+        Basis.ASSUMED,
+        place,
+    )
+    if bench.asked.margin_percent is None:
+        yield Assumption(
+            f"Of IBM's margin of {choices['margin_percent']} % so much is kept that the last threshold does not fall below "
+            f"{choices['threshold_without_margin']} %, as in IBM's two examples.",
+            Basis.DERIVED,
+            str(tables.source("mq_offload", "Capacity")),
+        )
+    yield Assumption(
+        "What is held, and what is there in normal running, has the mix of the planned backlog.",
+        Basis.ASSUMED,
+        place,
+    )
+    yield Assumption(
+        "Entries and elements are two pools at a fixed ratio, and usage is that of the fuller one.",
+        Basis.ASSUMED,
+        str(model_source()),
+    )
+
+
+def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterator[Finding]:
+    structure, name, at = bench.structure, bench.structure.name, bench.structure.pointer
+    _, definition = parts_of(structure)
+    keyword = "INITSIZE" if bench.asked.at == "initsize" else "SIZE"
+    if advice.shortfall is not None:
+        short = advice.shortfall
+        larger = (
+            f"{keyword} {format_size(short.size_bytes)} would hold them in {float(_FULL - bench.margin):g} % of its space"
+            if short.size_bytes is not None
+            else "no size that a policy can state would hold them"
+        )
+        shorter = (
+            f", and this one would hold those of {floor_fraction(short.outage_minutes * 10) / 10:g} minutes"
+            if short.outage_minutes is not None
+            else ""
+        )
+        yield finding(
+            "BACKLOG_DOES_NOT_FIT",
+            f"{keyword} {format_size(chosen.size_bytes)} of {name} holds {short.messages} of {bench.hold} messages, whatever the "
+            f"thresholds above normal running: {larger}{shorter}.",
+            field=f"{at}/{keyword.lower()}",
+            structure=name,
+        )
+    elif not chosen.is_within_margin:
+        yield finding(
+            "BACKLOG_USES_LAST_TENTH",
+            f"{name} is {hundredths(advice.setting.usage_percent):g} % full with {bench.hold} messages; IBM advises to use not more "
+            f"than {float(_FULL - bench.margin):g} %, since one pool may run out before the other.",
+            field=f"{at}/{keyword.lower()}",
+            structure=name,
+        )
+    if bench.asked.typical is None:
+        yield finding(
+            "TYPICAL_DEPTH_NOT_GIVEN",
+            f"How many messages {name} holds in normal running is not given and taken as none: thresholds could lie below it.",
+            field=f"{at}/queues",
+            structure=name,
+        )
+    if chosen.typical_percent + bench.choices["cushion_above_typical_percent"] > chosen.lowest:
+        yield finding(
+            "NORMAL_RUNNING_NEARLY_FULL",
+            f"Normal running takes {hundredths(chosen.typical_percent):g} % of {name}: there is no room for a cushion before "
+            "offloading begins, and hardly any for a backlog.",
+            field=f"{at}/{keyword.lower()}",
+            structure=name,
+        )
+    now = advice.compared[1]
+    if now.offloads_normally:
+        first = min(messages for rule, messages in now.starts if rule.threshold)
+        yield finding(
+            "OFFLOADS_IN_NORMAL_RUNNING",
+            f"The rules that the plan gives {name} begin at {first} messages, and normal running has {bench.typical}.",
+            field=f"{at}/offload/rules",
+            structure=name,
+        )
+    yield from _margin_given_up(bench, chosen, name, at)
+    plain = advice.compared[-1].capacity
+    if bench.met(chosen.rules) and chosen.bundles and advice.capacity == plain:
+        yield finding(
+            "OFFLOAD_GAINS_NOTHING",
+            f"Offloading does not let {name} hold more messages of this mix: entries run out, not elements. Lower thresholds only "
+            "offload earlier, until the entry-to-element ratio is altered.",
+            field=f"{at}/offload/rules",
+            structure=name,
+        )
+    if definition.cflevel < limit("cflevel_offload"):
+        yield finding(
+            "OFFLOAD_NEEDS_CFLEVEL_5",
+            f"{name} has CFLEVEL({definition.cflevel}): the advised rules need CFLEVEL(5).",
+            field=f"{at}/cflevel",
+            structure=name,
+        )
+    yield finding(
+        "USAGE_MEASURE_ASSUMED",
+        "IBM does not publish how structure usage is measured; the fuller of entries and elements is taken.",
+        structure=name,
+    )
+
+
+def _margin_given_up(bench: _Bench, chosen: _Chosen, name: str, at: str) -> Iterator[Finding]:
+    """IBM's margin is not kept in whole, as in IBM's example of 4 GB."""
+    last, whole = chosen.rules[-1], chosen.reserve.advised_threshold
+    fits = chosen.ibm_threshold is not None
+    if bench.asked.margin_percent is None and fits and last.is_on and last.threshold > whole:
+        if chosen.ibm_threshold is not None and last.threshold > chosen.ibm_threshold:
+            why = "since normal running allows no lower one"
+        elif chosen.capacity < bench.hold:
+            why = "since a lower one would not hold the backlog either"
+        else:
+            why = "as in IBM's example of 4 GB, since the fill model holds the backlog so"
+        yield finding(
+            "IBM_MARGIN_NOT_KEPT",
+            f"With IBM's margin of {bench.choices['margin_percent']} % OFFLD3TH of {name} would be at most {float(whole):.1f}. It stays at "
+            f"{last.threshold}, {why}.",
+            field=f"{at}/offload/rules",
+            structure=name,
+        )

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+
+from app.main import create_app
+from app.plans import service as plans
+from app.scenarios import service
+from app.scenarios.service import Wanted
+from app.settings import Settings
+from tests.plans.support import plan
+
+KEPT = {
+    "more": {"queue_managers": 6, "growth": {"percent_per_year": 10, "years": 2}},
+    "outage": {"outage_factor": 2, "lost": "CF01"},
+    "duplexed": {"structures": [{"name": "MYDATA", "duplex": "ENABLED", "offload_rules": []}]},
+}
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where an application is served that has a plan with three scenarios."""
+    app = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
+    with app.state.database.session(writes=True) as session:
+        plans.save_plan(session, "SCENES", plan())
+    for name, changes in KEPT.items():
+        worked = service.work_out(
+            app.state.database, "SCENES", Wanted(changes, note="Because of it.\nTwice.")
+        )
+        with app.state.database.session(writes=True) as session:
+            service.save(session, "SCENES", name, worked)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(timeout=30)

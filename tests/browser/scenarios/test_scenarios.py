@@ -1,0 +1,135 @@
+"""Scenarios in a browser: made, compared and read by keyboard, without a script, on every width, on paper."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import NewContext
+from tests.browser.keys import press, tab_to, walk
+from tests.browser.test_every_page import AXE, WIDTHS_PX, unfold, violations
+
+pytestmark = pytest.mark.browser
+
+AT = "/plans/SCENES/scenarios"
+ADDRESSES = (
+    AT,
+    f"{AT}/new",
+    f"{AT}/outage/edit",
+    f"{AT}/compare?of=more,outage,duplexed",
+    f"{AT}/compare?of=more&show=all",
+    f"{AT}/compare",
+    f"{AT}/outage/report",
+    f"{AT}/duplexed/report",
+)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_the_pages_are_accessible_and_fit_every_width(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
+    page.emulate_media(color_scheme="light")
+    page.goto(address)
+    unfold(page, is_open=True)
+    page.evaluate(AXE)
+    assert violations(page) == []
+    page.emulate_media(color_scheme="dark")
+    assert violations(page, runOnly=["color-contrast"]) == []
+    for width_px in WIDTHS_PX:
+        page.set_viewport_size({"width": width_px, "height": 900})
+        over_px = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert over_px <= 0, f"{over_px} px too wide at {width_px}"
+
+
+@pytest.mark.parametrize("address", [ADDRESSES[at] for at in (0, 1, 3, 6)])
+def test_everything_is_reached_by_keyboard(new_context: NewContext, address: str) -> None:
+    page = new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.goto(address)
+    walk(page)
+
+
+def test_a_scenario_is_made_read_compared_and_deleted_by_keyboard(new_context: NewContext) -> None:
+    page = new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.goto("/plans/SCENES")
+    press(page, "link", "Scenarios")
+    press(page, "link", "New scenario")
+    tab_to(page, page.get_by_label("Name", exact=True))
+    page.keyboard.type("by-keys")
+    tab_to(page, page.get_by_label("Queue managers, in all"))
+    page.keyboard.type("7")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="SCENES: by-keys")).to_be_visible()
+    row = page.get_by_role("row").filter(has_text="Queue managers")
+    expect(row).to_contain_text("7")
+    press(page, "link", "Compare")
+    expect(page.get_by_role("heading", name="SCENES: scenarios side by side")).to_be_visible()
+    page.go_back()
+    press(page, "button", "Delete by-keys")
+    expect(page.get_by_role("heading", name="Scenarios of SCENES")).to_be_visible()
+    expect(page.get_by_role("link", name="by-keys")).to_have_count(0)
+
+
+def test_what_is_typed_wrongly_is_told_beside_its_box_and_stays(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.goto(f"{AT}/new")
+    page.get_by_label("Name", exact=True).fill("wrong")
+    page.get_by_label("CFCC level").fill("high")
+    page.get_by_role("button", name="Work out and keep").click()
+    box = page.get_by_label("CFCC level")
+    expect(box).to_have_value("high")
+    expect(box).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_role("alert")).to_contain_text("Nothing was saved")
+    page.get_by_label("CFCC level").fill("")
+    page.get_by_role("button", name="Work out and keep").click()
+    expect(page.get_by_role("alert")).to_contain_text("changes nothing")
+
+
+def test_two_who_change_one_scenario_do_not_overwrite_each_other(new_context: NewContext) -> None:
+    first, second = (new_context().new_page() for _ in range(2))
+    for each in (first, second):
+        each.goto(f"{AT}/duplexed/edit")
+        each.get_by_role("textbox", name="Why").fill("changed")
+        each.get_by_label("Headroom").fill("20" if each is first else "30")
+    for each in (first, second):
+        each.get_by_role("button", name="Work out anew and keep").click()
+    expect(first).to_have_url(re.compile("/duplexed/report$"))
+    expect(second.get_by_role("alert")).to_contain_text("has been changed since it was read")
+    expect(second.get_by_label("Headroom")).to_have_value("30")
+
+
+def test_without_a_script_scenarios_are_chosen_and_compared(new_context: NewContext) -> None:
+    page = new_context(java_script_enabled=False).new_page()
+    page.goto(AT)
+    page.get_by_role("checkbox", name="Compare duplexed").uncheck()
+    page.get_by_role("button", name="Compare").click()
+    heads = page.get_by_role("region", name="Table: figures").get_by_role("columnheader")
+    assert heads.all_text_contents() == ["Figure", "The plan, version 1", "more", "outage"]
+
+
+def test_the_number_at_a_figure_leads_to_its_note_and_that_to_its_document(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.goto(f"{AT}/more/report")
+    page.get_by_role("link", name="Need of SQ03CSQ_ADMIN after").click()
+    expect(page).to_have_url(re.compile("#note-1$"))
+    note = page.locator("#note-1")
+    expect(note).to_contain_text("Need, read off chart")
+    note.get_by_role("link").first.click()
+    expect(page.locator("#document-1")).to_contain_text("chart of CSQ_ADMIN sizes")
+
+
+def test_on_paper_the_report_has_no_buttons_and_the_addresses_of_its_documents(
+    new_context: NewContext,
+) -> None:
+    page = new_context(viewport={"width": 690, "height": 980}).new_page()
+    page.emulate_media(media="print")
+    page.goto(f"{AT}/outage/report")
+    for name in ("Change", "Copy", "Compare"):
+        expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)
+    expect(page.get_by_role("button", name="Delete outage")).to_have_count(0)
+    over_px = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert over_px <= 0
+    after = page.evaluate(
+        "getComputedStyle(document.querySelector('.documents a[href^=http]'), '::after').content"
+    )
+    assert "https://" in after

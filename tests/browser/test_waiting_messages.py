@@ -1,0 +1,48 @@
+"""Displays and browse pasted into the page, or brought as files, by keyboard and without a script."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import FilePayload, Page, expect
+
+from app.cluster.explaining import EXAMPLES
+from tests.browser.conftest import NewContext
+
+pytestmark = pytest.mark.browser
+FIRST, SECOND = EXAMPLES
+
+
+def test_what_is_pasted_is_explained_with_the_keyboard_alone(page: Page) -> None:
+    page.goto("/cluster/explain")
+    page.get_by_label("Displays of the sending queue manager").fill(FIRST.displays)
+    page.get_by_label("Browse of its cluster transmission queue").fill(FIRST.messages)
+    page.get_by_role("button", name="Explain").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("6 messages wait for 3 channels")
+    row = page.get_by_role("row", name="TO.NEWYORK NEWYORK RETRYING")
+    expect(row).to_contain_text("Next attempt at about 2026-11-21 12:07:41 UTC")
+    expect(page.get_by_role("table").filter(has_text="CLWLRANK of the channel").first).to_contain_text("out")
+    expect(page.get_by_label("Displays of the sending queue manager")).to_have_value(FIRST.displays)
+
+
+def test_files_are_explained_without_a_script(new_context: NewContext) -> None:
+    page = new_context(java_script_enabled=False).new_page()
+    page.goto("/cluster/explain")
+
+    def file(name: str, text: str) -> FilePayload:
+        return {"name": name, "mimeType": "text/plain", "buffer": text.encode()}
+
+    page.get_by_label("Or files with displays").set_input_files([file("d.txt", SECOND.displays)])
+    page.get_by_label("Or a file with the browse").set_input_files([file("b.csv", SECOND.messages)])
+    page.get_by_role("button", name="Explain").click()
+    expect(page.get_by_role("heading", name="What waits on LON1")).to_be_visible()
+    expect(page.get_by_text("TO.MQA1 is in doubt about a batch.")).to_be_visible()
+
+
+def test_what_is_wrong_is_said_at_its_box(page: Page) -> None:
+    page.goto("/cluster/explain")
+    page.get_by_role("button", name="Explain").click()
+    expect(page.get_by_role("alert")).to_contain_text("Browse: Holds no message.")
+    expect(page.get_by_label("Browse of its cluster transmission queue")).to_have_attribute(
+        "aria-invalid", "true"
+    )

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+
+from app.main import create_app
+from app.plans import service
+from app.settings import Settings
+from tests.whatif_filling.plans import queue, structure
+
+PLAN = structure(
+    [
+        queue("PAYMENTS.IN", message_bytes=4096, put_rate_per_s=120, maxdepth=500_000),
+        queue("ORDERS.IN", message_bytes={"mean": 9000, "p95": 28_000, "max": 60_000}, put_rate_per_s=40),
+        queue("SCANS", message_bytes=40_000, put_rate_per_s=6),
+    ],
+    initsize="4G",
+    size="6G",
+    offload={"dsgroup": "MQ.SMDS.*.APP1"},
+)
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where an application is served that has a plan of one structure."""
+    app = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
+    with app.state.database.session(writes=True) as session:
+        service.save_plan(session, "FILLS", PLAN)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(timeout=30)

@@ -1,0 +1,100 @@
+"""An outage and its thresholds in a browser: sliders, keyboard, every width, light and dark, without a script."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import NewContext
+from tests.browser.keys import press, tab_to, walk
+from tests.browser.test_every_page import AXE, WIDTHS_PX, unfold, violations
+
+pytestmark = pytest.mark.browser
+
+AT = "/plans/FILLS/versions/1/structures/APP1"
+ADDRESSES = (
+    f"{AT}/filling",
+    f"{AT}/filling?data_set_size=1G&rate_percent=300",
+    f"{AT}/filling?outage_minutes=long",
+    f"{AT}/thresholds?typical=20000",
+    f"{AT}/thresholds?hold=90000000",
+)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_the_pages_are_accessible_and_fit_every_width(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
+    page.emulate_media(color_scheme="light")
+    page.goto(address)
+    unfold(page, is_open=True)
+    page.evaluate(AXE)
+    assert violations(page) == []
+    page.emulate_media(color_scheme="dark")
+    assert violations(page, runOnly=["color-contrast"]) == []
+    for width_px in WIDTHS_PX:
+        page.set_viewport_size({"width": width_px, "height": 900})
+        over_px = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert over_px <= 0, f"{over_px} px too wide at {width_px}"
+    page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
+
+
+@pytest.mark.parametrize("address", [ADDRESSES[0], ADDRESSES[3]])
+def test_everything_is_reached_by_keyboard(new_context: NewContext, address: str) -> None:
+    page = new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.goto(address)
+    walk(page)
+
+
+def test_the_picture_follows_a_slider_moved_by_keys(new_context: NewContext) -> None:
+    page = new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.goto(f"{AT}/filling")
+    said = page.get_by_role("status")
+    expect(said).to_contain_text("holds the")
+    before = said.text_content() or ""
+    slider = page.get_by_role("slider", name="Rate, slider")
+    tab_to(page, slider)
+    page.keyboard.press("End")
+    expect(page.get_by_role("textbox", name="Rate")).to_have_value("400")
+    expect(said).not_to_have_text(before)
+    expect(page).to_have_url(re.compile("rate_percent=400"))
+    expect(slider).to_have_attribute("aria-valuetext", "400 % of planned")
+    # What is typed moves the slider.
+    page.get_by_role("textbox", name="Outage").fill("30")
+    expect(page.get_by_role("slider", name="Outage, slider")).to_have_value("30")
+    expect(page).to_have_url(re.compile("outage_minutes=30"))
+
+
+def test_a_field_typed_wrongly_keeps_the_picture_and_says_what_is_wrong(new_context: NewContext) -> None:
+    page = new_context().new_page()
+    page.goto(f"{AT}/filling")
+    page.get_by_role("textbox", name="Rate").fill("fast")
+    expect(page.get_by_text("Must be a number.")).to_be_visible()
+    expect(page.get_by_text("These figures belong to what was typed before.")).to_be_visible()
+
+
+def test_without_a_script_the_form_is_sent(new_context: NewContext) -> None:
+    page = new_context(java_script_enabled=False).new_page()
+    page.goto(f"{AT}/filling")
+    expect(page.get_by_role("slider")).to_have_count(0)
+    page.get_by_role("textbox", name="Outage").fill("45")
+    page.get_by_role("button", name="Let it fill").click()
+    expect(page).to_have_url(re.compile("outage_minutes=45"))
+    expect(page.get_by_role("status")).to_contain_text("45 minutes")
+
+
+def test_from_the_structure_to_thresholds_to_the_outage_with_them_and_into_the_editor(
+    new_context: NewContext,
+) -> None:
+    page = new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.goto(AT)
+    press(page, "link", "Choose offload thresholds")
+    expect(page.get_by_role("heading", name="Thresholds of SQ03APP1")).to_be_visible()
+    page.get_by_role("textbox", name="In normal running").fill("20000")
+    expect(page.get_by_role("status")).to_contain_text("holds")
+    press(page, "link", "See it fill with these rules")
+    expect(page.get_by_role("textbox", name="OFFLD3TH : OFFLD3SZ")).not_to_have_value("90:0K")
+    page.go_back()
+    press(page, "button", "Open the plan with these rules in the editor")
+    expect(page.get_by_text("The proposal, on top of the saved plan.")).to_be_visible()

@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+
+from app.main import create_app
+from app.settings import Settings
+
+
+@pytest.fixture(scope="session")
+def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
+    """The application with default settings."""
+    return create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))

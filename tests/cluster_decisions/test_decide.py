@@ -1,0 +1,253 @@
+"""What holds for every decision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner_core.cluster.advice import remarks
+from planner_core.cluster.answer import shares
+from planner_core.cluster.decide import Decision, decide, spread
+from planner_core.cluster.model import Channel, Instance, Mode, Situation, Status
+
+LEVELS = st.integers(0, 3)
+MODES: tuple[Mode, ...] = ("seed", "ibm")
+
+
+@st.composite
+def situations(draw: st.DrawFn) -> Situation:
+    """Up to five queue managers with up to two channels each."""
+    instances, channels = [], []
+    for name in draw(st.lists(st.sampled_from("ABCDE"), min_size=1, unique=True)):
+        instances.append(
+            Instance(
+                queue_manager=name,
+                rank=draw(LEVELS),
+                priority=draw(LEVELS),
+                put_enabled=draw(st.booleans()),
+                is_local=name == "A" and draw(st.booleans()),
+            )
+        )
+        channels += [
+            Channel(
+                name=f"TO.{name}.{number}",
+                queue_manager=name,
+                rank=draw(LEVELS),
+                priority=draw(LEVELS),
+                weight=draw(st.integers(1, 99)),
+                netprty=draw(LEVELS),
+                status=draw(st.sampled_from(Status)),
+                suspended=draw(st.booleans()),
+                last_used=draw(st.integers(0, 9)),
+            )
+            for number in range(draw(st.integers(0, 2)))
+        ]
+    return Situation(
+        instances=tuple(instances),
+        channels=tuple(channels),
+        choosing=draw(st.sampled_from(["queue", "queue_manager"])),
+        queue_local_use=draw(st.sampled_from(["LOCAL", "ANY", "QMGR"])),
+        queue_manager_local_use=draw(st.sampled_from(["LOCAL", "ANY"])),
+        came_over_cluster=draw(st.booleans()),
+        most_channels=draw(st.integers(1, 4)),
+    )
+
+
+def both(situation: Situation) -> Sequence[Decision]:
+    return [decide(situation, mode=mode) for mode in MODES]
+
+
+@given(situations())
+def test_nobody_is_chosen_only_where_a_put_fails_or_there_was_nobody(situation: Situation) -> None:
+    for decision in both(situation):
+        assert bool(decision.chosen) == (decision.failure == "")
+        if decision.failure == "put_disabled":
+            (put,) = [step for step in decision.steps if step.id == "put"]
+            assert put.eliminated
+            assert not any(item.candidate.instance.put_enabled for item in put.eliminated)
+        if decision.failure == "no_destination":
+            assert not decision.candidates
+
+
+@given(situations())
+def test_each_candidate_goes_out_once_with_a_reason_or_is_chosen(situation: Situation) -> None:
+    for decision in both(situation):
+        out = [item.candidate for step in decision.steps for item in step.eliminated]
+        assert all(item.reason for step in decision.steps for item in step.eliminated)
+        assert len(out) == len(set(out))
+        assert set(out) | set(decision.chosen) == set(decision.candidates)
+        assert not set(out) & set(decision.chosen)
+
+
+@given(situations())
+def test_the_order_of_the_displays_does_not_matter(situation: Situation) -> None:
+    turned = Situation(
+        **{
+            **{name: getattr(situation, name) for name in Situation.__slots__},
+            "instances": situation.instances[::-1],
+            "channels": situation.channels[::-1],
+            "most_channels": 9,
+        }
+    )
+    straight = Situation(
+        **{**{name: getattr(situation, name) for name in Situation.__slots__}, "most_channels": 9}
+    )
+    for mode in MODES:
+        assert set(decide(turned, mode=mode).chosen) == set(decide(straight, mode=mode).chosen)
+
+
+@given(situations())
+def test_what_is_chosen_can_be_put_to(situation: Situation) -> None:
+    for decision in both(situation):
+        assert all(candidate.instance.put_enabled for candidate in decision.chosen)
+
+
+@given(situations())
+def test_one_more_candidate_that_is_never_better_changes_nothing(situation: Situation) -> None:
+    worse_instance = Instance(queue_manager="Z", put_enabled=False)
+    worse = Situation(
+        **{
+            **{name: getattr(situation, name) for name in Situation.__slots__},
+            "instances": (*situation.instances, worse_instance),
+            "channels": (*situation.channels, Channel(name="TO.Z", queue_manager="Z")),
+        }
+    )
+    assert set(decide(worse, mode="ibm").chosen) == set(decide(situation, mode="ibm").chosen)
+
+
+@given(situations())
+def test_a_difference_of_the_orders_is_reported(situation: Situation) -> None:
+    seed, ibm = both(situation)
+    differs = (set(seed.chosen), seed.failure) != (set(ibm.chosen), ibm.failure)
+    assert differs == ("CLUSTER_MODES_DIFFER" in {item.code for item in remarks(seed)})
+
+
+@settings(max_examples=40)
+@given(situations(), st.integers(0, 500))
+def test_every_put_goes_to_somebody_and_shares_are_a_whole(situation: Situation, puts: int) -> None:
+    decision = decide(situation)
+    assert sum(spread(decision.chosen, puts=puts).values()) == (puts if decision.chosen else 0)
+    assert sum(shares(decision.chosen).values()) == (1 if decision.chosen else 0)
+
+
+def test_long_runs_of_puts_approach_the_shares() -> None:
+    situation = Situation(
+        instances=tuple(Instance(queue_manager=name) for name in "ABC"),
+        channels=tuple(
+            Channel(name=f"TO.{name}", queue_manager=name, weight=weight)
+            for name, weight in (("A", 50), ("B", 20), ("C", 10))
+        ),
+    )
+    counts = {
+        candidate.queue_manager: count
+        for candidate, count in spread(decide(situation).chosen, puts=8000).items()
+    }
+    assert counts == {"A": 5000, "B": 2000, "C": 1000}
+
+
+def test_only_as_many_channels_stay_as_clwlmruc_allows() -> None:
+    situation = Situation(
+        instances=tuple(Instance(queue_manager=name) for name in "ABC"),
+        channels=tuple(
+            Channel(name=f"TO.{name}", queue_manager=name, last_used=used)
+            for name, used in (("A", 7), ("B", 9), ("C", 3))
+        ),
+        most_channels=2,
+    )
+    assert decide(situation, mode="ibm").queue_managers == ("A", "B")
+    assert decide(situation, mode="seed").queue_managers == ("A", "B", "C")
+
+
+def test_instances_and_channels_are_joined_within_a_cluster() -> None:
+    situation = Situation(
+        instances=(
+            Instance(queue_manager="A", cluster="ALPHA"),
+            Instance(queue_manager="B", cluster="BETA"),
+            Instance(queue_manager="C", cluster="ALPHA"),
+        ),
+        channels=(
+            Channel(name="ALPHA.A", queue_manager="A", cluster="ALPHA"),
+            Channel(name="BETA.A", queue_manager="A", cluster="BETA"),
+            Channel(name="BETA.B", queue_manager="B", cluster="BETA"),
+        ),
+        clusters=("ALPHA",),
+    )
+    decision = decide(situation)
+    assert [candidate.label for candidate in decision.candidates] == ["A through ALPHA.A"]
+    assert [item.what for item in decision.dropped] == [
+        "instance on B",
+        "instance on C",
+        "channel BETA.A",
+        "channel BETA.B",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("running", Status.RUNNING),
+        ("INITIALIZI", Status.INITIALIZING),
+        ("gone", None),
+        ("", None),
+        ("I", None),
+    ],
+)
+def test_states_are_read_as_displays_write_them(text: str, status: Status | None) -> None:
+    assert Status.read(text) == status
+
+
+def test_what_is_unknown_to_the_article_is_said() -> None:
+    situation = Situation(
+        instances=(Instance(queue_manager="A"), Instance(queue_manager="B")),
+        channels=(
+            Channel(name="TO.A", queue_manager="A", status=Status.BINDING),
+            Channel(name="TO.B", queue_manager="B", status=Status.RETRYING),
+        ),
+    )
+    assert [item.code for item in remarks(decide(situation))] == ["CLUSTER_STATE_ASSUMED"]
+    assert [item.code for item in remarks(decide(situation, mode="ibm"))] == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_instance_without_a_channel_is_no_destination(mode: Mode) -> None:
+    instances = (Instance(queue_manager="A"),)
+    alone = decide(Situation(instances=instances), mode=mode)
+    assert (alone.chosen, [item.code for item in remarks(alone)]) == ((), ["CLUSTER_NO_DESTINATION"])
+    reached = decide(
+        Situation(instances=instances, channels=(Channel(name="TO.A", queue_manager="A"),)), mode=mode
+    )
+    assert "CLUSTER_NO_DESTINATION" not in {item.code for item in remarks(reached)}
+
+
+def test_the_spread_is_put_by_put_however_many_there_are() -> None:
+    """As if each put looked at all channels: the lowest factor, then the one used longest ago, then in order."""
+    channels = tuple(
+        Channel(name=f"C{n}", queue_manager=f"Q{n}", weight=weight, factor=factor, last_used=used)
+        for n, (weight, factor, used) in enumerate(
+            [(50, 0, 3), (25, 10, 1), (99, 0, 3), (7, 0, 0), (33, 60, 9)]
+        )
+    )
+    instances = tuple(Instance(queue_manager=channel.queue_manager) for channel in channels)
+    chosen = decide(Situation(instances=instances, channels=channels)).chosen
+    rows = [[c.factor, c.last_used, place, c.weight, 0] for place, c in enumerate(channels)]
+    for now in range(10, 510):
+        picked = min(rows, key=lambda row: row[:3])
+        picked[0] += 1000 // picked[3]
+        picked[1] = now
+        picked[4] += 1
+    assert list(spread(chosen, puts=500).values()) == [row[4] for row in rows]
+
+
+def test_an_own_instance_that_is_put_disabled_is_said_to_be() -> None:
+    own = Instance(queue_manager="S", is_local=True, put_enabled=False)
+    found = decide(
+        Situation(
+            instances=(own, Instance(queue_manager="A")),
+            channels=(Channel(name="TO.A", queue_manager="A"),),
+        )
+    )
+    assert found.steps[0].note == "The queue is PUT(DISABLED) at the sender."
+    assert [item.code for item in remarks(found)] == []

@@ -1,0 +1,248 @@
+"""R1 to R28: who is chosen, in both orders, and by which step. Expectations are typed by hand, one row a scenario.
+
+The inputs are files, so that each can be run with `cfplan cluster decide` as well.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from app.cluster.service import read_file
+from app.documents import parse_yaml
+from planner_core.cluster.answer import answer
+from planner_core.cluster.file import read_object
+from planner_core.cluster.model import Mode
+from planner_core.errors import InputInvalid
+
+DATA = Path(__file__).parent / "data"
+
+
+class Expected(NamedTuple):
+    """What a scenario must come to."""
+
+    number: int
+    seed: str
+    ibm: str
+    step: str | None
+    """The step that decides in mode seed."""
+    findings: str = ""
+    """Codes of the findings in mode seed."""
+
+
+EXPECTED = (
+    Expected(1, "A B C", "A B C", None),
+    Expected(2, "B C", "B C", "status"),
+    Expected(3, "C", "C", "status"),
+    Expected(4, "A", "A B", "status", "CLUSTER_MODES_DIFFER"),
+    Expected(5, "A", "A", "channel_rank", "CLUSTER_RANK_HOLDS_MESSAGES"),
+    Expected(6, "A", "A", "queue_rank", "CLUSTER_RANK_HOLDS_MESSAGES"),
+    Expected(7, "A", "A", "channel_rank", "CLUSTER_RANK_DECIDES"),
+    Expected(8, "", "B C", "put", "CLUSTER_MODES_DIFFER CLUSTER_PUT_FAILS"),
+    Expected(9, "", "", "put", "CLUSTER_PUT_FAILS"),
+    Expected(10, "B C", "B C", "suspended"),
+    Expected(11, "A B C", "A B C", None),
+    Expected(12, "B C", "B C", "suspended"),
+    Expected(13, "A B C", "A B C", "netprty"),
+    Expected(14, "A B C", "A B C", "status"),
+    Expected(15, "A", "A", "channel_priority"),
+    Expected(16, "B C", "B C", "status"),
+    Expected(17, "A", "B", "channel_priority", "CLUSTER_MODES_DIFFER"),
+    Expected(18, "A", "A", "channel_rank", "CLUSTER_RANK_HOLDS_MESSAGES"),
+    Expected(19, "A", "A", None, "CLUSTER_ONLY_CHOICE"),
+    Expected(20, "S", "S", "local"),
+    Expected(21, "S A B", "S A B", None, "CLUSTER_LOCAL_DEFAULTS"),
+    Expected(22, "A B", "A B", None),
+    Expected(23, "A", "A", "status", "CLUSTER_MESSAGE_NOT_ELIGIBLE"),
+    Expected(24, "A", "A", "status", "CLUSTER_MESSAGE_NOT_ELIGIBLE"),
+    Expected(25, "A", "A", "status", "CLUSTER_MESSAGE_NOT_ELIGIBLE"),
+    Expected(26, "B C", "B C", "status"),
+    Expected(27, "A", "A", "status", "CLUSTER_MESSAGE_NOT_REDRIVEN"),
+    Expected(28, "NEWYORK P1 P2 P3", "NEWYORK P1 P2 P3", None),
+)
+
+
+def scenario(number: int) -> Path:
+    return DATA / f"R{number:02}.yaml"
+
+
+def decided(number: int, *, mode: Mode = "seed", **changes: object) -> dict[str, Any]:
+    """The answer to a scenario, some of its keys changed."""
+    parsed = parse_yaml(scenario(number).read_bytes())
+    assert isinstance(parsed, dict)
+    return answer(read_object({**parsed, **changes}), mode=mode).as_json()
+
+
+@pytest.mark.parametrize("expected", EXPECTED, ids=lambda expected: f"R{expected.number}")
+def test_the_eight_eliminations_leave(expected: Expected) -> None:
+    found = answer(read_file(scenario(expected.number))).as_json()
+    assert found["chosen"] == expected.seed.split()
+    assert found["deciding_step"] == expected.step
+    assert [item["code"] for item in found["findings"]] == expected.findings.split()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("expected", EXPECTED, ids=lambda expected: f"R{expected.number}")
+def test_the_reference_leaves(expected: Expected) -> None:
+    found = answer(read_file(scenario(expected.number)), mode="ibm").as_json()
+    assert found["chosen"] == expected.ibm.split()
+
+
+def test_every_scenario_has_a_file_and_an_expectation() -> None:
+    assert [expected.number for expected in EXPECTED] == list(range(1, 29))
+    assert {path.stem for path in DATA.glob("*.yaml")} == {f"R{number:02}" for number in range(1, 29)}
+
+
+def test_r1_equal_destinations_take_turns() -> None:
+    assert [item["puts"] for item in decided(1)["destinations"]] == [1000, 1000, 1000]
+
+
+@pytest.mark.parametrize(("without", "expected"), [("", "C"), ("C", "A"), ("CA", "B")])
+def test_r3_stopping_goes_before_retrying_before_stopped(without: str, expected: str) -> None:
+    states = {"A": "RETRYING", "B": "STOPPED", "C": "STOPPING"}
+    left = [
+        {"queue_manager": name, "channels": [{"status": state}]}
+        for name, state in states.items()
+        if name not in without
+    ]
+    assert decided(3, instances=left)["chosen"] == [expected]
+
+
+def test_r5_the_message_stays_with_a_new_put_time() -> None:
+    message = decided(5)["message"]
+    assert (message["eligible"], message["redriven"], message["stays"]) == (True, True, True)
+    assert message["reason"] == "most_favoured"
+    assert "CLWLRANK of the channel" in message["sentence"]
+    assert "put time is renewed" in message["sentence"]
+
+
+@pytest.mark.parametrize("number", [8, 9])
+def test_r8_r9_a_message_that_waits_stays_where_the_put_fails(number: int) -> None:
+    found = decided(number)
+    assert found["put_fails"] is True
+    assert found["failure"] == "put_disabled"
+    assert found["message"]["stays"] is True
+    assert found["message"]["reason"] == "put_disabled"
+
+
+@pytest.mark.parametrize(("number", "kept"), [(13, "TO.A.1"), (14, "TO.A.2")])
+def test_r13_r14_one_channel_of_two_is_kept(number: int, kept: str) -> None:
+    channels = [item["channel"] for item in decided(number)["destinations"]]
+    assert channels == [kept, "TO.B", "TO.C"]
+
+
+def test_r14_netprty_is_not_asked_once_the_state_has_decided() -> None:
+    steps = {step["id"]: step for step in decided(14)["steps"]}
+    assert [item["channel"] for item in steps["status"]["eliminated"]] == ["TO.A.1"]
+    assert steps["netprty"]["eliminated"] == []
+
+
+def test_r15_the_others_take_over_when_the_preferred_channel_fails() -> None:
+    failing = [
+        {"queue_manager": "A", "channels": [{"clwlprty": 9, "status": "RETRYING"}]},
+        {"queue_manager": "B"},
+        {"queue_manager": "C"},
+    ]
+    assert decided(15, instances=failing)["chosen"] == ["B", "C"]
+
+
+def test_r17_in_the_reference_a_queue_is_chosen_by_its_own_priority() -> None:
+    found = decided(17, mode="ibm")
+    assert found["chosen"] == ["B"]
+    assert found["deciding_step"] == "priority"
+    assert {item["code"] for item in found["findings"]} == {
+        "CLUSTER_MODES_DIFFER",
+        "CLUSTER_PRIORITY_READING",
+    }
+
+
+def test_r17_a_queue_manager_is_chosen_by_its_channel() -> None:
+    assert decided(17, mode="ibm", choosing="queue_manager")["chosen"] == ["A"]
+
+
+def test_r20_the_rest_is_not_asked_once_the_local_instance_is_chosen() -> None:
+    reached = {step["id"] for step in decided(20, mode="ibm")["steps"] if step["reached"]}
+    assert reached == {"put", "local"}
+
+
+def test_r20_a_local_instance_that_cannot_be_put_to_is_no_preference() -> None:
+    here = {"queue_manager": "S", "local": True, "put": "DISABLED"}
+    for mode in ("seed", "ibm"):
+        assert decided(20, mode=mode, instances=[here, {"queue_manager": "A"}])["chosen"] == ["A"]
+
+
+def test_r21_what_came_over_a_cluster_channel_stays_here() -> None:
+    assert decided(21, came_over_cluster=True)["chosen"] == ["S"]
+
+
+def test_r22_weights_share_two_to_one() -> None:
+    destinations = decided(22)["destinations"]
+    assert [item["puts"] for item in destinations] == [8, 4]
+    assert [item["share_percent"] for item in destinations] == [66.67, 33.33]
+
+
+@pytest.mark.parametrize(
+    ("number", "cause"), [(23, "bind_on_open"), (24, "group"), (25, "queue_manager_named")]
+)
+def test_r23_r24_r25_a_bound_message_is_not_eligible(number: int, cause: str) -> None:
+    message = decided(number)["message"]
+    assert message["eligible"] is False
+    assert message["not_eligible_because"] == [cause]
+    assert message["stays"] is True
+
+
+def test_r24_without_logical_order_the_group_may_be_moved() -> None:
+    found = decided(24, message={"held_for": "A", "bind": "GROUP"})
+    assert found["chosen"] == ["B"]
+    assert found["message"]["reason"] == "reallocated"
+
+
+def test_r25_a_system_message_is_not_eligible() -> None:
+    message = decided(25, message={"held_for": "A", "system": True})["message"]
+    assert message["not_eligible_because"] == ["system"]
+
+
+def test_r26_one_failed_retry_moves_the_message() -> None:
+    message = decided(26)["message"]
+    assert message["moves_to"] == ["B", "C"]
+    assert message["stays"] is False
+
+
+def test_r27_a_stopped_channel_moves_nothing_until_it_fails_again() -> None:
+    message = decided(27)["message"]
+    assert (message["redriven"], message["stays"], message["reason"]) == (False, True, "not_redriven")
+    again = decided(27, message={"held_for": "A", "channel_fails": True})
+    assert again["chosen"] == ["B", "C"]
+
+
+def test_r28_three_quarters_reach_the_shared_queue() -> None:
+    by_queue: dict[str, int] = {}
+    for item in decided(28)["destinations"]:
+        by_queue[item["physical_queue"]] = by_queue.get(item["physical_queue"], 0) + item["puts"]
+    assert by_queue == {"NEWYORK": 1000, "SQ03": 3000}
+
+
+def test_the_instance_on_the_sender_is_the_local_one_without_being_called_so() -> None:
+    told = {"sender": {"queue_manager": "S"}, "instances": [{"queue_manager": "S"}, {"queue_manager": "A"}]}
+    assert answer(read_object(told)).goes_to == ("S",)
+    assert answer(read_object({**told, "clwluseq": "ANY"})).goes_to == ("S", "A")
+
+
+def test_the_local_instance_is_on_the_sender() -> None:
+    told = {"sender": {"queue_manager": "S"}, "instances": [{"queue_manager": "A", "local": True}]}
+    with pytest.raises(InputInvalid) as caught:
+        read_object(told)
+    assert [problem.field for problem in caught.value.problems] == ["/instances/0/local"]
+
+
+def test_a_message_that_waits_among_equals_is_still_among_the_most_favoured() -> None:
+    retrying = [{"status": "RETRYING"}]
+    told = {
+        "message": {"held_for": "A"},
+        "instances": [{"queue_manager": name, "channels": retrying} for name in ("A", "B")],
+    }
+    found: Any = answer(read_object(told)).as_json()
+    assert found["chosen"] == ["A", "B"]
+    assert found["message"]["reason"] == "most_favoured"
+    assert found["message"]["sentence"].startswith("A is among the most favoured still, equal with B:")

@@ -1,0 +1,79 @@
+"""Timelines in a line or two, and what is read off an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from planner_core.depth_events.file import read_object
+from planner_core.depth_events.simulate import Simulation, simulate
+
+Json = dict[str, Any]
+
+IBM_DEFINITION: Json = {
+    "maxdepth": 1000, "qdepthhi": 80, "qdepthlo": 20, "qdphiev": "ENABLED", "qdploev": "DISABLED", "qdpmaxev": "DISABLED",
+}  # fmt: skip
+"""MYQUEUE1 of IBM's examples: DEFINE QLOCAL('MYQUEUE1') MAXDEPTH(1000) QDPMAXEV(DISABLED) QDEPTHHI(80) QDPHIEV(ENABLED)
+QDEPTHLO(20) QDPLOEV(DISABLED)."""
+REASON = {2224: "High", 2225: "Low", 2053: "Full"}
+
+
+def shared(name: str = "SQ1", **attributes: object) -> Json:
+    """A shared queue, defined as IBM's unless told otherwise."""
+    return {"name": name, "qsgdisp": "SHARED", **IBM_DEFINITION, **attributes}
+
+
+def nonshared(name: str = "LQ1", queue_manager: str = "QM1", **attributes: object) -> Json:
+    """A nonshared queue, defined as IBM's unless told otherwise."""
+    return {"name": name, "qsgdisp": "QMGR", "queue_manager": queue_manager, **IBM_DEFINITION, **attributes}
+
+
+def member(name: str, perfmev: str = "ENABLED", *, active: bool = True) -> Json:
+    """A queue manager of the group."""
+    return {"name": name, "perfmev": perfmev, "active": active}
+
+
+def do(action: str, queue_manager: str, queue: str, messages: int, at: float = 0, **more: object) -> Json:
+    """One step of calls."""
+    return {
+        "at": at,
+        "action": action,
+        "queue_manager": queue_manager,
+        "queue": queue,
+        "messages": messages,
+        **more,
+    }
+
+
+def file(members: Sequence[Json], queues: Sequence[Json], timeline: Sequence[Json], **readings: str) -> Json:
+    """A whole file."""
+    found: Json = {"queue_managers": list(members), "queues": list(queues), "timeline": list(timeline)}
+    return {**found, "readings": readings} if readings else found
+
+
+def play(
+    members: Sequence[Json], queues: Sequence[Json], timeline: Sequence[Json], **readings: str
+) -> Simulation:
+    """The simulation of a file."""
+    return simulate(read_object(file(members, queues, timeline, **readings)))
+
+
+def codes(simulation: Simulation) -> set[str]:
+    """The findings."""
+    return {finding.code for finding in simulation.findings}
+
+
+def told(simulation: Simulation) -> list[tuple[str, str, int, int]]:
+    """Each message: what, by whom, puts and gets."""
+    return [
+        (REASON[each.event.reason], each.queue_manager, each.msg_enq_count, each.msg_deq_count)
+        for each in simulation.course.events
+    ]
+
+
+def enabled(simulation: Simulation, queue: str = "SQ1") -> set[str]:
+    """What is enabled on a queue at the end: H, L, F."""
+    switches = simulation.course.queues[queue].switches
+    return {
+        letter for letter, on in zip("HLF", (switches.high, switches.low, switches.full), strict=True) if on
+    }

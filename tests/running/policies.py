@@ -1,0 +1,122 @@
+"""Whole policies in any shape that an administrator may have left them in, and what they say."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from hypothesis import assume
+from hypothesis import strategies as st
+
+JUMBLE = [
+    "STRUCTURE", "CF", "DATA", "DEFINE", "POLICY", "NAME", "SIZE", "INITSIZE", "PREFLIST", "(", ")", ",", " ", "\n",
+    "\r\n", "/*", "*/", "//", "/", "1", "12K", "YES", "\u00b2", "\u2028", "\x0c", "\ufeff", "\x00", "A" * 80, "00010000",
+    " " * 72,
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Written:
+    """A statement as it was written: its verb, and keywords with their values."""
+
+    verb: str
+    keywords: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class WrittenPolicy:
+    """A text and the statements that it is made of."""
+
+    text: str
+    statements: list[Written]
+
+
+_GAPS = (
+    " ",
+    "  ",
+    "\n",
+    "\n    ",
+    "\n\n ",
+    " /* A REMARK */ ",
+    "\n /* OVER\n   LINES */\n ",
+    "\n//* JCL REMARK\n",
+    "\t",
+)
+_LETTERS = st.sampled_from("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_NAMES = st.builds(str.__add__, _LETTERS, st.text("ABCXYZ0189$#@_", max_size=12))
+_CF_NAMES = st.builds(str.__add__, _LETTERS, st.text("ABCXYZ0189", max_size=7))
+_SIZES = st.builds(
+    lambda number, unit: f"{number}{unit}", st.integers(1, 999_999), st.sampled_from(["", "K", "M", ""])
+)
+
+
+@st.composite
+def structures(draw: st.DrawFn, name: str) -> Written:
+    """A STRUCTURE statement with keywords in any order."""
+    keywords: dict[str, tuple[str, ...]] = {
+        "NAME": (name,),
+        "SIZE": (draw(_SIZES),),
+        "PREFLIST": tuple(draw(st.lists(_CF_NAMES, min_size=1, max_size=8, unique=True))),
+    }
+    optional = {
+        "INITSIZE": _SIZES.map(lambda size: (size,)),
+        "MINSIZE": _SIZES.map(lambda size: (size,)),
+        "ALLOWAUTOALT": st.sampled_from([("YES",), ("NO",)]),
+        "FULLTHRESHOLD": st.integers(0, 100).map(lambda value: (str(value),)),
+        "EXCLLIST": st.lists(_NAMES, min_size=1, max_size=8, unique=True).map(tuple),
+        "DUPLEX": st.sampled_from([("DISABLED",), ("ALLOWED",), ("ENABLED",), ("ENABLED", "CROSSSITE")]),
+        "REBUILDPERCENT": st.integers(1, 100).map(lambda value: (str(value),)),
+        "RECPRTY": st.integers(1, 4).map(lambda value: (str(value),)),
+        "ENFORCEORDER": st.sampled_from([("YES",), ("NO",)]),
+    }
+    for keyword in draw(st.lists(st.sampled_from(sorted(optional)), unique=True)):
+        keywords[keyword] = draw(optional[keyword])
+    rest = draw(st.permutations([keyword for keyword in keywords if keyword != "NAME"]))
+    return Written("STRUCTURE", {key: keywords[key] for key in ("NAME", *rest)})
+
+
+@st.composite
+def written(draw: st.DrawFn, statement: Written) -> str:
+    """The statement in some spacing, case and line breaking."""
+    gap = st.sampled_from(_GAPS)
+    small = st.sampled_from(["", "", " ", "\n  "])
+    parts = [statement.verb]
+    for keyword, values in statement.keywords.items():
+        comma = draw(st.sampled_from([",", ", ", " , ", " ", ",\n        "]))
+        parts.append(f"{draw(gap)}{keyword}{draw(small)}({draw(small)}{comma.join(values)}{draw(small)})")
+    text = "".join(parts)
+    return (
+        text.lower() if draw(st.integers(0, 9)) == 0 and "REMARK" not in text and "JCL" not in text else text
+    )
+
+
+@st.composite
+def policies(
+    draw: st.DrawFn, *, names: tuple[str, ...] = (), min_foreign: int = 0, max_foreign: int = 4
+) -> WrittenPolicy:
+    """A whole policy: CFs, foreign structures, and one statement for each of `names`, in any order."""
+    facilities = draw(st.lists(_CF_NAMES, min_size=0, max_size=3, unique=True))
+    foreign = draw(
+        st.lists(
+            _NAMES.map(lambda name: f"Z{name}"[:16]), min_size=min_foreign, max_size=max_foreign, unique=True
+        )
+    )
+    statements = [
+        Written("DATA", {"TYPE": ("CFRM",)}),
+        Written("DEFINE POLICY", {"NAME": ("POLICY1",), "REPLACE": ("YES",)}),
+    ]
+    statements += [
+        Written("CF", {"NAME": (name,), "TYPE": ("003931",), "MFG": ("IBM",)}) for name in facilities
+    ]
+    order = draw(st.permutations([*foreign, *names]))
+    statements += [draw(structures(name)) for name in order]
+    gap = st.sampled_from(["\n", "\n\n", "\n/* BETWEEN */\n", "\n//* JCL\n", " "])
+    text = draw(st.sampled_from(["", "//JOB JOB\n//SYSIN DD *\n", " /* TOP */\n", "\n"]))
+    for statement in statements:
+        text += draw(written(statement)) + draw(gap)
+    assume(
+        not re.search(r"^[^\n]{71,72} *[0-9]+ *$", text, re.MULTILINE)
+    )  # what looks like a sequence number is one
+    if draw(st.booleans()):
+        text = text.replace("\n", "\r\n")
+    return WrittenPolicy(text, statements)

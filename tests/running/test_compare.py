@@ -1,0 +1,513 @@
+"""The commands of a comparison lead from what runs to what is planned, each marked with when it takes effect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner_core.errors import OutputRefused
+from planner_core.mqsc.commands import read_commands
+from planner_core.mqsc.render import mqsc
+from planner_core.plan import PlanResult, evaluate
+from planner_core.running.compare import Comparison, commands_text, compare
+from planner_core.running.effect import apply
+from planner_core.running.merge import merge
+from planner_core.running.policy import in_effect, planned, read_policies
+from planner_core.running.state import Running, read_running, same
+from planner_core.units import format_size
+from tests.core.plans import plan
+from tests.running.test_merge import OLD, PLANS, result
+
+M = 1024**2
+
+DISPLAY = """\
+D XCF,STR,STRNAME={name}
+IXC360I  10.21.33  DISPLAY XCF 812
+STRNAME: {name}
+ STATUS: {status}
+ EVENT MANAGEMENT: MESSAGE-BASED
+ TYPE: SERIALIZED LIST
+ POLICY INFORMATION:
+  POLICY SIZE    : {size}
+  POLICY INITSIZE: {initsize}
+  POLICY MINSIZE : 0 K
+  FULLTHRESHOLD  : {threshold}
+  ALLOWAUTOALT   : {alter}
+  REBUILD PERCENT: N/A
+  DUPLEX         : {duplex}
+  ALLOWREALLOCATE: YES
+  PREFERENCE LIST: {preflist}
+  ENFORCEORDER   : NO
+  EXCLUSION LIST IS EMPTY
+"""
+INSTANCE = """\
+ ACTIVE STRUCTURE
+ ----------------
+  ALLOCATION TIME: 03/14/2026 09:12:44
+  CFNAME         : CF01
+  COUPLING FACILITY: 003931.IBM.02.0000000A1B2C
+                     PARTITION: 0F   CPCID: 00
+  ACTUAL SIZE            : {actual}
+  STORAGE INCREMENT SIZE : 1 M
+                IN-USE        TOTAL     %
+  ENTRIES:        1200       111234     1
+  ELEMENTS:       8100       667404     1
+"""
+SECOND = """\
+ DUPLEXING REBUILD NEW STRUCTURE
+ -------------------------------
+  ALLOCATION TIME: 03/14/2026 09:12:50
+  CFNAME         : CF02
+  ACTUAL SIZE            : {actual}
+                IN-USE        TOTAL     %
+  ENTRIES:        1200       111234     1
+  ELEMENTS:       8100       667404     1
+"""
+FIRST = INSTANCE.replace(
+    " ACTIVE STRUCTURE\n ----------------",
+    " DUPLEXING REBUILD OLD STRUCTURE\n -------------------------------",
+)
+
+
+def xcf_size(size_bytes: int) -> str:
+    text = format_size(size_bytes)
+    return f"{text[:-1]} {text[-1]}"
+
+
+def display(
+    name: str = "SQ03APP1",
+    *,
+    actual: str | None = "256 M",
+    duplexed: bool = False,
+    **values: Any,  # noqa: ANN401
+) -> str:
+    given = {
+        "size": "512 M",
+        "initsize": "256 M",
+        "threshold": 80,
+        "alter": "NO",
+        "duplex": "DISABLED",
+        "preflist": "CF01 CF02",
+    }
+    given |= {"name": name, "status": "ALLOCATED" if actual else "NOT ALLOCATED"} | values
+    text = DISPLAY.format(**given)
+    if actual and duplexed:
+        return text + FIRST.format(actual=actual) + SECOND.format(actual=actual)
+    return text + (INSTANCE.format(actual=actual) if actual else "")
+
+
+def commands(comparison: Comparison) -> list[tuple[str, str]]:
+    return [(step.command, step.takes_effect) for step in comparison.steps]
+
+
+def setxcf(comparison: Comparison, name: str = "SQ03APP1") -> list[tuple[str, str]]:
+    return [
+        (step.command, step.takes_effect)
+        for step in comparison.steps
+        if step.structure == name and step.kind == "setxcf"
+    ]
+
+
+ADMIN = display("SQ03CSQ_ADMIN", actual="32 M", size="48 M", initsize="32 M", threshold=85)
+
+
+# ---- by hand ---------------------------------------------------------------------------------------------------
+
+
+def test_what_runs_as_planned_needs_no_command() -> None:
+    made = result(structures__0__full_threshold=80)
+    found = compare(made, read_running([display(), ADMIN]))
+    assert found.is_same
+    assert "Nothing to do" in commands_text(found)
+    assert [each.differences for each in found.structures] == [(), ()]
+
+
+def test_displays_in_lower_case_say_the_same() -> None:
+    asked = result(structures__0__size="768M", structures__0__initsize="400M")
+    shown = [display(duplexed=True, duplex="ENABLED"), ADMIN]
+    small = [each.lower() for each in shown]
+    assert commands(compare(asked, read_running(small))) == commands(compare(asked, read_running(shown)))
+
+
+def test_a_threshold_takes_effect_at_once_without_a_rebuild() -> None:
+    found = compare(result(), read_running([display(), ADMIN]))
+    assert commands(found) == [
+        (
+            "IXCMIAPU: DEFINE POLICY NAME(policy-name) REPLACE(YES) with the whole policy, these structures merged into it",
+            "at once",
+        ),
+        ("SETXCF START,POLICY,TYPE=CFRM,POLNAME=policy-name", "at once"),
+    ]
+
+
+def test_a_larger_size_of_an_allocated_structure_is_pending_until_its_rebuild() -> None:
+    found = compare(
+        result(structures__0__size="768M", structures__0__initsize="400M"),
+        read_running([OLD, display(), ADMIN]),
+    )
+    assert commands(found) == [
+        ("SETXCF START,ALTER,STRNAME=SQ03APP1,SIZE=409600", "at once"),
+        ("IXCMIAPU: DEFINE POLICY NAME(PROD01) REPLACE(YES) with the merged policy", "at once"),
+        ("SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD01", "pending until rebuild"),
+        ("SETXCF START,REBUILD,STRNAME=SQ03APP1", "at once"),
+    ]
+    app = next(each for each in found.structures if each.result.name == "APP1")
+    assert [(d.keyword, d.today, d.planned, d.takes_effect) for d in app.differences] == [
+        ("SIZE", "524288", "786432", "pending until rebuild"),
+        ("INITSIZE", "262144", "409600", "pending until rebuild"),
+        ("FULLTHRESHOLD", "80", "85", "at once"),
+    ]
+    assert "REBUILD_NEEDS_ALTER" in {each.finding.code for each in found.findings}
+
+
+def test_an_alter_stays_below_the_size_that_the_structure_was_allocated_with() -> None:
+    found = compare(
+        result(structures__0__size="1G", structures__0__initsize="600M"), read_running([display(), ADMIN])
+    )
+    assert setxcf(found)[0] == (f"SETXCF START,ALTER,STRNAME=SQ03APP1,SIZE={511 * 1024}", "at once")
+
+
+def test_a_structure_that_shrank_is_enlarged_in_place_and_nothing_else_is_done() -> None:
+    found = compare(result(), read_running([display(actual="200 M", threshold=85), ADMIN]))
+    assert commands(found) == [("SETXCF START,ALTER,STRNAME=SQ03APP1,SIZE=262144", "at once")]
+    assert found.after.structures["SQ03APP1"].size_bytes == 256 * M
+
+
+def test_a_structure_that_is_not_allocated_needs_no_rebuild() -> None:
+    found = compare(
+        result(structures__0__size="768M", structures__0__initsize="400M"),
+        read_running([display(actual=None), ADMIN]),
+    )
+    assert [when for _, when in commands(found)] == ["at once", "at once"]
+    assert found.after.structures["SQ03APP1"].allocated_with is None
+
+
+def test_a_duplexed_structure_is_rebuilt_between_stop_and_start_of_duplexing() -> None:
+    made = result(structures__0__size="768M", structures__0__initsize="400M", structures__0__duplex="ENABLED")
+    found = compare(made, read_running([display(duplexed=True, duplex="ENABLED"), ADMIN]))
+    assert [command for command, _ in setxcf(found)][1:] == [
+        "SETXCF STOP,REBUILD,DUPLEX,STRNAME=SQ03APP1,KEEP=OLD",
+        "SETXCF START,REBUILD,STRNAME=SQ03APP1",
+        "SETXCF START,REBUILD,DUPLEX,STRNAME=SQ03APP1",
+    ]
+    after = found.after.structures["SQ03APP1"]
+    assert (after.is_duplexed, after.pending) == (True, ())
+
+
+def test_duplexing_that_begins_with_the_policy_is_stopped_for_the_rebuild() -> None:
+    made = result(structures__0__size="768M", structures__0__initsize="400M", structures__0__duplex="ENABLED")
+    found = compare(made, read_running([display(), ADMIN]))
+    assert [command for command, _ in setxcf(found)][1:] == [
+        "SETXCF STOP,REBUILD,DUPLEX,STRNAME=SQ03APP1,KEEP=OLD",
+        "SETXCF START,REBUILD,STRNAME=SQ03APP1",
+        "SETXCF START,REBUILD,DUPLEX,STRNAME=SQ03APP1",
+    ]
+    state = found.before
+    for step in found.steps:
+        if step.command == "SETXCF START,REBUILD,STRNAME=SQ03APP1":
+            assert not state.structures["SQ03APP1"].is_duplexed
+        state = apply(state, step.command, merged=found.merged)
+    assert (state.structures["SQ03APP1"].is_duplexed, state.structures["SQ03APP1"].pending) == (True, ())
+
+
+def test_a_rebuild_that_shrinks_a_structure_says_so() -> None:
+    made = result(structures__0__size="768M", structures__0__initsize="400M")
+    grows = compare(made, read_running([display(), ADMIN]))
+    shrinks = compare(made, read_running([display(actual="500 M"), ADMIN]))
+    for found, says in ((grows, False), (shrinks, True)):
+        (why,) = [step.why for step in found.steps if step.command == "SETXCF START,REBUILD,STRNAME=SQ03APP1"]
+        assert ("It shrinks: 500M today" in why) == says
+
+
+@pytest.mark.parametrize(
+    ("today", "planned_duplex", "told"),
+    [("ENABLED", "DISABLED", True), ("ENABLED", "ALLOWED", False), ("DISABLED", "DISABLED", False)],
+)
+def test_the_end_of_duplexing_is_told(today: str, planned_duplex: str, told: bool) -> None:
+    made = result(structures__0__duplex=planned_duplex)
+    found = compare(made, read_running([display(duplex=today), ADMIN]))
+    ended = [each.finding.structure for each in found.findings if each.finding.code == "DUPLEXING_ENDS"]
+    assert ended == (["APP1"] if told else [])
+    assert ("Duplexing ends with it" in " ".join(step.why for step in found.steps)) == told
+
+
+def test_duplexing_that_the_plan_ends_stops_with_the_policy() -> None:
+    made = result(structures__0__size="768M", structures__0__initsize="400M")
+    found = compare(made, read_running([display(duplexed=True, duplex="ENABLED"), ADMIN]))
+    assert not [command for command, _ in setxcf(found) if "DUPLEX" in command]
+    assert not found.after.structures["SQ03APP1"].is_duplexed
+
+
+def test_a_new_structure_is_there_at_once() -> None:
+    found = compare(result(), read_running([ADMIN]))
+    app = next(each for each in found.structures if each.result.name == "APP1")
+    assert app.is_new
+    assert {each.takes_effect for each in app.differences} == {"at once"}
+    assert not [step for step in found.steps if "REBUILD" in step.command]
+
+
+def test_a_structure_of_which_no_display_speaks_is_taken_to_be_allocated_and_told() -> None:
+    found = compare(result(structures__0__size="768M"), read_running([OLD]))
+    assert ("SETXCF START,REBUILD,STRNAME=SQ03APP1", "at once") in commands(found)
+    assert [
+        each.finding.structure for each in found.findings if each.finding.code == "RUNNING_STATE_UNKNOWN"
+    ] == ["APP1"]
+
+
+def test_a_policy_text_that_is_not_the_active_policy_is_told() -> None:
+    found = read_running([OLD, display(size="600 M")])
+    assert [each.finding.code for each in found.findings] == ["DISPLAY_AND_POLICY_DIFFER"]
+    assert found.structures["SQ03APP1"].settings == {
+        **(found.structures["SQ03APP1"].policy or {}),
+        "SIZE": 600 * M,
+    }
+
+
+def test_a_line_of_a_display_that_cannot_be_read_is_told_and_left_out() -> None:
+    found = read_running([display().replace("512 M", "512 Q")])
+    assert [(each.finding.code, each.line) for each in found.findings] == [("RUNNING_TEXT_UNREAD", 8)]
+    assert (found.structures["SQ03APP1"].settings or {})["SIZE"] is None
+    assert not read_running([display()]).findings
+
+
+def test_a_change_that_is_pending_already_is_told() -> None:
+    text = display().replace(
+        " ACTIVE STRUCTURE", "  PENDING POLICY INFORMATION:\n   POLICY SIZE : 900 M\n ACTIVE STRUCTURE"
+    )
+    found = compare(result(), read_running([text, ADMIN]))
+    assert "RUNNING_CHANGE_PENDING" in {each.finding.code for each in found.findings}
+    assert found.structures[1].today is not None
+    assert found.structures[1].today.settings is not None
+    assert found.structures[1].today.settings["SIZE"] == 512 * M
+
+
+CFSTRUCT = "DEFINE CFSTRUCT(APP1) CFLEVEL({level}) RECOVER(YES) DSGROUP('MQ.SMDS.*.APP1') DSBLOCK({block})\n"
+QLOCAL = "DEFINE QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT({structure}) DEFPSIST({persistent})\n"
+
+
+def test_objects_that_differ_are_altered_and_those_that_need_an_outage_say_so() -> None:
+    running = read_running(
+        [CFSTRUCT.format(level=4, block="64K") + QLOCAL.format(structure="OLD", persistent="NO")]
+    )
+    found = compare(result(), running)
+    assert commands(found) == [
+        ("ALTER CFSTRUCT(APP1) CFLEVEL(5)", "at once"),
+        ("ALTER CFSTRUCT(APP1) DSBLOCK(256K)", "needs an outage"),
+        ("ALTER QLOCAL(Q1) QSGDISP(SHARED) DEFPSIST(YES)", "at once"),
+        ("ALTER QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT(APP1)", "needs an outage"),
+    ]
+    assert [each.finding.code for each in found.findings] == ["CHANGE_NEEDS_OUTAGE", "CHANGE_NEEDS_OUTAGE"]
+
+
+def test_a_lower_cflevel_needs_an_outage() -> None:
+    made = result(structures__0__cflevel=4, structures__0__offload={})
+    found = compare(made, read_running([CFSTRUCT.format(level=5, block="256K")]))
+    assert commands(found) == [("ALTER CFSTRUCT(APP1) CFLEVEL(4)", "needs an outage")]
+
+
+def test_objects_of_which_nothing_was_given_are_left_alone() -> None:
+    assert not [
+        step for step in compare(result(), read_running([display(), ADMIN])).steps if step.kind == "mqsc"
+    ]
+
+
+DISPLAYED = """\
+CSQM201I +QM01 CSQMDRTC  DISPLAY CFSTRUCT DETAILS
+CFSTRUCT(APP1)
+DESCR( )
+CFLEVEL(5)
+RECOVER(YES)
+OFFLOAD(SMDS)
+OFFLD1TH(70)
+OFFLD1SZ(32K)
+OFFLD2TH(80)
+OFFLD2SZ(4K)
+OFFLD3TH(90)
+OFFLD3SZ(0K)
+DSGROUP(MQ.SMDS.*.APP1)
+DSBLOCK(256K)
+DSBUFS(50)
+END CFSTRUCT DETAILS
+CSQ9022I +QM01 CSQMDRTC ' DISPLAY CFSTRUCT' NORMAL COMPLETION
+CSQM401I +QM01 QUEUE(Q1) TYPE(QLOCAL) QSGDISP(SHARED) CFSTRUCT(APP1) DEFPSIST(YES) MAXDEPTH(5000)
+CSQ9022I +QM01 CSQMDRTC ' DISPLAY QLOCAL' NORMAL COMPLETION
+"""
+
+
+def test_displays_of_mq_are_compared_like_definitions() -> None:
+    found = compare(result(), read_running([DISPLAYED]))
+    assert commands(found) == [("ALTER CFSTRUCT(APP1) DSBUFS(100)", "at once")]
+    lowered = "\n".join(f" 10.21.33 STC01234 {line}" for line in DISPLAYED.splitlines())
+    assert commands(compare(result(), read_running([lowered]))) == commands(found)
+
+
+def test_what_runs_and_is_not_planned_is_told_and_left() -> None:
+    text = display() + display("SQ03OTHER") + display("SQ04APP1") + ADMIN
+    found = compare(
+        result(),
+        read_running(
+            [
+                text,
+                CFSTRUCT.format(level=5, block="256K")
+                + QLOCAL.format(structure="APP1", persistent="YES").replace("Q1", "Q9"),
+            ]
+        ),
+    )
+    told = [each.finding.message for each in found.findings if each.finding.code == "RUNNING_NOT_IN_PLAN"]
+    assert [message.split(" ")[0] for message in told] == ["SQ03OTHER", "Q9"]
+
+
+GROUP = """\
++QM01 DISPLAY GROUP
+ NAME NUM PREFIX STATUS   VER DB2  CONNECTION
+ ---- --- ------ -------- --- ---- ----------
+ QM01   1 +QM01  ACTIVE   940 DB2A ACTIVE
+ QM02   2 +QM02  INACTIVE 940 DB2A ACTIVE
+"""
+
+
+def test_queue_managers_of_the_group_are_counted() -> None:
+    running = read_running([GROUP])
+    assert running.queue_managers == ("QM01", "QM02")
+    (told,) = [
+        e.finding for e in compare(result(), running).findings if e.finding.code == "RUNNING_NOT_IN_PLAN"
+    ]
+    assert (told.field, "2 queue managers" in told.message) == ("/queue_managers", True)
+
+
+def test_a_plan_with_errors_is_not_compared() -> None:
+    with pytest.raises(OutputRefused):
+        compare(result(structures__0__recover=False), read_running([OLD]))
+
+
+def test_mqsc_of_the_commands_ends_within_72_columns_and_reads_back() -> None:
+    running = read_running(
+        ["DEFINE CFSTRUCT(OTHER)\nDEFINE QLOCAL(OTHER.Q) QSGDISP(SHARED) CFSTRUCT(OTHER)\n"]
+    )
+    found = compare(result(), running)
+    text = commands_text(found)
+    assert all(len(line) <= 79 for line in text.splitlines())
+    mq = [line for line in text.splitlines() if not line.startswith("*")]
+    assert all(len(line) <= 72 for line in mq)
+    again = {command.name: command for command in read_commands(text).commands}
+    for command in read_commands(mqsc(result())).commands:
+        assert again[command.name].attributes.keys() == command.attributes.keys()
+
+
+# ---- for all -----------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def runnings(draw: st.DrawFn) -> list[str]:
+    """Texts of something that runs: a policy, displays, definitions, in all combinations."""
+    initsize = draw(st.sampled_from([100 * M, 256 * M, 300 * M, 512 * M]))
+    size = draw(st.sampled_from([512 * M, 1024 * M, 2048 * M]))
+    if draw(st.integers(0, 3)) == 0:  # as most plans here have it: nothing but the allocation differs
+        initsize, size = 512 * M, 1024 * M
+    texts = []
+    if draw(st.booleans()):
+        texts.append(OLD)
+    if draw(st.booleans()):
+        texts.append(
+            display(
+                size=xcf_size(size),
+                initsize=xcf_size(initsize),
+                actual=draw(
+                    st.sampled_from(
+                        [
+                            None,
+                            xcf_size(initsize),
+                            xcf_size(initsize // 2),
+                            xcf_size(min(size, initsize + 64 * M)),
+                        ]
+                    )
+                ),
+                threshold=draw(st.integers(0, 100)),
+                alter=draw(st.sampled_from(["YES", "NO"])),
+                duplex=draw(st.sampled_from(["DISABLED", "ALLOWED", "ENABLED"])),
+                duplexed=draw(st.booleans()),
+                preflist=draw(st.sampled_from(["CF01", "CF02 CF01", "CF01 CF02 CF03"])),
+            )
+        )
+    if draw(st.booleans()):
+        texts.append(ADMIN)
+    if draw(st.booleans()):
+        texts.append(
+            CFSTRUCT.format(level=draw(st.integers(3, 5)), block=draw(st.sampled_from(["64K", "256K"])))
+        )
+    if draw(st.booleans()):
+        texts.append(
+            QLOCAL.format(
+                structure=draw(st.sampled_from(["APP1", "OTHER"])),
+                persistent=draw(st.sampled_from(["YES", "NO"])),
+            )
+        )
+    return draw(st.permutations(texts))
+
+
+def assert_as_planned(made: PlanResult, running: Running, found: Comparison) -> None:
+    after = found.after
+    for structure in made.structures:
+        if not running.knows_structures:
+            break
+        says, state = planned(structure), after.structures[structure.cfrm_name]
+        for where in (state.policy, state.active, state.allocated_with):
+            if where is not None:
+                assert {key: where[key] for key in says} == says
+        assert state.pending == ()
+        if state.allocated_with is not None:
+            initsize, size = says["INITSIZE"], says["SIZE"]
+            assert isinstance(initsize, int)
+            assert isinstance(size, int)
+            assert state.size_bytes is not None
+            assert state.size_bytes >= min(initsize, size - M)
+    for command in read_commands(mqsc(made)).commands:
+        known, objects = (
+            (running.knows_cfstructs, after.cfstructs)
+            if command.kind == "CFSTRUCT"
+            else (running.knows_queues, after.queues)
+        )
+        if known:
+            for key, attribute in command.attributes.items():
+                if key != "QSGDISP":
+                    assert same(key, objects[command.name][key], attribute.value)
+
+
+@settings(max_examples=150, deadline=None)
+@given(runnings(), PLANS)
+def test_applying_the_commands_to_what_runs_gives_the_plans_state(
+    texts: list[str], changes: dict[str, Any]
+) -> None:
+    made, running = result(**changes), read_running(texts)
+    found = compare(made, running)
+    assert_as_planned(made, running, found)
+    untouched = set(found.before.structures) - {structure.cfrm_name for structure in made.structures}
+    for name in untouched:
+        assert found.after.structures[name] == found.before.structures[name]
+    assert [step.number for step in found.steps] == list(range(1, len(found.steps) + 1))
+    for each in found.structures:
+        waits = {d.keyword for d in each.differences if d.takes_effect == "pending until rebuild"}
+        rebuilt = f"SETXCF START,REBUILD,STRNAME={each.result.cfrm_name}" in [
+            step.command for step in found.steps
+        ]
+        assert rebuilt == bool(waits)
+
+
+@settings(max_examples=60, deadline=None)
+@given(PLANS)
+def test_the_merged_policy_of_a_comparison_is_that_of_the_merge(changes: dict[str, Any]) -> None:
+    made = result(**changes)
+    found = compare(made, read_running([OLD]))
+    (policy,) = read_policies(merge(OLD, made).text)
+    for name, says in found.merged.items():
+        (statement,) = policy.structure(name)
+        assert in_effect(statement) == says
+
+
+def test_a_plan_of_several_structures_is_compared_in_its_order() -> None:
+    made = evaluate(plan(structures__1={"name": "APP2", "queues": []}))
+    found = compare(made, read_running([OLD]))
+    assert [each.result.name for each in found.structures] == ["CSQ_ADMIN", "APP1", "APP2", "CSQSYSAPPL"]

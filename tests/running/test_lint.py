@@ -1,0 +1,423 @@
+"""Each damage gets the finding that it deserves, with its line; what IBM publishes gets none that it does not deserve."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner_core.findings import CATALOGUE
+from planner_core.running.lint import lint
+from tests.running.policies import JUMBLE
+from tests.running.policies import policies as any_policies
+
+# IBM MQ, Planning your coupling facility and offload storage environment, as printed.
+TEMPLATE = """\
+STRUCTURE NAME(structure-name)
+INITSIZE(value from graph in KB, that is, multiplied by 1024)
+SIZE(something larger)
+FULLTHRESHOLD(85)
+"""
+EXAMPLE = """\
+STRUCTURE NAME(QSG1APPLICATION1)
+INITSIZE(262144) /* 256 MB */
+SIZE(524288)     /* 512 MB */
+FULLTHRESHOLD(85)
+"""
+SYSTEM = """\
+STRUCTURE NAME(qsg-nameCSQSYSAPPL)
+INITSIZE(20480)        /* 20 MB */
+SIZE(30720)            /* 30 MB */
+FULLTHRESHOLD(85)
+"""
+DEFINITIONS = """\
+DEFINE CFSTRUCT(APPLICATION1)
+
+DEFINE QLOCAL(myqueue) QSGDISP(SHARED) CFSTRUCT(APPLICATION1)
+"""
+# z/OS MVS Setting Up a Sysplex, IXCCFRMP of SYS1.SAMPLIB, down to the structures.
+SAMPLE = """\
+//STEP20   EXEC PGM=IXCMIAPU
+//SYSPRINT DD   SYSOUT=A
+//SYSABEND DD   SYSOUT=A
+//SYSIN    DD   *
+
+     DATA TYPE(CFRM) REPORT(YES)
+
+     DEFINE POLICY NAME(POLICY1) REPLACE(YES)
+
+        CF NAME(FACIL01)
+               TYPE(123456)
+               MFG(IBM)
+               PLANT(PK)
+               SEQUENCE(123456789012)
+               PARTITION(01)
+               DUMPSPACE(98M)
+
+        CF NAME(FACIL02)
+               TYPE(123456)
+               MFG(IBM)
+               PLANT(PK)
+               SEQUENCE(123456789012)
+               PARTITION(2)
+               DUMPSPACE(78M)
+"""
+# z/OS 3.1, CFRM parameters for administrative data utility: every keyword in its order.
+COMPLETE = """\
+DATA TYPE(CFRM)
+DEFINE POLICY NAME(POLNAME) REPLACE(YES)
+CF NAME(CFNAME1)
+   TYPE(003931)
+   MFG(IBM)
+   PLANT(02)
+   SEQUENCE(0000000A1B2C)
+   PARTITION(0F)
+  SIDE(0)
+  CPCID(00)
+  DUMPSPACE(4M)
+  SITE(SITE1)
+CF NAME(CFNAME2) TYPE(003931) MFG(IBM) PLANT(02)
+   SEQUENCE(0000000A1B2D) PARTITION(0F)
+STRUCTURE NAME(STRNAME)
+   SIZE(2G)
+  INITSIZE(1G)
+  MINSIZE(768M)
+  SCMMAXSIZE(4G)
+  SCMALGORITHM(KEYPRIORITY1)
+  ALLOWAUTOALT(NO)
+  FULLTHRESHOLD(80)
+   PREFLIST(CFNAME1,CFNAME2)
+  EXCLLIST(OTHER)
+  REBUILDPERCENT(1)
+  DUPLEX(DISABLED)
+  RECPRTY(3)
+  SUBNOTIFYDELAY(5000)
+  LISTNOTIFYDELAY(5000)
+  KEYRNOTIFYDELAY(5000)
+  ENFORCEORDER(NO)
+  ALLOWREALLOCATE(YES)
+  ENCRYPT(NO)
+"""
+MQ = """\
+DATA TYPE(CFRM) REPORT(YES)
+DEFINE POLICY NAME(PROD01) REPLACE(YES)
+CF NAME(CF01) TYPE(003931) MFG(IBM) PLANT(02)
+   SEQUENCE(0000000A1B2C) PARTITION(0F) CPCID(00)
+CF NAME(CF02) TYPE(003931) MFG(IBM) PLANT(02)
+   SEQUENCE(0000000A1B2D) PARTITION(0F) CPCID(00)
+STRUCTURE NAME(SQ03CSQ_ADMIN)
+   SIZE(49152)
+   INITSIZE(32768)
+   PREFLIST(CF01,CF02)
+STRUCTURE NAME(SQ03CSQSYSAPPL)
+   SIZE(98304)
+   INITSIZE(65536)
+   PREFLIST(CF02,CF01)
+STRUCTURE NAME(SQ03APP1)
+   SIZE(524288)
+   INITSIZE(262144)
+   FULLTHRESHOLD(85)
+   PREFLIST(CF01,CF02)
+"""
+
+
+def codes(text: str, **given: int) -> list[tuple[str, int | None]]:
+    return [(each.finding.code, each.line) for each in lint(text, **given).findings]
+
+
+# ---- what IBM publishes --------------------------------------------------------------------------------------
+
+
+def test_ibms_template_is_told_that_its_words_are_no_values() -> None:
+    found = codes(TEMPLATE)
+    assert ("POLICY_VALUE_INVALID", 1) in found
+    assert ("POLICY_VALUE_INVALID", 2) in found
+    assert ("POLICY_VALUE_INVALID", 3) in found
+    assert {line for code, line in found if code == "POLICY_KEYWORD_MISSING"} == {1}  # PREFLIST
+    assert not [code for code, line in found if line == 4]
+
+
+def test_ibms_example_lacks_nothing_but_its_preflist() -> None:
+    (found,) = lint(EXAMPLE).findings
+    assert (found.finding.code, found.line) == ("POLICY_KEYWORD_MISSING", 1)
+    assert "needs PREFLIST" in found.finding.message
+    assert found.finding.structure == "QSG1APPLICATION1"
+
+
+def test_ibms_csqsysappl_is_told_what_xcf_demanded_at_level_25() -> None:
+    named = SYSTEM.replace("qsg-name", "SQ03")
+    assert codes(named) == [("POLICY_KEYWORD_MISSING", 1)]
+    assert codes(named, cfcc_level=25) == [
+        ("POLICY_KEYWORD_MISSING", 1),
+        ("SYSTEM_STRUCTURE_BELOW_MINIMUM", 2),
+    ]
+
+
+def test_ibms_definitions_have_no_finding() -> None:
+    found = lint(DEFINITIONS)
+    assert (found.kinds, found.findings) == (("mqsc",), ())
+
+
+def test_ibms_sample_job_has_no_finding() -> None:
+    assert codes(SAMPLE) == []
+
+
+def test_every_keyword_of_the_syntax_is_known() -> None:
+    assert codes(COMPLETE) == []
+
+
+def test_a_policy_for_mq_has_no_finding() -> None:
+    assert codes(MQ) == []
+    assert codes(MQ, cfcc_level=25, queue_managers=5) == []
+
+
+# ---- damage ---------------------------------------------------------------------------------------------------
+
+DAMAGE = [
+    ("   INITSIZE(262144)\n", "   INITSIZE(262144\n", "POLICY_PARENTHESIS_MISSING", 18),
+    ("SIZE(524288)", "SIZE 524288", "POLICY_VALUE_MISSING", 16),
+    ("SIZE(524288)", "SIZE()", "POLICY_VALUE_MISSING", 16),
+    ("STRUCTURE NAME(SQ03APP1)", "STRUCTUR NAME(SQ03APP1)", "POLICY_STATEMENT_UNKNOWN", 15),
+    ("FULLTHRESHOLD(85)", "FULLTRESHOLD(85)", "POLICY_KEYWORD_UNKNOWN", 18),
+    ("FULLTHRESHOLD(85)", "FULLTHRESHOLD(850)", "POLICY_VALUE_INVALID", 18),
+    ("FULLTHRESHOLD(85)", "FULLTHRESHOLD(85%)", "POLICY_VALUE_INVALID", 18),
+    ("FULLTHRESHOLD(85)", "FULLTHRESHOLD(0)", "FULLTHRESHOLD_ZERO", 18),
+    ("FULLTHRESHOLD(85)", "SIZE(524288)", "POLICY_KEYWORD_TWICE", 18),
+    ("FULLTHRESHOLD(85)", "ALLOWAUTOALT(ON)", "POLICY_VALUE_INVALID", 18),
+    ("FULLTHRESHOLD(85)", "ALLOWAUTOALT(YES)", "AUTO_ALTER_MAY_SHRINK", 18),
+    ("FULLTHRESHOLD(85)", "DUPLEX(YES)", "POLICY_VALUE_INVALID", 18),
+    ("FULLTHRESHOLD(85)", "DUPLEX(ENABLED,BOTHSITES)", "POLICY_VALUE_UNUSUAL", 18),
+    ("FULLTHRESHOLD(85)", "DUPLEX(DISABLED,CROSSSITE)", "POLICY_VALUE_INVALID", 18),
+    ("FULLTHRESHOLD(85)", "RECPRTY(5)", "POLICY_VALUE_UNUSUAL", 18),
+    ("FULLTHRESHOLD(85)", "SCMMAXSIZE(4G)", "POLICY_SCM_INCOMPLETE", 18),
+    ("FULLTHRESHOLD(85)", "MINSIZE(300M)", "MINSIZE_ABOVE_INITSIZE", 18),
+    ("FULLTHRESHOLD(85)", "EXCLLIST(SQ03APP1)", "POLICY_EXCLUDES_ITSELF", 18),
+    ("FULLTHRESHOLD(85)", "EXCLLIST(A,B,C,D,E,F,G,H,I)", "POLICY_TOO_MANY_NAMES", 18),
+    ("FULLTHRESHOLD(85)", "/* NOT CLOSED", "POLICY_REMARK_NOT_CLOSED", 18),
+    ("INITSIZE(262144)", "/* 256 MB\n   INITSIZE(262144) /* */", "POLICY_REMARK_SWALLOWS", 17),
+    ("INITSIZE(262144)", "INITSIZE(262144)\n/* REMARK */", "POLICY_COLUMN_ONE_REMARK", 18),
+    ("INITSIZE(262144)", "INITSIZE(200000)", "SIZE_OVER_TWICE_INITSIZE", 16),
+    ("INITSIZE(262144)", "INITSIZE(524289)", "INITSIZE_ABOVE_SIZE", 17),
+    ("SIZE(524288)", "SIZE(524288KB2)", "POLICY_VALUE_INVALID", 16),
+    ("SIZE(524288)", "SIZE(0.5G)", "POLICY_VALUE_INVALID", 16),
+    ("SIZE(524288)", "SIZE(512MB)", "POLICY_VALUE_INVALID", 16),
+    ("SIZE(524288)", "SIZE(0000524288)", "POLICY_VALUE_INVALID", 16),
+    ("SIZE(524288)", "SIZE(2T)", "SIZE_ABOVE_MAXIMUM", 16),
+    (
+        "   PREFLIST(CF01,CF02)\nSTRUCTURE NAME(SQ03CSQS",
+        "STRUCTURE NAME(SQ03CSQS",
+        "POLICY_KEYWORD_MISSING",
+        7,
+    ),
+    ("   PREFLIST(CF02,CF01)", "   PREFLIST(CF02)", "PREFLIST_SINGLE_CF", 14),
+    ("   PREFLIST(CF02,CF01)", "   PREFLIST(CF02,CF02)", "POLICY_NAME_LISTED_TWICE", 14),
+    ("   PREFLIST(CF02,CF01)", "   PREFLIST(CF02,CFO1)", "POLICY_CF_UNDEFINED", 14),
+    ("   PREFLIST(CF02,CF01)", "   PREFLIST(CF02,1CF)", "POLICY_VALUE_INVALID", 14),
+    ("   PREFLIST(CF02,CF01)", " " * 60 + "PREFLIST(CF02,CF01)", "POLICY_BEYOND_COLUMN_71", 14),
+    ("NAME(SQ03APP1)", "NAME(SQ03CSQ_ADMIN)", "POLICY_NAME_TWICE", 15),
+    ("NAME(SQ03APP1)", "NAME(SQ03APPLICATION001)", "POLICY_VALUE_INVALID", 15),
+    ("NAME(SQ03APP1)", "NAME(SQ03APP1) MINE(X)", "POLICY_KEYWORD_UNKNOWN", 15),
+    ("STRUCTURE NAME(SQ03APP1)", "structure name(sq03app1)", "POLICY_LOWER_CASE", 15),
+    ("CF NAME(CF02)", "CF NAME(CF01)", "POLICY_NAME_TWICE", 5),
+    ("0000000A1B2D", "0000000A1B2C", "SAME_CF_TWICE", 5),
+    ("SEQUENCE(0000000A1B2D) ", "", "POLICY_KEYWORD_MISSING", 5),
+    (
+        "TYPE(003931) MFG(IBM) PLANT(02)\n   SEQUENCE(0000000A1B2D)",
+        "TYPE(3931) MFG(IBM) PLANT(02)\n   SEQUENCE(0000000A1B2D)",
+        "POLICY_VALUE_INVALID",
+        5,
+    ),
+    ("DATA TYPE(CFRM) REPORT(YES)\n", "\n", "POLICY_DATA_MISSING", 2),
+    ("REPLACE(YES)", "REPLACE(YES) ' ", "POLICY_TEXT_NOT_UNDERSTOOD", 2),
+    ("REPLACE(YES)", "REPLACE(YES)\nMORE WORDS", "POLICY_TEXT_NOT_UNDERSTOOD", 3),
+    ("NAME(SQ03CSQ_ADMIN)", "NAME(SQ04CSQ_ADMIN)", "ADMIN_STRUCTURE_MISSING", 11),
+    ("   SIZE(49152)\n   INITSIZE(32768)", "   SIZE(4096)", "ADMIN_BELOW_MINIMUM", 8),
+]
+
+
+@pytest.mark.parametrize(("good", "bad", "code", "line"), DAMAGE)
+def test_damage_gets_its_finding_with_its_line(good: str, bad: str, code: str, line: int) -> None:
+    assert MQ.count(good) >= 1
+    before, _, after = MQ.rpartition(good)
+    found = lint(before + bad + after)
+    assert (code, line) in [(each.finding.code, each.line) for each in found.findings]
+    told = next(each.finding for each in found.findings if (each.finding.code, each.line) == (code, line))
+    assert told.message.endswith(".") or told.message.endswith("?")
+    assert len(told.message) < 400
+
+
+def test_a_word_that_is_nearly_right_is_named() -> None:
+    (found,) = lint(MQ.replace("FULLTHRESHOLD", "FULLTRESHOLD")).findings
+    assert "FULLTHRESHOLD is meant?" in found.finding.message
+    found, *_ = lint(MQ.replace("STRUCTURE NAME(SQ03APP1)", "STRUCTUR NAME(SQ03APP1)")).findings
+    assert "STRUCTURE is meant?" in found.finding.message
+
+
+def test_csq_admin_is_held_against_level_and_number() -> None:
+    assert ("ADMIN_BELOW_MINIMUM", 9) in codes(MQ, cfcc_level=25, queue_managers=32)
+    assert codes(MQ, cfcc_level=25, queue_managers=11) == []
+    grown = MQ.replace("   INITSIZE(32768)", "   INITSIZE(32768) ALLOWAUTOALT(YES) MINSIZE(24M)")
+    assert codes(grown, cfcc_level=25, queue_managers=20) == []
+
+
+def test_a_group_with_csq_admin_alone_is_told() -> None:
+    text = MQ[: MQ.index("STRUCTURE NAME(SQ03CSQSYSAPPL)")]
+    assert codes(text) == [("TOO_FEW_STRUCTURES", 7)]
+
+
+def test_more_than_64_structures_of_one_group_are_told() -> None:
+    more = "".join(f"STRUCTURE NAME(SQ03X{n}) SIZE(65536) PREFLIST(CF01,CF02)\n" for n in range(62))
+    assert ("TOO_MANY_STRUCTURES", 7) in codes(MQ + more)
+    fewer = more[: more.rindex("STRUCTURE")]
+    assert codes(MQ + fewer) == []
+
+
+# ---- MQSC -----------------------------------------------------------------------------------------------------
+
+MQSC = """\
+* A remark
+DEFINE CFSTRUCT(APP1) +
+       CFLEVEL(5) +
+       RECOVER(YES) +
+       OFFLOAD(SMDS) +
+       OFFLD1TH(70) OFFLD1SZ(32K) +
+       OFFLD2TH(80) OFFLD2SZ(4K) +
+       OFFLD3TH(90) OFFLD3SZ(0K) +
+       DSGROUP('MQ.SMDS.*.APP1') +
+       DSBLOCK(256K) +
+       DSBUFS(100)
+DEFINE QLOCAL(Q1) +
+       QSGDISP(SHARED) +
+       CFSTRUCT(APP1) +
+       DEFPSIST(YES)
+"""
+MQSC_DAMAGE = [
+    ("CFLEVEL(5) +", "CFLEVEL(5)", "MQSC_NOT_UNDERSTOOD", 4),
+    ("CFLEVEL(5)", "CFLEVEL(6)", "MQSC_VALUE_INVALID", 3),
+    ("CFLEVEL(5)", "CFLEVEL(4)", "OFFLOAD_NEEDS_CFLEVEL_5", 5),
+    ("       CFLEVEL(5) +\n", "", "RECOVER_NEEDS_CFLEVEL_3", None),
+    ("RECOVER(YES)", "RECOVER(NO)", "PERSISTENT_NEEDS_RECOVER", 15),
+    ("RECOVER(YES)", "RECOVER(JA)", "MQSC_VALUE_INVALID", 4),
+    ("RECOVER(YES)", "RECOVRE(YES)", "MQSC_ATTRIBUTE_UNKNOWN", 4),
+    ("RECOVER(YES)", "CFLEVEL(5)", "MQSC_ATTRIBUTE_TWICE", 4),
+    ("OFFLOAD(SMDS)", "OFFLOAD(DB2)", "OFFLOAD_DB2", 5),
+    ("OFFLD1TH(70)", "OFFLD1TH(170)", "MQSC_VALUE_INVALID", 6),
+    ("OFFLD1SZ(32K)", "OFFLD1SZ(128K)", "MQSC_VALUE_INVALID", 6),
+    ("OFFLD2TH(80)", "OFFLD2TH(95)", "OFFLOAD_RULE_WITHOUT_EFFECT", 7),
+    ("       DSGROUP('MQ.SMDS.*.APP1') +\n", "", "DSGROUP_MISSING", 2),
+    ("MQ.SMDS.*.APP1", "MQ.SMDS.APP1", "MQSC_VALUE_INVALID", 9),
+    ("'MQ.SMDS.*.APP1'", "'MQ.SMDS.*.APP1", "MQSC_NOT_UNDERSTOOD", 9),
+    ("DSBLOCK(256K)", "DSBLOCK(100K)", "MQSC_VALUE_INVALID", 10),
+    ("DSBUFS(100)", "DSBUFS(0)", "MQSC_VALUE_INVALID", 11),
+    ("CFSTRUCT(APP1) +\n       DEFPSIST", "DEFPSIST", "SHARED_QUEUE_WITHOUT_CFSTRUCT", 13),
+    (
+        "CFSTRUCT(APP1) +\n       DEFPSIST",
+        "CFSTRUCT(APP2) +\n       DEFPSIST",
+        "CFSTRUCT_NOT_DEFINED_HERE",
+        14,
+    ),
+    ("DEFINE CFSTRUCT(APP1)", "DEFINE CFSTRUCT(SQ03APPLICATION1)", "MQSC_VALUE_INVALID", 2),
+    ("DEFINE CFSTRUCT(APP1)", "DEFINE CFSTRUCT(CSQ_ADMIN)", "MQSC_VALUE_INVALID", 2),
+    ("QLOCAL(Q1)", "QLOCAL('Q 1')", "MQSC_VALUE_INVALID", 12),
+]
+
+
+def test_definitions_have_no_finding() -> None:
+    assert codes(MQSC) == []
+    assert codes(MQSC.replace("\n", "\r\n")) == []
+
+
+@pytest.mark.parametrize(("good", "bad", "code", "line"), MQSC_DAMAGE)
+def test_damage_in_mqsc_gets_its_finding_with_its_line(
+    good: str, bad: str, code: str, line: int | None
+) -> None:
+    assert MQSC.count(good) == 1
+    found = codes(MQSC.replace(good, bad))
+    assert (code, line) in found if line else code not in [each for each, _ in found]
+
+
+def test_two_structures_with_one_dsgroup_and_too_many_queues_are_told() -> None:
+    twice = MQSC + MQSC.replace("APP1)", "APP2)").replace("QLOCAL(Q1)", "QLOCAL(Q2)")
+    assert ("DSGROUP_TWICE", 24) in codes(twice)
+    many = MQSC + "".join(f"DEFINE QLOCAL(Q.{n}) QSGDISP(SHARED) CFSTRUCT(APP1)\n" for n in range(512))
+    assert ("TOO_MANY_QUEUES", 14) in codes(many)
+    assert codes(many[: many.rindex("DEFINE")]) == []
+
+
+# ---- displays and anything else --------------------------------------------------------------------------------
+
+DISPLAY = """\
+IXC360I  10.21.33  DISPLAY XCF 812
+STRNAME: SQ03APP1
+ STATUS: ALLOCATED
+ TYPE: SERIALIZED LIST
+ POLICY INFORMATION:
+  POLICY SIZE    : 1 G
+  POLICY INITSIZE: 256 M
+  FULLTHRESHOLD  : 0
+  ALLOWAUTOALT   : YES
+  PREFERENCE LIST: CF01
+"""
+
+
+def test_a_display_is_checked_as_far_as_it_says_anything() -> None:
+    found = lint(DISPLAY)
+    assert found.kinds == ("display",)
+    assert {each.finding.code for each in found.findings} == {
+        "SIZE_OVER_TWICE_INITSIZE",
+        "FULLTHRESHOLD_ZERO",
+        "AUTO_ALTER_MAY_SHRINK",
+        "PREFLIST_SINGLE_CF",
+    }
+
+
+def test_entries_of_csq_admin_are_held_against_the_number_of_queue_managers() -> None:
+    text = "CSQM201I +QM01 CSQMDRTC  DISPLAY CFSTATUS DETAILS\nCFSTATUS(CSQ_ADMIN)\nTYPE(SUMMARY)\nSIZEMAX(32768)\nSIZEUSED(5)\nENTSMAX(4000)\nENTSUSED(20)\nEND CFSTATUS DETAILS\n"
+    assert ("ADMIN_ENTSMAX_TOO_LOW", 2) in codes(text, queue_managers=5)
+    assert codes(text, queue_managers=4) == []
+
+
+def test_several_kinds_may_stand_in_one_text() -> None:
+    found = lint(EXAMPLE + "\n" + DEFINITIONS)
+    assert found.kinds == ("policy", "mqsc")
+    assert [(each.finding.code, each.line) for each in found.findings] == [("POLICY_KEYWORD_MISSING", 1)]
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "Dear colleague,\nthe policy is attached.\n", "{}"])
+def test_a_text_without_anything_to_check_is_told_so(text: str) -> None:
+    assert codes(text) == [("NOTHING_TO_CHECK", None)]
+
+
+@settings(max_examples=200)
+@given(
+    st.one_of(
+        st.text(max_size=200),
+        st.lists(
+            st.sampled_from([*JUMBLE, "DEFINE CFSTRUCT(A) ", "QLOCAL(", "+\n", "'", "CFLEVEL(5)"]),
+            max_size=50,
+        ).map("".join),
+    )
+)
+def test_no_text_makes_the_lint_raise(text: str) -> None:
+    for each in lint(text, cfcc_level=25, queue_managers=5).findings:
+        assert each.finding.code in CATALOGUE
+        assert (
+            each.line is None
+            or 1 <= each.line <= text.count("\n") + text.count("\r") + text.count("\u2028") + 1
+        )
+
+
+@settings(max_examples=100)
+@given(any_policies(names=("SQ03APP1",)))
+def test_a_policy_that_reads_well_has_no_error_of_syntax(policy: object) -> None:
+    text = policy.text  # type: ignore[attr-defined]
+    syntax = {code for code in CATALOGUE if code.startswith("POLICY_")} - {
+        "POLICY_VALUE_INVALID",
+        "POLICY_KEYWORD_MISSING",
+    }
+    errors = [
+        each
+        for each in lint(text).findings
+        if each.finding.severity == "error" and each.finding.code in syntax
+    ]
+    assert errors == []

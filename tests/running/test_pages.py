@@ -1,0 +1,148 @@
+"""The pages about what runs: forms in, findings with lines, merged bytes and ordered commands out."""
+
+from __future__ import annotations
+
+import pytest
+from fastapi import FastAPI
+
+from app.running.texts import running_example
+from tests.app.support import HOST, Answer, call
+from tests.pages.addresses import html
+from tests.pages.html import Element, read
+
+POLICY = running_example().policy
+BOUNDARY = "a-boundary-that-no-policy-has"
+
+
+def post(app: FastAPI, address: str, fields: dict[str, str], files: dict[str, bytes] | None = None) -> Answer:
+    """Send a form as a browser does: line ends of what is typed are CR LF, files are as they are."""
+    parts = []
+    for name, value in fields.items():
+        typed = value.replace("\r\n", "\n").replace("\n", "\r\n").encode()
+        parts.append(f'Content-Disposition: form-data; name="{name}"\r\n\r\n'.encode() + typed)
+    for name, data in (files or {}).items():
+        head = f'Content-Disposition: form-data; name="{name}"; filename="{name}.txt"\r\nContent-Type: text/plain\r\n\r\n'
+        parts.append(head.encode() + data)
+    body = (
+        b"".join(f"--{BOUNDARY}\r\n".encode() + part + b"\r\n" for part in parts)
+        + f"--{BOUNDARY}--\r\n".encode()
+    )
+    headers = {
+        "content-type": f"multipart/form-data; boundary={BOUNDARY}",
+        "accept": "text/html",
+        "origin": f"http://{HOST}",
+    }
+    return call(app, "POST", address, headers=headers, chunks=[body])
+
+
+def page(answer: Answer, status: int = 200) -> Element:
+    assert answer.status == status, answer.text[:600]
+    return read(answer.text)
+
+
+@pytest.mark.parametrize("path", ["/lint", "/merge", "/running", "/plan-from-running"])
+def test_a_page_begins_empty_and_shows_the_example(app: FastAPI, path: str) -> None:
+    assert "DEFINE POLICY" not in html(app, path).text
+    shown = html(app, f"{path}?example")
+    assert "SQ03APPLICATION1" in shown.text
+    assert "a site that does not exist" in shown.text
+
+
+def test_the_contents_lead_to_each_page(app: FastAPI) -> None:
+    text = html(app, "/what-runs").text
+    for path in ("/lint", "/merge", "/running", "/plan-from-running", "/docs/what-runs-today"):
+        assert f'href="{path}"' in text
+
+
+def test_a_lint_marks_the_lines(app: FastAPI) -> None:
+    answer = post(
+        app, "/lint", {"text": POLICY.replace("SIZE(512M)", "SIZE(512X)"), "cfcc": "", "queue_managers": ""}
+    )
+    assert page(answer)
+    assert '<a href="#L29">Line 29</a>' in answer.text
+    assert '<tr id="L29" class="is-error">' in answer.text
+
+
+def test_a_file_comes_before_what_is_typed(app: FastAPI) -> None:
+    answer = post(app, "/lint", {"text": "STRUCTURE"}, {"file": POLICY.encode()})
+    assert "31 lines: CFRM policy, 4 structures. No finding." in answer.text
+
+
+def test_a_wrong_number_is_told_beside_its_box(app: FastAPI) -> None:
+    answer = post(app, "/lint", {"text": POLICY, "cfcc": "x"})
+    assert page(answer, 422)
+    assert "CFCC level: must be a whole number between 1 and 99." in answer.text
+    assert 'aria-describedby="cfcc-error' in answer.text
+
+
+def test_a_merge_shows_changes_and_the_difference(app: FastAPI) -> None:
+    answer = post(app, "/merge", {"policy": POLICY, "plan": "", "document": ""})
+    assert page(answer)
+    assert "9 changes in 4 structures of policy PROD01" in answer.text
+    assert '<span class="removed">-             SIZE(512M)' in answer.text
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_a_file_is_downloaded_with_every_other_byte_as_it_was(app: FastAPI, newline: str) -> None:
+    head, tail = POLICY.replace("\n", newline).encode().split(b"   /* ---- MQ ---- */")
+    odd = b"   /* \xfc\xff MQ */"
+    answer = post(app, "/merge", {"as": "file"}, {"policy_file": head + odd + tail})
+    assert answer.status == 200
+    assert answer.headers["content-disposition"] == 'attachment; filename="PROD01-merged.txt"'
+    assert answer.content.startswith(head + odd)
+    assert (b"\r\n" in answer.content) == (newline == "\r\n")
+    assert answer.content.count(b"\r\n") in {0, answer.content.count(b"\n")}
+
+
+def test_what_is_typed_comes_back_with_the_line_ends_of_its_file(app: FastAPI) -> None:
+    for newline, end in (("lf", b"\n"), ("crlf", b"\r\n")):
+        answer = post(app, "/merge", {"policy": POLICY, "newline": newline, "as": "file"})
+        assert answer.content.endswith(b"PREFLIST(CF02,CF01)" + end + b"/*" + end)
+
+
+def test_a_damaged_policy_is_shown_with_its_lines(app: FastAPI) -> None:
+    answer = post(app, "/merge", {"policy": POLICY.replace("INITSIZE(131072)", "INITSIZE(131072")})
+    assert page(answer, 422)
+    assert "nothing is merged into it" in answer.text
+    assert "<strong>Line 15</strong>" in answer.text
+
+
+def test_a_document_that_is_none_is_told_by_its_fields(app: FastAPI) -> None:
+    answer = post(app, "/merge", {"policy": POLICY, "document": "qsg: TOOLONG"})
+    assert page(answer, 422)
+    assert "Plan document, YAML or JSON: /qsg:" in answer.text
+
+
+def test_a_comparison_has_commands_in_order(app: FastAPI) -> None:
+    answer = post(app, "/running", {"current": running_example().current})
+    assert page(answer)
+    places = [
+        answer.text.index(words)
+        for words in ("START,ALTER", "START,POLICY", "START,REBUILD", "ALTER CFSTRUCT")
+    ]
+    assert places == sorted(places)
+    assert "Pending until rebuild" in answer.text
+
+
+def test_text_that_says_nothing_of_what_runs_is_told(app: FastAPI) -> None:
+    answer = post(app, "/running", {"current": "hello"})
+    assert page(answer, 422)
+    assert "What runs: holds nothing of what runs" in answer.text
+
+
+def test_a_plan_that_is_not_there_is_told(app: FastAPI) -> None:
+    answer = post(app, "/running", {"current": POLICY, "plan": "NONE"})
+    assert page(answer, 422)
+    assert "There is no plan called NONE." in answer.text
+
+
+def test_a_made_plan_can_be_downloaded(app: FastAPI) -> None:
+    answer = post(app, "/plan-from-running", {"current": running_example().current, "as": "file"})
+    assert answer.headers["content-disposition"] == 'attachment; filename="SQ03.json"'
+    assert answer.json()["qsg"] == "SQ03"
+
+
+def test_nothing_that_is_pasted_is_markup(app: FastAPI) -> None:
+    evil = "STRUCTURE NAME(<script>alert(1)</script>) SIZE(1) PREFLIST(A)\n"
+    for path, box in (("/lint", "text"), ("/merge", "policy"), ("/running", "current")):
+        assert "<script>alert" not in post(app, path, {box: evil}).text

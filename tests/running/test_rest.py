@@ -1,0 +1,152 @@
+"""Each address answers as the description says, and refuses with the field that is wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from pydantic import BaseModel
+
+from app.running.answers import (
+    FromRunningAnswer,
+    LintAnswer,
+    MergeAnswer,
+    RunningDiffAnswer,
+    requests,
+)
+from app.running.texts import running_example
+from planner_core.document import read_object
+from planner_core.running.merge import merge
+from planner_core.running.policy import in_effect, read_policies
+from tests.app.support import SMALLEST, SQ03, assert_problem, post_json
+
+ANSWERS: dict[str, type[BaseModel]] = {
+    "lint": LintAnswer,
+    "merge": MergeAnswer,
+    "diff": RunningDiffAnswer,
+    "plan-from-running": FromRunningAnswer,
+}
+POLICY = running_example().policy
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_the_example_is_answered_in_the_shape_that_is_described(app: FastAPI, name: str) -> None:
+    asked, _ = requests()[name]
+    answer = post_json(app, f"/api/v1/{name}", asked)
+    assert answer.status == 200, answer.text
+    read = ANSWERS[name].model_validate(answer.json())
+    assert json.loads(read.model_dump_json()) == answer.json()
+
+
+def test_a_lint_tells_lines(app: FastAPI) -> None:
+    answer = post_json(app, "/api/v1/lint", {"text": POLICY.replace("SIZE(512M)", "SIZE(512X)")})
+    assert [(each["code"], each["line"]) for each in answer.json()["findings"]] == [
+        ("POLICY_VALUE_INVALID", 29)
+    ]
+
+
+def test_a_merge_gives_back_every_other_line(app: FastAPI) -> None:
+    merged = post_json(app, "/api/v1/merge", {"plan": SQ03, "policy": POLICY}).json()
+    before, after = POLICY.splitlines(), merged["policy"].splitlines()
+    gone = [line for line in before if line not in after]
+    assert all(line.lstrip().startswith(("SIZE(", "INITSIZE(")) for line in gone)
+    changed = {(each["structure"], each["keyword"]) for each in merged["changes"]}
+    assert ("SQ03MYDATA", None) in changed
+    assert ("SQ03APPLICATION1", "SIZE") in changed
+
+
+def test_a_diff_is_ordered_and_marked(app: FastAPI) -> None:
+    answer = post_json(app, "/api/v1/diff", {"plan": SQ03, "current": running_example().current}).json()
+    assert [each["number"] for each in answer["commands"]] == list(range(1, len(answer["commands"]) + 1))
+    assert {each["takes_effect"] for each in answer["commands"]} == {"at once", "pending until rebuild"}
+    app1 = next(each for each in answer["structures"] if each["name"] == "APPLICATION1")
+    assert app1["today"]["allocated_size_kib"] == 262_144
+    assert app1["today"]["usage_percent"] == 81
+    assert answer["text"].count("SETXCF START,REBUILD") == 3
+
+
+def test_a_plan_made_from_what_runs_changes_nothing(app: FastAPI) -> None:
+    text = running_example().current
+    for was, now in (("24576", "49152"), ("16384", "32768"), ("30720", "98304"), ("20480", "65536")):
+        text = text.replace(f"SIZE({was})", f"SIZE({now})")
+    made = post_json(app, "/api/v1/plan-from-running", {"current": text}).json()
+    assert read_object(made["document"]).qsg == "SQ03"
+    answer = post_json(app, "/api/v1/diff", {"plan": made["document"], "current": text}).json()
+    assert answer["commands"] == []
+    assert answer["same"] is True
+    merged = post_json(
+        app, "/api/v1/merge", {"plan": made["document"], "policy": text.partition("\nD XCF")[0]}
+    ).json()
+    assert merged["difference"] == ""
+
+
+def test_queues_come_along_with_a_size(app: FastAPI) -> None:
+    text = running_example().current.replace("DEFPSIST(YES)", "DEFPSIST(YES) MAXDEPTH(5000)")
+    made = post_json(app, "/api/v1/plan-from-running", {"current": text, "message_bytes": 2048}).json()
+    queue = {"name": "PAYMENTS.IN", "message_bytes": 2048, "backlog": 5000, "persistent": True}
+    assert made["document"]["structures"][0]["queues"] == [queue]
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "field"),
+    [
+        ("lint", {}, "/text"),
+        ("lint", {"text": 5}, "/text"),
+        ("lint", {"text": "", "cfcc_level": 0}, "/cfcc_level"),
+        ("lint", {"text": "", "more": 1}, "/more"),
+        ("merge", {"plan": SMALLEST}, "/policy"),
+        ("merge", {"plan": {**SMALLEST, "qsg": "TOOLONG"}, "policy": ""}, "/plan/qsg"),
+        ("merge", {"plan": SMALLEST, "policy": "", "unstated": "both"}, "/unstated"),
+        ("diff", {"plan": SMALLEST, "current": []}, "/current"),
+        ("diff", {"plan": SMALLEST, "current": "hello"}, "/current"),
+        ("diff", {"plan": [], "current": "hello"}, "/plan"),
+        ("plan-from-running", {"current": "hello"}, "/current"),
+        ("plan-from-running", {"current": POLICY, "qsg": "s q"}, "/qsg"),
+    ],
+)
+def test_what_is_wrong_is_named_by_its_field(app: FastAPI, name: str, asked: Any, field: str) -> None:  # noqa: ANN401
+    answer = post_json(app, f"/api/v1/{name}", asked)
+    assert answer.status == 422, answer.text
+    assert field in [each["field"] for each in answer.json()["errors"]]
+
+
+def test_a_damaged_policy_is_refused_with_its_lines(app: FastAPI) -> None:
+    answer = post_json(
+        app, "/api/v1/merge", {"plan": SQ03, "policy": POLICY.replace("INITSIZE(131072)", "INITSIZE(131072")}
+    )
+    problem = assert_problem(answer, "input-refused", 422)
+    assert "Line 15" in problem["detail"]
+    assert [each["code"] for each in problem["findings"]] == ["POLICY_PARENTHESIS_MISSING"]
+
+
+def test_a_text_without_a_policy_is_refused(app: FastAPI) -> None:
+    assert_problem(post_json(app, "/api/v1/merge", {"plan": SQ03, "policy": "hello"}), "input-refused", 422)
+
+
+def test_several_groups_ask_which_one_is_meant(app: FastAPI) -> None:
+    two = POLICY + POLICY.replace("SQ03", "SQ04").replace("PROD01", "PROD02")
+    problem = assert_problem(
+        post_json(app, "/api/v1/plan-from-running", {"current": two}), "input-refused", 422
+    )
+    assert "2 groups run (SQ03, SQ04)" in problem["detail"]
+    answer = post_json(app, "/api/v1/plan-from-running", {"current": two, "qsg": "SQ04"}).json()
+    assert answer["document"]["qsg"] == "SQ04"
+
+
+def test_the_unstated_option_keeps_what_the_policy_says(app: FastAPI) -> None:
+    policy = POLICY.replace("SIZE(512M)", "SIZE(512M) FULLTHRESHOLD(70)")
+    for unstated, threshold in (("plan", 85), ("policy", 70)):
+        merged = post_json(
+            app, "/api/v1/merge", {"plan": SQ03, "policy": policy, "unstated": unstated}
+        ).json()
+        (statement,) = read_policies(merged["policy"])[0].structure("SQ03APPLICATION1")
+        assert in_effect(statement)["FULLTHRESHOLD"] == threshold
+
+
+def test_the_merge_of_rest_is_that_of_the_core(app: FastAPI) -> None:
+    from planner_core.plan import evaluate
+
+    merged = post_json(app, "/api/v1/merge", {"plan": SQ03, "policy": POLICY}).json()
+    assert merged["policy"] == merge(POLICY, evaluate(read_object(SQ03))).text

@@ -1,0 +1,95 @@
+"""The job of the shared message data sets: one for each queue manager and structure, and what stands against it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from planner_core.document import PlanDocument, read_object
+from planner_core.plan import evaluate
+from planner_core.smds_job import SmdsJob, smds_job
+from tests.whatif_filling.plans import queue, structure
+
+NAMES = ["QM01", "QM02", "QM03"]
+
+
+def plan(**keys: object) -> PlanDocument:
+    made: dict[str, object] = {
+        "queue_managers": NAMES,
+        "initsize": "1G",
+        "size": "2G",
+        "offload": {"dsgroup": "MQ.SMDS.*.APP1"},
+        **keys,
+    }
+    return structure([queue(message_bytes=20_000, backlog=500_000)], **made)
+
+
+def made(**keys: object) -> SmdsJob:
+    return smds_job(evaluate(plan(**keys)))
+
+
+def test_every_queue_manager_has_a_data_set_of_the_size_when_the_structure_is_full() -> None:
+    job = made()
+    assert [(each.queue_manager, each.name) for each in job.data_sets] == [
+        (name, f"MQ.SMDS.{name}.APP1") for name in NAMES
+    ]
+    need = evaluate(plan()).structures[1].smds
+    assert need is not None
+    assert {each.primary_mib for each in job.data_sets} == {-(-need.when_full_bytes // 2**20)}
+    assert len(re.findall(r"EXEC PGM=IDCAMS$", job.text, re.MULTILINE)) == 3
+    assert len(re.findall(r"EXEC PGM=CSQJUFMT,", job.text)) == 3
+    assert [finding.code for finding in job.findings] == ["SMDS_JOB_CHOICES_ASSUMED"]
+
+
+def test_the_job_keeps_to_the_columns_and_rules_of_jcl() -> None:
+    for line in made().text.splitlines():
+        assert len(line) <= 71
+        assert line.isascii()
+        assert line.startswith(("//", "  ", "/*"))
+    text = made().text
+    assert text.splitlines().count("/*") == 3
+    names = re.findall(r"^//([A-Z0-9]+) ", text, re.MULTILINE)
+    steps = [name for name in names if name.startswith(("DEF", "FMT"))]
+    assert len(set(steps)) == len(steps)
+    assert all(len(name) <= 8 for name in names)
+
+
+def test_data_sets_over_4_gb_name_a_data_class_and_smaller_ones_do_not() -> None:
+    large = made(initsize="20G", size="40G")
+    assert all(each.needs_extended_addressability for each in large.data_sets)
+    assert large.text.count("DATACLASS(") == 3
+    small = made(initsize="40M", size="60M")
+    assert not any(each.needs_extended_addressability for each in small.data_sets)
+    assert "DATACLASS(" not in small.text
+
+
+@pytest.mark.parametrize(
+    ("keys", "field", "words"),
+    [
+        ({"queue_managers": 3}, "/queue_managers", "List their names"),
+        ({"offload": {}}, "/structures/0/offload/dsgroup", "no DSGROUP"),
+    ],
+)
+def test_what_is_missing_is_named_and_no_job_is_given(
+    keys: dict[str, object], field: str, words: str
+) -> None:
+    job = made(**keys)
+    assert (job.text, job.data_sets) == ("", ())
+    assert [(finding.severity, finding.field) for finding in job.findings] == [("error", field)]
+    assert words in job.findings[0].message
+
+
+def test_two_structures_with_one_dsgroup_are_refused() -> None:
+    found = plan().model_dump(mode="json", exclude_defaults=True)
+    other = {**found["structures"][0], "name": "APP2", "queues": [queue("Q2", message_bytes=20_000)]}
+    job = smds_job(evaluate(read_object({**found, "structures": [*found["structures"], other]})))
+    assert job.text == ""
+    assert "APP2 has the DSGROUP of APP1" in job.findings[0].message
+
+
+@pytest.mark.parametrize("keys", [{"offload": {"to": "DB2"}}, {"cflevel": 4}])
+def test_without_smds_there_is_nothing_to_define(keys: dict[str, object]) -> None:
+    job = made(**keys)
+    assert job.data_sets == ()
+    assert "No structure of the plan offloads to SMDS." in job.text

@@ -1,0 +1,138 @@
+"""Every finding on placement and losses is raised where it should be, with field and structure, and not next to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from planner_core.findings import CATALOGUE, Finding
+from planner_core.whatif.loss import losses_of
+from tests.whatif_placement.scenes import MACHINE, Json, cf, result, structure
+
+TWO = [cf("CF01"), cf("CF02")]
+SCM = {"max_size": "8G", "augmented": "1G"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """Coupling facilities and structures with the finding, and the nearest without it."""
+
+    raised: tuple[Sequence[Json], Sequence[Json]]
+    calm: tuple[Sequence[Json], Sequence[Json]]
+    says: str
+    at: str | None = "/structures/0/preflist"
+    structure: str | None = "A"
+
+
+def a(size: str = "4G", **more: object) -> Json:
+    return structure("A", size, **more)
+
+
+NOT_PERSISTENT = [{"name": "Q", "message_bytes": 100, "backlog": 7}]
+CASES = {
+    "STRUCTURE_NOT_PLACED": Case(([cf("CF01", "4G")], [a()]), ([cf("CF01", "5G")], [a()]), r"3,072\.0 MiB free of 4,096\.0 MiB"),
+    "LOSS_STRUCTURE_NOT_PLACED": Case(
+        ([cf("CF01"), cf("CF02", "4G")], [a()]), ([cf("CF01"), cf("CF02", "5G")], [a()]), r"Without CF01, SQ03A \(4,096\.0 MiB\)"
+    ),
+    "LOSS_MESSAGES_GONE": Case(
+        (TWO, [a() | {"queues": NOT_PERSISTENT}]),
+        (TWO, [a(duplex="ENABLED") | {"queues": NOT_PERSISTENT}]),
+        r"takes 7 messages of the planned backlog",
+        at="/structures/0/duplex",
+    ),
+    "EXCLUSION_NOT_KEPT": Case(
+        (TWO, [a(), structure("B", exclist=["SQ03A"], enforce_order=True)]),
+        (TWO, [a(), structure("B", exclist=["SQ03A"])]),
+        r"beside SQ03A, .* ENFORCEORDER\(YES\) ignores",
+        at="/structures/1/exclist",
+        structure="B",
+    ),
+    "SECOND_COPY_NOT_PLACED": Case(
+        ([cf("CF01"), cf("CF02", "3G")], [a(duplex="ENABLED")]),
+        ([cf("CF01"), cf("CF02", "4G")], [a(duplex="ENABLED")]),
+        r"DUPLEX\(ENABLED\), and a second copy finds no place",
+    ),
+    "COPIES_FAIL_TOGETHER": Case(
+        ([cf("CF01", **MACHINE), cf("CF02", **MACHINE)], [a(duplex="ENABLED")]),
+        ([cf("CF01", **MACHINE), cf("CF02")], [a(duplex="ENABLED")]),
+        r"\(CF01 and CF02\) are in the same machine",
+    ),
+    "ONE_COUPLING_FACILITY": Case(([cf("CF01")], []), (TWO, []), r"CF01 is the only", at=None, structure=None),
+    "CF_OVERCOMMITTED_AT_SIZE": Case(
+        ([cf("CF01", "6G"), cf("CF02")], [a() | {"size": "8G"}]),
+        ([cf("CF01", "9G"), cf("CF02")], [a() | {"size": "8G"}]),
+        r"may grow to 9,216\.0 MiB together, and 6,144\.0 MiB is there",
+        at=None,
+        structure=None,
+    ),
+    "CF_STORAGE_NOT_STATED": Case(
+        ([{"name": "CF01"}, cf("CF02")], []), (TWO, []), r"The storage of CF01 is not stated", at=None, structure=None
+    ),
+    "PLACEMENT_ORDER_MATTERS": Case(
+        ([cf("CF01", "5G")], [a(), structure("B")]), ([cf("CF01", "9G")], [a(), structure("B")]), r"In another order", at=None, structure=None
+    ),
+    "SCM_LEVEL_TOO_LOW": Case(
+        ([cf("CF01", cfcc_level=18, scm="16G")], [a(scm=SCM)]),
+        ([cf("CF01", cfcc_level=19, scm="16G")], [a(scm=SCM)]),
+        r"CFCC level 18: it takes 19 or higher",
+        at="/structures/0/scm/max_size",
+    ),
+    "SCM_LESS_THAN_ASKED": Case(
+        ([cf("CF01", scm="4G")], [a(scm=SCM)]),
+        ([cf("CF01", scm="8G")], [a(scm=SCM)]),
+        r"asks for 8,192\.0 MiB .* can use 4,096\.0 MiB",
+        at="/structures/0/scm/max_size",
+    ),
+    "SCM_OVERCOMMITTED": Case(
+        ([cf("CF01", scm="8G")], [a(scm=SCM), structure("B", scm=SCM)]),
+        ([cf("CF01", scm="16G")], [a(scm=SCM), structure("B", scm=SCM)]),
+        r"16\.0 GiB of storage-class memory together, and it has 8,192\.0 MiB",
+        at=None,
+        structure=None,
+    ),
+    "SCM_AUGMENTED_NOT_STATED": Case(
+        ([cf("CF01", scm="8G")], [a(scm={"max_size": "8G"})]),
+        ([cf("CF01", scm="8G")], [a(scm=SCM)]),
+        r"counted as nothing",
+        at="/structures/0/scm/augmented",
+    ),
+    "SCM_USED_FROM_THRESHOLD": Case(
+        ([cf("CF01", scm="8G")], [a(scm=SCM)]),
+        ([cf("CF01", scm="8G")], [a()]),
+        r"from 90 % of the structure on",
+        at="/structures/0/scm/max_size",
+    ),
+}  # fmt: skip
+CODES = {*CASES, "CF_STATED_DIFFERENTLY"}
+
+
+def found(scene: tuple[Sequence[Json], Sequence[Json]]) -> list[Finding]:
+    facilities, structures = scene
+    return list(losses_of([("SQ03", result(list(facilities), list(structures)))]).findings)
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_it_is_raised_with_its_field_sentence_and_source(code: str) -> None:
+    case = CASES[code]
+    items = [item for item in found(case.raised) if item.code == code]
+    assert items
+    item = items[0]
+    assert (item.field, item.structure, item.severity) == (case.at, case.structure, CATALOGUE[code].severity)
+    assert re.search(case.says, item.message), item.message
+    assert item.message.endswith(".")
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_it_is_not_raised_next_to_it(code: str) -> None:
+    assert code not in {item.code for item in found(CASES[code].calm)}
+
+
+def test_plans_that_say_different_things_of_a_coupling_facility_are_told_and_no_others() -> None:
+    one, same = result([cf("CF01")], []), result([cf("CF01")], [], qsg="QSG2")
+    other = result([cf("CF01", "50G")], [], qsg="QSG2")
+    code = "CF_STATED_DIFFERENTLY"
+    assert code in {item.code for item in losses_of([("ONE", one), ("TWO", other)]).findings}
+    assert code not in {item.code for item in losses_of([("ONE", one), ("TWO", same)]).findings}

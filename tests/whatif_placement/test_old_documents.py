@@ -1,0 +1,76 @@
+"""A document that was stored before a key came differs from one stored after it in what somebody wrote, and in nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner_core.document import read_json, read_object, with_new_keys
+from tests.core.plans import documents
+
+COMPLETE = Path(__file__).parents[1] / "core" / "data" / "complete.json"
+
+
+def stored(document: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(read_object(document).model_dump_json())
+    return found
+
+
+def test_keys_of_placement_are_filled_in_at_every_place() -> None:
+    new = stored(json.loads(COMPLETE.read_text(encoding="utf-8")))
+    old = json.loads(json.dumps(new))
+    for place in (old["admin"], old["system"], *old["structures"]):
+        del place["duplex_site"], place["enforce_order"]
+    for place in old["structures"]:
+        del place["scm"]
+    for place in old["coupling_facilities"]:
+        del place["occupied"], place["scm"]
+    filled = with_new_keys(old)
+    assert filled["structures"][0]["scm"] == {
+        "max_size": None,
+        "algorithm": "KEYPRIORITY1",
+        "augmented": None,
+    }
+    assert filled["coupling_facilities"][0]["occupied"] is None
+    assert filled["admin"]["enforce_order"] is False
+    assert filled == stored(old)
+
+
+def test_what_is_written_is_kept() -> None:
+    complete = json.loads(read_json(COMPLETE.read_bytes()).model_dump_json())
+    assert with_new_keys(complete) == complete
+
+
+def paths(value: object, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every key of every object."""
+    if isinstance(value, dict):
+        return [(*at, key) for key in value] + [
+            each for key, item in value.items() for each in paths(item, (*at, key))
+        ]
+    return (
+        [each for nth, item in enumerate(value) for each in paths(item, (*at, nth))]
+        if isinstance(value, list)
+        else []
+    )
+
+
+@given(documents(), st.randoms(use_true_random=False))
+@settings(max_examples=40)
+def test_a_key_that_is_missing_and_has_a_default_comes_back(document: dict[str, Any], random: Random) -> None:
+    new = stored(document)
+    *steps, key = random.choice(paths(new))
+    old = json.loads(json.dumps(new))
+    place = old
+    for step in steps:
+        place = place[step]
+    del place[key]
+    try:
+        expected = stored(old)
+    except Exception:  # noqa: BLE001 - a key that is required, or needed beside another
+        return
+    assert with_new_keys(old) == expected
