@@ -58,7 +58,7 @@ class Pair:
     after: StructureResult
     is_replaced: bool
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self) -> dict[str, Any]:
         """JSON-ready."""
         before, after = figures_of(self.before), figures_of(self.after)
         return {
@@ -113,7 +113,7 @@ class ScenarioResult:
         losses = self.losses[1].findings if self.losses else ()
         return in_order([*self.own, *self.after.findings, *losses])
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self) -> dict[str, Any]:
         """JSON-ready."""
         known = {_key(each) for each in self.findings_before}
         now = {_key(each) for each in self.findings}

@@ -44,6 +44,8 @@ MEASURED = {
     "/curves/{version}",
     "/forecasts/{qsg}/{structure}",
     "/nights/{run_id}",
+    "/plans/{name}/versions/{number}/structures/{structure}/filling",
+    "/plans/{name}/versions/{number}/structures/{structure}/thresholds",
     "/plans/{name}/scenarios",
     "/plans/{name}/scenarios/new",
     "/plans/{name}/scenarios/compare",
@@ -52,7 +54,8 @@ MEASURED = {
     "/plans/{name}/scenarios/{scenario}/edit",
 }
 """Pages of files that were read and of what a night made of them: tests/browser/uploads, usage, curves and night have such,
-keys and axe. Scenarios have theirs in tests/browser/scenarios."""
+keys and axe. Scenarios have theirs in tests/browser/scenarios, outages and thresholds of a structure in
+tests/browser/whatif_filling."""
 ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/cluster/decide": ("/cluster/decide", "/cluster/decide?example=orders-differ"),
     "/cluster/load": ("/cluster/load",),

@@ -144,6 +144,19 @@ def test_bands_are_as_wide_as_rates_and_none_is_lost() -> None:
         assert "Normally: 250 a second to NEWYORK, 750 a second to SQ03." in chart.description
 
 
+def test_labels_of_queue_managers_end_before_those_of_the_queues() -> None:
+    plan = clustered()
+    plan["clusters"][0]["instances"][0]["queue_manager"] = "QM.NEWYORK.CENTRAL"
+    shown: Any = evaluate(plan_from(plan)).as_json()["clusters"]
+    flow: dict[str, Any] = shown["flows"][0]
+    chart = flow_chart(flow, flow["failures"][0], nth=0)
+    assert chart is not None
+    for drawing, most in ((chart.wide, 17), (chart.narrow, 14)):
+        labels = [n.label for panel in drawing.panels for n in panel.nodes if n.kind.startswith("manager")]
+        assert len(labels) == 8
+        assert max(len(label) for label in labels) <= most
+
+
 def test_failures_that_come_to_the_same_stand_together() -> None:
     shown: Any = evaluate(plan_from(clustered())).as_json()["clusters"]
     (flow,) = clusters_shown(shown).flows

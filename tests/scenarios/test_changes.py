@@ -71,8 +71,12 @@ def test_another_level_raises_coupling_facilities_that_are_stated_lower_and_no_o
 def test_factors_multiply_rates_outages_and_backlogs_each_where_it_stands() -> None:
     plain, rated, measured = changed(rate_factor=1.5, outage_factor=2).structures[0].queues
     assert plain.backlog == 3003  # 1001 x 1.5 x 2
-    assert (rated.put_rate_per_s, rated.outage_minutes, rated.backlog) == (60, 180, None)
-    assert (measured.backlog, measured.put_rate_per_s, measured.get_rate_per_s) == (3003, 15, 9)
+    assert (rated.put_rate_per_s, rated.outage_minutes, rated.backlog) == (Decimal(60), Decimal(180), None)
+    assert (measured.backlog, measured.put_rate_per_s, measured.get_rate_per_s) == (
+        3003,
+        Decimal(15),
+        Decimal(9),
+    )
     assert measured.queue_manager_rates is not None
     assert measured.queue_manager_rates["QM01"].model_dump() == {"put_rate_per_s": 15, "get_rate_per_s": 9}
 
@@ -84,7 +88,7 @@ def test_a_backlog_is_rounded_up() -> None:
 def test_growth_takes_the_place_of_the_plan_s() -> None:
     plan = read_object(document(growth={"percent_per_year": 5, "years": 4}))
     after = applied(plan, read_changes({"growth": {"percent_per_year": 20, "years": 1}}))
-    assert (after.growth.percent_per_year, after.growth.years) == (20, 1)
+    assert (after.growth.percent_per_year, after.growth.years) == (Decimal(20), Decimal(1))
 
 
 def test_rules_of_a_structure_take_the_place_of_all_and_the_rest_of_offload_stays() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -119,7 +120,7 @@ def test_a_plan_that_is_removed_for_good_takes_its_scenarios_along(app: FastAPI)
     database = app.state.database
     with database.session(writes=True) as session:
         plans.delete_plan(session, "SQ03")
-        plans.purge_deleted(session, -plans.timedelta(seconds=1))
+        plans.purge_deleted(session, -timedelta(seconds=1))
         assert session.execute(text("SELECT count(*) FROM scenarios")).scalar_one() == 0
 
 

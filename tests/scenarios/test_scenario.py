@@ -190,10 +190,11 @@ def test_another_level_leaves_a_fitted_curve_and_says_so() -> None:
 def test_up_to_four_scenarios_stand_beside_the_plan() -> None:
     items = [kept(name, {"queue_managers": 6 + at}) for at, name in enumerate("abcd")]
     (row,) = [each for each in side_by_side(items).settings if each.label == "Queue managers"]
-    assert row.values == (5, 6, 7, 8, 9)
-    assert row.differs == (False, True, True, True, True)
-    assert row.differences == (0, 1, 2, 3, 4)
-    for few in ([], [*items, items[0]]):
+    assert list(row.values) == [5, 6, 7, 8, 9]
+    assert list(row.differs) == [False, True, True, True, True]
+    assert list(row.differences) == [0, 1, 2, 3, 4]
+    wrong: list[list[Kept]] = [[], [*items, items[0]]]
+    for few in wrong:
         with pytest.raises(OutOfRange):
             side_by_side(few)
 

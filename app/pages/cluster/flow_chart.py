@@ -16,7 +16,7 @@ _TOP, _LABEL, _THICK, _THIN = 30, 18, 78.0, 1.5
 _NODE = 5
 _SENDER, _QUEUES = 78.0, 104.0
 """Room for the names at both ends."""
-_CHARACTERS, _MANAGER_CHARACTERS = 11, 16
+_CHARACTERS, _LABEL_WIDE, _LABEL_NARROW = 11, 17, 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,10 +248,12 @@ def _queue_tops(
 
 
 def _manager(part: _Part, *, is_wide: bool) -> str:
-    name = _cut(part.queue_manager, _MANAGER_CHARACTERS)
+    """Name and rate, no longer than there is room for beside the names of the queues."""
     if part.is_reached:
-        return f"{name} {plain_rate(part.rate)}/s"
-    return f"{name} away" + (f", {plain_rate(part.rate)}/s wait" if part.rate and is_wide else "")
+        figure = f" {plain_rate(part.rate)}/s"
+    else:
+        figure = f" {plain_rate(part.rate)}/s wait" if part.rate and is_wide else " away"
+    return _cut(part.queue_manager, (_LABEL_WIDE if is_wide else _LABEL_NARROW) - len(figure)) + figure
 
 
 def _cut(text: str, most: int = _CHARACTERS) -> str:

@@ -26,6 +26,7 @@ from app.pages.quick.chart import Chart
 from app.pages.quick.form import read_form
 from app.pages.style.ahead import AheadSpecimens, ahead
 from app.pages.style.placement import PlacementSpecimens, placement
+from app.pages.style.questions import QuestionSpecimens, questions
 from app.pages.uploads.report import (
     Conflict,
     Fault,
@@ -97,6 +98,7 @@ class Specimens:
     night: NightSpecimens
     events: EventsAnswer
     placement: PlacementSpecimens
+    questions: QuestionSpecimens
 
 
 @cache
@@ -147,6 +149,7 @@ def specimens() -> Specimens:
         night=_night(),
         events=_events(),
         placement=placement(document),
+        questions=questions(version, document),
     )
 
 

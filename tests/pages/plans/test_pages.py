@@ -529,6 +529,23 @@ def test_the_largest_plan_is_edited_without_a_field_for_each_of_its_queues(brows
     assert "Group: CFCC level" in compared.words
 
 
+def test_the_page_of_a_structure_advises_on_the_depths_of_its_queues(browser: Browser) -> None:
+    browser.save_example()
+    stored = browser.ask("GET", "/api/v1/plans/SQ03", headers={"accept": "application/json"}).json()
+    assert "queues" not in stored["result"]["structures"][2]["depth_events"]
+    advised = browser.ask(
+        "POST",
+        "/api/v1/events/advise",
+        content=json.dumps(stored["document"]).encode(),
+        headers={"content-type": "application/json"},
+    ).json()
+    (found,) = (each for each in advised["structures"] if each["name"] == "MYDATA")
+    page = browser.get("/plans/SQ03/versions/1/structures/MYDATA")
+    assert "h-depths" in page.ids
+    for each in found["depth_events"]["queues"]:
+        assert f"{each['name']}: MAXDEPTH {each['maxdepth']}, QDEPTHHI {each['qdepthhi']}" in page.words
+
+
 def test_every_figure_of_a_structure_has_its_stored_explanation(browser: Browser) -> None:
     browser.save_example()
     stored = browser.ask(
