@@ -85,9 +85,7 @@ class Options:
             raise OptionsInvalid(message)
         if not dt.date(2000, 1, 1) <= self.first_day <= dt.date(2040, 1, 1) - dt.timedelta(days=self.days):
             # The hardware clock of the records ends in 2042, and nothing shared was allocated in 1999.
-            message = (
-                f"--last-day: {self.days} days from {self.first_day} on are not all between 2000 and 2039."
-            )
+            message = f"--last-day: {self.days} days from {self.first_day} on: not between 2000 and 2040."
             raise OptionsInvalid(message)
         return self
 

@@ -23,7 +23,11 @@ STATUSES = {
     ("PUT", "/api/v1/plans/SQ03/scenarios/trade"): 201,
 }  # fmt: skip
 """Of answers that are not 200."""
+EVENTS = (Path(__file__).parents[2] / "app" / "examples" / "event-messages" / "three-members.json").read_text(
+    "utf-8"
+)
 BODIES: dict[str, object] = {
+    "/api/v1/events/read": {"files": [{"name": "events.json", "text": EVENTS}]},
     "/api/v1/events/simulate": parse_yaml(TIMELINES[0].text.encode()),
     "/api/v1/plans/SQ03/scenarios": {"name": "outage", "changes": {"outage_factor": 2}},
     "/api/v1/plans/SQ03/scenarios/trade": {"changes": {"rate_factor": 2}},

@@ -35,7 +35,10 @@ MAY_EVALUATE = {
     "app/openapi.py": "examples, which name no curve",
     "app/pages/quick/answer.py": "the calculator, which knows no plan",
     "app/pages/quick/routes.py": "the calculator, which knows no plan",
+    "app/pages/style/placement.py": "specimens, which name no curve",
+    "app/pages/style/questions.py": "specimens, which name no curve",
     "app/pages/style/specimens.py": "specimens, which name no curve",
+    "app/whatif/structure_answers.py": "examples, which name no curve",
 }
 
 

@@ -39,7 +39,7 @@ class NoSession:
     """What stands for a Spark session: it can be stopped and says nothing."""
 
     class _Tracker:
-        def getActiveStageIds(self) -> list[int]:  # noqa: N802 - Spark's name
+        def getJobIdsForGroup(self, group: str | None) -> list[int]:  # noqa: N802 - Spark's name
             return []
 
     class _Context:

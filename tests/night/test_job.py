@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -315,12 +315,27 @@ def test_tasks_of_stages_are_counted_while_they_run_and_after() -> None:
         def __init__(self, done: int, total: int) -> None:
             self.numCompletedTasks, self.numTasks = done, total  # Spark's names
 
+    class Job:
+        def __init__(self, numbers: list[int], status: str) -> None:
+            self.stageIds, self.status = numbers, status  # Spark's names
+
     class Tracker:
-        def getActiveStageIds(self) -> list[int]:  # noqa: N802 - Spark's name
+        now: Mapping[int, tuple[int, int]] = {}
+        began = False
+
+        def getJobIdsForGroup(self, group: str | None) -> list[int]:  # noqa: N802 - Spark's name
+            assert group is None
+            if not self.began:
+                self.began = True
+                return [0]  # a job of before
             self.now = stages.pop(0) if stages else {}
             if not stages:
                 looked.set()
-            return list(self.now)
+            return [0, 1]
+
+        def getJobInfo(self, job: int) -> Job:  # noqa: N802 - Spark's name
+            assert job == 1
+            return Job(list(self.now), "RUNNING" if stages else "SUCCEEDED")
 
         def getStageInfo(self, number: int) -> Info:  # noqa: N802 - Spark's name
             return Info(*self.now[number])

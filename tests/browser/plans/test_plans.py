@@ -106,7 +106,8 @@ def test_the_result_follows_the_typing_and_errors_stand_at_their_field(page: Pag
 def test_a_finding_leads_to_the_field_that_causes_it(page: Page) -> None:
     save_example(page)
     page.goto("/plans/SQ03/edit")
-    page.get_by_text("Sizes that are given").first.click()
+    sizes = page.locator("details.more", has=at(page, "/structures/0/initsize"))
+    sizes.evaluate("each => each.open = true")
     at(page, "/structures/0/initsize").fill("100M")
     page.locator("#panel").get_by_role("link", name=re.compile("INITSIZE")).first.click()
     assert page.url.endswith("#/structures/0/initsize")
@@ -196,7 +197,8 @@ def open_page(page: Page, path: str) -> None:
 def test_pages_have_no_accessibility_violation_and_do_not_overflow(page: Page, scheme: str) -> None:
     save_example(page)
     page.goto("/plans/SQ03/edit")
-    page.get_by_text("Sizes that are given").first.click()
+    sizes = page.locator("details.more", has=at(page, "/structures/0/initsize"))
+    sizes.evaluate("each => each.open = true")
     at(page, "/structures/0/initsize").fill("100M")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved as a new version.")).to_be_visible()
@@ -231,7 +233,7 @@ def test_without_scripts_rows_are_added_and_the_plan_is_saved(page: Page, base: 
     plain.get_by_role("button", name="Save", exact=True).click()
     expect(plain.get_by_text("Saved as a new version.")).to_be_visible()
     plain.get_by_role("link", name="SQ03MYDATA").click()
-    expect(plain.get_by_role("rowheader", name="MORE.IN")).to_be_visible()
+    expect(plain.get_by_role("rowheader", name="MORE.IN").first).to_be_visible()
     context.close()
 
 
@@ -352,7 +354,7 @@ def test_all_of_a_queue_can_be_read_in_its_row(page: Page) -> None:
     assert first is not None
     assert second is not None
     assert (first["height"] > 5, second["height"] > 5) == (True, False)  # the labels head the columns once
-    tops = page.locator('[id="/structures/0/queues/0"] .cell:not(:first-child) .box').evaluate_all(
+    tops = page.locator('[id="/structures/0/queues/0"] > .cells .cell:not(:first-child) .box').evaluate_all(
         "all => all.map(each => each.getBoundingClientRect().top)"
     )
     assert len({round(top) for top in tops}) == 1
