@@ -170,6 +170,13 @@ def _queue(maker: _Maker, at: str) -> Row:
     return Row(at, maker.entries(at, fields.QUEUE), more, any(entry.error for entry in more), told)
 
 
+def _is_given(entry: Entry) -> bool:
+    """Whether a field says something. A choice always has a value: its first option says nothing."""
+    if entry.kind == "choice":
+        return entry.value not in ("", entry.options[0][0])
+    return entry.kind != "yes" and bool(entry.value)
+
+
 def _structure(
     maker: _Maker, at: str, rows: Mapping[str, list[int]], focus: str, *, is_open: bool
 ) -> StructureShown:
@@ -198,7 +205,7 @@ def _structure(
         sizes=sizes,
         offload=offload,
         rules=rules,
-        sizes_unfolded=any(entry.error or (entry.value and entry.kind != "yes") for entry in sizes),
+        sizes_unfolded=any(entry.error or _is_given(entry) for entry in sizes),
         offload_unfolded=any(entry.error for entry in (*offload, *(e for row in rules for e in row.entries))),
         queues=queues,
         queues_as_text=is_text,

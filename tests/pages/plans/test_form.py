@@ -254,3 +254,18 @@ def test_what_is_wrong_is_said_in_the_words_of_the_form(field: str, text: str, w
 def test_a_structure_that_nobody_touched_has_no_queue() -> None:
     typed = change(typed_of(example()), "add:/structures").typed
     assert [each.summary for each in show(typed, None).structures] == ["1 queue", "1 queue", "0 queues"]
+
+
+@pytest.mark.parametrize(
+    ("given", "is_unfolded"),
+    [
+        ({}, False),
+        ({"scm/algorithm": "KEYPRIORITY1", "duplex_site": "", "allow_auto_alter": "yes"}, False),
+        ({"initsize": "100M"}, True),
+        ({"duplex_site": "CROSSSITE"}, True),
+        ({"exclist": "APP2"}, True),
+    ],
+)
+def test_folded_sizes_are_shown_where_they_say_something(given: dict[str, str], is_unfolded: bool) -> None:
+    typed = {**typed_of(example()), **{f"/structures/0/{key}": value for key, value in given.items()}}
+    assert show(typed, None).structures[0].sizes_unfolded is is_unfolded
