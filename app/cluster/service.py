@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from pydantic_core import to_json
 
 from app.curves.kept import Curves
 from app.curves.resolve import evaluate
 from app.documents import parse_text
+from app.example_files import ExampleFile
 from planner_core.cluster.answer import DecisionAnswer, answer
 from planner_core.cluster.file import WHAT, DecisionFile, read_object
 from planner_core.cluster.model import Mode
@@ -21,34 +21,27 @@ LARGEST_FILE_BYTES = 2**20
 MODES: tuple[Mode, ...] = ("seed", "ibm")
 
 
-class Example(NamedTuple):
-    """A file that comes with the application, and what it shows."""
-
-    name: str
-    title: str
-    about: str
-
-    @property
-    def text(self) -> str:
-        """The file as it stands, remarks included."""
-        return (resources.files("app") / "examples" / "cluster" / f"{self.name}.yaml").read_text(
-            encoding="utf-8"
-        )
-
-
 EXAMPLES = (
-    Example("retrying", "A channel is retrying", "Two of three instances are left, and share the messages."),
-    Example(
+    ExampleFile(
+        "cluster",
+        "retrying",
+        "A channel is retrying",
+        "Two of three instances are left, and share the messages.",
+    ),
+    ExampleFile(
+        "cluster",
         "rank-holds",
         "Rank holds a message",
         "The common mistake: with CLWLRANK a message waits for a channel that does not run.",
     ),
-    Example(
+    ExampleFile(
+        "cluster",
         "orders-differ",
         "Article and reference differ",
         "The instance of the highest rank is PUT(DISABLED): one order fails, the other goes on.",
     ),
-    Example(
+    ExampleFile(
+        "cluster",
         "shared-queue",
         "A group among the destinations",
         "IBM's own case: three of four destinations are one and the same shared queue.",

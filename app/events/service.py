@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
 
 from pydantic_core import to_json
 
 from app.documents import parse_text
+from app.example_files import ExampleFile
 from planner_core import names
 from planner_core.depth_events.file import MOST_MAXDEPTH, WHAT, DepthEventFile, read_object
 from planner_core.depth_events.simulate import Simulation, simulate
@@ -21,36 +20,31 @@ from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, Nam
 LARGEST_FILE_BYTES = 4 * 2**20
 
 
-class Example(NamedTuple):
-    """A file that comes with the application, and what it shows."""
-
-    name: str
-    title: str
-    about: str
-
-    @property
-    def text(self) -> str:
-        """The file as it stands, remarks included."""
-        return (resources.files("app") / "examples" / "depth-events" / f"{self.name}.yaml").read_text(
-            encoding="utf-8"
-        )
-
-
 EXAMPLES = (
-    Example(
+    ExampleFile(
+        "depth-events",
         "three-members",
         "Three queue managers, one shared queue",
         "The depth rises past QDEPTHHI, falls to QDEPTHLO and fills: three sets of messages with one CorrelId each.",
     ),
-    Example(
+    ExampleFile(
+        "depth-events",
         "perfmev-differs",
         "PERFMEV differs in the group",
         "IBM's own case: QM1 has PERFMEV(DISABLED). The shared queue switches, the nonshared one does not.",
     ),
-    Example(
-        "ibm-example-1", "IBM's example 1", "A queue that rises and falls once: one High and one Low event."
+    ExampleFile(
+        "depth-events",
+        "ibm-example-1",
+        "IBM's example 1",
+        "A queue that rises and falls once: one High and one Low event.",
     ),
-    Example("ibm-example-2", "IBM's example 2", "Two rises, a full queue, and what each event switches."),
+    ExampleFile(
+        "depth-events",
+        "ibm-example-2",
+        "IBM's example 2",
+        "Two rises, a full queue, and what each event switches.",
+    ),
 )
 
 

@@ -10,7 +10,8 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 from starlette.datastructures import UploadFile
 
-from app.cluster.service import EXAMPLES, LARGEST_FILE_BYTES, Example, decide_text
+from app.cluster.service import EXAMPLES, LARGEST_FILE_BYTES, decide_text
+from app.example_files import ExampleFile
 from app.pages.cluster.steps_chart import StepsChart, label_of, steps_chart
 from app.templating import Page, render
 from planner_core.cluster.advice import MODE_NAMES
@@ -78,7 +79,7 @@ class DecidePage(Page):
     """What the sender sees, and what it chooses."""
 
     sent: Annotated[Sent, "What the form holds"]
-    examples: Annotated[tuple[Example, ...], "Files to begin with"]
+    examples: Annotated[tuple[ExampleFile, ...], "Files to begin with"]
     modes: Annotated[tuple[tuple[Mode, str], ...], "The two orders"]
     problems: Annotated[tuple[FieldProblem, ...], "What cannot be read; empty when there is an answer"]
     shown: Annotated[Shown | None, "The answer; None when something must be mended"]

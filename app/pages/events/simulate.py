@@ -11,7 +11,8 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 from starlette.datastructures import UploadFile
 
-from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, Example, starter_text, with_readings
+from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, starter_text, with_readings
+from app.example_files import ExampleFile
 from app.pages.events.chart import Chart, chart_of
 from app.templating import Page, render
 from planner_core.depth_events.file import DepthEventFile
@@ -157,7 +158,7 @@ class SimulateEventsPage(Page):
     """A timeline and what it gives."""
 
     sent: Annotated[Sent, "What the form holds"]
-    examples: Annotated[tuple[Example, ...], "Timelines to begin with"]
+    examples: Annotated[tuple[ExampleFile, ...], "Timelines to begin with"]
     choices: Annotated[tuple[Choice, ...], "Readings that the form can set"]
     problems: Annotated[tuple[FieldProblem, ...], "What cannot be read; empty when there is an answer"]
     answer: Annotated[Answer | None, "What the timeline gives"]

@@ -1,0 +1,21 @@
+"""Files that come with the application, to begin with."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import NamedTuple
+
+
+class ExampleFile(NamedTuple):
+    """A YAML file in a folder of app/examples, and what it shows."""
+
+    folder: str
+    name: str
+    title: str
+    about: str
+
+    @property
+    def text(self) -> str:
+        """The file as it stands, remarks included."""
+        file = resources.files("app") / "examples" / self.folder / f"{self.name}.yaml"
+        return file.read_text(encoding="utf-8")
