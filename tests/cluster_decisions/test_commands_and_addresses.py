@@ -10,8 +10,9 @@ from fastapi import FastAPI
 
 from app.cli import main
 from app.cluster.answers import ClusterLoadAnswer, DecisionAnswerShape
-from app.cluster.service import EXAMPLES, LARGEST_FILE_BYTES, Example
+from app.cluster.service import EXAMPLES, LARGEST_FILE_BYTES
 from app.documents import example_text, parse_yaml
+from app.example_files import ExampleFile
 from tests.app.support import Json, assert_problem, call, post_json
 
 DECIDE, LOAD = "/api/v1/cluster/decide", "/api/v1/cluster/load"
@@ -36,7 +37,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> Json:
 @EVERY_EXAMPLE
 @pytest.mark.parametrize("mode", ["seed", "ibm"])
 def test_command_and_address_give_the_same(
-    app: FastAPI, example: Example, mode: str, capsys: pytest.CaptureFixture[str]
+    app: FastAPI, example: ExampleFile, mode: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = str(FOLDER / "cluster" / f"{example.name}.yaml")
     assert main(["cluster", "decide", file, "--mode", mode, "--json"]) == 0

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from app.cluster.service import EXAMPLES, Example
+from app.cluster.service import EXAMPLES
 from app.documents import example_text, parse_yaml
+from app.example_files import ExampleFile
 from app.pages.cluster.flow_chart import MOST_INSTANCES, flow_chart
 from app.pages.cluster.load_shown import clusters_shown
 from app.pages.cluster.steps_chart import MOST_LANES, steps_chart
@@ -38,7 +39,7 @@ def clustered() -> dict[str, Any]:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
 @pytest.mark.parametrize("mode", ["seed", "ibm"])
-def test_an_example_is_filled_in_and_answered(app: FastAPI, example: Example, mode: str) -> None:
+def test_an_example_is_filled_in_and_answered(app: FastAPI, example: ExampleFile, mode: str) -> None:
     page = get(app, f"{DECIDE}?example={example.name}&mode={mode}", accept="text/html")
     assert page.status == 200
     assert "Who goes out, step by step" in page.text

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from app.cli import main
 from app.documents import parse_yaml
 from app.events.answers import SimulationAnswer
-from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, Example, read_yaml_or_json
+from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, read_yaml_or_json
+from app.example_files import ExampleFile
 from planner_core.depth_events.file import json_schema, read_object
 from planner_core.depth_events.model import READING_VALUES
 from planner_core.depth_events.simulate import simulate
@@ -53,7 +54,7 @@ def written(folder: Path, document: Json) -> str:
 
 
 @EACH_EXAMPLE
-def test_command_and_address_answer_alike(example: Example, app: FastAPI, tmp_path: Path) -> None:
+def test_command_and_address_answer_alike(example: ExampleFile, app: FastAPI, tmp_path: Path) -> None:
     text = example.text
     path = tmp_path / "timeline.yaml"
     path.write_text(text, encoding="utf-8")
@@ -66,14 +67,14 @@ def test_command_and_address_answer_alike(example: Example, app: FastAPI, tmp_pa
 
 
 @EACH_EXAMPLE
-def test_every_member_of_the_answer_is_described(example: Example) -> None:
+def test_every_member_of_the_answer_is_described(example: ExampleFile) -> None:
     found = simulate(read_yaml_or_json(example.text.encode())).as_json()
     described = SimulationAnswer.model_validate(found).model_dump(mode="json")
     assert described == json.loads(json.dumps(found))
 
 
 @EACH_EXAMPLE
-def test_the_published_schema_accepts_the_examples(example: Example) -> None:
+def test_the_published_schema_accepts_the_examples(example: ExampleFile) -> None:
     document = parse_yaml(example.text.encode())
     assert isinstance(document, dict)
     validator = jsonschema_rs.Draft202012Validator(json_schema())

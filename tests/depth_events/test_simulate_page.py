@@ -10,7 +10,8 @@ from fastapi import FastAPI
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, Example, starter_text
+from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, starter_text
+from app.example_files import ExampleFile
 from app.pages.events.chart import MOST_LABELS, chart_of
 from app.pages.events.simulate import MOST_ROWS, MOST_SHOWN_EVENTS
 from planner_core.depth_events.file import read_object
@@ -45,7 +46,7 @@ def page(answer: Answer, status: int = 200) -> Element:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[each.name for each in EXAMPLES])
-def test_every_example_is_shown_with_its_picture_and_its_messages(example: Example, app: FastAPI) -> None:
+def test_every_example_is_shown_with_its_picture_and_its_messages(example: ExampleFile, app: FastAPI) -> None:
     found = page(get(app, f"{ADDRESS}?example={example.name}", accept="text/html"))
     assert example.title in found.one("main").text
     assert found.all("svg", role="img")
