@@ -40,8 +40,8 @@ def lines(found: Recovery) -> Iterator[str]:
     )
     yield f"{'structure':<16}{'backup':>14}{'log an hour':>14}{'log between':>14}{'recovery':>14}{'at most every':>16}"
     for each in found.structures:
-        if not each.is_recoverable:
-            yield f"{each.name:<16}  not backed up: RECOVER(YES) and CFLEVEL(3) are needed"
+        if each.recovery_s is None:
+            yield f"{each.name:<16}  {each.not_backed_up}"
             continue
         every = _longest(each)
         yield (

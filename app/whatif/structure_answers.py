@@ -212,18 +212,27 @@ class StructureRecoveryAnswer(Answer):
     structure: str
     cfrm_name: str
     is_recoverable: Annotated[bool, Field(description="RECOVER(YES) and CFLEVEL(3) or higher.")]
+    not_backed_up: Annotated[
+        str | None, Field(description="Why there are no backups, and so no recovery; null where there are.")
+    ]
     persistent_messages: int
     backup_bytes: Annotated[int, Field(description="What one BACKUP CFSTRUCT writes to the log.")]
     log_bytes_per_hour: Annotated[int, Field(description="What its persistent messages write to logs.")]
     log_bytes_between: Annotated[int, Field(description="The same between two backups.")]
-    recovery_s: int
-    meets: Annotated[bool, Field(description="Whether that is within the time allowed.")]
+    recovery_s: Annotated[int | None, Field(description="Null for a structure that is not backed up.")]
+    meets: Annotated[
+        bool | None,
+        Field(
+            description="Whether that is within the time allowed; null for a structure that is not backed up."
+        ),
+    ]
     longest_interval_minutes: Annotated[
         float | None, Field(description="How far apart backups may be; null where nothing is logged.")
     ]
     documented_interval_hours: Annotated[
         float | None, Field(description="The same by IBM's formula, which leaves the backup itself out.")
     ]
+    explanations: dict[str, ExplanationAnswer] | Absent = None
 
 
 class RecoveryTotals(Answer):

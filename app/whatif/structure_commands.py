@@ -30,6 +30,9 @@ def add(verb: Verb) -> None:
     )
     recovery = verb("recovery", "Backups of structures, their logs, and how long recovery takes.", _recovery)
     _options(recovery, RECOVERY)
+    recovery.add_argument(
+        "--explain", action="store_true", help="with --json: the explanation of each figure"
+    )
     verb("smds-job", "The job that defines and formats the shared message data sets.", _smds_job)
 
 
@@ -84,7 +87,7 @@ def _recovery(arguments: argparse.Namespace) -> int:
     return _answered(
         arguments,
         lambda: recovering.answer(read_plan(arguments.file), values, CurvesOfSettings()),
-        lambda found: found.as_json(),
+        lambda found: found.as_json(explain=arguments.explain),
         recovering.lines,
     )
 

@@ -85,14 +85,17 @@ async def advise(request: Request) -> Response:
         RECOVERY,
         "RecoveryAnswer",
         "What a backup of each structure writes, what is logged between two, and how long recovery takes.",
+        EXPLAIN,
     ),
 )
 async def recover(request: Request) -> Response:
     """A plan, a recovery time and the rate of your logs in; bytes, seconds and the longest interval out."""
+    explain = flag(request, _EXPLAIN)
     return await _answered(
         request,
         RECOVERY,
-        lambda document, values, curves: recovering.answer(document, values, curves).as_json(),
+        lambda document, values, curves: recovering.answer(document, values, curves).as_json(explain=explain),
+        also=(_EXPLAIN,),
     )
 
 

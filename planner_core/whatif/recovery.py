@@ -16,11 +16,11 @@ from fractions import Fraction
 
 from planner_core import tables
 from planner_core.demand import growth_factor
-from planner_core.document import MessageSizes, PlanDocument, Queue
+from planner_core.document import MessageSizes, PlanDocument, Queue, Structure
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
 from planner_core.plan import StructureResult, evaluate_structure
-from planner_core.provenance import Basis
+from planner_core.provenance import Basis, Explanation, Input, Step
 from planner_core.structure_size import Curve
 from planner_core.units import KIB, MIB, ceil_fraction, floor_fraction
 from planner_core.whatif.filling_up import Assumption, parts_of
@@ -39,44 +39,54 @@ class RecoveryQuestion:
         interval_minutes: How often it is backed up [minutes].
         log_read_mb_per_s: At what rate logs are read [MB/s, 1024-based]; None: IBM's example.
         backup_overhead_bytes: What a message takes in a backup beside its data [bytes].
-        fill_percent: How much of the planned backlog is there when the structure is lost [percent].
+        fill_percent: How much of the planned backlog is there when the structure is lost [percent]; None: all of it.
     """
 
     recovery_minutes: Decimal | None = None
     interval_minutes: Decimal | None = None
     log_read_mb_per_s: Decimal | None = None
     backup_overhead_bytes: int | None = None
-    fill_percent: Decimal = Decimal(100)
+    fill_percent: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StructureRecovery:
-    """One structure: bytes, seconds, and the interval that meets the recovery time."""
+    """One structure: bytes, seconds, and the interval that meets the recovery time.
+
+    Without backups there is no recovery: `not_backed_up` says why, and time and `meets` are None.
+    """
 
     name: str
     cfrm_name: str
-    is_recoverable: bool
+    not_backed_up: str | None
     persistent_messages: int
     backup_bytes: int
     log_bytes_per_hour: int
     log_bytes_between: int
-    recovery_s: Fraction
-    meets: bool
+    recovery_s: Fraction | None
+    meets: bool | None
     interval_minutes: Fraction | None
     documented_interval_hours: Fraction | None
     unrated_queues: int
+    explanations: tuple[Explanation, ...]
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
+    @property
+    def is_recoverable(self) -> bool:
+        """Whether it is backed up, and recovered from that."""
+        return self.not_backed_up is None
+
+    def as_json(self, *, explain: bool = False) -> dict[str, object]:
+        """JSON-ready; with `explain`, formula and inputs of each figure."""
+        found: dict[str, object] = {
             "structure": self.name,
             "cfrm_name": self.cfrm_name,
             "is_recoverable": self.is_recoverable,
+            "not_backed_up": self.not_backed_up,
             "persistent_messages": self.persistent_messages,
             "backup_bytes": self.backup_bytes,
             "log_bytes_per_hour": self.log_bytes_per_hour,
             "log_bytes_between": self.log_bytes_between,
-            "recovery_s": ceil_fraction(self.recovery_s),
+            "recovery_s": None if self.recovery_s is None else ceil_fraction(self.recovery_s),
             "meets": self.meets,
             "longest_interval_minutes": None
             if self.interval_minutes is None
@@ -85,6 +95,9 @@ class StructureRecovery:
             if self.documented_interval_hours is None
             else round(float(self.documented_interval_hours), 2),
         }
+        if explain:
+            found["explanations"] = {each.figure: each.as_json() for each in self.explanations}
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +109,39 @@ class Recovery:
     log_read_mb_per_s: Fraction
     backup_overhead_bytes: int
     fill_percent: Fraction
+    inputs: tuple[Input, ...]
     structures: tuple[StructureRecovery, ...]
     assumptions: tuple[Assumption, ...]
     findings: tuple[Finding, ...]
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
+    @property
+    def backup_bytes(self) -> int:
+        """What one backup of each structure writes."""
+        return sum(each.backup_bytes for each in self.structures)
+
+    @property
+    def log_bytes_per_hour(self) -> int:
+        """What persistent messages of all structures write to logs."""
+        return sum(each.log_bytes_per_hour for each in self.structures)
+
+    @property
+    def recovery_s(self) -> Fraction:
+        """How long it takes to recover those that are backed up, one after the other."""
+        return sum((each.recovery_s or Fraction(0) for each in self.structures), Fraction(0))
+
+    def as_json(self, *, explain: bool = False) -> dict[str, object]:
+        """JSON-ready; with `explain`, formula and inputs of each figure."""
         return {
             "recovery_minutes": float(self.recovery_minutes),
             "interval_minutes": float(self.interval_minutes),
             "log_read_mb_per_s": float(self.log_read_mb_per_s),
             "backup_overhead_bytes": self.backup_overhead_bytes,
             "fill_percent": float(self.fill_percent),
-            "structures": [each.as_json() for each in self.structures],
+            "structures": [each.as_json(explain=explain) for each in self.structures],
             "totals": {
-                "backup_bytes": sum(each.backup_bytes for each in self.structures),
-                "log_bytes_per_hour": sum(each.log_bytes_per_hour for each in self.structures),
-                "recovery_s": ceil_fraction(sum((each.recovery_s for each in self.structures), Fraction(0))),
+                "backup_bytes": self.backup_bytes,
+                "log_bytes_per_hour": self.log_bytes_per_hour,
+                "recovery_s": ceil_fraction(self.recovery_s),
             },
             "assumptions": [each.as_json() for each in self.assumptions],
             "findings": [each.as_json() for each in self.findings],
@@ -187,7 +216,8 @@ def recovery(
         interval_minutes=settled.interval_s / _SECONDS_PER_MINUTE,
         log_read_mb_per_s=settled.read,
         backup_overhead_bytes=settled.overhead,
-        fill_percent=Fraction(asked.fill_percent),
+        fill_percent=settled.fill * 100,
+        inputs=settled.inputs,
         structures=structures,
         assumptions=tuple(_assumptions(settled, asked)),
         findings=in_order(findings),
@@ -198,65 +228,212 @@ def _constant(name: str) -> int:
     return tables.constants("whatif_recovery")[name].value
 
 
+@dataclass(slots=True)
+class _Sums:
+    """What the persistent queues of a structure come to as planned, before anything is rounded."""
+
+    messages: Fraction = Fraction(0)
+    data_bytes: Fraction = Fraction(0)
+    messages_per_s: Fraction = Fraction(0)
+    data_bytes_per_s: Fraction = Fraction(0)
+    unrated_queues: int = 0
+
+
 class _Settled:
     """The question with its defaults filled in."""
 
     def __init__(self, asked: RecoveryQuestion) -> None:
-        def minutes(given: Decimal | None, name: str) -> Fraction:
-            return (Fraction(_constant(name)) if given is None else Fraction(given)) * _SECONDS_PER_MINUTE
+        known = tables.constants("whatif_recovery")
 
-        self.goal_s = minutes(asked.recovery_minutes, "assumed_recovery_minutes")
-        self.interval_s = minutes(asked.interval_minutes, "backup_minutes")
-        rate = asked.log_read_mb_per_s
-        self.read = (
-            Fraction(_constant("log_read_tenths_mb_per_s"), _TENTHS) if rate is None else Fraction(rate)
+        def taken(name: str, given: Decimal | int | None, constant: str, unit: str, per: int = 1) -> Input:
+            """A number that was given, else the constant [1/`per` of its unit]."""
+            if given is not None:
+                return Input(name, Fraction(given), unit, Basis.GIVEN)
+            found = known[constant]
+            return Input(name, Fraction(found.value, per), unit, found.basis, found.source)
+
+        goal = taken("recovery_minutes", asked.recovery_minutes, "assumed_recovery_minutes", "minutes")
+        interval = taken("interval_minutes", asked.interval_minutes, "backup_minutes", "minutes")
+        read = taken(
+            "log_read_mb_per_s", asked.log_read_mb_per_s, "log_read_tenths_mb_per_s", "MB a second", _TENTHS
         )
-        given = asked.backup_overhead_bytes
-        self.overhead = _constant("backup_message_overhead_bytes") if given is None else given
-        self.fill = Fraction(asked.fill_percent) / 100
+        overhead = taken(
+            "backup_overhead_bytes", asked.backup_overhead_bytes, "backup_message_overhead_bytes", "bytes"
+        )
+        ours = tables.source("project", "Backup and recovery")
+        fill = Input("fill_percent", Fraction(100), "%", Basis.ASSUMED, ours)
+        if asked.fill_percent is not None:
+            fill = Input("fill_percent", Fraction(asked.fill_percent), "%", Basis.GIVEN)
+        self.inputs = (goal, interval, read, overhead, fill)
+        self.goal_s = Fraction(goal.value) * _SECONDS_PER_MINUTE
+        self.interval_s = Fraction(interval.value) * _SECONDS_PER_MINUTE
+        self.read = Fraction(read.value)
+        self.overhead = floor_fraction(Fraction(overhead.value))
+        self.fill = Fraction(fill.value) / 100
+
+    def backup_bytes(self, sums: _Sums) -> Fraction:
+        """What a backup takes of that backlog [bytes]."""
+        return (sums.data_bytes + sums.messages * self.overhead) * self.fill
 
 
 def _structure(document: PlanDocument, result: StructureResult, settled: _Settled) -> StructureRecovery:
     _, definition = parts_of(result)
-    growth = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
-    is_recoverable = definition.recover and definition.cflevel >= limit("cflevel_recover")
-    backup, per_hour, messages, unrated = Fraction(0), Fraction(0), Fraction(0), 0
-    for queue, demand in zip(definition.queues, result.queues, strict=True):
-        if not queue.persistent or not is_recoverable:
-            continue
-        held, size = demand.messages * settled.fill, _mean_bytes(queue)
-        messages += held
-        backup += held * (size + settled.overhead)
-        if queue.put_rate_per_s is None:
-            unrated += 1
-        else:
-            per_hour += log_bytes_per_hour(
-                messages_per_s=Fraction(queue.put_rate_per_s) * growth, message_bytes=size
-            )
+    reason = _not_backed_up(definition)
+    sums = _Sums() if reason else _sums(document, definition, result)
+    backup = settled.backup_bytes(sums)
+    per_hour = Fraction(0)
+    if sums.messages_per_s:
+        per_hour = log_bytes_per_hour(
+            messages_per_s=sums.messages_per_s, message_bytes=sums.data_bytes_per_s / sums.messages_per_s
+        )
     between = per_hour * settled.interval_s / _SECONDS_PER_HOUR
     read = settled.read * MIB
     time_s = (backup + between) / read
     left_s = settled.goal_s - backup / read
-    interval = None
+    interval = documented = None
     if per_hour:
         interval = max(Fraction(0), left_s) * read * _SECONDS_PER_MINUTE / per_hour
+        documented = longest_interval_hours(
+            recovery_s=settled.goal_s, log_read_mb_per_s=settled.read, log_mb_per_hour=per_hour / MIB
+        )
     return StructureRecovery(
         name=result.name,
         cfrm_name=result.cfrm_name,
-        is_recoverable=is_recoverable,
-        persistent_messages=ceil_fraction(messages),
+        not_backed_up=reason,
+        persistent_messages=ceil_fraction(sums.messages * settled.fill),
         backup_bytes=ceil_fraction(backup),
         log_bytes_per_hour=ceil_fraction(per_hour),
         log_bytes_between=ceil_fraction(between),
-        recovery_s=time_s,
-        meets=time_s <= settled.goal_s,
+        recovery_s=None if reason else time_s,
+        meets=None if reason else time_s <= settled.goal_s,
         interval_minutes=interval,
-        documented_interval_hours=longest_interval_hours(
-            recovery_s=settled.goal_s, log_read_mb_per_s=settled.read, log_mb_per_hour=per_hour / MIB
-        )
-        if per_hour
-        else None,
-        unrated_queues=unrated,
+        documented_interval_hours=documented,
+        unrated_queues=sums.unrated_queues,
+        explanations=() if reason else tuple(_explained(sums, settled)),
+    )
+
+
+def _not_backed_up(definition: Structure) -> str | None:
+    """Why there are no backups, as a sentence."""
+    lowest = limit("cflevel_recover")
+    if definition.cflevel < lowest:
+        return f"It is not backed up: CFLEVEL({definition.cflevel}) has no recovery, CFLEVEL({lowest}) is needed."
+    if not definition.recover:
+        return "It is not backed up: it is RECOVER(NO)."
+    return None
+
+
+def _sums(document: PlanDocument, definition: Structure, result: StructureResult) -> _Sums:
+    growth = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
+    sums = _Sums()
+    for queue, demand in zip(definition.queues, result.queues, strict=True):
+        if not queue.persistent:
+            continue
+        size = _mean_bytes(queue)
+        sums.messages += demand.messages
+        sums.data_bytes += demand.messages * size
+        if queue.put_rate_per_s is None:
+            sums.unrated_queues += 1
+        else:
+            rate = Fraction(queue.put_rate_per_s) * growth
+            sums.messages_per_s += rate
+            sums.data_bytes_per_s += rate * size
+    return sums
+
+
+def _explained(sums: _Sums, settled: _Settled) -> Iterator[Explanation]:
+    """How each figure came about; intervals only where something is logged."""
+    known = tables.constants("whatif_recovery")
+    goal, interval, rate, overhead, fill = settled.inputs
+    logged = known["log_overhead_tenths_kb"]
+
+    def here(name: str, value: Fraction, unit: str) -> Input:
+        return Input(name, value, unit, Basis.GIVEN)
+
+    messages = here("persistent_messages", sums.messages, "messages")
+    data = here("data_bytes", sums.data_bytes, "bytes")
+    per_s = here("messages_per_s", sums.messages_per_s, "messages a second")
+    data_per_s = here("data_bytes_per_s", sums.data_bytes_per_s, "bytes a second")
+    beside = Input(
+        "log_overhead_bytes", Fraction(logged.value * KIB, _TENTHS), "bytes", logged.basis, logged.source
+    )
+    ours = tables.source("project", "Backup and recovery")
+    backup_formula = "(data_bytes + persistent_messages * backup_overhead_bytes) * fill_percent / 100"
+    hour_formula = "(data_bytes_per_s + messages_per_s * log_overhead_bytes) * 3600"
+    backup = settled.backup_bytes(sums)
+    per_hour = (sums.data_bytes_per_s + sums.messages_per_s * Fraction(beside.value)) * _SECONDS_PER_HOUR
+    between = per_hour * settled.interval_s / _SECONDS_PER_HOUR
+    read = settled.read * MIB
+    of_backup, of_log = Step("backup", backup_formula, backup), Step("log_an_hour", hour_formula, per_hour)
+    of_read = Step("read", f"log_read_mb_per_s * {MIB}", read)
+    of_between = Step("log_between", "log_an_hour * interval_minutes / 60", between)
+    backup_inputs, log_inputs = (messages, data, overhead, fill), (per_s, data_per_s, beside)
+    yield Explanation(
+        "/backup_bytes",
+        ceil_fraction(backup),
+        "bytes",
+        f"ceil({backup_formula})",
+        backup_inputs,
+        Basis.ASSUMED,
+        ours,
+    )
+    yield Explanation(
+        "/log_bytes_per_hour",
+        ceil_fraction(per_hour),
+        "bytes",
+        f"ceil({hour_formula})",
+        log_inputs,
+        logged.basis,
+        logged.source,
+    )
+    yield Explanation(
+        "/log_bytes_between",
+        ceil_fraction(between),
+        "bytes",
+        "ceil(log_an_hour * interval_minutes / 60)",
+        (*log_inputs, interval),
+        logged.basis,
+        logged.source,
+        (of_log,),
+    )
+    yield Explanation(
+        "/recovery_s",
+        ceil_fraction((backup + between) / read),
+        "seconds",
+        "ceil((backup + log_between) / read)",
+        (*backup_inputs, *log_inputs, interval, rate),
+        Basis.ASSUMED,
+        ours,
+        (of_backup, of_log, of_between, of_read),
+    )
+    if not per_hour:
+        return
+    left_s = max(Fraction(0), settled.goal_s - backup / read)
+    longest = left_s * read * _SECONDS_PER_MINUTE / per_hour
+    yield Explanation(
+        "/longest_interval_minutes",
+        Fraction(floor_fraction(longest * _TENTHS), _TENTHS),
+        "minutes",
+        "floor(time_left * read * 60 / log_an_hour * 10) / 10",
+        (*backup_inputs, *log_inputs, goal, rate),
+        Basis.ASSUMED,
+        ours,
+        (
+            of_backup,
+            of_log,
+            of_read,
+            Step("time_left", "max(0, recovery_minutes * 60 - backup / read)", left_s),
+        ),
+    )
+    yield Explanation(
+        "/documented_interval_hours",
+        settled.goal_s * read / per_hour,
+        "hours",
+        "recovery_minutes * 60 * read / log_an_hour",
+        (*log_inputs, goal, rate),
+        known["log_read_tenths_mb_per_s"].basis,
+        known["log_read_tenths_mb_per_s"].source,
+        (of_log, of_read),
     )
 
 
@@ -288,7 +465,7 @@ def _assumptions(settled: _Settled, asked: RecoveryQuestion) -> Iterator[Assumpt
 
 def _findings(result: StructureResult, answer: StructureRecovery, settled: _Settled) -> Iterator[Finding]:
     name, at = result.name, result.pointer
-    if not answer.is_recoverable:
+    if answer.recovery_s is None:
         return
     if not answer.meets:
         minutes = float(answer.recovery_s / _SECONDS_PER_MINUTE)

@@ -16,6 +16,7 @@ from planner_core.whatif.recovery import (
     longest_interval_hours,
     recovery,
 )
+from tests.core.calculator import calculate
 from tests.whatif_filling.plans import queue, structure
 
 MIB = 2**20
@@ -96,22 +97,86 @@ def test_a_structure_that_takes_too_long_is_told_with_what_to_do() -> None:
     assert "LOG_RATE_ASSUMED" in codes(never)
 
 
-@pytest.mark.parametrize("keys", [{"recover": False}, {"cflevel": 2, "recover": False}])
-def test_what_cannot_be_backed_up_has_no_figures(keys: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [
+        ({"recover": False}, "It is not backed up: it is RECOVER(NO)."),
+        (
+            {"cflevel": 2, "recover": False},
+            "It is not backed up: CFLEVEL(2) has no recovery, CFLEVEL(3) is needed.",
+        ),
+    ],
+)
+def test_what_is_not_backed_up_meets_no_recovery_time_and_says_why(keys: dict[str, object], why: str) -> None:
     answer = recovery(structure([queue(backlog=10, persistent=True)], **keys))
     (found,) = answer.structures
     assert not found.is_recoverable
-    assert found.backup_bytes == 0
-    assert found.recovery_s == 0
+    told = found.as_json(explain=True)
+    assert told["not_backed_up"] == why
+    assert (told["meets"], told["recovery_s"], told["longest_interval_minutes"]) == (None, None, None)
+    assert (told["backup_bytes"], told["log_bytes_per_hour"], told["explanations"]) == (0, 0, {})
+    assert answer.recovery_s == 0
+
+
+def test_a_structure_that_is_backed_up_says_nothing_against_it() -> None:
+    (found,) = recovery(structure([queue(backlog=10, persistent=True)])).structures
+    assert (found.as_json()["not_backed_up"], found.as_json()["meets"]) == (None, True)
+
+
+ASKED = (
+    RecoveryQuestion(),
+    RecoveryQuestion(
+        recovery_minutes=Decimal("7.5"),
+        interval_minutes=Decimal(33),
+        log_read_mb_per_s=Decimal("14.3"),
+        backup_overhead_bytes=100,
+        fill_percent=Decimal("12.5"),
+    ),
+)
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_every_figure_is_worked_out_again_from_its_explanation(asked: RecoveryQuestion) -> None:
+    queues = [
+        queue("P", message_bytes=1500, put_rate_per_s=90, outage_minutes=45, persistent=True),
+        queue("B", message_bytes={"mean": 700, "p95": 2000, "max": 9000}, backlog=1_234, persistent=True),
+        queue("N", message_bytes=2048, backlog=5_000_000),
+    ]
+    document = structure(queues, growth={"percent_per_year": 10, "years": 2})
+    (found,) = recovery(document, asked).structures
+    told = found.as_json(explain=True)
+    for each in found.explanations:
+        names = {item.name: Fraction(item.value) for item in each.inputs}
+        for step in each.steps:
+            names[step.name] = calculate(step.formula, names)
+            assert names[step.name] == step.value
+        assert calculate(each.formula, names) == each.value
+        assert float(each.value) == pytest.approx(told[each.figure[1:]], abs=0.005)
+    assert len(found.explanations) == 6
+
+
+def test_what_is_not_given_is_named_with_what_it_rests_on() -> None:
+    assumed, given_ = (
+        recovery(structure([queue(backlog=10, persistent=True)]), asked).inputs for asked in ASKED
+    )
+    assert [(each.name, each.value, each.basis.value) for each in assumed] == [
+        ("recovery_minutes", 60, "assumed"),
+        ("interval_minutes", 60, "published"),
+        ("log_read_mb_per_s", READ, "published"),
+        ("backup_overhead_bytes", 512, "assumed"),
+        ("fill_percent", 100, "assumed"),
+    ]
+    assert all(each.source for each in assumed)
+    assert {each.basis.value for each in given_} == {"given"}
 
 
 @given(st.integers(1, 10**6), st.integers(1, 10**4), st.integers(0, 60_000))
 def test_more_of_anything_never_recovers_faster(minutes: int, rate: int, size: int) -> None:
     def seconds(minutes: int, rate: int, size: int) -> Fraction:
         document = structure([queue(message_bytes=size, put_rate_per_s=rate, persistent=True)])
-        return (
-            recovery(document, RecoveryQuestion(interval_minutes=Decimal(minutes))).structures[0].recovery_s
-        )
+        (found,) = recovery(document, RecoveryQuestion(interval_minutes=Decimal(minutes))).structures
+        assert found.recovery_s is not None
+        return found.recovery_s
 
     base = seconds(minutes, rate, size)
     assert base <= min(
