@@ -173,8 +173,7 @@ def _backlog(
     options = site.options
     count = options.intervals
     within = np.arange(count)
-    # An interval lies before its end: the first of a day is the last of the day before.
-    hour = np.floor((within - 0.5) * HOURS / count).astype(np.int64) % HOURS
+    hour = np.floor((within + 0.5) * HOURS / count).astype(np.int64)
     calendar = np.array([options.first_day.toordinal() + day], dtype=np.int64)
     ordinary = (
         start_messages(timeline, model)

@@ -81,7 +81,7 @@ class DumpMaker:
 
     def _ends(self, day: Day) -> list[dt.datetime]:
         midnight = dt.datetime.combine(day.date, dt.time(), dt.UTC)
-        return [midnight + number * self._length for number in range(self._site.options.intervals)]
+        return [midnight + (number + 1) * self._length for number in range(self._site.options.intervals)]
 
     def _header(self, end: dt.datetime, manager: str, system: str, *, number: int = 0) -> Header:
         return Header(

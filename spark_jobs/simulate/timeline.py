@@ -1,6 +1,7 @@
 """What happens to the site while it is simulated: allocations, alters, a rebuild, outages, a storm, rows that are wrong.
 
-Moments are numbers of intervals from the first one; interval k ends k x the interval's length after the first midnight.
+Moments are numbers of intervals from the first one; interval k begins k x the interval's length after the first midnight. An
+interval is one of the day on which it begins, so the last one of a day ends at midnight.
 """
 
 from __future__ import annotations
@@ -172,7 +173,7 @@ class _Planner:
         """Within the interval, to the microsecond."""
         minutes = self._options.interval_minutes
         begin = dt.datetime.combine(self._options.first_day, dt.time(), dt.UTC)
-        begin += dt.timedelta(minutes=minutes * (interval - 1))
+        begin += dt.timedelta(minutes=minutes * interval)
         return begin + dt.timedelta(microseconds=int(self._random.integers(1, minutes * 60_000_000)))
 
     def _moment(self, day: int) -> int:

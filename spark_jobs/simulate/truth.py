@@ -75,8 +75,8 @@ def truth_of(site: Site, timeline: Timeline) -> dict[str, Any]:
             {
                 "structure": site.structures[one.structure].name,
                 "kind": one.kind,
-                "first_interval_end": _instant(site, one.first),
-                "last_interval_end": _instant(site, one.end - 1),
+                "first_interval_end": _end(site, one.first),
+                "last_interval_end": _end(site, one.end - 1),
                 "usage": one.usage,
             }
             for one in timeline.rises
@@ -162,7 +162,7 @@ def _structure(site: Site, timeline: Timeline, model: StructureModel) -> dict[st
         ],
         "allocations": [
             {
-                "first_interval_end": _instant(site, one.first),
+                "first_interval_end": _end(site, one.first),
                 "why": one.why,
                 "coupling_facility": site.facilities[one.facility].name,
                 "size_bytes": one.size_bytes,
@@ -245,6 +245,6 @@ def _day(site: Site, number: int) -> str:
     return (site.options.first_day + dt.timedelta(days=number)).isoformat()
 
 
-def _instant(site: Site, interval: int) -> str:
+def _end(site: Site, interval: int) -> str:
     begin = dt.datetime.combine(site.options.first_day, dt.time(), dt.UTC)
-    return instant_text(begin + dt.timedelta(minutes=interval * site.options.interval_minutes))
+    return instant_text(begin + dt.timedelta(minutes=(interval + 1) * site.options.interval_minutes))

@@ -24,6 +24,7 @@ from spark_jobs.simulate.days import Day, make_day
 from spark_jobs.simulate.dumps import SYNC_SHARE
 from spark_jobs.simulate.site import Options, Site
 from spark_jobs.simulate.timeline import Timeline, make_timeline
+from tests.night.nights import plain_night
 
 OPTIONS = Options(days=20, structures=8, queue_managers=3, interval_minutes=240, seed=21)
 Row = Mapping[str, str]
@@ -51,9 +52,10 @@ class Made:
 
     def moment(self, row: Row) -> tuple[Day, int]:
         """The day and the interval of a row."""
-        end = dt.datetime.fromisoformat(row["interval_end"])
-        since = end - dt.datetime.combine(end.date(), dt.time(), dt.UTC)
-        return self.days[end.date().isoformat()], since // dt.timedelta(minutes=OPTIONS.interval_minutes)
+        length = dt.timedelta(minutes=OPTIONS.interval_minutes)
+        begin = dt.datetime.fromisoformat(row["interval_end"]) - length
+        since = begin - dt.datetime.combine(begin.date(), dt.time(), dt.UTC)
+        return self.days[begin.date().isoformat()], since // length
 
 
 def cfplan(*arguments: str, data: Path) -> tuple[int, str]:
@@ -143,7 +145,8 @@ def ends_of(day: Day) -> list[str]:
     begin = dt.datetime.combine(day.date, dt.time(), dt.UTC)
     length = dt.timedelta(minutes=OPTIONS.interval_minutes)
     return [
-        (begin + number * length).strftime("%Y-%m-%dT%H:%M:%S.000000Z") for number in range(OPTIONS.intervals)
+        (begin + number * length).strftime("%Y-%m-%dT%H:%M:%S.000000Z")
+        for number in range(1, OPTIONS.intervals + 1)
     ]
 
 
@@ -237,26 +240,29 @@ def test_data_sets_are_the_true_ones(made: Made) -> None:
     assert found == expected
 
 
-def test_the_days_of_the_truth_are_the_days_of_the_history(made: Made) -> None:
+def test_the_days_of_the_truth_are_those_of_the_daily_figures(made: Made) -> None:
+    """An interval that ends at midnight is one of the day before, for both."""
     truth = json.loads((made.folder / "truth.json").read_text())
-    peaks: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
-    for row in made.rows("structure_usage"):
-        if row["source"] == "115-2 QEST":
-            found = peaks[row["structure"], row["interval_end"][:10]]
-            found[0] = max(found[0], int(row["entries_in_use"] or 0))
-            found[1] = max(found[1], int(row["elements_in_use"] or 0))
-            found[2] += int(row["structure_full_count"])
+    names = ("entries_peak", "elements_peak", "entries_total", "elements_total", "full_count")
+    found = {
+        (line["structure"], line["day"]): [
+            *(line[name] for name in names),
+            max((one["blocks_peak"] for one in line["smds"] or ()), default=None),
+        ]
+        for line in plain_night(str(made.data / "history"))["daily"]
+    }
     expected = {
-        (structure["structure"], day): [entries, elements, full]
+        (structure["structure"], day): list(values)
         for structure in truth["structures"]
-        for day, entries, elements, full in zip(
-            *(structure["daily"][name] for name in ("day", "entries_peak", "elements_peak", "full_count")),
-            strict=True,
+        for day, *values in zip(
+            *(structure["daily"][name] for name in ("day", *names, "smds_blocks_peak")), strict=True
         )
     }
-    assert dict(peaks) == expected
+    assert found == expected
     assert truth["outage_days"] == ["2026-01-16", "2026-01-17"]
-    assert not {day for _, day in peaks} & set(truth["outage_days"])
+    days = {day for _, day in found}
+    assert not days & set(truth["outage_days"])
+    assert (min(days), max(days), len(days)) == ("2026-01-05", "2026-01-24", 18)
 
 
 def test_the_storm_offloads_and_the_costs_explain_every_allocation(made: Made) -> None:
