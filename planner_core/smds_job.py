@@ -54,6 +54,11 @@ class SmdsJob:
     text: str
     data_sets: tuple[DataSet, ...]
     findings: tuple[Finding, ...]
+    qsg: str
+
+    def of(self, queue_manager: str) -> str:
+        """The job of one queue manager's data sets alone."""
+        return _text(self.qsg, [each for each in self.data_sets if each.queue_manager == queue_manager])
 
     def as_json(self) -> dict[str, object]:
         """JSON-ready."""
@@ -72,11 +77,11 @@ def smds_job(result: PlanResult) -> SmdsJob:
     document = result.document
     missing = tuple(_missing(document))
     if missing:
-        return SmdsJob("", (), missing)
+        return SmdsJob("", (), missing, document.qsg)
     names = document.queue_managers if isinstance(document.queue_managers, list) else []
     needs = {each.name: each.smds for each in result.structures if each.smds is not None}
     sets: list[DataSet] = []
-    for structure in _offloading(document):
+    for structure in offloading(document):
         need = needs.get(structure.name)
         if need is None:
             continue
@@ -91,7 +96,7 @@ def smds_job(result: PlanResult) -> SmdsJob:
         "LINEAR, and IDCAMS before CSQJUFMT, are published; SHAREOPTIONS(2 3), the DD name SYSUT1 and the secondary space of a tenth "
         "are from memory: compare the job with the sample CSQ4SMDS of your SCSQPROC.",
     )
-    return SmdsJob("\n".join(_lines(document.qsg, sets)) + "\n", tuple(sets), (assumed,) if sets else ())
+    return SmdsJob(_text(document.qsg, sets), tuple(sets), (assumed,) if sets else (), document.qsg)
 
 
 def data_set_name(structure: Structure, queue_manager: str) -> str:
@@ -99,7 +104,8 @@ def data_set_name(structure: Structure, queue_manager: str) -> str:
     return (structure.offload.dsgroup or "").replace("*", queue_manager)
 
 
-def _offloading(document: PlanDocument) -> Iterator[Structure]:
+def offloading(document: PlanDocument) -> Iterator[Structure]:
+    """Structures whose messages go to shared message data sets."""
     for structure in document.structures:
         if structure.offload.to == "SMDS" and structure.cflevel >= limit("cflevel_offload"):
             yield structure
@@ -118,7 +124,7 @@ def _missing(document: PlanDocument) -> Iterator[Finding]:
         )
     seen: dict[str, str] = {}
     for index, structure in enumerate(document.structures):
-        if structure not in tuple(_offloading(document)):
+        if structure not in tuple(offloading(document)):
             continue
         at = f"/structures/{index}/offload/dsgroup"
         if structure.offload.dsgroup is None:
@@ -137,6 +143,10 @@ def _missing(document: PlanDocument) -> Iterator[Finding]:
                 structure=structure.name,
             )
         seen[structure.offload.dsgroup] = structure.name
+
+
+def _text(qsg: str, sets: list[DataSet]) -> str:
+    return "\n".join(_lines(qsg, sets)) + "\n"
 
 
 def _lines(qsg: str, sets: list[DataSet]) -> Iterator[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
 from sqlalchemy.orm import Session
@@ -13,10 +13,11 @@ from starlette.datastructures import UploadFile
 from app.documents import LARGEST_FILE_BYTES, example_text, read_text
 from app.plans import service
 from planner_core.document import PlanDocument
-from planner_core.errors import DocumentInvalid, FieldProblem
+from planner_core.errors import DocumentInvalid, FieldProblem, PlannerError, PlanRefused
 
 MOST_PROBLEMS = 20
 ALL = service.MOST_PER_PAGE
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,11 @@ class Sent:
     def value(self, name: str, default: str = "") -> str:
         """The last value of a field."""
         return next(reversed(self.values(name)), default)
+
+    @property
+    def last(self) -> Mapping[str, str]:
+        """The last value of each field."""
+        return dict(self.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +114,24 @@ def documents_of(session: Session, names: Sequence[str], *, but: str) -> list[tu
             except service.PlanNotFound:
                 continue
     return found
+
+
+def answered(
+    asked: Asked, document: PlanDocument | None, ask: Callable[[PlanDocument], Answer]
+) -> tuple[Answer | None, tuple[FieldProblem, ...]]:
+    """The answer, or what keeps the question from being answered."""
+    if document is None:
+        return None, asked.problems
+    try:
+        return ask(document), ()
+    except PlanRefused as refused:
+        return None, tuple(FieldProblem(each.field or "", each.message) for each in refused.findings)
+    except DocumentInvalid as invalid:
+        return None, invalid.problems[:MOST_PROBLEMS]
+    except PlannerError as error:
+        return None, (FieldProblem("", str(error)),)
+
+
+def status_of(asked: Asked, *, is_wrong: bool) -> int:
+    """The status of a page that answers a question about a plan."""
+    return 404 if asked.unknown else 422 if is_wrong else 200

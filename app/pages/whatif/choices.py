@@ -1,4 +1,4 @@
-"""The form of a question about one structure: its fields as typed, and what is wrong with each."""
+"""The form of a question: its fields as typed, and what is wrong with each."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
-
-from starlette.datastructures import QueryParams
 
 from app.whatif.structure_parameters import Parameter, check_values
 
@@ -47,21 +45,25 @@ class Choices:
 
 
 def read_choices(
-    parameters: Sequence[Parameter], given: QueryParams, *, structure: str, fields: Mapping[str, Field]
+    parameters: Sequence[Parameter],
+    given: Mapping[str, str],
+    *,
+    fields: Mapping[str, Field],
+    structure: str | None = None,
 ) -> Choices:
     """Read a form.
 
     Args:
-        parameters: What may be asked; `structure` is known from the address of the page.
+        parameters: What may be asked.
         given: What was sent; an empty field is one that was not used.
-        structure: Name of the structure.
         fields: The fields with the texts that an empty address shows; of `rule` there are three, rule-1 to rule-3.
+        structure: Name of the structure, known from the address of the page, where the question is about one.
     """
     typed = {
         name: given[name].strip()[:MOST_KEPT] if name in given else field.value
         for name, field in fields.items()
     }
-    texts: dict[str, list[str]] = {"structure": [structure]}
+    texts: dict[str, list[str]] = {} if structure is None else {"structure": [structure]}
     for name, text in typed.items():
         if text:
             texts.setdefault(name.partition("-")[0], []).append(text)

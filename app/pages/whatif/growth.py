@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Annotated
 
@@ -12,11 +12,12 @@ from fastapi.responses import Response
 
 from app.curves.kept import DatabaseCurves
 from app.db import SessionDep
-from app.pages.whatif.asking import Asked, SentDep, asked_by_name, asked_by_text
+from app.pages.whatif.asking import Asked, SentDep, answered, asked_by_name, asked_by_text, status_of
+from app.pages.whatif.choices import Field
 from app.templating import Page, render
 from app.whatif.growing import upgrade_answer
 from planner_core.document import PlanDocument
-from planner_core.errors import FieldProblem, PlannerError, PlanRefused
+from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
 from planner_core.units import kib_to_bytes
 from planner_core.whatif.growth import DEFAULT_YEARS, Step, UpgradeAnswer
@@ -25,16 +26,6 @@ router = APIRouter(include_in_schema=False)
 _WHOLE = re.compile(r"[0-9]{1,4}")
 _DECIMAL = re.compile(r"-?[0-9]{1,4}(\.[0-9]{1,6})?")
 _SHOWN = 20
-
-
-@dataclass(frozen=True, slots=True)
-class UpgradeField:
-    """A box of the form, for the macro of fields."""
-
-    name: str
-    label: str
-    value: str
-    error: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +99,7 @@ class UpgradePage(Page):
     """A plan before and after changes."""
 
     asked: Annotated[Asked, "The plan that is asked about, and others that could be"]
-    fields: Annotated[tuple[UpgradeField, ...], "What is changed, as it was typed"]
+    fields: Annotated[tuple[Field, ...], "What is changed, as it was typed"]
     problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
     answer: Annotated[UpgradeShown | None, "The plan before and after each change"]
 
@@ -146,12 +137,12 @@ _DEFAULTS = (
     ("growth", ""),
     ("years", " ".join(map(str, DEFAULT_YEARS))),
 )
-_LABELS = {
-    "cfcc": "CFCC levels",
-    "queue_managers": "More queue managers",
-    "growth": "Growth a year",
-    "years": "After years",
-}
+_FIELDS = (
+    Field("cfcc", "CFCC levels", "", hint="Empty: those with published figures."),
+    Field("queue_managers", "More queue managers", ""),
+    Field("growth", "Growth a year", "", unit="%", hint="Empty: the plan's own, or 10."),
+    Field("years", "After years", ""),
+)
 
 
 def _numbers(text: str) -> list[int] | None:
@@ -173,36 +164,33 @@ def _page(request: Request, asked: Asked, document: PlanDocument | None, typed: 
         wrong["queue_managers"] = "must be a whole number"
     if growth and not _DECIMAL.fullmatch(growth):
         wrong["growth"] = "must be a number"
-    problems, answer = asked.problems, None
-    if document is not None and not wrong and more is not None:
-        try:
-            answer = arranged(
-                upgrade_answer(
-                    document,
-                    DatabaseCurves(request.app.state.database),
-                    cfcc_levels=levels or None,
-                    more_queue_managers=more[0] if more else 0,
-                    percent_per_year=Decimal(growth) if growth else None,
-                    years=[year for year in years or () if year],
-                )
+
+    def worked_out(plan: PlanDocument) -> UpgradeShown:
+        return arranged(
+            upgrade_answer(
+                plan,
+                DatabaseCurves(request.app.state.database),
+                cfcc_levels=levels or None,
+                more_queue_managers=more[0] if more else 0,
+                percent_per_year=Decimal(growth) if growth else None,
+                years=[year for year in years or () if year],
             )
-        except PlanRefused as refused:
-            problems = tuple(FieldProblem(each.field or "", each.message) for each in refused.findings)
-        except PlannerError as error:
-            problems = (FieldProblem("", str(error)),)
+        )
+
+    answer, problems = answered(asked, None if wrong else document, worked_out)
     page = UpgradePage(
         title="Upgrades and growth",
         section="whatif",
         asked=asked,
         fields=tuple(
-            UpgradeField(name, label, getattr(typed, name), wrong.get(name, ""))
-            for name, label in _LABELS.items()
+            replace(each, value=getattr(typed, each.name), error=wrong.get(each.name, "")) for each in _FIELDS
         ),
         problems=problems,
         answer=answer,
     )
-    status = 404 if asked.unknown else 422 if problems or wrong else 200
-    return render(request, "whatif/upgrade.html", page, status_code=status)
+    return render(
+        request, "whatif/upgrade.html", page, status_code=status_of(asked, is_wrong=bool(problems or wrong))
+    )
 
 
 def arranged(answer: UpgradeAnswer) -> UpgradeShown:

@@ -11,12 +11,20 @@ from fastapi.responses import Response
 
 from app.curves.kept import DatabaseCurves
 from app.db import SessionDep
-from app.pages.whatif.asking import Asked, SentDep, asked_by_name, asked_by_text, documents_of
+from app.pages.whatif.asking import (
+    Asked,
+    SentDep,
+    answered,
+    asked_by_name,
+    asked_by_text,
+    documents_of,
+    status_of,
+)
 from app.pages.whatif.chart import Chart, chart_of
 from app.templating import Page, render
 from app.whatif.losing import AT, MOST_OTHERS, loss_answer
 from planner_core.document import PlanDocument
-from planner_core.errors import FieldProblem, PlannerError, PlanRefused
+from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
 from planner_core.whatif.loss import LOSS_ASSUMPTIONS, Loss, LossAnswer, WhiteSpace
 from planner_core.whatif.placement import ASSUMPTIONS, RULES, At, Rule
@@ -139,15 +147,10 @@ def _page(
 ) -> Response:
     counted: At = next((each for each in AT if each == at), AT[0])
     others = documents_of(session, list(names)[:MOST_OTHERS], but=asked.name)
-    problems, answer = asked.problems, None
-    if document is not None:
-        curves = DatabaseCurves(request.app.state.database)
-        try:
-            answer = arranged(loss_answer(document, others, curves, at=counted))
-        except PlanRefused as refused:
-            problems = tuple(FieldProblem(each.field or "", each.message) for each in refused.findings)
-        except PlannerError as error:
-            problems = (FieldProblem("", str(error)),)
+    curves = DatabaseCurves(request.app.state.database)
+    answer, problems = answered(
+        asked, document, lambda plan: arranged(loss_answer(plan, others, curves, at=counted))
+    )
     page = CfLossPage(
         title="Losing a coupling facility",
         section="whatif",
@@ -157,8 +160,7 @@ def _page(
         problems=problems,
         answer=answer,
     )
-    status = 404 if asked.unknown else 422 if problems else 200
-    return render(request, "whatif/loss.html", page, status_code=status)
+    return render(request, "whatif/loss.html", page, status_code=status_of(asked, is_wrong=bool(problems)))
 
 
 def arranged(answer: LossAnswer) -> LossAnswerShown:
