@@ -8,11 +8,12 @@ computed from the examples of requests when the description is first asked for.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from app.answers import ProblemAnswer
@@ -27,6 +28,8 @@ from planner_core.plan import evaluate
 JSON = "application/json"
 TEXT = "text/plain"
 COMPONENTS = "#/components/schemas/"
+Mode = Literal["serialization", "validation"]
+"""What a model is described as: what answers have, or what is read."""
 
 DESCRIPTION = """\
 Sizes coupling facility list structures of IBM MQ for z/OS queue-sharing groups: a plan document in; sizes, findings and
@@ -165,18 +168,30 @@ def _example_problem(status: int) -> Problem:
     return problem_of(DocumentInvalid((FieldProblem("/structures/0/queues/0/message_bytes", "is required"),)))
 
 
+def json_request(name: str) -> dict[str, Any]:
+    """A request body of the shape with this name."""
+    return {"requestBody": {"required": True, "content": _json_content(name)}}
+
+
+def json_response(name: str, description: str) -> dict[str, Any]:
+    """An answer of the shape with this name."""
+    return {"description": description, "content": _json_content(name)}
+
+
+def _json_content(name: str) -> dict[str, Any]:
+    return {JSON: {"schema": {"$ref": COMPONENTS + name}}}
+
+
 def plan_request() -> dict[str, Any]:
     """A request body that is a plan document."""
-    content = {JSON: {"schema": {"$ref": COMPONENTS + "PlanDocument"}}}
-    return {"requestBody": {"required": True, "content": content}}
+    return json_request("PlanDocument")
 
 
 def result_response() -> dict[str, Any]:
     """The answer of POST /api/v1/size."""
-    return {
-        "description": "Figures and findings of the plan; with `explain`, the explanation of every figure.",
-        "content": {JSON: {"schema": {"$ref": COMPONENTS + "PlanResult"}}},
-    }
+    return json_response(
+        "PlanResult", "Figures and findings of the plan; with `explain`, the explanation of every figure."
+    )
 
 
 def schema_response() -> dict[str, Any]:
@@ -220,24 +235,49 @@ def build(app: FastAPI) -> dict[str, Any]:
     for path, kind in ANSWERED:
         operation = description["paths"][path]["post"]
         answers = dict(_answers(kind))
-        operation["requestBody"]["content"][JSON]["examples"] = {
-            name: example for name, example in plan_examples().items() if name in answers
-        }
+        put_examples(operation, {name: each for name, each in examples().items() if name in answers})
         (answer,) = operation["responses"]["200"]["content"].values()
         answer["examples"] = answers
-    schemas: dict[str, Any] = description.setdefault("components", {}).setdefault("schemas", {})
-    for name, schema in _components().items():
-        if schemas.setdefault(name, schema) != schema:
-            message = f"two schemas are called {name}"
-            raise ValueError(message)
+    put_schemas(description, _components())
     return description
 
 
-def plan_examples() -> dict[str, Any]:
-    """The example plans, for an address that takes a plan document."""
-    return {
-        name: {"summary": example.summary, "value": example.document} for name, example in examples().items()
+def put_schemas(whole: dict[str, Any], *parts: Mapping[str, Any]) -> None:
+    """Put schemas among the components of the whole description; one name is never given to two."""
+    schemas: dict[str, Any] = whole.setdefault("components", {}).setdefault("schemas", {})
+    for part in parts:
+        for name, schema in part.items():
+            if schemas.setdefault(name, schema) != schema:
+                message = f"two schemas are called {name}"
+                raise ValueError(message)
+
+
+def model_schemas(*models: type[BaseModel], mode: Mode = "serialization") -> dict[str, Any]:
+    """The schemas of models, and of what they are made of."""
+    _, found = models_json_schema([(model, mode) for model in models], ref_template=COMPONENTS + "{model}")
+    return dict(found["$defs"])
+
+
+def document_schemas(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of a document of the core under a name, and those of its parts."""
+    document: dict[str, Any] = json.loads(json.dumps(schema).replace("#/$defs/", COMPONENTS))
+    document.pop("$schema", None)
+    return {**document.pop("$defs"), name: document}
+
+
+def put_examples(
+    operation: dict[str, Any],
+    asked: Mapping[str, tuple[str, Any]],
+    answered: Mapping[str, Any] | None = None,
+) -> None:
+    """Give an operation examples: a summary and a body for each name, and what is answered to it."""
+    operation["requestBody"]["content"][JSON]["examples"] = {
+        name: {"summary": summary, "value": value} for name, (summary, value) in asked.items()
     }
+    if answered:
+        operation["responses"]["200"]["content"][JSON]["examples"] = {
+            name: {"value": value} for name, value in answered.items()
+        }
 
 
 def install(app: FastAPI, *more: Callable[[dict[str, Any]], None]) -> None:
@@ -268,13 +308,7 @@ def _answers(kind: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _components() -> dict[str, Any]:
-    _, models = models_json_schema(
-        [(model, "serialization") for model in (PlanResultAnswer, ProblemAnswer)],
-        ref_template=COMPONENTS + "{model}",
-    )
-    components = dict(models["$defs"])
+    components = model_schemas(PlanResultAnswer, ProblemAnswer)
     components["Problem"] = components.pop("ProblemAnswer")
     components["PlanResult"] = components.pop("PlanResultAnswer")
-    document: dict[str, Any] = json.loads(json.dumps(json_schema()).replace("#/$defs/", COMPONENTS))
-    document.pop("$schema")
-    return {**components, **document.pop("$defs"), "PlanDocument": document}
+    return {**components, **document_schemas("PlanDocument", json_schema())}

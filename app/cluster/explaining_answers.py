@@ -6,12 +6,11 @@ import json
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
-from pydantic.json_schema import models_json_schema
 
 from app.answers import Answer, FindingAnswer
 from app.cluster.answers import CandidateAnswer, ClusterAssumption, DroppedAnswer, ModeName, StepAnswer
 from app.cluster.explaining import EXAMPLES, ExplainRequest, example_request, explanation_json
-from app.openapi import COMPONENTS, JSON
+from app.openapi import model_schemas, put_examples, put_schemas
 
 PATH = "/api/v1/cluster/explain"
 ReasonName = Literal[
@@ -117,19 +116,10 @@ class ExplanationOfMessages(Answer):
 
 def add(whole: dict[str, Any]) -> None:
     """Put the components and examples into the whole description; it is called when first asked for."""
-    _, models = models_json_schema(
-        [(ExplanationOfMessages, "serialization"), (ExplainRequest, "validation")],
-        ref_template=COMPONENTS + "{model}",
-    )
-    for name, schema in models["$defs"].items():
-        if whole["components"]["schemas"].setdefault(name, schema) != schema:
-            message = f"two schemas are called {name}"
-            raise ValueError(message)
-    operation = whole["paths"][PATH]["post"]
-    operation["requestBody"]["content"][JSON]["examples"] = {
-        each.name: {"summary": each.title, "value": example_request(each)} for each in EXAMPLES
+    put_schemas(whole, model_schemas(ExplanationOfMessages), model_schemas(ExplainRequest, mode="validation"))
+    asked = {each.name: (each.title, example_request(each)) for each in EXAMPLES}
+    answers = {
+        name: json.loads(explanation_json(json.dumps(request).encode()))
+        for name, (_, request) in asked.items()
     }
-    operation["responses"]["200"]["content"][JSON]["examples"] = {
-        each.name: {"value": json.loads(explanation_json(json.dumps(example_request(each)).encode()))}
-        for each in EXAMPLES
-    }
+    put_examples(whole["paths"][PATH]["post"], asked, answers)

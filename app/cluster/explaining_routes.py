@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.cluster import explaining
-from app.openapi import COMPONENTS, problems
+from app.openapi import json_request, json_response, problems
 from app.sizing.body import JSON, document_body
 
 router = APIRouter(prefix="/api/v1/cluster", tags=["clusters"])
@@ -17,17 +17,12 @@ router = APIRouter(prefix="/api/v1/cluster", tags=["clusters"])
 @router.post(
     "/explain",
     summary="Why messages were not re-allocated",
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {JSON: {"schema": {"$ref": COMPONENTS + "ExplainRequest"}}},
-        }
-    },
+    openapi_extra=json_request("ExplainRequest"),
     responses={
-        200: {
-            "description": "Each message with its reason, each channel with its counts, and the steps for each queue.",
-            "content": {JSON: {"schema": {"$ref": COMPONENTS + "ExplanationOfMessages"}}},
-        },
+        200: json_response(
+            "ExplanationOfMessages",
+            "Each message with its reason, each channel with its counts, and the steps for each queue.",
+        ),
         **problems(413, 415, 422),
     },
     response_class=Response,

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.cluster import service
-from app.cluster.description import answer_response, decision_request
-from app.openapi import plan_request, problems
+from app.cluster.description import decision_request
+from app.openapi import json_response, plan_request, problems
 from app.sizing.body import JSON, document_body
 from app.sizing.routes import curves_of
 from planner_core.cluster.model import Mode
@@ -25,9 +25,7 @@ router = APIRouter(prefix="/api/v1/cluster", tags=["clusters"])
     summary="Choose among the instances of a clustered queue",
     openapi_extra=decision_request(),
     responses={
-        200: answer_response(
-            "DecisionAnswerShape", "Who is chosen, and every step with who went out and why."
-        ),
+        200: json_response("DecisionAnswerShape", "Who is chosen, and every step with who went out and why."),
         **problems(413, 415, 422),
     },
     response_class=Response,
@@ -44,7 +42,7 @@ async def decide(request: Request) -> Response:
     summary="What clusters put on the structures of a plan",
     openapi_extra=plan_request(),
     responses={
-        200: answer_response(
+        200: json_response(
             "ClusterLoadAnswer",
             "Rates and shares, what changes when something fails, and the sizes that survive it.",
         ),

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic.json_schema import models_json_schema
-
 from app.events.advise_answers import AdviceAnswer, RatesAnswer
-from app.openapi import COMPONENTS, JSON
+from app.openapi import COMPONENTS, JSON, json_response, model_schemas, put_examples, put_schemas
 
 ADVISE, RATES = "/api/v1/events/advise", "/api/v1/events/rates"
 
 
 def advice_response() -> dict[str, Any]:
     """The advice."""
-    return {
-        "description": "Advice for each structure with queues, the findings on depth events, and on structures too small.",
-        "content": {JSON: {"schema": {"$ref": COMPONENTS + "AdviceAnswer"}}},
-    }
+    return json_response(
+        "AdviceAnswer",
+        "Advice for each structure with queues, the findings on depth events, and on structures too small.",
+    )
 
 
 def rates_request() -> dict[str, Any]:
@@ -43,29 +41,16 @@ def rates_request() -> dict[str, Any]:
 
 def rates_response() -> dict[str, Any]:
     """The document with the rates."""
-    return {
-        "description": "The plan document with the rates, what was taken and what was not.",
-        "content": {JSON: {"schema": {"$ref": COMPONENTS + "RatesAnswer"}}},
-    }
+    return json_response("RatesAnswer", "The plan document with the rates, what was taken and what was not.")
 
 
 def add(whole: dict[str, Any]) -> None:
     """Put the components and an example into the whole description; it is called when first asked for."""
-    _, models = models_json_schema(
-        [(AdviceAnswer, "serialization"), (RatesAnswer, "serialization")], ref_template=COMPONENTS + "{model}"
-    )
-    for name, schema in models["$defs"].items():
-        if whole["components"]["schemas"].setdefault(name, schema) != schema:
-            message = f"two schemas are called {name}"
-            raise ValueError(message)
+    put_schemas(whole, model_schemas(AdviceAnswer, RatesAnswer))
     from app.sizing.examples import examples  # the answers of plans are described with those of this module
 
-    whole["paths"][ADVISE]["post"]["requestBody"]["content"][JSON]["examples"] = {
-        name: {"summary": each.summary, "value": each.document} for name, each in examples().items()
-    }
-    request = example_request()
-    content = whole["paths"][RATES]["post"]["requestBody"]["content"][JSON]
-    content["examples"] = {"filling": {"summary": "A queue that filled", "value": request}}
+    put_examples(whole["paths"][ADVISE]["post"], examples())
+    put_examples(whole["paths"][RATES]["post"], {"filling": ("A queue that filled", example_request())})
 
 
 def example_request() -> dict[str, Any]:

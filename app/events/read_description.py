@@ -4,46 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic.json_schema import models_json_schema
-
 from app.events.read_answers import ReadingAnswer
 from app.events.reading import EXAMPLE_NAME, ReadRequest, example_text
 from app.events.reading import read_request as answered
-from app.openapi import COMPONENTS, JSON
+from app.openapi import json_request, json_response, model_schemas, put_examples, put_schemas
 
 PATH = "/api/v1/events/read"
 
 
 def read_request() -> dict[str, Any]:
     """A request body with files of event messages."""
-    content = {JSON: {"schema": {"$ref": COMPONENTS + "ReadRequest"}}}
-    return {"requestBody": {"required": True, "content": content}}
+    return json_request("ReadRequest")
 
 
 def reading_response() -> dict[str, Any]:
     """The answer of the reader."""
-    return {
-        "description": "Every message, the sets of all queues in the order of time, and what there is to say about them.",
-        "content": {JSON: {"schema": {"$ref": COMPONENTS + "ReadingAnswer"}}},
-    }
+    return json_response(
+        "ReadingAnswer",
+        "Every message, the sets of all queues in the order of time, and what there is to say about them.",
+    )
 
 
 def add(whole: dict[str, Any]) -> None:
     """Put the components and the example into the whole description; it is called when first asked for."""
-    _, answers = models_json_schema([(ReadingAnswer, "serialization")], ref_template=COMPONENTS + "{model}")
-    _, requests = models_json_schema([(ReadRequest, "validation")], ref_template=COMPONENTS + "{model}")
-    for name, schema in {**answers["$defs"], **requests["$defs"]}.items():
-        if whole["components"]["schemas"].setdefault(name, schema) != schema:
-            message = f"two schemas are called {name}"
-            raise ValueError(message)
-    operation = whole["paths"][PATH]["post"]
-    request = example_request()
-    operation["requestBody"]["content"][JSON]["examples"] = {
-        "three-members": {"summary": "Three queue managers, one of which falls silent", "value": request}
-    }
-    operation["responses"]["200"]["content"][JSON]["examples"] = {
-        "three-members": {"value": answered(request).as_json()}
-    }
+    put_schemas(whole, model_schemas(ReadingAnswer), model_schemas(ReadRequest, mode="validation"))
+    name, request = "three-members", example_request()
+    put_examples(
+        whole["paths"][PATH]["post"],
+        {name: ("Three queue managers, one of which falls silent", request)},
+        {name: answered(request).as_json()},
+    )
 
 
 def example_request() -> dict[str, Any]:

@@ -6,13 +6,12 @@ import json
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
-from pydantic.json_schema import models_json_schema
+from pydantic import Field
 
 from app.answers import Answer, FindingAnswer
 from app.curves.kept import NoCurves
 from app.documents import example_text, parse_text
-from app.openapi import COMPONENTS, JSON
+from app.openapi import COMPONENTS, model_schemas, put_examples, put_schemas
 from app.running.service import (
     DiffRequest,
     FromRunningRequest,
@@ -24,7 +23,6 @@ from app.running.service import (
     merge_json,
 )
 from app.running.texts import running_example
-from planner_core.errors import PlannerError
 
 TakesEffectName = Literal["at once", "pending until rebuild", "needs an outage"]
 
@@ -158,16 +156,8 @@ class FromRunningAnswer(Answer):
     findings: list[LineFindingAnswer]
 
 
-MODELS: tuple[tuple[type[BaseModel], Literal["serialization", "validation"]], ...] = (
-    (LintRequest, "validation"),
-    (MergeRequest, "validation"),
-    (DiffRequest, "validation"),
-    (FromRunningRequest, "validation"),
-    (LintAnswer, "serialization"),
-    (MergeAnswer, "serialization"),
-    (RunningDiffAnswer, "serialization"),
-    (FromRunningAnswer, "serialization"),
-)
+REQUESTS = (LintRequest, MergeRequest, DiffRequest, FromRunningRequest)
+ANSWERS = (LintAnswer, MergeAnswer, RunningDiffAnswer, FromRunningAnswer)
 
 
 def requests() -> dict[str, tuple[dict[str, Any], Callable[[bytes], bytes]]]:
@@ -184,22 +174,12 @@ def requests() -> dict[str, tuple[dict[str, Any], Callable[[bytes], bytes]]]:
 
 def add(whole: dict[str, Any]) -> None:
     """Put the components and examples into the whole description; it is called when first asked for."""
-    _, models = models_json_schema(list(MODELS), ref_template=COMPONENTS + "{model}")
-    for name, schema in models["$defs"].items():
-        if whole["components"]["schemas"].setdefault(name, schema) != schema:
-            message = f"two schemas are called {name}"
-            raise ValueError(message)
+    put_schemas(whole, model_schemas(*REQUESTS, mode="validation"), model_schemas(*ANSWERS))
     plan = {"$ref": f"{COMPONENTS}PlanDocument"}
     for name in ("MergeRequest", "DiffRequest"):
         about = whole["components"]["schemas"][name]["properties"]["plan"]["description"]
         whole["components"]["schemas"][name]["properties"]["plan"] = {**plan, "description": about}
     for name, (asked, answer) in requests().items():
+        shown = json.loads(answer(json.dumps(asked).encode()))
         operation = whole["paths"][f"/api/v1/{name}"]["post"]
-        operation["requestBody"]["content"][JSON]["examples"] = {
-            "example": {"summary": "A site that does not exist", "value": asked}
-        }
-        try:
-            shown = json.loads(answer(json.dumps(asked).encode()))
-        except PlannerError:
-            continue
-        operation["responses"]["200"]["content"][JSON]["examples"] = {"example": {"value": shown}}
+        put_examples(operation, {"example": ("A site that does not exist", asked)}, {"example": shown})

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.openapi import COMPONENTS, problems
+from app.openapi import json_request, json_response, problems
 from app.running import service
 from app.sizing.body import JSON, document_body
 from app.sizing.routes import curves_of
@@ -21,13 +21,8 @@ router = APIRouter(prefix="/api/v1", tags=["what runs"])
 
 def _described(asked: str, answer: str, about: str) -> dict[str, Any]:
     return {
-        "openapi_extra": {
-            "requestBody": {"required": True, "content": {JSON: {"schema": {"$ref": COMPONENTS + asked}}}}
-        },
-        "responses": {
-            200: {"description": about, "content": {JSON: {"schema": {"$ref": COMPONENTS + answer}}}},
-            **problems(413, 415, 422),
-        },
+        "openapi_extra": json_request(asked),
+        "responses": {200: json_response(answer, about), **problems(413, 415, 422)},
         "response_class": Response,
     }
 

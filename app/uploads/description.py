@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic.json_schema import models_json_schema
-
-from app.openapi import COMPONENTS, JSON
+from app.openapi import COMPONENTS, JSON, model_schemas, put_schemas
 from app.uploads.answers import ReceivedAnswer
 
 BINARY = {"type": "string", "format": "binary"}
@@ -46,6 +44,4 @@ def received() -> dict[int | str, dict[str, Any]]:
 
 def add(whole: dict[str, Any]) -> None:
     """Put the component into the whole description; it is called when first asked for."""
-    _, models = models_json_schema([(ReceivedAnswer, "serialization")], ref_template=COMPONENTS + "{model}")
-    for name, schema in models["$defs"].items():
-        whole["components"]["schemas"].setdefault(name, schema)
+    put_schemas(whole, model_schemas(ReceivedAnswer))

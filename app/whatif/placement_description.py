@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic.json_schema import models_json_schema
-
 from app.curves.kept import NoCurves
-from app.openapi import COMPONENTS, JSON
+from app.openapi import model_schemas, put_examples, put_schemas
 from app.sizing.examples import examples
 from app.whatif.growing import upgrade_answer
 from app.whatif.losing import loss_answer
@@ -19,20 +17,9 @@ CF_LOSS, UPGRADE = "/api/v1/whatif/cf-loss", "/api/v1/whatif/upgrade"
 EXAMPLE = "sq03"
 
 
-def answer_response(name: str, description: str) -> dict[str, Any]:
-    """An answer of that shape."""
-    return {"description": description, "content": {JSON: {"schema": {"$ref": COMPONENTS + name}}}}
-
-
 def add(whole: dict[str, Any]) -> None:
     """Put the components and examples into the whole description; it is called when first asked for."""
-    _, models = models_json_schema(
-        [(shape, "serialization") for shape in SHAPES], ref_template=COMPONENTS + "{model}"
-    )
-    for name, schema in models["$defs"].items():
-        if whole["components"]["schemas"].setdefault(name, schema) != schema:
-            message = f"two schemas are called {name}"
-            raise ValueError(message)
+    put_schemas(whole, model_schemas(*SHAPES))
     example = examples()[EXAMPLE]
     plan = read_object(example.document)
     answers = {
@@ -40,8 +27,4 @@ def add(whole: dict[str, Any]) -> None:
         UPGRADE: upgrade_answer(plan, NoCurves()).as_json(),
     }
     for path, answer in answers.items():
-        operation = whole["paths"][path]["post"]
-        operation["requestBody"]["content"][JSON]["examples"] = {
-            EXAMPLE: {"summary": example.summary, "value": example.document}
-        }
-        operation["responses"]["200"]["content"][JSON]["examples"] = {EXAMPLE: {"value": answer}}
+        put_examples(whole["paths"][path]["post"], {EXAMPLE: example}, {EXAMPLE: answer})

@@ -11,13 +11,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.openapi import plan_request, problems
+from app.openapi import json_response, plan_request, problems
 from app.sizing.body import JSON, document_body
 from app.sizing.routes import curves_of
 from app.whatif import address
 from app.whatif.growing import upgrade_answer
 from app.whatif.losing import AT, MOST_OTHERS, loss_answer, stored_plans
-from app.whatif.placement_description import answer_response
 from planner_core.document import read_json
 from planner_core.whatif.growth import DEFAULT_YEARS, HIGHEST_LEVEL, MOST_MORE, MOST_YEARS
 from planner_core.whatif.placement import At
@@ -31,7 +30,7 @@ PROBLEMS = problems(404, 413, 415, 422)
     summary="Lose each coupling facility and site",
     openapi_extra={**plan_request(), "parameters": [address.AT_PARAMETER, address.WITH_PARAMETER]},
     responses={
-        200: answer_response("CfLossAnswer", "Where structures are, and what each loss makes of it."),
+        200: json_response("CfLossAnswer", "Where structures are, and what each loss makes of it."),
         **PROBLEMS,
     },
     response_class=Response,
@@ -59,7 +58,7 @@ async def cf_loss(request: Request) -> Response:
     summary="Before and after: CFCC levels, queue managers, growth",
     openapi_extra={**plan_request(), "parameters": address.UPGRADE_PARAMETERS},
     responses={
-        200: answer_response(
+        200: json_response(
             "UpgradeAnswerShape", "The plan before and after each change, with CFRM statements."
         ),
         **PROBLEMS,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
-from pydantic.json_schema import models_json_schema
 
 from app.answers import Absent, Answer, FindingAnswer
-from app.openapi import COMPONENTS, JSON
+from app.openapi import model_schemas, put_examples, put_schemas
 from app.sizing.answers import ExplanationAnswer
 from app.sizing.examples import examples
 
@@ -290,20 +289,10 @@ def add(whole: dict[str, Any]) -> None:
     from planner_core.whatif.recovery import recovery
     from planner_core.whatif.thresholds import advise
 
-    _, models = models_json_schema(
-        [(shape, "serialization") for shape in SHAPES], ref_template=COMPONENTS + "{model}"
-    )
-    for name, schema in models["$defs"].items():
-        if whole["components"]["schemas"].setdefault(name, schema) != schema:
-            message = f"two schemas are called {name}"
-            raise ValueError(message)
+    put_schemas(whole, model_schemas(*SHAPES))
     example = examples()[EXAMPLE]
     plan = read_object(example.document)
     name = plan.structures[0].name
     answers = (fill_up(plan, name), advise(plan, name), recovery(plan), smds_job(evaluate(plan)))
     for path, answer in zip(PATHS, (each.as_json() for each in answers), strict=True):
-        operation = whole["paths"][path]["post"]
-        operation["requestBody"]["content"][JSON]["examples"] = {
-            EXAMPLE: {"summary": example.summary, "value": example.document}
-        }
-        operation["responses"]["200"]["content"][JSON]["examples"] = {EXAMPLE: {"value": answer}}
+        put_examples(whole["paths"][path]["post"], {EXAMPLE: example}, {EXAMPLE: answer})

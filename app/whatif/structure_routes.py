@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.curves.kept import Curves, DatabaseCurves
-from app.openapi import COMPONENTS, EXPLAIN, plan_request, problems
+from app.openapi import EXPLAIN, json_response, plan_request, problems
 from app.sizing.body import JSON, document_body, flag
 from app.whatif import filling, recovering, thresholds
 from app.whatif.structure_parameters import FILLING, RECOVERY, THRESHOLDS, Parameter, read_values
@@ -28,13 +28,12 @@ def _described(
     parameters: tuple[Parameter, ...], shape: str, about: str, *more: dict[str, Any]
 ) -> dict[str, Any]:
     """How an address is described: the plan in its body, the choices beside it, the answer."""
-    content = {JSON: {"schema": {"$ref": COMPONENTS + shape}}}
     return {
         "openapi_extra": {
             **plan_request(),
             "parameters": [*(each.described() for each in parameters), *more],
         },
-        "responses": {200: {"description": about, "content": content}, **problems(413, 415, 422)},
+        "responses": {200: json_response(shape, about), **problems(413, 415, 422)},
         "response_class": Response,
     }
 
