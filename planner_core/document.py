@@ -26,7 +26,7 @@ from pydantic import (
     ValidationError,
     WithJsonSchema,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from planner_core import names, tables
 from planner_core.cluster.entries import (
@@ -783,12 +783,38 @@ def field_problems(
     for pointer, item in errors:
         if _is_other_branch(item["type"]) and any(other.startswith(f"{pointer}/") for other, _ in errors):
             continue  # what is wrong stands deeper: the plain form of the field was not meant
-        message = known.get(item["type"]) or item["msg"].removeprefix("Input ").removeprefix("Value error, ")
+        message = (
+            known.get(item["type"])
+            or _of_length(item)
+            or item["msg"].removeprefix("Input ").removeprefix("Value error, ")
+        )
         messages = by_field.setdefault(pointer, [])
         if message not in messages:
             messages.append(message)
     for pointer, messages in by_field.items():
         yield FieldProblem(pointer, ", or ".join(messages))
+
+
+def _of_length(item: ErrorDetails) -> str | None:
+    """What is wrong with the length of a list, an object or a text; None where it is something else."""
+    told = item.get("ctx", {})
+    least, most, has = told.get("min_length"), told.get("max_length"), told.get("actual_length")
+    kind = item["type"]
+    if kind in ("too_short", "string_too_short") and (has == 0 or (kind != "too_short" and least == 1)):
+        return f"is empty: it needs at least {_count(least, 'item' if kind == 'too_short' else 'character')}"
+    if kind == "too_short":
+        return f"has {_count(has, 'item')}: it needs at least {_count(least, 'item')}"
+    if kind == "too_long":
+        return f"has {_count(has, 'item')}: at most {_count(most, 'item')} are allowed"
+    if kind == "string_too_short":
+        return f"must have at least {_count(least, 'character')}"
+    if kind == "string_too_long":
+        return f"must have at most {_count(most, 'character')}"
+    return None
+
+
+def _count(number: object, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _is_other_branch(kind: str) -> bool:

@@ -64,7 +64,10 @@ class EliminatedAnswer(DestinationAnswer):
 class StepAnswer(Answer):
     """One step."""
 
-    step: Annotated[str, Field(description="Its number in the source.")]
+    step: Annotated[
+        str,
+        Field(description="Its number in the source; 0: the reference's step 3, before the eight of `seed`."),
+    ]
     id: Annotated[str, Field(description="What it looks at; the same in both modes.")]
     title: str
     attribute: str

@@ -183,7 +183,13 @@ def assumptions(mode: Mode) -> tuple[Assumption, ...]:
             ),
         )
     return (
-        Assumption(what="Steps 1 to 4b and their order.", basis=Basis.PUBLISHED, source=reference),
+        Assumption(what="Steps 1 to 3, 4a and 4b and their order.", basis=Basis.PUBLISHED, source=reference),
+        Assumption(
+            what="Step 4 does not apply: it is for the cluster's own messages, of which nothing here says whom they "
+            "were sent to already.",
+            basis=Basis.ASSUMED,
+            source=ours,
+        ),
         Assumption(
             what="Steps 5 to 14 and their order, from notes of the same page.",
             basis=Basis.ASSUMED,

@@ -8,7 +8,7 @@ hand. docs/cluster-decisions.md has the sources and what is assumed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heapify, heapreplace
 
 from planner_core.cluster.model import Candidate, Dropped, Mode, Situation, Status
@@ -330,6 +330,7 @@ def _recently_used(pool: Candidates, situation: Situation) -> Survivors:
 _LOCAL = _Rule(
     "local", "3", "The sender's own instance", "CLWLUSEQ of queue and queue manager", _local, False, True
 )
+_LOCAL_FIRST = replace(_LOCAL, number="0", title="The sender's own instance (step 3 of the reference)")
 _CHANNEL_RANK = _highest(lambda c: c.channel_rank, "CLWLRANK")
 _QUEUE_RANK = _highest(lambda c: c.instance.rank, "CLWLRANK")
 
@@ -372,5 +373,5 @@ def _rules(mode: Mode, candidates: Candidates) -> tuple[_Rule, ...]:
     if mode == "ibm":
         return _IBM
     # The article is about what waits for a channel and leaves out the sender's own instance; where there is one, the
-    # reference's rule goes before the eight.
-    return (_LOCAL, *_SEED) if any(candidate.is_local for candidate in candidates) else _SEED
+    # reference's rule goes before the eight, as step 0.
+    return (_LOCAL_FIRST, *_SEED) if any(candidate.is_local for candidate in candidates) else _SEED

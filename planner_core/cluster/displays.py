@@ -7,6 +7,7 @@ defaults; both are told in `assumptions`.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -59,6 +60,10 @@ _READ: Final = frozenset(
 )
 _MOST_DIGITS: Final = 9
 _SHOWN: Final = 40
+_NAMED: Final = 5
+_FOLDED = re.compile(r"\b(?:clusqmgr|queue|chstatus|channel|qmname)\(")
+_AS_DISPLAYED = re.compile(r"\b[A-Z][A-Z0-9]{1,11}\(")
+_STARTING = re.compile(r"STARTING MQSC FOR QUEUE MANAGER")
 _LOCAL_TYPES: Final = ("QLOCAL", "QALIAS", "QREMOTE")
 
 
@@ -177,7 +182,13 @@ class _Reading:
     def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
         self.problems: list[TextProblem] = []
         self.rows: list[tuple[str, Record]] = []
-        for name, text in texts:
+        self.folded: list[str] = []
+        """Texts in small letters."""
+        for name, given in texts:
+            text = given
+            if _is_folded(given):
+                self.folded.append(name)
+                text = _in_capitals(given)
             found = read_records(text, kinds=_KINDS, reads=_READ)
             self.rows += [(name, record) for record in found.records]
             self.problems += [TextProblem(text=name, line=p.line, message=p.message) for p in found.problems]
@@ -419,10 +430,21 @@ class _Reading:
             if r.status_from == "nothing" and not r.is_state_unread and r.channel.queue_manager != sender
         ]
         if silent:
-            shown = ", ".join(silent[:5]) + (f" and {len(silent) - 5} more" if len(silent) > 5 else "")  # noqa: PLR2004
             yield assumed(
-                f"No display shows a state of {shown}: taken as INACTIVE, as a channel without status is.",
+                f"No display shows a state of {_some(silent)}: taken as INACTIVE, as a channel without status is.",
                 Basis.DERIVED,
+            )
+        unread = [r.channel.name for r in routes if r.is_state_unread]
+        if unread:
+            yield assumed(
+                f"The state of {_some(unread)} could not be read: where the steps compare states, it stands as INACTIVE.",
+                Basis.ASSUMED,
+            )
+        if self.folded:
+            yield assumed(
+                f"{_some(self.folded)}: all keywords are in small letters, as of a text that was folded. It is read as "
+                "capitals, names too.",
+                Basis.ASSUMED,
             )
         if any(not r.retries.is_shown for r in routes):
             yield assumed(
@@ -435,6 +457,20 @@ class _Reading:
                 "DISPLAY QMGR is not among the texts: CLWLUSEQ(LOCAL) of the queue manager is assumed.",
                 Basis.ASSUMED,
             )
+
+
+def _is_folded(text: str) -> bool:
+    """Whether a display lost its capitals on the way, as when it was copied out of a screen that folds."""
+    return bool(_FOLDED.search(text)) and not _AS_DISPLAYED.search(text)
+
+
+def _in_capitals(text: str) -> str:
+    return _STARTING.sub("Starting MQSC for queue manager", text.upper())
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
 
 
 def _index(pairs: Iterable[tuple[str, T]]) -> dict[str, tuple[T, ...]]:

@@ -21,9 +21,9 @@ from typing import Final, Literal
 
 from planner_core.cluster.answer import Assumption, attributes, step_rows
 from planner_core.cluster.decide import Decision, decide
-from planner_core.cluster.displays import LONG_RETRIES, Displays, Route, TextProblem, assumed
+from planner_core.cluster.displays import LONG_RETRIES, Displays, Retries, Route, TextProblem, assumed
 from planner_core.cluster.messages import Browse, WaitingMessage
-from planner_core.cluster.model import Message, Mode, Status
+from planner_core.cluster.model import Bind, Message, Mode, Status
 from planner_core.cluster.reallocate import CAUSES, eligibility
 from planner_core.findings import Finding, finding, in_order
 from planner_core.provenance import Basis
@@ -47,6 +47,7 @@ _RANKS: Final = ("channel_rank", "queue_rank")
 _WORKS: Final = (Status.RUNNING, Status.INACTIVE)
 _TRIES: Final = (Status.STARTING, Status.BINDING, Status.INITIALIZING, Status.REQUESTING, Status.SWITCHING)
 _SYSTEM: Final = "SYSTEM."
+_DEFBINDS: Final[Mapping[str, Bind]] = {"OPEN": "OPEN", "NOTFIXED": "NOTFIXED", "GROUP": "GROUP"}
 _SHOWN: Final = 5
 _ONE_PUT: Final = timedelta(seconds=1)
 """Two stamps of one put differ by less; attempts are a second apart at least."""
@@ -229,16 +230,19 @@ def next_retry(
     if status is not Status.RETRYING:
         return None
     short_s, long_s = timedelta(seconds=retries.short_interval_s), timedelta(seconds=retries.long_interval_s)
-    shape = (
-        f"Attempts: {retries.short:,} every {retries.short_interval_s:,} s (SHORTRTY, SHORTTMR), then "
-        f"{'on and on' if retries.long >= LONG_RETRIES else f'{retries.long:,}'} every {retries.long_interval_s:,} s "
-        "(LONGRTY, LONGTMR)."
-    )
+    shape = _shape(retries)
     in_short = retries.short_left > 0 if retries.short_left is not None else None
     left = retries.short_left if in_short else retries.long_left if in_short is False else None
     if in_short is None and failed_at and (browsed_at or last_at):
         since = (browsed_at or last_at or failed_at) - failed_at
         in_short = since < short_s * retries.short
+    if left == 0 or (in_short is False and not retries.long):
+        why = "SHORTRTS(0), LONGRTS(0)" if left == 0 else "LONGRTY(0)"
+        words = (
+            f"No attempt is left ({why}): when the last one has failed, the channel is STOPPED, and nothing is re-driven until "
+            f"it is started and fails. {shape}"
+        )
+        return NextRetry(at=None, within_s=None, interval_s=None, attempts_left=0, sentence=words)
     interval = short_s if in_short else long_s if in_short is False else None
     at = None
     if last_at and interval:
@@ -246,13 +250,13 @@ def next_retry(
         if browsed_at and at < browsed_at:
             at = None
     if at is None and failed_at and browsed_at and browsed_at >= failed_at:
-        at = _scheduled(failed_at, browsed_at, retries.short, short_s, long_s)
+        at = _scheduled(failed_at, browsed_at, retries)
     seconds = None if interval is None else int(interval.total_seconds())
     if at:
         words = f"Next attempt at about {_clock(at)}. {shape}"
     elif seconds is not None:
         words = f"Next attempt within {seconds:,} s of the display. {shape}"
-    elif failed_at:
+    elif failed_at and retries.short:
         first = ", ".join(_clock(failed_at + short_s * each) for each in range(1, min(3, retries.short) + 1))
         words = f"Attempts from the failure on: {first}{' …' if retries.short > 3 else ''}. {shape}"  # noqa: PLR2004
     else:
@@ -260,16 +264,28 @@ def next_retry(
     return NextRetry(at=at, within_s=seconds, interval_s=seconds, attempts_left=left, sentence=words)
 
 
-def _scheduled(
-    failed_at: datetime, now: datetime, short: int, short_s: timedelta, long_s: timedelta
-) -> datetime | None:
-    """The first attempt after now, counted from the failure."""
-    since = now - failed_at
+def _shape(retries: Retries) -> str:
+    """The whole schedule in words."""
+    parts = []
+    if retries.short:
+        parts.append(f"{retries.short:,} every {retries.short_interval_s:,} s (SHORTRTY, SHORTTMR)")
+    if retries.long:
+        count = "on and on" if retries.long >= LONG_RETRIES else f"{retries.long:,}"
+        parts.append(f"{count} every {retries.long_interval_s:,} s (LONGRTY, LONGTMR)")
+    else:
+        parts.append("none after that (LONGRTY(0))" if parts else "none (SHORTRTY(0), LONGRTY(0))")
+    return f"Attempts: {', then '.join(parts)}."
+
+
+def _scheduled(failed_at: datetime, now: datetime, retries: Retries) -> datetime | None:
+    """The first attempt after now, counted from the failure; None where the last is over."""
+    since, short = now - failed_at, retries.short
+    short_s, long_s = timedelta(seconds=retries.short_interval_s), timedelta(seconds=retries.long_interval_s)
     if short and short_s and since < short * short_s:
         return failed_at + (since // short_s + 1) * short_s
-    if not long_s:
-        return None
     beyond = since - short * short_s
+    if not long_s or beyond // long_s >= retries.long:
+        return None
     return failed_at + short * short_s + (beyond // long_s + 1) * long_s
 
 
@@ -292,6 +308,8 @@ class _Explaining:
         self.judged: dict[tuple[str, str, bool | None, bool], Explained] = {}
         self.ranked: set[tuple[str, str]] = set()
         """Queues and channels whose messages would go elsewhere without a rank."""
+        self.is_bound_by_queue = False
+        """Whether DEFBIND said how a message was bound."""
         self.retries: dict[str, NextRetry | None] = {}
         self.last: dict[str, datetime] = {}
 
@@ -362,14 +380,17 @@ class _Explaining:
         )
 
     def _eligible(self, message: WaitingMessage) -> tuple[bool | None, tuple[str, ...], str]:
-        is_system = message.queue.startswith(_SYSTEM)
         if message.token_is_zero is False:
             return True, (), ""  # what a browse shows is what the queue manager goes by
+        is_system = message.queue.startswith(_SYSTEM)
+        bind = self._by_queue(message.queue) if message.bind == "AS_Q_DEF" else message.bind
         if message.token_is_zero is None:
-            if message.bind is None and not message.names_queue_manager and not is_system:
+            if bind is None and message.bind and not message.names_queue_manager and not is_system:
+                return None, (), self._no_defbind(message.queue)
+            if bind is None and not message.names_queue_manager and not is_system:
                 words = "The browse shows neither its accounting token nor how it was bound: whether it may be re-allocated is not known."
                 return None, (), words
-            if message.bind == "GROUP" and message.logical_order is None and not message.names_queue_manager:
+            if bind == "GROUP" and message.logical_order is None and not message.names_queue_manager:
                 words = (
                     "It is bound on group: whether it may be re-allocated depends on MQPMO_LOGICAL_ORDER (logical_order), which "
                     "the browse does not say."
@@ -377,7 +398,7 @@ class _Explaining:
                 return None, (), words
         may = eligibility(
             Message(
-                bind=message.bind or "NOTFIXED",
+                bind=bind or "NOTFIXED",
                 logical_order=bool(message.logical_order),
                 names_queue_manager=bool(message.names_queue_manager),
                 is_system=is_system,
@@ -387,9 +408,29 @@ class _Explaining:
         if may.is_eligible:
             return True, (), ""
         words = f"Not eligible: {'; '.join(CAUSES[cause] for cause in may.causes)}."
+        if bind and message.bind == "AS_Q_DEF":
+            words += f" It is bound as the queue says, and {message.queue} is DEFBIND({bind})."
         if "token_zero" in may.causes and "OPEN" in self.displays.defbinds(message.queue):
             words += f" {message.queue} is DEFBIND(OPEN), so that applications which leave the choice to the queue bind on open."
         return False, may.causes, words
+
+    def _by_queue(self, queue: str) -> Bind | None:
+        """How DEFBIND of all instances binds; None where they differ or none shows it."""
+        told = self.displays.defbinds(queue)
+        bind = _DEFBINDS.get(told[0]) if len(told) == 1 else None
+        self.is_bound_by_queue |= bind is not None
+        return bind
+
+    def _no_defbind(self, queue: str) -> str:
+        told = self.displays.defbinds(queue)
+        why = (
+            f"instances of {queue} have different ones ({', '.join(told)})"
+            if len(told) > 1
+            else f"no DISPLAY QCLUSTER row of {queue or 'its queue'} shows it"
+            if not told
+            else f"{queue} shows DEFBIND({told[0]}), which is none of OPEN, NOTFIXED, GROUP"
+        )
+        return f"It is bound as DEFBIND of the queue says, but {why}: whether it may be re-allocated is not known."
 
     def _evaluated(self, message: WaitingMessage) -> bool | None:
         if message.put_at is None:
@@ -557,7 +598,7 @@ class _Explaining:
                 ChannelCount(
                     channel=channel,
                     queue_manager=route.channel.queue_manager if route else managers[channel],
-                    status=route.channel.status if route else None,
+                    status=route.channel.status if route and not route.is_state_unread else None,
                     counts={reason: counts[reason] for reason in REASONS},
                     next_retry=self._retry(route) if route else None,
                     last_evaluated_at=self.last.get(channel),
@@ -575,6 +616,11 @@ class _Explaining:
         if any(retry and retry.at for retry in self.retries.values()):
             yield assumed(
                 "Attempts to connect take no time: each that runs into a time-out makes those after it later.",
+                Basis.ASSUMED,
+            )
+        if self.is_bound_by_queue:
+            yield assumed(
+                "Messages bound as the queue says were bound as DEFBIND of its instances is displayed now.",
                 Basis.ASSUMED,
             )
         if self.queue and any(not each.queue for each in self.browse.messages):

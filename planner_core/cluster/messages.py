@@ -68,7 +68,14 @@ _YES: Final = {
     "0": False,
     "": None,
 }
-_BINDS: Final[tuple[tuple[str, Bind], ...]] = (("NOTFIXED", "NOTFIXED"), ("GROUP", "GROUP"), ("OPEN", "OPEN"))
+ToldBind = Bind | Literal["AS_Q_DEF"]
+"""How an application binds; `AS_Q_DEF`: as DEFBIND of the queue says."""
+_BINDS: Final[tuple[tuple[str, ToldBind], ...]] = (
+    ("NOTFIXED", "NOTFIXED"),
+    ("GROUP", "GROUP"),
+    ("OPEN", "OPEN"),
+    ("ASQDEF", "AS_Q_DEF"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +94,7 @@ class WaitingMessage:
     original_put_at: datetime | None = None
     """Of the application's descriptor, inside the header."""
     token_is_zero: bool | None = None
-    bind: Bind | None = None
+    bind: ToldBind | None = None
     logical_order: bool | None = None
     names_queue_manager: bool | None = None
 
@@ -313,7 +320,7 @@ class _Reading:
             names_queue_manager=self._yes_no(given, "names_queue_manager", number, line),
         )
 
-    def _bind(self, text: str, number: int, line: int) -> Bind | None:
+    def _bind(self, text: str, number: int, line: int) -> ToldBind | None:
         word = re.sub(r"[^A-Z]", "", text.upper())
         if not word:
             return None
@@ -321,7 +328,8 @@ class _Reading:
             if word.endswith(ending):
                 return bind
         self._problem(
-            line, f"Message {number}: bind {text[:_SHOWN]!r} is none of OPEN, NOTFIXED, GROUP: left out."
+            line,
+            f"Message {number}: bind {text[:_SHOWN]!r} is none of OPEN, NOTFIXED, GROUP, AS_Q_DEF: left out.",
         )
         return None
 

@@ -69,7 +69,7 @@ def test_warnings_fail_the_command_where_that_is_asked_for(capsys: pytest.Captur
         ("", "it is empty"),
         ("instances: [", "not YAML"),
         ("[1]", "an object with instances"),
-        ("instances: []", "/instances"),
+        ("instances: []", "/instances: is empty: it needs at least 1 item"),
         ("instances: [{queue_manager: A, clwlrank: 10}]", "/instances/0/clwlrank"),
         ("instances: [{queue_manager: A, colour: red}]", "/instances/0/colour"),
         ("instances: [{queue_manager: A, local: true}, {queue_manager: B, local: true}]", "/instances/1/local"),

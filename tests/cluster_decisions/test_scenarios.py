@@ -166,6 +166,21 @@ def test_r20_the_rest_is_not_asked_once_the_local_instance_is_chosen() -> None:
     assert reached == {"put", "local"}
 
 
+def test_r20_steps_are_numbered_in_the_order_in_which_they_are_taken() -> None:
+    steps = decided(20, mode="seed")["steps"]
+    assert [step["step"] for step in steps] == [str(number) for number in range(9)]
+    assert steps[0]["title"] == "The sender's own instance (step 3 of the reference)"
+
+
+def test_what_is_not_modelled_of_the_reference_is_said_with_its_answer() -> None:
+    said = {
+        mode: " ".join(each["what"] for each in decided(1, mode=mode)["assumptions"])
+        for mode in ("seed", "ibm")
+    }
+    assert "Step 4 does not apply" in said["ibm"]
+    assert "Step 4" not in said["seed"]
+
+
 def test_r20_a_local_instance_that_cannot_be_put_to_is_no_preference() -> None:
     here = {"queue_manager": "S", "local": True, "put": "DISABLED"}
     for mode in ("seed", "ibm"):

@@ -102,12 +102,31 @@ def test_of_displays_of_several_queue_managers_one_is_the_sender() -> None:
     assert len(found.problems) == 1
 
 
+@pytest.mark.parametrize("framing", FRAMINGS)
+def test_displays_that_were_folded_to_small_letters_are_read_and_that_is_said(framing: Framing) -> None:
+    text = display(*ROWS, framing=framing)
+    folded, plain = read(text.lower()), read(text)
+    assert (folded.queue_manager, folded.shows) == ("S", plain.shows)
+    assert [r.channel for r in folded.routes] == [r.channel for r in plain.routes]
+    assert [q.instance for q in folded.queues] == [q.instance for q in plain.queues]
+    assert any("text 1: all keywords are in small letters" in each.what for each in folded.assumptions)
+    assert not any("small letters" in each.what for each in plain.assumptions)
+
+
+def test_small_letters_beside_capitals_are_names() -> None:
+    (route,) = read(display(clusqmgr("qm.a")) + "see channel(old) of last week\n").routes
+    assert (route.channel.queue_manager, route.channel.name) == ("qm.a", "TO.qm.a")
+
+
 def test_a_state_that_was_not_understood_is_not_inactive() -> None:
     (route,) = read(display(clusqmgr("A", STATUS="RUNING"))).routes
     assert route.is_state_unread
     cut = read(display(clusqmgr("A")).replace("STATUS(RUNNING)", "STATUS(RUNN"))
     assert cut.routes[0].is_state_unread
-    assert not any("INACTIVE" in each.what for each in cut.assumptions)
+    told = [each.what for each in cut.assumptions if "INACTIVE" in each.what]
+    assert told == [
+        "The state of TO.A could not be read: where the steps compare states, it stands as INACTIVE."
+    ]
     (known,) = read(display(clusqmgr("A", STATUS="RUNING"), chstatus("A", "STOPPED"))).routes
     assert (known.is_state_unread, known.channel.status) == (False, Status.STOPPED)
 

@@ -176,6 +176,37 @@ def test_what_the_browse_does_not_say_of_binding_is_not_guessed(told: dict[str, 
     assert "CLUSTER_MESSAGES_UNKNOWN" in codes(found)
 
 
+@pytest.mark.parametrize(
+    ("defbind", "more", "eligible", "causes"),
+    [
+        ("OPEN", {}, False, ("bind_on_open",)),
+        ("NOTFIXED", {}, True, ()),
+        ("GROUP", {"logical_order": True}, False, ("group",)),
+        ("GROUP", {}, None, ()),
+    ],
+)
+def test_a_bind_that_is_left_to_the_queue_is_that_of_defbind(
+    defbind: str, more: dict[str, object], eligible: bool | None, causes: tuple[str, ...]
+) -> None:
+    displays = cluster({"A": {"DEFBIND": defbind}, "B": {"DEFBIND": defbind}}, A={"STATUS": "RETRYING"}, B={})
+    told = waiting(token="", bind="MQBND_BIND_AS_Q_DEF", **more)
+    found = whole(displays, told)
+    (message,) = found.messages
+    assert (message.is_eligible, message.causes) == (eligible, causes)
+    assert any("as DEFBIND of its instances" in each.what for each in found.assumptions)
+    if eligible is False:
+        assert message.sentence.endswith(f"Q1 is DEFBIND({defbind}).")
+
+
+def test_a_bind_that_is_left_to_a_queue_that_says_none_is_not_guessed() -> None:
+    told = waiting(token="", bind="AS_Q_DEF")
+    differ = one(cluster({"A": {"DEFBIND": "OPEN"}}, A={"STATUS": "RETRYING"}, B={}), told)
+    assert (differ.reason, differ.is_eligible) == ("unknown", None)
+    assert "instances of Q1 have different ones (OPEN, NOTFIXED)" in differ.sentence
+    silent = one(shows(clusqmgr("A", STATUS="RETRYING")), told)
+    assert "no DISPLAY QCLUSTER row of Q1 shows it" in silent.sentence
+
+
 def test_defbind_open_is_named_as_a_likely_cause() -> None:
     displays = cluster({"A": {"DEFBIND": "OPEN"}}, A={"STATUS": "RETRYING"}, B={})
     assert "Q1 is DEFBIND(OPEN)" in one(displays, waiting(token=PINNED)).sentence
@@ -376,6 +407,13 @@ def test_where_the_state_of_its_channel_was_cut_off_nothing_is_claimed() -> None
     assert found.sentence.startswith("The state of TO.A was cut off")
 
 
+def test_a_state_that_was_cut_off_is_not_shown_as_one() -> None:
+    text = display(clusqmgr("A"), clusqmgr("B"), qcluster("Q1", "A"), qcluster("Q1", "B"))
+    displays = read_displays([("d", text.replace("STATUS(RUNNING)", "STATUS(RETRY", 1))])
+    (channel,) = whole(displays, waiting()).channels
+    assert (channel.channel, channel.status, channel.next_retry) == ("TO.A", None, None)
+
+
 def test_one_choice_behind_a_channel_that_works_waits_to_be_sent() -> None:
     found = one(cluster(A={}), waiting())
     assert (found.reason, found.sentence[-38:]) == ("only_choice", " TO.A is RUNNING: it waits to be sent.")
@@ -425,6 +463,40 @@ def test_the_attempts_left_say_which_interval_runs() -> None:
     assert retry(None, failed=False, SHORTRTS=7, LONGRTS=999999999).within_s == 60
     late = retry(None, failed=False, SHORTRTS=0, LONGRTS=999999990)
     assert (late.within_s, late.attempts_left, late.at) == (1200, 999999990, None)
+
+
+def test_after_the_last_attempt_none_is_promised() -> None:
+    spent = retry(600, last=540, SHORTRTS=0, LONGRTS=0)
+    assert (spent.at, spent.within_s, spent.attempts_left) == (None, None, 0)
+    assert spent.sentence.startswith("No attempt is left (SHORTRTS(0), LONGRTS(0)): ")
+    assert "Next attempt" not in spent.sentence
+
+
+def test_a_channel_without_long_retries_makes_none() -> None:
+    def asked(seconds: int, **shown: object) -> NextRetry:
+        (made,) = read_displays([("d", display(clusqmgr("A", LONGRTY=0, STATUS="RETRYING", **shown)))]).routes
+        found = next_retry(made, failed_at=FAILED, browsed_at=FAILED + timedelta(seconds=seconds))
+        assert found is not None
+        return found
+
+    assert asked(599).at == FAILED + timedelta(seconds=600)
+    assert asked(600).at is None
+    assert asked(600).sentence.startswith("No attempt is left (LONGRTY(0)): ")
+    assert asked(599).sentence.endswith(
+        "10 every 60 s (SHORTRTY, SHORTTMR), then none after that (LONGRTY(0))."
+    )
+    assert "every 60 s" not in asked(0, SHORTRTY=0).sentence
+
+
+def test_the_last_of_few_long_retries_ends_the_schedule() -> None:
+    (made,) = read_displays([("d", display(clusqmgr("A", LONGRTY=2, STATUS="RETRYING")))]).routes
+
+    def at(seconds: int) -> object:
+        found = next_retry(made, failed_at=FAILED, browsed_at=FAILED + timedelta(seconds=seconds))
+        return found and found.at
+
+    assert at(2999) == FAILED + timedelta(seconds=3000)
+    assert at(3000) is None
 
 
 def test_the_last_attempt_that_messages_show_is_counted_from() -> None:
