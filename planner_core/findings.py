@@ -1086,6 +1086,20 @@ _KINDS: tuple[FindingKind, ...] = (
         "",
     ),
     FindingKind(
+        "SCM_OF_CF_NOT_STATED",
+        "warning",
+        "A structure may come to where storage-class memory is not stated",
+        "project",
+        "Placement of structures",
+    ),
+    FindingKind(
+        "DUPLEX_SITE_NOT_STATED",
+        "warning",
+        "DUPLEX asks for a site, and sites are not stated",
+        "project",
+        "Placement of structures",
+    ),
+    FindingKind(
         "SCM_USED_FROM_THRESHOLD",
         "info",
         "What storage-class memory does to a structure is not computed",
@@ -1166,6 +1180,16 @@ _KINDS: tuple[FindingKind, ...] = (
         "A value outside the range that is remembered",
         "project",
         "Ranges of CFRM keywords",
+    ),
+    FindingKind(
+        "POLICY_VALUE_QUOTED", "warning", "A value of a policy stands in quotes", "zos_cfrm", "Syntax"
+    ),
+    FindingKind(
+        "DUPLEX_ASYNC_NOT_LOCK",
+        "warning",
+        "Asynchronous duplexing of what is no lock structure",
+        "db2_duplex_modes",
+        "Table 1",
     ),
     FindingKind("POLICY_NAME_LISTED_TWICE", "warning", "A list names one thing twice", "zos_cfrm", "Syntax"),
     FindingKind(

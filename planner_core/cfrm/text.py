@@ -24,9 +24,11 @@ SEQUENCE_AT: Final = 72
 """Columns from here on (counted from 0) hold sequence numbers, where they hold digits and nothing else."""
 _LINE_END = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 _NO_WORD: Final = r"\s(),/\ufeff\x00\x1a"
+_QUOTES: Final = "'\"\u2018\u2019\u201c\u201d"
+"""What a name may have been put between, by a program that someone wrote the policy with."""
 _TOKEN = re.compile(
     r"(?P<blank>[\s\ufeff\x00\x1a]+)|(?P<remark>/\*.*?\*/)|(?P<open>\()|(?P<close>\))|(?P<comma>,)"
-    rf"|(?P<word>[^{_NO_WORD}]+)|(?P<stray>.)",
+    rf"|(?P<word>[{_QUOTES}][ \t]*[^{_NO_WORD}{_QUOTES}]+[ \t]*[{_QUOTES}](?=[{_NO_WORD}]|\Z)|[^{_NO_WORD}]+)|(?P<stray>.)",
     re.DOTALL,
 )
 VERBS: Final = frozenset({"STRUCTURE", "CF", "DATA", "DEFINE", "DELETE"})
@@ -47,7 +49,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A keyword with its values, upper case; `first`, `opening` and `closing` are places in the pieces.
+    """A keyword with its values, upper case and without quotes; `first`, `opening` and `closing` are places in the pieces.
 
     `closing` is the last piece of the values where the parenthesis is missing.
     """
@@ -153,6 +155,21 @@ def shown(text: str) -> str:
     """A piece of a text in a sentence: short, and without what a terminal would act on."""
     short = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in short)
+
+
+def is_quoted(word: str) -> bool:
+    """Whether a word stands between quotes."""
+    return len(word) > len("''") and word[0] in _QUOTES and word[-1] in _QUOTES
+
+
+def has_quote(word: str) -> bool:
+    """Whether a quote stands anywhere in a word."""
+    return any(quote in word for quote in _QUOTES)
+
+
+def unquoted(word: str) -> str:
+    """A word without the quotes around it: `'X'` is read as X."""
+    return word[1:-1].strip() if is_quoted(word) else word
 
 
 # ---- pieces ------------------------------------------------------------------------------------------------
@@ -351,7 +368,7 @@ class _Reading:
         statement.parameters.append(
             Parameter(
                 keyword,
-                tuple(self.text(value).upper() for value in values),
+                tuple(unquoted(self.text(value)).upper() for value in values),
                 self.line(first),
                 self.at[first],
                 self.at[opening],

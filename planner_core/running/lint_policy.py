@@ -14,10 +14,13 @@ from planner_core.cfrm.text import (
     CF_KEYWORDS,
     STRUCTURE_KEYWORDS,
     Parameter,
+    Piece,
     PolicyText,
     TextStatement,
+    is_quoted,
     read_policy_text,
     shown,
+    unquoted,
 )
 from planner_core.errors import NameSyntax, OutOfRange, PlanRefused, SizeSyntax
 from planner_core.findings import finding
@@ -87,6 +90,7 @@ _CODE_LENGTHS: Final = {
     "TYPE": "6 characters A-Z 0-9", "MFG": "1 to 3 characters A-Z 0-9", "PLANT": "1 or 2 characters A-Z 0-9",
     "SEQUENCE": "12 characters A-Z 0-9", "PARTITION": "1 or 2 hexadecimal digits", "CPCID": "2 hexadecimal digits",
 }  # fmt: skip
+_SAID: Final = frozenset({"word", "open", "close", "comma"})
 _NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 _WHOLE_SIZE = re.compile(r"[0-9]{1,9}[KMGT]?", re.ASCII)
 _LOOKS_LIKE = re.compile(r"\b(?:STRUCTURE|CF)\s+NAME\s*\(|\bDEFINE\s+POLICY\b|\bINITSIZE\s*\(", re.IGNORECASE)
@@ -122,10 +126,13 @@ def lint_policy(
     for statement in read.statements:
         found += _keywords(statement)
         found += _values(statement)
+        found += _between(read, statement)
     for policy in policies(read):
         found += _together(policy)
+        groups = _group_names(policy)
         for structure in policy.structures:
             found += _structure(structure)
+            found += _asynchronous(structure, groups)
         found += _groups(policy, cfcc_level=cfcc_level, queue_managers=queue_managers)
     return found, sum(each.verb == "STRUCTURE" for each in read.statements)
 
@@ -174,7 +181,7 @@ def _records(read: PolicyText) -> Iterator[LineFinding]:
                     "statement. Close it where it was meant to end."
                 )
                 yield _at("POLICY_REMARK_SWALLOWS", message, piece.line)
-        is_said = piece.kind in {"word", "open", "close", "comma"}
+        is_said = piece.kind in _SAID
         ends = piece.column + len(piece.text) - 1
         if (is_said or (piece.kind == "remark" and "\n" not in piece.text)) and ends > LAST_COLUMN:
             beyond.setdefault(piece.line, piece.text)
@@ -227,6 +234,29 @@ def _values(statement: TextStatement) -> Iterator[LineFinding]:
                 parameter.line,
                 name,
             )
+
+
+def _between(read: PolicyText, statement: TextStatement) -> Iterator[LineFinding]:
+    """Commas that part no names, and quotes: what stands between the parentheses and is no value."""
+    name = _structure_name(statement)
+    for parameter in statement.parameters:
+        before: Piece | None = None
+        said = [each for each in read.pieces[parameter.opening : parameter.closing + 1] if each.kind in _SAID]
+        for piece in said:
+            alone = {piece.kind, before.kind} if before else set()
+            if before and parameter.values and alone <= {"open", "comma", "close"} and "comma" in alone:
+                comma = piece if piece.kind == "comma" else before
+                message = f"{parameter.keyword} of {_name(statement)} has a comma without a name beside it."
+                yield _at("POLICY_VALUE_MISSING", message, comma.line, name)
+                break
+            before = piece
+        quoted = next((each for each in said if is_quoted(each.text)), None)
+        if quoted:
+            message = (
+                f"{parameter.keyword} has {shown(quoted.text)} in quotes, which the syntax does not have: it is read as "
+                f"{shown(unquoted(quoted.text).upper())} here. Take them out."
+            )
+            yield _at("POLICY_VALUE_QUOTED", message, quoted.line, name)
 
 
 def _value(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str, str]]:
@@ -377,6 +407,29 @@ def _structure(statement: TextStatement) -> Iterator[LineFinding]:
         yield _at("POLICY_SCM_INCOMPLETE", message, at(has), name)
 
 
+_NOT_IF_ASYNC: Final[Mapping[str, str]] = {
+    "ASYNC": "it is duplexed synchronously",
+    "ASYNCONLY": "it is not duplexed at all",
+}
+
+
+def _asynchronous(statement: TextStatement, groups: Sequence[str]) -> Iterator[LineFinding]:
+    """Asynchronous duplexing is for lock structures: MQ's are none, and of others only the name may tell."""
+    parameter, name = statement.get("DUPLEX"), statement.one("NAME") or ""
+    mode = next((value for value in parameter.values if value in _NOT_IF_ASYNC), None) if parameter else None
+    if parameter is None or mode is None:
+        return
+    is_ours = any(name.startswith(group) and _OF_GROUP.fullmatch(name[len(group) :]) for group in groups)
+    if not is_ours and "LOCK" in name:
+        return
+    what = "It is a list structure of MQ" if is_ours else "Unless it is one"
+    message = (
+        f"DUPLEX({','.join(parameter.values)}) of {shown(name)}: only lock structures are duplexed asynchronously. {what}: with {mode} "
+        f"{_NOT_IF_ASYNC[mode]}."
+    )
+    yield _at("DUPLEX_ASYNC_NOT_LOCK", message, parameter.line, name)
+
+
 # ---- a whole policy ----------------------------------------------------------------------------------------
 
 
@@ -420,6 +473,18 @@ def _together(policy: Policy) -> Iterator[LineFinding]:
 _ADMIN = re.compile(rf"(?P<qsg>[A-Z][A-Z0-9$#@]{{3}}){names.ADMIN_STRUCTURE}")
 _SYSTEM = re.compile(rf"(?P<qsg>[A-Z][A-Z0-9$#@]{{3}}){names.SYSTEM_STRUCTURE}")
 _APPLICATION = re.compile(r"(?P<qsg>[A-Z][A-Z0-9$#@]{3})(?P<name>[A-Z][A-Z0-9]{0,11})")
+_OF_GROUP = re.compile(rf"{names.ADMIN_STRUCTURE}|[A-Z][A-Z0-9]{{0,11}}")
+
+
+def _group_names(policy: Policy) -> tuple[str, ...]:
+    """The groups of a policy, each as four characters: those with CSQ_ADMIN or CSQSYSAPPL."""
+    found = (
+        match["qsg"]
+        for statement in policy.structures
+        for pattern in (_ADMIN, _SYSTEM)
+        if (match := pattern.fullmatch(statement.one("NAME") or ""))
+    )
+    return tuple(dict.fromkeys(found))
 
 
 def _groups(policy: Policy, *, cfcc_level: int | None, queue_managers: int | None) -> Iterator[LineFinding]:

@@ -21,9 +21,11 @@ from planner_core.cfrm.text import (
     Piece,
     PolicyText,
     TextStatement,
+    has_quote,
     has_sequence_number,
     read_policy_text,
     shown,
+    unquoted,
 )
 from planner_core.errors import SHOWN_PROBLEMS, PlannerError
 from planner_core.findings import Finding, finding
@@ -197,6 +199,15 @@ _HARMLESS: Final = frozenset({"unexpected"})
 def _refuse_damage(read: PolicyText, policy: Policy, result: PlanResult) -> None:
     bad = [problem for problem in read.problems if problem.kind not in _HARMLESS]
     found = [LineFinding(finding(DAMAGE[each.kind], sentence(each.message)), each.line) for each in bad]
+    for statement in policy.structures:
+        parameter = statement.get("NAME")
+        name = statement.one("NAME") or ""
+        if parameter is not None and (not name or has_quote(name)):
+            message = (
+                f"NAME({shown(' '.join(parameter.values))}) cannot be read as one name, so it cannot be told whether the plan has this "
+                "structure."
+            )
+            found.append(LineFinding(finding("POLICY_VALUE_INVALID", message), parameter.line))
     for structure in result.structures:
         same = policy.structure(structure.cfrm_name)
         if len(same) > 1:
@@ -390,7 +401,7 @@ class _Editing:
         """Put other names where names stand; what is between them stays."""
         words = parameter.words
         for place, name in zip(words, names, strict=False):
-            if self.pieces[place].text.upper() != name:
+            if unquoted(self.pieces[place].text).upper() != name:
                 self._replace(place, name)
         if len(names) > len(words):
             behind = words[-1] if words else parameter.opening
@@ -414,7 +425,7 @@ class _Editing:
         place = last.last if last else len(self.pieces) - 1
         below = self._line_below(place)
         if below is None:
-            self._insert_behind(place, "\n" + "\n".join(made) + "\n", is_statement=True)
+            self._add_inside(place, made)
             return
         below.statements_below += made
 
@@ -460,10 +471,22 @@ class _Editing:
         start = piece.column - 1
         self.lines[piece.line - 1].edits.append(_Edit(start, start + len(piece.text), text))
 
-    def _insert_behind(self, place: int, text: str, *, is_statement: bool = False) -> None:
+    def _insert_behind(self, place: int, text: str) -> None:
         piece = self.pieces[place]
         at = piece.column - 1 + len(piece.text)
-        self.lines[piece.line - 1].edits.append(_Edit(at, at, text, is_statement))
+        self.lines[piece.line - 1].edits.append(_Edit(at, at, text))
+
+    def _add_inside(self, place: int, made: Sequence[str]) -> None:
+        """Write a statement where another one follows on the same line; several of them below one another."""
+        piece = self.pieces[place]
+        at = piece.column - 1 + len(piece.text)
+        edits = self.lines[piece.line - 1].edits
+        text = "\n".join(made) + "\n"
+        there = next((edit for edit in edits if edit.is_statement and edit.start == at), None)
+        if there is None:
+            edits.append(_Edit(at, at, f"\n{text}", is_statement=True))
+        else:
+            there.text += text
 
     def _drop(self, places: Iterable[int]) -> None:
         """Take words out, each with the comma and the blanks before it, as far as they stand on its line."""

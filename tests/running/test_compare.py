@@ -14,6 +14,7 @@ from planner_core.mqsc.render import mqsc
 from planner_core.plan import PlanResult, evaluate
 from planner_core.running.compare import Comparison, commands_text, compare
 from planner_core.running.effect import apply
+from planner_core.running.from_running import plan_from
 from planner_core.running.merge import merge
 from planner_core.running.policy import in_effect, planned, read_policies
 from planner_core.running.state import Running, read_running, same
@@ -123,6 +124,18 @@ def test_what_runs_as_planned_needs_no_command() -> None:
     assert found.is_same
     assert "Nothing to do" in commands_text(found)
     assert [each.differences for each in found.structures] == [(), ()]
+
+
+def test_names_in_quotes_are_compared_like_names_without_them() -> None:
+    made = result(structures__0__size="768M")
+    quoted = OLD.replace("NAME(SQ03APP1)", "NAME('SQ03APP1')").replace(
+        "PREFLIST(CF01,CF02)", 'PREFLIST("CF01",CF02)'
+    )
+    assert commands(compare(made, read_running([quoted]))) == commands(compare(made, read_running([OLD])))
+    assert (
+        plan_from(read_running([quoted]), qsg="SQ03").document
+        == plan_from(read_running([OLD]), qsg="SQ03").document
+    )
 
 
 def test_displays_in_lower_case_say_the_same() -> None:

@@ -214,6 +214,17 @@ DAMAGE = [
     ("   PREFLIST(CF02,CF01)", "   PREFLIST(CF02,CFO1)", "POLICY_CF_UNDEFINED", 14),
     ("   PREFLIST(CF02,CF01)", "   PREFLIST(CF02,1CF)", "POLICY_VALUE_INVALID", 14),
     ("   PREFLIST(CF02,CF01)", " " * 60 + "PREFLIST(CF02,CF01)", "POLICY_BEYOND_COLUMN_71", 14),
+    ("   PREFLIST(CF02,CF01)", "   PREFLIST(CF01,,CF02)", "POLICY_VALUE_MISSING", 14),
+    ("   PREFLIST(CF02,CF01)", "   PREFLIST(CF01,CF02,)", "POLICY_VALUE_MISSING", 14),
+    ("   PREFLIST(CF02,CF01)", "   PREFLIST(,CF01,CF02)", "POLICY_VALUE_MISSING", 14),
+    ("   PREFLIST(CF02,CF01)", "   PREFLIST(CF01, /* ? */\n   ,CF02)", "POLICY_VALUE_MISSING", 15),
+    ("   PREFLIST(CF02,CF01)", "   PREFLIST('CF02',CF01)", "POLICY_VALUE_QUOTED", 14),
+    ("NAME(SQ03APP1)", 'NAME("SQ03APP1")', "POLICY_VALUE_QUOTED", 15),
+    ("NAME(SQ03APP1)", "NAME(' SQ03APP1 ')", "POLICY_VALUE_QUOTED", 15),
+    ("NAME(SQ03APP1)", "NAME('SQ03APP1)", "POLICY_VALUE_INVALID", 15),
+    ("NAME(SQ03APP1)", "NAME('SQ03CSQ_ADMIN')", "POLICY_NAME_TWICE", 15),
+    ("FULLTHRESHOLD(85)", "DUPLEX(ENABLED,ASYNC)", "DUPLEX_ASYNC_NOT_LOCK", 18),
+    ("FULLTHRESHOLD(85)", "DUPLEX(ALLOWED,CROSSSITE,ASYNCONLY)", "DUPLEX_ASYNC_NOT_LOCK", 18),
     ("NAME(SQ03APP1)", "NAME(SQ03CSQ_ADMIN)", "POLICY_NAME_TWICE", 15),
     ("NAME(SQ03APP1)", "NAME(SQ03APPLICATION001)", "POLICY_VALUE_INVALID", 15),
     ("NAME(SQ03APP1)", "NAME(SQ03APP1) MINE(X)", "POLICY_KEYWORD_UNKNOWN", 15),
@@ -251,6 +262,38 @@ def test_a_word_that_is_nearly_right_is_named() -> None:
     assert "FULLTHRESHOLD is meant?" in found.finding.message
     found, *_ = lint(MQ.replace("STRUCTURE NAME(SQ03APP1)", "STRUCTUR NAME(SQ03APP1)")).findings
     assert "STRUCTURE is meant?" in found.finding.message
+
+
+def test_a_name_in_quotes_is_the_name_without_them() -> None:
+    quoted = MQ.replace("PREFLIST(CF02,CF01)", "PREFLIST('CF02',\u2018CF01\u2019)")
+    quoted = quoted.replace("NAME(CF02)", 'NAME("CF02")').replace(
+        "NAME(SQ03CSQ_ADMIN)", "NAME('SQ03CSQ_ADMIN')"
+    )
+    assert {code for code, _ in codes(quoted, cfcc_level=25, queue_managers=5)} == {"POLICY_VALUE_QUOTED"}
+    (found,) = lint(MQ.replace("NAME(SQ03APP1)", "NAME('SQ03APP1')")).findings
+    assert "read as SQ03APP1" in found.finding.message
+
+
+@pytest.mark.parametrize(
+    ("name", "duplex", "says"),
+    [
+        (
+            "SQ03APP1",
+            "ENABLED,ASYNC",
+            "It is a list structure of MQ: with ASYNC it is duplexed synchronously",
+        ),
+        ("SQ03APP1", "ENABLED,ASYNCONLY", "with ASYNCONLY it is not duplexed at all"),
+        ("SQ03APP1", "ENABLED,SYNCONLY", None),
+        ("SQ03APP1", "ENABLED", None),
+        ("DSNDB0P_LOCK1", "ENABLED,ASYNC", None),
+        ("DSNDB0P_SCA", "ALLOWED,ASYNC", "Unless it is one"),
+    ],
+)
+def test_asynchronous_duplexing_is_for_lock_structures(name: str, duplex: str, says: str | None) -> None:
+    before, _, after = MQ.replace("NAME(SQ03APP1)", f"NAME({name})").rpartition("FULLTHRESHOLD(85)")
+    found = lint(f"{before}DUPLEX({duplex}){after}").findings
+    assert [each.finding.code for each in found] == (["DUPLEX_ASYNC_NOT_LOCK"] if says else [])
+    assert all(says in each.finding.message for each in found if says)
 
 
 def test_csq_admin_is_held_against_level_and_number() -> None:

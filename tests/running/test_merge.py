@@ -148,6 +148,39 @@ def test_keywords_of_the_last_statement_stay_with_it_when_structures_are_added(b
     assert merge(merged.text, made).text == merged.text
 
 
+def test_structures_that_are_added_within_a_line_stand_below_one_another_without_blank_lines() -> None:
+    text = f"{LAST_IS_OURS.replace('SQ03APP1', 'OTHER')} DATA TYPE(CFRM)\n"
+    merged = merge(text, result())
+    assert [each.one("NAME") for each in read_policies(merged.text)[0].structures] == [
+        "OTHER",
+        "SQ03CSQ_ADMIN",
+        "SQ03APP1",
+    ]
+    assert "" not in [line.strip() for line in merged.text.splitlines()]
+    assert merged.text.splitlines()[-1].strip() == "DATA TYPE(CFRM)"
+
+
+@pytest.mark.parametrize("name", ["'SQ03APP1'", '"SQ03APP1"', "'sq03app1'", "' SQ03APP1 '"])
+def test_a_name_in_quotes_is_that_structure_and_keeps_its_quotes(name: str) -> None:
+    quoted = OLD.replace("NAME(SQ03APP1)", f"NAME({name})").replace(
+        "PREFLIST(CF01,CF02)\n", "PREFLIST('CF01',CF02)\n"
+    )
+    merged = merge(quoted, result(structures__0__preflist=["CF01", "CF03"]))
+    plain = merge(OLD, result(structures__0__preflist=["CF01", "CF03"]))
+    assert [(each.structure, each.keyword) for each in merged.changes] == [
+        (each.structure, each.keyword) for each in plain.changes
+    ]
+    assert f"STRUCTURE NAME({name})" in merged.text
+    assert "PREFLIST('CF01',CF03)" in merged.text
+
+
+@pytest.mark.parametrize("name", ["'SQ03APP1", "SQ03 APP1", "'SQ03 APP1'"])
+def test_a_name_that_cannot_be_read_may_be_ours_so_nothing_is_merged(name: str) -> None:
+    with pytest.raises(MergeRefused, match="cannot be read as one name") as refused:
+        merge(OLD.replace("NAME(SQ03APP1)", f"NAME({name})"), result())
+    assert [each.line for each in refused.value.line_findings] == [14]
+
+
 OTHER_COUPLE_DATA_SETS = """\
    DATA TYPE(SFM)
    DEFINE POLICY NAME(SFM1) CONNFAIL(YES) REPLACE(YES)
@@ -370,7 +403,7 @@ def foreign(text: str, ours: set[str]) -> list[str]:
     return [part for part in parts if part.strip()]
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(any_policies(names=("SQ03APP1", "SQ03CSQ_ADMIN"), min_foreign=1), PLANS)
 def test_a_merge_changes_only_what_the_plan_changes_and_gives_what_the_plan_says(
     policy: WrittenPolicy, changes: dict[str, Any]
