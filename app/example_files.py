@@ -17,5 +17,9 @@ class ExampleFile(NamedTuple):
     @property
     def text(self) -> str:
         """The file as it stands, remarks included."""
-        file = resources.files("app") / "examples" / self.folder / f"{self.name}.yaml"
-        return file.read_text(encoding="utf-8")
+        return text_of(self.folder, f"{self.name}.yaml")
+
+
+def text_of(folder: str, file: str) -> str:
+    """A file in a folder of app/examples as it stands."""
+    return (resources.files("app") / "examples" / folder / file).read_text(encoding="utf-8")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import to_json
 
+from app import example_files
 from planner_core.cluster.displays import read_displays
 from planner_core.cluster.explain import Explanation, explain
 from planner_core.cluster.messages import Browse, instant, read_messages, read_rows
@@ -21,12 +21,13 @@ from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 
 LARGEST_FILE_BYTES = 32 * 2**20
 WHAT = "The question"
+_FOLDER = "waiting"
 _MOST_TEXTS = 50
 _MOST_PROBLEMS = 5
 
 
 class Example(NamedTuple):
-    """Displays and a browse that come with the application, and what they show."""
+    """Two files in app/examples/waiting, displays and a browse, and what they show."""
 
     name: str
     title: str
@@ -37,12 +38,12 @@ class Example(NamedTuple):
     @property
     def displays(self) -> str:
         """The displays as they stand in the file."""
-        return _example(self.displays_file)
+        return example_files.text_of(_FOLDER, self.displays_file)
 
     @property
     def messages(self) -> str:
         """The browse as it stands in the file."""
-        return _example(self.messages_file)
+        return example_files.text_of(_FOLDER, self.messages_file)
 
 
 EXAMPLES = (
@@ -61,10 +62,6 @@ EXAMPLES = (
         "browse-zos.csv",
     ),
 )
-
-
-def _example(name: str) -> str:
-    return (resources.files("app") / "examples" / "waiting" / name).read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,13 +6,13 @@ import base64
 import binascii
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import to_json
 
+from app.example_files import text_of
 from planner_core.depth_events.file import MOST_MAXDEPTH
 from planner_core.depth_events.known import read_displayed
 from planner_core.depth_events.readers import LARGEST_FILE_BYTES
@@ -95,7 +95,7 @@ class ReadRequest(_Closed):
 
 def example_text() -> str:
     """Events of a group of three, as amqsevt writes them one a line."""
-    return (resources.files("app") / "examples" / "event-messages" / EXAMPLE_NAME).read_text(encoding="utf-8")
+    return text_of("event-messages", EXAMPLE_NAME)
 
 
 def reading_json(body: bytes) -> bytes:
