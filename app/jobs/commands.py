@@ -125,8 +125,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
         if report is None:
             _refuse(f"The reader ended with exit code {code} and without a report; see above.")
         _out(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
-        if len(paths) > 1:
-            _tell_each(report)
+        _tell_each(report)
         for each in asks:
             _tell(each)
         brought = qsg_map.of_report(report)
@@ -234,7 +233,7 @@ class _Meter:
 
 
 def _tell_each(report: Mapping[str, Any]) -> None:
-    """Which of several files fared how; the exit code is that of the one that fared worst."""
+    """Which file fared how; the exit code is that of the one that fared worst."""
     for each in report.get("files") or ():
         _say(f"{each.get('file')}: {str(each.get('status')).replace('_', ' ')}. {each.get('message')}")
 

@@ -49,6 +49,7 @@ def test_a_file_is_read_and_reported_as_json(
     assert (report["status"], report["files"][0]["message"]) == ("stored", "342 rows were stored.")
     assert "event" not in report
     assert "reading" in err
+    assert err.splitlines()[-1] == "night.smf: stored. 342 rows were stored."
     assert hours(database) == 1
 
 
