@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from planner_core.depth_events.readers import amqsevt_json, dump, labelled, pcf
+from planner_core.depth_events.readers import amqsevt_json, dump, hexadecimal, labelled, pcf
 from planner_core.depth_events.readers.message import EventFile, EventMessage, ReadProblem
 
 __all__ = ["FORMATS", "LARGEST_FILE_BYTES", "EventFile", "EventMessage", "ReadProblem", "read_events"]
@@ -19,7 +19,7 @@ FORMATS: Final = {
     pcf.FORMAT_WITH_MQMD: "PCF after its MQMD",
     dump.AMQSBCG: "amqsbcg dump",
     dump.DMPMQMSG: "dmpmqmsg file",
-    dump.HEX: "PCF in hexadecimal",
+    hexadecimal.HEX: "PCF in hexadecimal",
     "unknown": "not known",
 }
 """Every format by its name in answers, as pages call it."""
@@ -55,7 +55,7 @@ def _read_text(text: str, name: str) -> EventFile:
         (dump.looks_like_dmpmqmsg, dump.read_dmpmqmsg, dump.DMPMQMSG),
         (amqsevt_json.looks_like, amqsevt_json.read, amqsevt_json.FORMAT),
         (labelled.looks_like, labelled.read, labelled.AMQSEVT),
-        (dump.looks_like_hex, dump.read_hex, dump.HEX),
+        (hexadecimal.looks_like, hexadecimal.read, hexadecimal.HEX),
     ):
         if looks_like(text):
             found = EventFile(name, format_name)

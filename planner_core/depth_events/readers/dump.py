@@ -1,4 +1,4 @@
-"""Event messages in text that shows their bytes: plain hexadecimal, dumps with offsets, amqsbcg, dmpmqmsg.
+"""Event messages in text that shows their bytes and their descriptors: amqsbcg, dmpmqmsg.
 
 amqsbcg (CSQ4BCJ1 on z/OS) and dmpmqmsg show the message descriptor as well, so that sets can be told by CorrelId.
 Sources: the labels of amqsbcg and the codes of dmpmqmsg are IBM's ("Meaning of three letter codes in dmpmqmsg output
@@ -16,19 +16,10 @@ from planner_core.depth_events.readers.message import EventFile
 
 AMQSBCG: Final = "amqsbcg"
 DMPMQMSG: Final = "dmpmqmsg"
-HEX: Final = "hex"
 _DESCRIPTOR = re.compile(r"^[ \t]*\*{2,}[ \t]*Message[ \t]+descriptor", re.MULTILINE | re.IGNORECASE)
 _BCG_LINE = re.compile(r"[ \t]*[0-9A-Fa-f]{8}:(?P<rest>.*)")
 _DMP_FIRST = re.compile(r"^A[ \t]+VER[ \t]+[12][ \t]*$", re.MULTILINE)
 _DMP_LINE = re.compile(r"A[ \t]+(?P<code>[A-Z]{3})[ \t]+(?P<value>.*)|X[ \t]+(?P<hex>[0-9A-Fa-f]+)[ \t]*")
-_OFFSET = re.compile(r"[ \t]*(?:X')?[0-9A-Fa-f]{4,16}'?:[ \t]*(?P<rest>.*)")
-_CANONICAL = re.compile(
-    r"[ \t]*[0-9A-Fa-f]{8}[ \t]{2}(?P<rest>(?:[0-9A-Fa-f]{2}[ \t]{1,2}){1,16})[ \t]*\|.*\|[ \t]*"
-)
-"""A line of `hexdump -C`."""
-_HEX_TEXT = re.compile(r"(?:0x|X')?[0-9A-Fa-f]+'?")
-_LONGEST_LINE: Final = 4_000_000
-_ENOUGH: Final = 32
 
 
 def looks_like_amqsbcg(text: str) -> bool:
@@ -39,44 +30,6 @@ def looks_like_amqsbcg(text: str) -> bool:
 def looks_like_dmpmqmsg(text: str) -> bool:
     """Whether a text was written by dmpmqmsg."""
     return bool(_DMP_FIRST.search(text))
-
-
-def looks_like_hex(text: str) -> bool:
-    """Whether a text is nothing but bytes in hexadecimal."""
-    lines = [line for line in text.split("\n") if line.strip() and not line.lstrip().startswith(("#", "*"))]
-    return sum(len(part) for part in map(_digits, lines)) >= _ENOUGH and all(_digits(line) for line in lines)
-
-
-def read_hex(text: str, found: EventFile) -> None:
-    """Read hexadecimal text; the offsets in what is reported count bytes, not characters."""
-    parts = [
-        _digits(line)
-        for line in text.split("\n")
-        if line.strip() and not line.lstrip().startswith(("#", "*"))
-    ]
-    digits = "".join(parts)
-    if len(digits) % 2:
-        found.problem("", "An odd number of hexadecimal digits: the last one is left out.")
-        digits = digits[:-1]
-    pcf.read(bytes.fromhex(digits), found, name_of_place="byte")
-
-
-def _digits(line: str) -> str:
-    """The hexadecimal digits of a line without its offset and the characters beside it; empty if it has others."""
-    if len(line) > _LONGEST_LINE:
-        return ""
-    canonical = _CANONICAL.fullmatch(line)
-    if canonical:
-        return re.sub(r"\s", "", canonical["rest"])
-    with_offset = _OFFSET.match(line)
-    if with_offset:
-        rest = re.split(r"\s{2,}|\s['|]", with_offset["rest"].strip(), maxsplit=1)[0]
-        plain = re.sub(r"\s", "", rest)
-        return plain if re.fullmatch(r"[0-9A-Fa-f]+", plain) else ""
-    words = line.split()
-    if not all(_HEX_TEXT.fullmatch(word) for word in words):
-        return ""
-    return "".join(re.sub(r"^(?:0x|X')|'$", "", word) for word in words)
 
 
 def read_amqsbcg(text: str, found: EventFile) -> None:
