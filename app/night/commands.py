@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from app.command_line import Action, Command, Parser, add_json, verbs_of, write
 from planner_core.errors import PlannerError
 from planner_core.findings import SEVERITIES
 from planner_core.simulated import WORD
@@ -30,23 +31,18 @@ EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_BUSY = 0, 1, 2, 3
 PER_PAGE = 200
 NO_LIMIT = 1_000_000
 """Uploads that are being read do not keep a night at the terminal from running."""
-Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
 
 
-def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
+def add(commands: Command, parser_class: Parser) -> None:
     """Add the commands to the command line."""
     nightly = commands(
         "nightly", "Fit curves, forecast and look for findings, over the whole usage history.", _nightly
     )
-    nightly.add_argument("--json", action="store_true", help="answer as JSON")
+    add_json(nightly)
 
-    def listing(name: str, about: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
-        parent = commands(name, about, run)
-        parent.set_defaults(run=None)
-        verbs = parent.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=parser_class)
-        listed = verbs.add_parser("list", help=about, description=about, allow_abbrev=False)
-        listed.set_defaults(run=run)
-        listed.add_argument("--json", action="store_true", help="answer as JSON: an array")
+    def listing(name: str, about: str, run: Action) -> argparse.ArgumentParser:
+        listed = verbs_of(commands, parser_class, name, about)("list", about, run)
+        add_json(listed, "answer as JSON: an array")
         return listed
 
     curves = listing("curves", "Curves fitted to this site, the newest first.", _curves)
@@ -82,9 +78,9 @@ def _nightly(arguments: argparse.Namespace) -> int:
             run = service.get(session, run_id)
             found = service.findings_of(session, run_id)
             if arguments.json:
-                _out(answers.run_answer(run, found).model_dump_json(indent=2) + "\n")
+                write(answers.run_answer(run, found).model_dump_json(indent=2) + "\n")
             else:
-                _out(
+                write(
                     "".join(_told(run, [(each.severity, each.message, each.is_simulated) for each in found]))
                 )
     return EXIT_OK if run.stored_at is not None else EXIT_FAILED
@@ -192,9 +188,9 @@ def _listed(
     with opened() as (database, _), database.session(writes=False) as session:
         found = list(members(session))
     if as_json:
-        _out(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+        write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
     else:
-        _out("".join(line(each) + "\n" for each in found) or f"{none} `cfplan nightly` does it.\n")
+        write("".join(line(each) + "\n" for each in found) or f"{none} `cfplan nightly` does it.\n")
     return EXIT_OK
 
 
@@ -262,8 +258,3 @@ class _Meter:
 
 def _say(text: str) -> None:
     sys.stderr.write(f"{text}\n")
-
-
-def _out(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()

@@ -1,7 +1,8 @@
 """The tables of the night: its runs, and what they brought.
 
 What a run brought is written in one transaction with the end of the run: all of it is there, or nothing. Fits and
-forecasts are never changed afterwards; what may change about them are the marks `is_current` and `is_latest`.
+forecasts are never changed afterwards; what may change about them are the marks `is_current` and `is_latest`. A forecast
+gives way to another of the same day.
 """
 
 from __future__ import annotations

@@ -241,6 +241,24 @@ def lay_down_latest(session: Session, forecast_ids: Iterable[int]) -> None:
         session.execute(update(Forecast).where(Forecast.id.in_(ids)).values(is_latest=False))
 
 
+def forecasts_made_on(session: Session, days: Iterable[date]) -> Sequence[AnyRow]:
+    """Number, series and day of all forecasts that were made on these days."""
+    query = select(
+        Forecast.id, Forecast.qsg, Forecast.structure, Forecast.measure, Forecast.queue_manager, Forecast.made_on
+    )  # fmt: skip
+    return [
+        row
+        for some in _portions(days)
+        for row in session.execute(query.where(Forecast.made_on.in_(some)).order_by(Forecast.id))
+    ]
+
+
+def remove_forecasts(session: Session, forecast_ids: Iterable[int]) -> None:
+    """Remove these forecasts with their scores."""
+    for ids in _portions(forecast_ids):
+        session.execute(delete(Forecast).where(Forecast.id.in_(ids)))
+
+
 def forecasts_by_id(session: Session, forecast_ids: Iterable[int]) -> Mapping[int, Forecast]:
     """Those of these forecasts that are there."""
     return {

@@ -304,7 +304,10 @@ def scope_of(coupling_facility: str | None, cfcc_level: int | None) -> str:
 
 
 def _store_forecasts(session: Session, run: NightlyRun, result: Result, simulated: set[str]) -> int:
-    """Store forecasts that say something new; those of the run, and no others, are the latest afterwards."""
+    """Store forecasts that say something new; those of the run, and no others, are the latest afterwards.
+
+    Of a day there is one forecast: what an earlier run of the same day said gives way.
+    """
     latest = {series_of(each): each for each in repository.latest_forecasts(session)}
     unchanged: set[int] = set()
     rows = []
@@ -326,6 +329,15 @@ def _store_forecasts(session: Session, run: NightlyRun, result: Result, simulate
             }
         )  # fmt: skip
     repository.lay_down_latest(session, {each.id for each in latest.values()} - unchanged)
+    replaced = {(*series_of(each), each.made_on) for each in result.checked.forecasts}
+    repository.remove_forecasts(
+        session,
+        (
+            number
+            for number, *said in repository.forecasts_made_on(session, {each[-1] for each in replaced})
+            if tuple(said) in replaced and number not in unchanged
+        ),
+    )
     for batch in _batches(rows, BATCH):
         session.execute(insert(Forecast), batch)
     return len(rows)
@@ -376,7 +388,8 @@ def _store_scores(session: Session, run: NightlyRun, result: Result, *, at: date
     stored = 0
     for each, score in zip(scores, result.texts("scores"), strict=True):
         forecast = known.get(each.forecast_id)
-        if forecast is None:  # removed meanwhile
+        # Removed meanwhile; or its days are past, but not measured yet: the run that has them scores it.
+        if forecast is None or today is None or forecast.score_on is None or forecast.score_on > today:
             continue
         if each.days_scored:
             session.add(

@@ -193,7 +193,6 @@ def test_a_cluster_of_the_environment_is_passed_on(
 
 def test_a_second_night_over_the_same_days_changes_nothing(database: Database, settings: Settings) -> None:
     put_days(settings, 4)
-    order(settings, result={"scores": []})  # the days of the first forecast are past at once
     night(database, settings)
     before = results(database)
     run = night(database, settings)
@@ -242,7 +241,7 @@ def test_only_the_forecasts_of_the_last_night_are_the_latest(database: Database,
     night(database, settings)
     for day in range(3):
         (Path(settings.history) / f"{LAST - timedelta(days=3 + day)}.json").unlink()
-    put_days(settings, 4)
+    put_days(settings, 4, last=LAST + timedelta(days=1))
     night(database, settings)
     with database.session(writes=False) as session:
         assert [each.structure for each in repository.latest_forecasts(session)] == ["APP1"]
@@ -274,15 +273,44 @@ def test_days_reduced_by_a_run_that_failed_are_stored_by_the_next(
     assert len(results(database)["daily_structure_usage"]) == 3
 
 
+def test_a_second_forecast_of_one_day_takes_the_place_of_the_first(
+    database: Database, settings: Settings
+) -> None:
+    put_days(settings, 4)
+    put_days(settings, 4, last=LAST - timedelta(days=4), structure="APP2")
+    night(database, settings)
+    put_day(settings, LAST, peak=850)  # more of the day was read after the first run
+    put_day(settings, LAST + timedelta(days=1), peak=600, structure="APP3")
+    run = night(database, settings)
+    assert run.counts["forecasts"] == 2
+    with database.session(writes=False) as session:
+        kept, _ = repository.page_of_forecasts(session, offset=0, limit=10, latest_only=False)
+        assert sorted((each.structure, each.run_id, each.is_latest) for each in kept) == [
+            ("APP1", run.id, True),
+            ("APP2", 1, True),
+            ("APP3", run.id, True),
+        ]
+        due = LAST + timedelta(days=7)
+        assert [each.structure for each in repository.forecasts_to_score(session, due)] == ["APP2", "APP1"]
+
+
 def test_a_forecast_is_told_to_the_job_when_its_days_are_past_and_its_score_is_kept(
     database: Database, settings: Settings
 ) -> None:
     put_days(settings, 4)
-    night(database, settings)  # made on the last day of the stand-in's history, which is long past by now
+    night(database, settings)
+    put_day(settings, LAST + timedelta(days=6), peak=510)
+    night(database, settings)
+    with database.session(writes=False) as session:
+        assert repository.scores_of(session, 1) == [], (
+            "its seventh day is past by the calendar, but not measured"
+        )
+    put_day(settings, LAST + timedelta(days=7), peak=510)
     run = night(database, settings)
     told = called(settings)["facts"]["past_forecasts"]
-    assert [each["id"] for each in told] == [1]
+    assert [each["id"] for each in told] == [1, 2]
     assert told[0]["json"]["structure"] == "APP1"
+    night(database, settings)
     with database.session(writes=False) as session:
         (score,) = repository.scores_of(session, 1)
         assert (score.run_id, score.days_scored, score.coverage80) == (run.id, 7, 0.8)
@@ -296,6 +324,7 @@ def test_old_forecasts_go_with_their_scores_but_the_latest_and_those_to_be_score
     kept = settings.model_copy(update={"forecasts_kept_days": 10})
     put_days(settings, 4, last=LAST - timedelta(days=30))
     night(database, kept)
+    put_day(settings, LAST - timedelta(days=22), peak=510, structure="APP2")
     night(database, kept)  # scores it; nothing newer: it stays
     with database.session(writes=True) as session:
         (old,) = repository.forecasts_of_series(session, qsg="SQ03", structure="APP1", measure="entries")

@@ -295,6 +295,19 @@ def test_past_forecasts_are_held_against_what_came(tmp_path: Path) -> None:
     assert (entries["made_on"], entries["last_day"]) == ("2026-04-14", "2026-04-14"), "today is not over"
 
 
+def test_a_second_night_of_one_day_says_the_same_and_has_nothing_to_score(tmp_path: Path) -> None:
+    history = history_at_once(tmp_path / "history", range(50), structures=1, every=12)
+    first = plain_night(history.url, facts_of({"today": "2026-04-21"}))
+    made = [{"id": number, "json": one} for number, one in enumerate(first["forecasts"])]
+    curves = [one | {"version": 1} for one in first["curves"] if one["state"] == "fitted"]
+    facts = {"today": "2026-04-21", "past_forecasts": made, "current_curves": curves}
+    second = plain_night(history.url, facts_of(facts))
+    assert second["days_reduced"] == 0
+    for part in ("curves", "mixes", "forecasts", "findings"):
+        assert second[part] == first[part], part
+    assert {one["days_scored"] for one in second["scores"]} == {0}
+
+
 def test_progress_is_told_when_there_is_something_new() -> None:
     out = StringIO()
     progress = Progress(wanted=True, out=out)
