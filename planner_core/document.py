@@ -304,7 +304,9 @@ class CouplingFacility(BaseModel):
     occupied: Annotated[
         Occupied | None, Field(description="Storage that structures outside of this plan take.")
     ] = None
-    scm: Annotated[FacilitySize | None, Field(description="Storage-class memory of the CF.")] = None
+    scm: Annotated[
+        Occupied | None, Field(description="Storage-class memory of the CF; 0 where it has none.")
+    ] = None
 
 
 class Scm(BaseModel):

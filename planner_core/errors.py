@@ -34,6 +34,8 @@ class OutOfRange(PlannerError):
             span = f"at least {lowest}"
         elif lowest is None:
             span = f"at most {highest}"
+        elif lowest == highest:
+            span = f"{lowest}"
         else:
             span = f"between {lowest} and {highest}"
         super().__init__(f"{field} is {value}, but must be {span}.{' ' + advice if advice else ''}")

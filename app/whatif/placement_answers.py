@@ -24,6 +24,22 @@ class CandidateFacility(Answer):
     ruled_out: Annotated[str | None, Field(description="Why it cannot be taken at all.")]
 
 
+class StorageClassMemoryAnswer(Answer):
+    """Storage-class memory of a structure where it is."""
+
+    asked_mib: Annotated[float, Field(description="SCMMAXSIZE.")]
+    usable_mib: Annotated[
+        float | None,
+        Field(
+            description="What it can use there, the least of its copies; null where that is not known.",
+        ),
+    ]
+    augmented_mib: Annotated[
+        float | None,
+        Field(description="CF storage that is counted for it in `size_mib`; null where it is not stated."),
+    ]
+
+
 class PlacementAnswer(Answer):
     """A structure and where it is."""
 
@@ -41,6 +57,9 @@ class PlacementAnswer(Answer):
     candidates: list[CandidateFacility]
     second_copy_rule: RuleName | None
     second_copy_reason: str | None
+    storage_class_memory: Annotated[
+        StorageClassMemoryAnswer | None, Field(description="Null without SCMMAXSIZE.")
+    ]
 
 
 class UnplacedAnswer(Answer):

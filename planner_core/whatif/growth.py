@@ -270,7 +270,7 @@ def _check(
             value=percent,
             lowest=growth.percent_per_year,
             highest=growth.percent_per_year,
-            advice="The plan grows at that rate already; for another one take growth out of the plan.",
+            advice=f"The plan grows by {growth.percent_per_year} % a year already; for another rate take growth out of the plan.",
         )
 
 

@@ -32,7 +32,7 @@ from planner_core.whatif.placement import (
     question,
     second_choice,
 )
-from planner_core.whatif.scm import check_scm
+from planner_core.whatif.scm import check_scm, check_scm_after_loss, scm_json
 
 Kind = Literal["coupling_facility", "machine", "site"]
 LOSS_ASSUMPTIONS: tuple[str, ...] = (
@@ -138,7 +138,7 @@ class Loss:
             "kind": self.kind,
             "lost": self.name,
             "coupling_facilities": list(self.gone),
-            "placements": [each.as_json() for each in self.placed if each.now],
+            "placements": [_placed_json(each, self.board) for each in self.placed if each.now],
             "unplaced": [_unplaced_json(each) for each in self.unplaced],
             "white_space_mib": bytes_to_mib(self.white_space_bytes),
             "missing_mib": bytes_to_mib(self.missing_bytes),
@@ -201,7 +201,7 @@ class LossAnswer:
             "counted_at": self.asked.at,
             "plans": list(dict.fromkeys(each.plan for each in self.asked.wanted)),
             "coupling_facilities": [each.as_json() for each in self.white_space],
-            "placements": [each.as_json() for each in self.normal if each.now],
+            "placements": [_placed_json(each, self.board) for each in self.normal if each.now],
             "unplaced": [_unplaced_json(each) for each in self.normal if not each.now],
             "losses": [each.as_json() for each in self.losses],
             "rules": [rule.as_json() for rule in RULES.values()],
@@ -227,8 +227,12 @@ def losses_of(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize")
     )
     space = tuple(_white_space(facility, board, losses) for facility in asked.facilities.values())
     found = [*_check_normal(asked, board, normal), *check_scm(asked, normal)]
+    played: set[frozenset[str]] = set()
     for loss in losses:
         found.extend(_check_loss(loss))
+        if frozenset(loss.gone) not in played:
+            played.add(frozenset(loss.gone))
+            found.extend(check_scm_after_loss(asked.facilities, loss.placed, _words(loss)))
     found.extend(_check_white_space(space))
     return LossAnswer(asked, normal, board, losses, space, in_order(found))
 
@@ -380,6 +384,7 @@ def _check_normal(asked: Question, board: Board, normal: Sequence[Placed]) -> It
         )
     for each in normal:
         yield from _check_placed(each, board)
+        yield from _check_sites(each.wanted, asked)
     for name, facility in asked.facilities.items():
         room = facility.storage_bytes
         if room is None:
@@ -443,6 +448,29 @@ def _check_placed(each: Placed, board: Board) -> Iterator[Finding]:
             )
 
 
+_SITES = {
+    "SAMESITE": "taken to be at one site",
+    "SAMESITEONLY": "taken to be at one site, so that nothing is ruled out",
+    "CROSSSITE": "taken for no other site",
+}
+
+
+def _check_sites(wanted: Wanted, asked: Question) -> Iterator[Finding]:
+    """A site is asked for where sites are not stated."""
+    placement = wanted.result.placement
+    site = placement.duplex_site or ""
+    unknown = [name for name in wanted.preflist if asked.facilities[name].site is None]
+    if wanted.may_be_duplexed and site in _SITES and unknown:
+        one = len(unknown) == 1
+        yield finding(
+            "DUPLEX_SITE_NOT_STATED",
+            f"{wanted.structure} says DUPLEX({placement.duplex},{site}), and SITE of {', '.join(unknown)} is not stated: "
+            f"{'it is' if one else 'they are'} {_SITES[site]}.",
+            field=f"{wanted.result.pointer}/duplex_site",
+            structure=wanted.result.name,
+        )
+
+
 def _check_loss(loss: Loss) -> Iterator[Finding]:
     what = _words(loss)
     for each in loss.unplaced:
@@ -490,6 +518,10 @@ def _check_white_space(space: Sequence[WhiteSpace]) -> Iterator[Finding]:
             "ONE_COUPLING_FACILITY",
             f"{space[0].facility.name} is the only coupling facility: with it, everything is lost until it is back.",
         )
+
+
+def _placed_json(each: Placed, board: Board) -> dict[str, object]:
+    return {**each.as_json(), "storage_class_memory": scm_json(each, board.facilities)}
 
 
 def _unplaced_json(each: Placed) -> dict[str, object]:

@@ -2,18 +2,20 @@
 
 Facts and their sources: CFCC level 19 or higher; the largest amount by IXCH0257E; used from 90 %
 on, with augmented space taken from the CF's storage (reason code 2192). IBM publishes no formula
-for augmented space: the plan states it, or a finding says that it is missing.
+for augmented space: the plan states it, or a finding says that it is missing. Whether a coupling
+facility has storage-class memory is none of the criteria by which XCF chooses one: a structure
+that moves may come to one without.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from planner_core.document import Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
-from planner_core.units import KIB, format_mib
-from planner_core.whatif.placement import Facility, Placed, Question
+from planner_core.units import KIB, bytes_to_mib, format_mib
+from planner_core.whatif.placement import Facility, Placed, Question, Wanted
 
 _BLOCK = 4 * KIB
 
@@ -34,19 +36,53 @@ def most_scm(facility: Facility, *, asked_bytes: int, size_bytes: int) -> int | 
     return max(0, min(asked_bytes, facility.scm_bytes, left))
 
 
+def asked_of(wanted: Wanted) -> int | None:
+    """SCMMAXSIZE of an application structure [bytes]; None where it uses none."""
+    return wanted.result.placement.scm_bytes if isinstance(wanted.result.definition, Structure) else None
+
+
+def usable_scm(each: Placed, facilities: Mapping[str, Facility]) -> int | None:
+    """What a structure can use of storage-class memory where it is now, the least of its copies [bytes].
+
+    None where it uses none, or where a coupling facility does not state what it has.
+    """
+    asked = asked_of(each.wanted)
+    if asked is None or not each.now:
+        return None
+    size = each.wanted.result.sizes.size_bytes
+    found = [most_scm(facilities[name], asked_bytes=asked, size_bytes=size) for name in each.now]
+    known = [most for most in found if most is not None]
+    return min(known) if len(known) == len(found) else None
+
+
+def scm_json(each: Placed, facilities: Mapping[str, Facility]) -> dict[str, object] | None:
+    """What a structure asks for, can use where it is now, and takes beside it; JSON-ready, None without SCMMAXSIZE."""
+    asked = asked_of(each.wanted)
+    definition = each.wanted.result.definition
+    if asked is None or not isinstance(definition, Structure):
+        return None
+    usable, augmented = usable_scm(each, facilities), definition.scm.augmented
+    return {
+        "asked_mib": bytes_to_mib(asked),
+        "usable_mib": None if usable is None else bytes_to_mib(usable),
+        "augmented_mib": None if augmented is None else bytes_to_mib(augmented),
+    }
+
+
 def check_scm(asked: Question, placed: Sequence[Placed]) -> Iterator[Finding]:
     """Findings on structures that ask for storage-class memory, where they are placed."""
-    together: dict[str, int] = {}
+    unknown: dict[str, list[str]] = {}
     for each in placed:
         result = each.wanted.result
-        definition, scm = result.definition, result.placement.scm_bytes
+        definition, scm = result.definition, asked_of(each.wanted)
         if scm is None or not isinstance(definition, Structure):
             continue
         at, name = f"{result.pointer}/scm", result.name
         yield finding(
             "SCM_USED_FROM_THRESHOLD",
-            f"{each.wanted.structure} may use storage-class memory from {limit('scm_used_from_percent')} % of the structure on. What that "
-            "makes of its capacity and of its offload rules is not computed; get and put slow down.",
+            f"{each.wanted.structure} may use storage-class memory from {limit('scm_used_from_percent')} % of the structure on. It takes control "
+            "storage, so that a size holds fewer entries and elements than this plan counts; how many, and what that makes of its "
+            "offload rules, is not published. Get and put slow down.",
             field=f"{at}/max_size",
             structure=name,
         )
@@ -58,33 +94,87 @@ def check_scm(asked: Question, placed: Sequence[Placed]) -> Iterator[Finding]:
                 field=f"{at}/augmented",
                 structure=name,
             )
-        for facility in (asked.facilities[name_of] for name_of in each.now):
-            together[facility.name] = together.get(facility.name, 0) + scm
-            yield from _check_place(each, facility, scm, at)
-    for name, wanted in together.items():
-        there = asked.facilities[name].scm_bytes
-        if there is not None and wanted > there:
+        for place in each.now:
+            yield from _check_place(each, asked.facilities[place], scm)
+        for place in each.wanted.preflist:
+            facility = asked.facilities[place]
+            if facility.scm_bytes is None and facility.cfcc_level >= limit("lowest_cfcc_level_scm"):
+                unknown.setdefault(place, []).append(each.wanted.structure)
+    for name, structures in unknown.items():
+        yield finding(
+            "SCM_OF_CF_NOT_STATED",
+            f"The storage-class memory of {name} is not stated, and {', '.join(structures)} may come there: that all of SCMMAXSIZE "
+            "can be used there is not known.",
+        )
+    for name, wanted, there in _overcommitted(asked.facilities, placed):
+        yield finding(
+            "SCM_OVERCOMMITTED",
+            f"Structures in {name} may use {format_mib(wanted)} of storage-class memory together, and it has {format_mib(there)}.",
+        )
+
+
+def check_scm_after_loss(
+    facilities: Mapping[str, Facility], placed: Sequence[Placed], what: str
+) -> Iterator[Finding]:
+    """Findings on structures that come, after a loss, to where they find less storage-class memory than they ask for.
+
+    Args:
+        facilities: All there are, by name.
+        placed: Every structure after the loss.
+        what: What is lost, in words.
+    """
+    reached: set[str] = set()
+    for each in placed:
+        scm = asked_of(each.wanted)
+        if scm is None:
+            continue
+        for name in each.now:
+            if name not in each.before:
+                reached.add(name)
+                yield from _check_place(each, facilities[name], scm, without=what)
+    for name, wanted, there in _overcommitted(facilities, placed):
+        if name in reached:
             yield finding(
                 "SCM_OVERCOMMITTED",
-                f"Structures in {name} may use {format_mib(wanted)} of storage-class memory together, and it has {format_mib(there)}.",
+                f"Without {what}, structures in {name} may use {format_mib(wanted)} of storage-class memory together, and it has "
+                f"{format_mib(there)}.",
             )
 
 
-def _check_place(each: Placed, facility: Facility, scm: int, at: str) -> Iterator[Finding]:
-    name, structure = each.wanted.result.name, each.wanted.structure
-    most = most_scm(facility, asked_bytes=scm, size_bytes=each.wanted.result.sizes.size_bytes)
+def _overcommitted(
+    facilities: Mapping[str, Facility], placed: Sequence[Placed]
+) -> Iterator[tuple[str, int, int]]:
+    """Coupling facilities with less storage-class memory than they let their structures use together (IXCH0259E)."""
+    together: dict[str, int] = {}
+    for each in placed:
+        asked, size = asked_of(each.wanted) or 0, each.wanted.result.sizes.size_bytes
+        for name in each.now:
+            most = most_scm(facilities[name], asked_bytes=asked, size_bytes=size) or 0
+            together[name] = together.get(name, 0) + most
+    for name, wanted in together.items():
+        there = facilities[name].scm_bytes
+        if there is not None and wanted > there:
+            yield name, wanted, there
+
+
+def _check_place(each: Placed, facility: Facility, scm: int, *, without: str = "") -> Iterator[Finding]:
+    result, structure = each.wanted.result, each.wanted.structure
+    at = f"{result.pointer}/scm/max_size"
+    comes = f"Without {without}, {structure} comes to {facility.name}. It" if without else structure
+    most = most_scm(facility, asked_bytes=scm, size_bytes=result.sizes.size_bytes)
     if facility.cfcc_level < limit("lowest_cfcc_level_scm"):
         yield finding(
             "SCM_LEVEL_TOO_LOW",
-            f"{structure} asks for storage-class memory, and {facility.name} has CFCC level {facility.cfcc_level}: it takes "
+            f"{comes} asks for storage-class memory, and {facility.name} has CFCC level {facility.cfcc_level}: it takes "
             f"{limit('lowest_cfcc_level_scm')} or higher.",
-            field=f"{at}/max_size",
-            structure=name,
+            field=at,
+            structure=result.name,
         )
     elif most is not None and most < scm:
+        can = f"can use {format_mib(most)} in {facility.name}" if most else f"{facility.name} has none for it"
         yield finding(
             "SCM_LESS_THAN_ASKED",
-            f"{structure} asks for {format_mib(scm)} of storage-class memory and can use {format_mib(most)} in {facility.name}.",
-            field=f"{at}/max_size",
-            structure=name,
+            f"{comes} asks for {format_mib(scm)} of storage-class memory{' and ' if most else ', and '}{can}.",
+            field=at,
+            structure=result.name,
         )

@@ -105,6 +105,19 @@ CASES = {
         r"from 90 % of the structure on",
         at="/structures/0/scm/max_size",
     ),
+    "SCM_OF_CF_NOT_STATED": Case(
+        ([cf("CF01", scm="8G"), cf("CF02")], [a(scm=SCM)]),
+        ([cf("CF01", scm="8G"), cf("CF02")], [a(scm=SCM, preflist=["CF01"])]),
+        r"of CF02 is not stated, and SQ03A may come there",
+        at=None,
+        structure=None,
+    ),
+    "DUPLEX_SITE_NOT_STATED": Case(
+        (TWO, [a(duplex="ENABLED", duplex_site="SAMESITEONLY")]),
+        ([cf("CF01", site="SITE1"), cf("CF02", site="SITE1")], [a(duplex="ENABLED", duplex_site="SAMESITEONLY")]),
+        r"DUPLEX\(ENABLED,SAMESITEONLY\), and SITE of CF01, CF02 is not stated: they are taken to be at one site, so that nothing is ruled out",
+        at="/structures/0/duplex_site",
+    ),
 }  # fmt: skip
 CODES = {*CASES, "CF_STATED_DIFFERENTLY"}
 
@@ -128,6 +141,24 @@ def test_it_is_raised_with_its_field_sentence_and_source(code: str) -> None:
 @pytest.mark.parametrize("code", CASES)
 def test_it_is_not_raised_next_to_it(code: str) -> None:
     assert code not in {item.code for item in found(CASES[code].calm)}
+
+
+@pytest.mark.parametrize(
+    ("duplex", "site", "expected"),
+    [
+        ("ALLOWED", "SAMESITEONLY", True),
+        ("ALLOWED", "SAMESITE", True),
+        ("ENABLED", "CROSSSITE", True),
+        ("ENABLED", "ANYSITE", False),
+        ("ENABLED", None, False),
+        ("DISABLED", "SAMESITEONLY", False),
+    ],
+)
+def test_sites_are_asked_for_where_duplex_names_one(duplex: str, site: str | None, *, expected: bool) -> None:
+    scene = [cf("CF01", site="SITE1"), cf("CF02")], [a(duplex=duplex, duplex_site=site)]
+    told = [item.message for item in found(scene) if item.code == "DUPLEX_SITE_NOT_STATED"]
+    assert bool(told) == expected
+    assert all("SITE of CF02 is not stated: it is" in message for message in told)
 
 
 def test_plans_that_say_different_things_of_a_coupling_facility_are_told_and_no_others() -> None:

@@ -228,7 +228,7 @@ def test_growth_to_size_is_held_against_the_storage() -> None:
         (
             {"scm": "4G"},
             {"max_size": "8G", "augmented": 0},
-            {"SCM_USED_FROM_THRESHOLD", "SCM_LESS_THAN_ASKED", "SCM_OVERCOMMITTED"},
+            {"SCM_USED_FROM_THRESHOLD", "SCM_LESS_THAN_ASKED"},
         ),
         (
             {"scm": "16G", "cfcc_level": 18},
@@ -249,6 +249,87 @@ def test_storage_class_memory_is_held_against_what_is_known_of_it(
 ) -> None:
     found = answer([cf("CF01", **facility)], [structure("A", "4G", scm=scm)])
     assert {code for code in codes(found) if code.startswith("SCM_")} == expected
+
+
+SCM = {"max_size": "8G", "augmented": "1G"}
+
+
+def scm_of(one: Loss, name: str) -> Json:
+    answered: Json = one.as_json()
+    (placed,) = [each for each in answered["placements"] if each["name"] == name]
+    return placed["storage_class_memory"]
+
+
+@pytest.mark.parametrize(
+    ("other", "usable_mib", "code", "says"),
+    [
+        ({"scm": "16G"}, 8 * 1024, None, ""),
+        (
+            {"scm": "2G"},
+            2 * 1024,
+            "SCM_LESS_THAN_ASKED",
+            "Without CF01, SQ03A comes to CF02. It asks for 8,192.0 MiB of storage-class memory and can use 2,048.0 MiB in CF02.",
+        ),
+        (
+            {"scm": 0},
+            0,
+            "SCM_LESS_THAN_ASKED",
+            "Without CF01, SQ03A comes to CF02. It asks for 8,192.0 MiB of storage-class memory, and CF02 has none for it.",
+        ),
+        (
+            {"scm": "16G", "cfcc_level": 18},
+            0,
+            "SCM_LEVEL_TOO_LOW",
+            "Without CF01, SQ03A comes to CF02. It asks for storage-class memory, and CF02 has CFCC level 18: it takes 19 or higher.",
+        ),
+        (
+            {},
+            None,
+            "SCM_OF_CF_NOT_STATED",
+            "The storage-class memory of CF02 is not stated, and SQ03A may come there: that all of SCMMAXSIZE can be used there is "
+            "not known.",
+        ),
+    ],
+    ids=["enough", "too little", "none", "level too low", "not stated"],
+)
+def test_a_structure_that_moves_is_held_against_the_storage_class_memory_of_where_it_goes(
+    other: Json, usable_mib: int | None, code: str | None, says: str
+) -> None:
+    found = answer([cf("CF01", scm="16G"), cf("CF02", **other)], [structure("A", "4G", scm=SCM)])
+    without = loss(found, "CF01")
+    assert became(without, "A") == ("moves", ("CF02",))
+    assert scm_of(without, "A") == {"asked_mib": 8192, "usable_mib": usable_mib, "augmented_mib": 1024}
+    assert scm_of(without, "CSQ_ADMIN") is None
+    told = {each.code: each.message for each in found.findings if each.code.startswith("SCM_")}
+    told.pop("SCM_USED_FROM_THRESHOLD")
+    assert told == ({code: says} if code else {})
+    # 1 G for CSQ_ADMIN, and 4 G with the augmented space beside it.
+    assert without.white_space_bytes == 6 * GIB
+
+
+def test_a_new_second_copy_is_held_against_it_too_and_the_least_of_both_counts() -> None:
+    three = [cf("CF01", scm="16G"), cf("CF02", scm="16G"), cf("CF03", scm="4G")]
+    found = answer(three, [structure("A", "4G", scm=SCM, duplex="ENABLED")])
+    assert became(loss(found, "CF01"), "A") == ("switches", ("CF02", "CF03"))
+    assert scm_of(loss(found, "CF01"), "A")["usable_mib"] == 4 * 1024
+    assert scm_of(loss(found, "CF03"), "A")["usable_mib"] == 8 * 1024
+    told = [each.message for each in found.findings if each.code == "SCM_LESS_THAN_ASKED"]
+    assert [each.split(",")[0] for each in told] == ["Without CF01", "Without CF02"]
+
+
+def test_structures_that_come_together_may_have_too_little_storage_class_memory_between_them() -> None:
+    b = structure("B", "4G", preflist=["CF02", "CF01"], scm=SCM)
+    found = answer([cf("CF01", scm="16G"), cf("CF02", scm="12G")], [structure("A", "4G", scm=SCM), b])
+    told = [each.message for each in found.findings if each.code == "SCM_OVERCOMMITTED"]
+    assert told == [
+        "Without CF01, structures in CF02 may use 16.0 GiB of storage-class memory together, and it has 12.0 GiB."
+    ]
+
+
+def test_a_site_of_one_coupling_facility_does_not_say_it_twice() -> None:
+    sites = [cf("CF01", scm="16G", site="SITE1"), cf("CF02", scm="2G", site="SITE2")]
+    found = answer(sites, [structure("A", "4G", scm=SCM)])
+    assert [each.code for each in found.findings].count("SCM_LESS_THAN_ASKED") == 1
 
 
 def test_one_coupling_facility_is_said_to_be_the_only_one() -> None:
