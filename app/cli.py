@@ -7,16 +7,25 @@ Exit codes: 0 answered; 1 the answer has error-level findings (or warnings, with
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, NoReturn
 
 from app.cluster.commands import add as add_cluster
+from app.command_line import (
+    EXIT_FINDINGS,
+    EXIT_OK,
+    EXIT_USAGE,
+    add_fail_on,
+    add_json,
+    exit_code,
+    read_plan,
+    write,
+    write_json,
+)
 from app.events.commands import add as add_events
 from app.jobs.commands import add as add_jobs
 from app.night.commands import add as add_night
@@ -30,7 +39,6 @@ from planner_core.errors import SHOWN_PROBLEMS, DocumentInvalid, OutputRefused, 
 from planner_core.findings import Finding, in_order
 from planner_core.provenance import plain_number
 
-EXIT_OK, EXIT_FINDINGS, EXIT_USAGE = 0, 1, 2
 _OUTPUTS = ("policy", "job", "mqsc", "setxcf", "runbook", "json")
 _MOST = 10**12
 _LARGEST_MIB = 64 * 2**20
@@ -90,11 +98,6 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def _out(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
-
-
 def _whole(lowest: int, highest: int) -> Callable[[str], int]:
     def read(text: str) -> int:
         plain = text.strip()
@@ -135,11 +138,9 @@ def _parser() -> argparse.ArgumentParser:
         return made
 
     def answers(made: argparse.ArgumentParser) -> None:
-        made.add_argument("--json", action="store_true", help="answer as JSON")
+        add_json(made)
         made.add_argument("--explain", action="store_true", help="also the explanation of every figure")
-        made.add_argument(
-            "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
-        )
+        add_fail_on(made)
 
     def sized(made: argparse.ArgumentParser) -> None:
         largest = 100 * 2**20
@@ -210,9 +211,7 @@ def _parser() -> argparse.ArgumentParser:
     plan.add_argument("--output", choices=_OUTPUTS, default="json")
     plan.add_argument("--explain", action="store_true", help="with json: the explanation of every figure")
     plan.add_argument("--depths", action="store_true", help="with json: advice on the depths of every queue")
-    plan.add_argument(
-        "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
-    )
+    add_fail_on(plan)
 
     command("schema", "The JSON Schema of the plan document.", _schema)
     command("example", "An example plan document (YAML).", _example)
@@ -242,11 +241,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _exit_code(findings: Sequence[Finding], fail_on: str) -> int:
-    serious = {"error"} | ({"warning"} if fail_on == "warning" else set())
-    open_findings = [
-        finding for finding in findings if finding.severity == "error" or not finding.acknowledged
-    ]
-    return EXIT_FINDINGS if any(finding.severity in serious for finding in open_findings) else EXIT_OK
+    return exit_code([finding.as_json() for finding in findings], fail_on)
 
 
 def _answer(
@@ -261,23 +256,23 @@ def _answer(
         found = {**figures, "findings": [finding.as_json() for finding in ordered]}
         if arguments.explain:
             found["explanations"] = {item.figure: item.as_json() for item in explanations}
-        _out(json.dumps(found, indent=2) + "\n")
+        write_json(found)
     else:
         width = max(len(name) for name in figures) if figures else 0
         for name, value in figures.items():
-            _out(f"{name.replace('_', ' '):<{width}}  {_plain(value)}\n")
+            write(f"{name.replace('_', ' '):<{width}}  {_plain(value)}\n")
         for finding in ordered:
-            _out(f"{finding.severity}: {finding.code}: {finding.message}\n  {finding.source}\n")
+            write(f"{finding.severity}: {finding.code}: {finding.message}\n  {finding.source}\n")
         if arguments.explain:
             for item in explanations:
-                _out(
+                write(
                     f"\n{item.figure} = {item.formula} = {plain_number(item.value)} {item.unit} ({item.basis.words})\n"
                 )
                 for step in item.steps:
-                    _out(f"  {step.name} = {step.formula} = {plain_number(step.value)}\n")
+                    write(f"  {step.name} = {step.formula} = {plain_number(step.value)}\n")
                 for given in item.inputs:
                     origin = f"{given.basis.words}{f': {given.source}' if given.source else ''}"
-                    _out(
+                    write(
                         f"  {given.name} = {' '.join(filter(None, (str(plain_number(given.value)), given.unit)))} ({origin})\n"
                     )
     return _exit_code(ordered, arguments.fail_on)
@@ -389,28 +384,20 @@ def _offload(arguments: argparse.Namespace) -> int:
 def _plan(arguments: argparse.Namespace) -> int:
     from app.curves.from_settings import CurvesOfSettings
     from app.curves.resolve import evaluate
-    from app.documents import read_file, read_text
     from planner_core.outputs import render_output
 
-    document = (
-        read_text(sys.stdin.buffer.read()) if arguments.file == "-" else read_file(Path(arguments.file))
-    )
+    document = read_plan(arguments.file)
     try:
         result = evaluate(document, CurvesOfSettings(), compares=arguments.output == "json")
         if arguments.output == "json":
-            _out(
-                json.dumps(result.as_json(explain=arguments.explain, depths=arguments.depths), indent=2)
-                + "\n"
-            )
+            write_json(result.as_json(explain=arguments.explain, depths=arguments.depths))
         else:
             text = render_output(arguments.output, result).text
             _report(result.findings)
-            _out(text)
+            write(text)
     except (PlanRefused, OutputRefused) as refused:
         if arguments.output == "json":
-            _out(
-                json.dumps({"findings": [finding.as_json() for finding in refused.findings]}, indent=2) + "\n"
-            )
+            write_json({"findings": [finding.as_json() for finding in refused.findings]})
         _say(str(refused))
         return EXIT_FINDINGS
     return _exit_code(result.findings, arguments.fail_on)
@@ -427,7 +414,7 @@ def _schema(arguments: argparse.Namespace) -> int:
     from planner_core.document import json_schema
 
     del arguments
-    _out(json.dumps(json_schema(), indent=2) + "\n")
+    write_json(json_schema())
     return EXIT_OK
 
 
@@ -435,7 +422,7 @@ def _example(arguments: argparse.Namespace) -> int:
     from app.documents import example_text
 
     del arguments
-    _out(example_text())
+    write(example_text())
     return EXIT_OK
 
 

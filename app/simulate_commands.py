@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from app.command_line import Command
 from planner_core.errors import PlannerError
 
 EXIT_OK, EXIT_REFUSED = 0, 2
 MEGABYTE = 1e6
 WIDTH = 30
-Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
 
 
 def add(commands: Command) -> None:

@@ -5,23 +5,20 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-from collections.abc import Callable
+
+from app.command_line import EXIT_USAGE, Command, Parser, verbs_of
 
 SECTIONS = ("qest", "qesd", "qqst", "wq", "r744")
 OUTPUTS = ("csv", "jsonl")
 DECODER = "spark_jobs.smf"
-EXIT_USAGE = 2
-Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
 
 
-def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
+def add(commands: Command, parser_class: Parser) -> None:
     """Add the command to the command line."""
-    parent = commands("smf", "SMF dumps: print the rows of a section.", _decode)
-    parent.set_defaults(run=None)
-    verbs = parent.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=parser_class)
-    about = "Print the rows of one section of an SMF dump; exit 3 if the file is none."
-    decode = verbs.add_parser("decode", help=about, description=about, allow_abbrev=False)
-    decode.set_defaults(run=_decode)
+    verb = verbs_of(commands, parser_class, "smf", "SMF dumps: print the rows of a section.")
+    decode = verb(
+        "decode", "Print the rows of one section of an SMF dump; exit 3 if the file is none.", _decode
+    )
     decode.add_argument("file", metavar="FILE", help="an SMF dump, transferred in binary with RDWs; gzip too")
     decode.add_argument("--section", choices=SECTIONS, required=True, help="which section's rows")
     decode.add_argument("--output", choices=OUTPUTS, default="csv", help="default: csv")

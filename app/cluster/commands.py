@@ -6,31 +6,33 @@ What computes the answers is imported when a command runs, so that all other com
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.cluster import explain_command
+from app.command_line import (
+    STANDARD_INPUT,
+    Command,
+    Parser,
+    add_fail_on,
+    add_json,
+    exit_code,
+    finding_lines,
+    read_plan,
+    verbs_of,
+    write_json,
+    write_lines,
+)
 
 if TYPE_CHECKING:
     from planner_core.cluster.answer import DecisionAnswer
 
-EXIT_OK, EXIT_FINDINGS = 0, 1
-Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
 
-
-def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
+def add(commands: Command, parser_class: Parser) -> None:
     """Add the commands to the command line."""
-    parent = commands("cluster", "Clusters: where messages go.", _decide)
-    parent.set_defaults(run=None)
-    verbs = parent.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=parser_class)
-
-    def verb(name: str, about: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
-        made = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
-        made.set_defaults(run=run)
-        return made
+    verb = verbs_of(commands, parser_class, "cluster", "Clusters: where messages go.")
 
     decided = verb("decide", "Choose among the instances of a clustered queue, step by step.", _decide)
     decided.add_argument(
@@ -47,9 +49,7 @@ def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
     explain_command.add(verb, answers)
 
 
-def _add_load(
-    verb: Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser],
-) -> None:
+def _add_load(verb: Command) -> None:
     loaded = verb(
         "load", "What the clusters of a plan put on its structures, normally and when something fails.", _load
     )
@@ -59,32 +59,26 @@ def _add_load(
 
 def answers(made: argparse.ArgumentParser) -> None:
     """Add what every command about clusters has."""
-    made.add_argument("--json", action="store_true", help="answer as JSON")
-    made.add_argument(
-        "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
-    )
+    add_json(made)
+    add_fail_on(made)
 
 
 def give(arguments: argparse.Namespace, answer: Mapping[str, Any], lines: Iterator[str]) -> int:
     """Print an answer, as JSON or for people, and return the exit code."""
     if arguments.json:
-        sys.stdout.write(json.dumps(answer, indent=2) + "\n")
+        write_json(answer)
     else:
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        write_lines(lines)
         for found in answer["findings"]:
-            sys.stdout.write(
-                f"{found['severity']}: {found['code']}: {found['message']}\n  {found['source']}\n"
-            )
-    sys.stdout.flush()
-    serious = {"error", arguments.fail_on}
-    return EXIT_FINDINGS if any(each["severity"] in serious for each in answer["findings"]) else EXIT_OK
+            write_lines(finding_lines(found))
+    return exit_code(answer["findings"], arguments.fail_on)
 
 
 def _decide(arguments: argparse.Namespace) -> int:
     from app.cluster import service
     from planner_core.cluster.answer import answer
 
-    if arguments.file == "-":
+    if arguments.file == STANDARD_INPUT:
         found = service.decide_text(sys.stdin.buffer.read(), mode=arguments.mode)
     else:
         found = answer(service.read_file(Path(arguments.file)), mode=arguments.mode)
@@ -94,12 +88,8 @@ def _decide(arguments: argparse.Namespace) -> int:
 def _load(arguments: argparse.Namespace) -> int:
     from app.cluster.service import load_answer
     from app.curves.from_settings import CurvesOfSettings
-    from app.documents import read_file, read_text
 
-    document = (
-        read_text(sys.stdin.buffer.read()) if arguments.file == "-" else read_file(Path(arguments.file))
-    )
-    answer = load_answer(document, CurvesOfSettings())
+    answer = load_answer(read_plan(arguments.file), CurvesOfSettings())
     return give(arguments, answer, _load_lines(answer))
 
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.command_line import STANDARD_INPUT, Command
+
 if TYPE_CHECKING:
     from planner_core.cluster.explain import Explanation
 
-Verb = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
 
-
-def add(verb: Verb, answers: Callable[[argparse.ArgumentParser], None]) -> None:
+def add(verb: Command, answers: Callable[[argparse.ArgumentParser], None]) -> None:
     """Add the command."""
     made = verb("explain", "Why messages on the cluster transmission queue were not re-allocated.", _explain)
     made.add_argument(
@@ -50,7 +50,7 @@ def _explain(arguments: argparse.Namespace) -> int:
     from app.cluster.explaining import Question, answer, read_text, text_of
 
     def text(name: str) -> str:
-        return text_of(sys.stdin.buffer.read()) if name == "-" else read_text(Path(name))
+        return text_of(sys.stdin.buffer.read()) if name == STANDARD_INPUT else read_text(Path(name))
 
     found = answer(
         Question(

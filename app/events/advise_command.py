@@ -5,28 +5,33 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from planner_core.document import PlanDocument
+from app.command_line import (
+    EXIT_OK,
+    STANDARD_INPUT,
+    Command,
+    add_fail_on,
+    add_json,
+    exit_code,
+    finding_lines,
+    read_plan,
+    write,
+    write_json,
+    write_lines,
+)
 
-EXIT_OK, EXIT_FINDINGS = 0, 1
-_STANDARD_INPUT = "-"
-Verb = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
 
-
-def add_advise(verb: Verb) -> None:
+def add_advise(verb: Command) -> None:
     """Add the two commands."""
     advised = verb("advise", "MAXDEPTH, QDEPTHHI and QDEPTHLO for the queues of a plan.", _advise)
     advised.add_argument(
         "file", metavar="PLAN", help="the plan document (JSON or YAML); - for standard input"
     )
-    advised.add_argument("--json", action="store_true", help="answer as JSON")
-    advised.add_argument(
-        "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
-    )
+    add_json(advised)
+    add_fail_on(advised)
     rated = verb("rates", "A plan document with the rates that event messages tell.", _rates)
     rated.add_argument("file", metavar="PLAN", help="the plan document (JSON or YAML)")
     rated.add_argument(
@@ -41,27 +46,19 @@ def add_advise(verb: Verb) -> None:
         default="filling",
         help="the newest set in which a queue filled (default), or all sets",
     )
-    rated.add_argument("--json", action="store_true", help="answer as JSON, with what was taken")
-
-
-def _document(name: str) -> PlanDocument:
-    from app.documents import read_file, read_text
-
-    return read_text(sys.stdin.buffer.read()) if name == _STANDARD_INPUT else read_file(Path(name))
+    add_json(rated, "answer as JSON, with what was taken")
 
 
 def _advise(arguments: argparse.Namespace) -> int:
     from app.curves.from_settings import CurvesOfSettings
     from app.events.advising import advice_of, advise
 
-    found = advice_of(advise(_document(arguments.file), CurvesOfSettings()))
+    found = advice_of(advise(read_plan(arguments.file), CurvesOfSettings()))
     if arguments.json:
-        sys.stdout.write(json.dumps(found, indent=2) + "\n")
+        write_json(found)
     else:
-        sys.stdout.write("".join(f"{line}\n" for line in _lines(found)))
-    serious = {"error", arguments.fail_on}
-    is_open = [each for each in found["findings"] if each["severity"] in serious and not each["acknowledged"]]
-    return EXIT_FINDINGS if is_open else EXIT_OK
+        write_lines(_lines(found))
+    return exit_code(found["findings"], arguments.fail_on)
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
@@ -84,8 +81,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
             )
             yield f"  all at their net rates, from empty: {first}, {advice['action_percent']} % after {lead['to_action_s']} s, full after {lead['to_full_s']} s"
     for finding in found["findings"]:
-        yield f"{finding['severity']}: {finding['code']}: {finding['message']}"
-        yield f"  {finding['source']}"
+        yield from finding_lines(finding)
 
 
 def _values(each: dict[str, Any]) -> str:
@@ -110,13 +106,13 @@ def _rates(arguments: argparse.Namespace) -> int:
     from planner_core.depth_events.readers import LARGEST_FILE_BYTES
 
     plan = parse_text(file_of(Path(arguments.file))[1])
-    if arguments.sets == _STANDARD_INPUT:
+    if arguments.sets == STANDARD_INPUT:
         text = checked(sys.stdin.buffer.read(LARGEST_FILE_BYTES + 1), "standard input")
     else:
         text = file_of(Path(arguments.sets))[1]
     made = with_rates(plan, parse_text(text), using=arguments.using)
     if arguments.json:
-        sys.stdout.write(json.dumps(made.as_json(), indent=2) + "\n")
+        write_json(made.as_json())
         return EXIT_OK
     for taken in made.taken:
         rates = f"{float(taken.put_rate):g} puts and {float(taken.get_rate):g} gets a second"
@@ -125,5 +121,5 @@ def _rates(arguments: argparse.Namespace) -> int:
         sys.stderr.write(f"{passed.queue}: not taken over, {passed.reason}\n")
     for each in made.findings:
         sys.stderr.write(f"{each.severity}: {each.code}: {each.message}\n")
-    sys.stdout.write(yaml_text(json.loads(json.dumps(made.document, default=float))))
+    write(yaml_text(json.loads(json.dumps(made.document, default=float))))
     return EXIT_OK

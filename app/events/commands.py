@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.command_line import (
+    STANDARD_INPUT,
+    Command,
+    Parser,
+    add_fail_on,
+    add_json,
+    exit_code,
+    verbs_of,
+    write_json,
+    write_lines,
+)
 from app.events.advise_command import add_advise
 from app.events.read_command import add_read
 
 if TYPE_CHECKING:
     from planner_core.depth_events.simulate import EventMessage, Occurrence, Row, Simulation
 
-EXIT_OK, EXIT_FINDINGS = 0, 1
-Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
 
-
-def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
+def add(commands: Command, parser_class: Parser) -> None:
     """Add the commands to the command line."""
-    parent = commands("events", "Queue depth events: simulate, read, advise.", _simulate)
-    parent.set_defaults(run=None)
-    verbs = parent.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=parser_class)
-
-    def verb(name: str, about: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
-        made = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
-        made.set_defaults(run=run)
-        return made
+    verb = verbs_of(commands, parser_class, "events", "Queue depth events: simulate, read, advise.")
 
     simulated = verb("simulate", "Event messages and switches of a timeline of puts and gets.", _simulate)
     simulated.add_argument("file", metavar="FILE", help="the timeline (YAML or JSON); - for standard input")
-    simulated.add_argument("--json", action="store_true", help="answer as JSON")
-    simulated.add_argument(
-        "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
-    )
+    add_json(simulated)
+    add_fail_on(simulated)
     add_read(verb)
     add_advise(verb)
 
@@ -44,16 +41,15 @@ def _simulate(arguments: argparse.Namespace) -> int:
     from app.events.service import read_file, simulate_text
     from planner_core.depth_events.simulate import simulate
 
-    if arguments.file == "-":
+    if arguments.file == STANDARD_INPUT:
         simulation = simulate_text(sys.stdin.buffer.read())
     else:
         simulation = simulate(read_file(Path(arguments.file)))
     if arguments.json:
-        sys.stdout.write(json.dumps(simulation.as_json(), indent=2) + "\n")
+        write_json(simulation.as_json())
     else:
-        sys.stdout.write("".join(f"{line}\n" for line in _lines(simulation)))
-    serious = {"error", arguments.fail_on}
-    return EXIT_FINDINGS if any(each.severity in serious for each in simulation.findings) else EXIT_OK
+        write_lines(_lines(simulation))
+    return exit_code([each.as_json() for each in simulation.findings], arguments.fail_on)
 
 
 def _lines(simulation: Simulation) -> list[str]:

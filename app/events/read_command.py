@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from app.command_line import (
+    STANDARD_INPUT,
+    Command,
+    add_fail_on,
+    add_json,
+    exit_code,
+    write_json,
+    write_lines,
+)
 
 if TYPE_CHECKING:
     from planner_core.depth_events.reading import EventReading
     from planner_core.depth_events.sets import EventSet, Member
 
-EXIT_OK, EXIT_FINDINGS = 0, 1
-_STANDARD_INPUT = "-"
 _LONGEST_WINDOW_S = 3_600
-Verb = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
 
 
-def add_read(verb: Verb) -> None:
+def add_read(verb: Command) -> None:
     """Add the command below `cfplan events`."""
     made = verb("read", "Event messages read, brought together to sets and reconciled.", _read)
     made.add_argument(
@@ -60,10 +66,8 @@ def add_read(verb: Verb) -> None:
         metavar="S",
         help="seconds within which messages without CorrelId are one set (default: 5)",
     )
-    made.add_argument("--json", action="store_true", help="answer as JSON")
-    made.add_argument(
-        "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
-    )
+    add_json(made)
+    add_fail_on(made)
 
 
 def _window(text: str) -> int:
@@ -80,27 +84,24 @@ def _read(arguments: argparse.Namespace) -> int:
 
     files = [
         ("standard input", checked(sys.stdin.buffer.read(LARGEST_FILE_BYTES + 1), "standard input"))
-        if name == _STANDARD_INPUT
+        if name == STANDARD_INPUT
         else file_of(Path(name))
         for name in arguments.files
     ]
     known = known_from_texts(
         members=arguments.members,
         perfmev=arguments.perfmev,
-        displays=[
-            *(file_of(Path(name))[1].decode("utf-8", errors="replace") for name in arguments.display),
-            *arguments.queue,
-        ],
+        displays=[file_of(Path(name))[1].decode("utf-8", errors="replace") for name in arguments.display],
+        typed=arguments.queue,
         depths_before=arguments.depth_before,
         window_s=arguments.window,
     )
     reading = read_all(files, known)
     if arguments.json:
-        sys.stdout.write(json.dumps(reading.as_json(), indent=2) + "\n")
+        write_json(reading.as_json())
     else:
-        sys.stdout.write("".join(f"{line}\n" for line in _lines(reading)))
-    serious = {"error", arguments.fail_on}
-    return EXIT_FINDINGS if any(each.severity in serious for each in reading.findings) else EXIT_OK
+        write_lines(_lines(reading))
+    return exit_code([each.as_json() for each in reading.findings], arguments.fail_on)
 
 
 def _lines(reading: EventReading) -> Iterator[str]:

@@ -9,11 +9,12 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from app.command_line import Command, Parser, verbs_of, write
 from planner_core.errors import PlannerError
 from planner_core.inputs import KINDS, what_it_is
 
@@ -23,10 +24,9 @@ if TYPE_CHECKING:
 TABLES = ("structure_usage", "smds_usage", "queue_usage", "allocation")
 EXIT_OK, EXIT_NOTHING, EXIT_USAGE, EXIT_ASKS = 0, 1, 2, 4
 WIDTH = 30
-Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
 
 
-def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
+def add(commands: Command, parser_class: Parser) -> None:
     """Add the commands to the command line."""
     ingest = commands("ingest", "Read usage data into the usage history.", _ingest)
     ingest.add_argument("files", metavar="FILE", nargs="+", type=Path, help="SMF dumps, tables or displays")
@@ -42,14 +42,9 @@ def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
         "--zone", metavar="ZONE", help="time zone of local times, such as +01:00 or Europe/Berlin"
     )
 
-    history = commands("history", "The usage history: export rows, make the hourly roll-ups anew.", _export)
-    history.set_defaults(run=None)
-    verbs = history.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=parser_class)
-
-    def verb(name: str, about: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
-        made = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
-        made.set_defaults(run=run)
-        return made
+    verb = verbs_of(
+        commands, parser_class, "history", "The usage history: export rows, make the hourly roll-ups anew."
+    )
 
     export = verb("export", "Print rows of a table of the usage history.", _export)
     export.add_argument("--table", choices=TABLES, required=True)
@@ -124,7 +119,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
         meter.clear()
         if report is None:
             _refuse(f"The reader ended with exit code {code} and without a report; see above.")
-        _out(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+        write(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
         _tell_each(report)
         for each in asks:
             _tell(each)
@@ -167,7 +162,7 @@ def _rollup(arguments: argparse.Namespace) -> int:
     with opened() as (database, settings):
         _installed()
         stored = _store_rollups(database, settings, [])
-    _out(f"{stored}\n")
+    write(f"{stored}\n")
     return EXIT_OK
 
 
@@ -281,8 +276,3 @@ def _refuse(message: str) -> NoReturn:
 
 def _say(text: str) -> None:
     sys.stderr.write(f"{text}\n")
-
-
-def _out(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()

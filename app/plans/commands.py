@@ -14,6 +14,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from app.command_line import (
+    EXIT_FINDINGS,
+    EXIT_OK,
+    Command,
+    Parser,
+    add_json,
+    verbs_of,
+    write,
+    write_json,
+)
 from planner_core.errors import PlannerError
 
 if TYPE_CHECKING:
@@ -25,28 +35,22 @@ if TYPE_CHECKING:
     from planner_core.document import PlanDocument
 
 TEXTS = ("policy", "job", "mqsc", "setxcf", "runbook")
-EXIT_OK, EXIT_FINDINGS = 0, 1
 WAYS_TO_PUT = (
     "Give --if-match {etag} when the change is made on top of that version, or --replace to change it whichever "
     "version it has."
 )
 WAYS_TO_IMPORT = "Give --replace to change plans that exist."
-Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
 
 
-def add(commands: Command, whole: Callable[[str], int], parser_class: type[argparse.ArgumentParser]) -> None:
+def add(commands: Command, whole: Callable[[str], int], parser_class: Parser) -> None:
     """Add the commands to the command line. `whole` reads a positive whole number."""
     commands("migrate", "Bring the database's tables up to this version of cfplan.", _migrate)
-    parent = commands(
-        "plans", "Stored plans: list, show, put, acknowledge, delete, restore, export, import.", _list
+    verb = verbs_of(
+        commands,
+        parser_class,
+        "plans",
+        "Stored plans: list, show, put, acknowledge, delete, restore, export, import.",
     )
-    parent.set_defaults(run=None)
-    verbs = parent.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=parser_class)
-
-    def verb(name: str, about: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
-        made = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
-        made.set_defaults(run=run)
-        return made
 
     def named(made: argparse.ArgumentParser) -> argparse.ArgumentParser:
         made.add_argument("name", metavar="NAME", help="name of the plan")
@@ -55,7 +59,7 @@ def add(commands: Command, whole: Callable[[str], int], parser_class: type[argpa
     listed = verb("list", "List plans with their figures.", _list)
     listed.add_argument("--search", metavar="TEXT", help="a part of the plan's or the group's name")
     listed.add_argument("--deleted", action="store_true", help="plans that can be restored, instead")
-    listed.add_argument("--json", action="store_true", help="answer as JSON")
+    add_json(listed)
 
     shown = named(verb("show", "Show a plan as it was saved, or one of its texts.", _show))
     shown.add_argument("--version", type=whole, metavar="N", help="a version (default: the latest)")
@@ -147,7 +151,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
         before = _revision(database)
         database.upgrade()
         after = database.revision()
-    _out(
+    write(
         f"The database has revision {after} already.\n"
         if before == after
         else f"The database is at revision {after} now.\n"
@@ -188,9 +192,9 @@ def _list(arguments: argparse.Namespace) -> int:
                 for plan in _all_plans(session, arguments.search)
             ]  # fmt: skip
     if arguments.json:
-        _out(json.dumps({"plans": rows, "findings": []}, indent=2) + "\n")
+        write_json({"plans": rows, "findings": []})
     else:
-        _out(_table(rows) if rows else "There are no plans.\n")
+        write(_table(rows) if rows else "There are no plans.\n")
     return EXIT_OK
 
 
@@ -230,15 +234,15 @@ def _show(arguments: argparse.Namespace) -> int:
     name, number, output = arguments.name, arguments.version, arguments.output
     with _session(writes=False) as session:
         if output in TEXTS:
-            _out(service.get_output(session, name, output, number=number).text)
+            write(service.get_output(session, name, output, number=number).text)
             return EXIT_OK
         if output == "versions":
             shown = answers.versions_answer(name, service.list_versions(session, name))
-            _out(shown.model_dump_json(indent=2) + "\n")
+            write(shown.model_dump_json(indent=2) + "\n")
             return EXIT_OK
         version = service.get_version(session, name, number) if number else service.get_plan(session, name)
         text = version.document_json if output == "document" else answers.version_json(version).decode()
-    _out(json.dumps(json.loads(text), indent=2) + "\n")
+    write_json(json.loads(text))
     return EXIT_OK
 
 
@@ -254,7 +258,7 @@ def _put(arguments: argparse.Namespace) -> int:
             session, arguments.name, computed, if_match=arguments.if_match, replaces=arguments.replace,
             create_only=arguments.create, comment=arguments.comment, ways=WAYS_TO_PUT,
         )  # fmt: skip
-    _out(
+    write(
         f"{arguments.name}: {outcome.status}, version {outcome.version.number}, ETag {outcome.version.etag}\n"
     )
     found = [finding["severity"] for finding in outcome.version.result["findings"]]
@@ -302,7 +306,7 @@ def _delete(arguments: argparse.Namespace) -> int:
         deleted = service.delete_plan(session, arguments.name, if_match=arguments.if_match)
         service.purge_deleted(session, kept)
     until = deleted.deleted_at + kept
-    _out(f"{deleted.name}: deleted. Until {until:%Y-%m-%d %H:%M} UTC: cfplan plans restore {deleted.name}\n")
+    write(f"{deleted.name}: deleted. Until {until:%Y-%m-%d %H:%M} UTC: cfplan plans restore {deleted.name}\n")
     return EXIT_OK
 
 
@@ -314,7 +318,7 @@ def _acknowledge(arguments: argparse.Namespace) -> int:
             database, arguments.name, code=arguments.code, reason=arguments.reason,
             structure=arguments.structure, if_match=arguments.if_match,
         )  # fmt: skip
-    _out(f"{arguments.name}: version {outcome.version.number}, ETag {outcome.version.etag}\n")
+    write(f"{arguments.name}: version {outcome.version.number}, ETag {outcome.version.etag}\n")
     return EXIT_OK
 
 
@@ -325,7 +329,7 @@ def _restore(arguments: argparse.Namespace) -> int:
         version = service.restore_plan(
             session, arguments.name, plan_id=arguments.id, new_name=arguments.new_name
         )
-    _out(f"{version.name}: restored, version {version.number}, ETag {version.etag}\n")
+    write(f"{version.name}: restored, version {version.number}, ETag {version.etag}\n")
     return EXIT_OK
 
 
@@ -344,7 +348,7 @@ def _export(arguments: argparse.Namespace) -> int:
                 path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
             except OSError as error:
                 _refuse(f"The file {str(path)!r} cannot be written: {error.strerror}.")
-            _out(f"{path}\n")
+            write(f"{path}\n")
     return EXIT_OK
 
 
@@ -368,14 +372,9 @@ def _import(arguments: argparse.Namespace) -> int:
             for name, computed in plans
         ]
     for name, outcome in saved:
-        _out(f"{name}: {outcome.status}, version {outcome.version.number}, ETag {outcome.version.etag}\n")
+        write(f"{name}: {outcome.status}, version {outcome.version.number}, ETag {outcome.version.etag}\n")
     return EXIT_OK
 
 
 def _refuse(message: str) -> NoReturn:
     raise PlannerError(message)
-
-
-def _out(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()

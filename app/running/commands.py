@@ -6,19 +6,27 @@ What computes the answers is imported when a command runs, so that all other com
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from app.command_line import (
+    EXIT_FINDINGS,
+    EXIT_OK,
+    Command,
+    Whole,
+    add_fail_on,
+    add_json,
+    exit_code,
+    read_plan,
+    write,
+    write_json,
+)
 
 if TYPE_CHECKING:
     from planner_core.plan import PlanResult
     from planner_core.running.line_findings import LineFinding
 
-EXIT_OK, EXIT_FINDINGS = 0, 1
-Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
-Whole = Callable[[int, int], Callable[[str], int]]
 _LARGEST_MESSAGE = 100 * 2**20
 
 
@@ -35,7 +43,8 @@ def add(commands: Command, whole: Whole) -> None:
         metavar="N",
         help="queue managers DEFINED to the group, where known",
     )
-    _answers(lint)
+    add_json(lint)
+    add_fail_on(lint)
 
     merge = commands("merge", "Put the structures of a plan into a whole CFRM policy.", _merge)
     merge.add_argument("plan", metavar="PLAN", help="the plan document; - for standard input")
@@ -68,7 +77,7 @@ def add(commands: Command, whole: Whole) -> None:
         help="policy, D XCF,STR, D XCF,CF, DISPLAY GROUP, CFSTATUS, CFSTRUCT, QLOCAL, DEFINE commands: any, in any order",
     )
     diff.add_argument("--output", choices=("commands", "json"), default="commands")
-    _fail_on(diff)
+    add_fail_on(diff)
 
     made = commands("from-running", "Make a plan document from what runs.", _from_running)
     made.add_argument(
@@ -84,32 +93,11 @@ def add(commands: Command, whole: Whole) -> None:
         metavar="B",
         help="message size for all queues, with MAXDEPTH as backlog; without it queues are left out",
     )
-    made.add_argument("--json", action="store_true", help="answer as JSON: document, findings")
-
-
-def _fail_on(made: argparse.ArgumentParser) -> None:
-    made.add_argument(
-        "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
-    )
-
-
-def _answers(made: argparse.ArgumentParser) -> None:
-    made.add_argument("--json", action="store_true", help="answer as JSON")
-    _fail_on(made)
-
-
-def _out(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
-
-
-def _json(answer: Mapping[str, Any]) -> None:
-    _out(json.dumps(answer, indent=2) + "\n")
+    add_json(made, "answer as JSON: document, findings")
 
 
 def _code(findings: Sequence[LineFinding], fail_on: str) -> int:
-    serious = {"error", fail_on}
-    return EXIT_FINDINGS if any(each.finding.severity in serious for each in findings) else EXIT_OK
+    return exit_code([each.as_json() for each in findings], fail_on)
 
 
 def _say(findings: Sequence[LineFinding], *, at_least: tuple[str, ...] = ("error", "warning")) -> None:
@@ -123,10 +111,8 @@ def _say(findings: Sequence[LineFinding], *, at_least: tuple[str, ...] = ("error
 def _result(name: str) -> PlanResult:
     from app.curves.from_settings import CurvesOfSettings
     from app.curves.resolve import evaluate
-    from app.documents import read_file, read_text
 
-    document = read_text(sys.stdin.buffer.read()) if name == "-" else read_file(Path(name))
-    return evaluate(document, CurvesOfSettings(), compares=False)
+    return evaluate(read_plan(name), CurvesOfSettings(), compares=False)
 
 
 def _lint(arguments: argparse.Namespace) -> int:
@@ -137,15 +123,15 @@ def _lint(arguments: argparse.Namespace) -> int:
         read_text(arguments.file), cfcc_level=arguments.cfcc, queue_managers=arguments.queue_managers
     )
     if arguments.json:
-        _json(found.as_json())
+        write_json(found.as_json())
     else:
         for each in found.findings:
             where = f"{arguments.file}:{each.line}" if each.line else arguments.file
-            _out(
+            write(
                 f"{where}: {each.finding.severity}: {each.finding.code}: {each.finding.message}\n  {each.finding.source}\n"
             )
         if not found.findings:
-            _out(f"{arguments.file}: no finding in {found.lines} lines ({', '.join(found.kinds)}).\n")
+            write(f"{arguments.file}: no finding in {found.lines} lines ({', '.join(found.kinds)}).\n")
     return _code(found.findings, arguments.fail_on)
 
 
@@ -165,7 +151,7 @@ def _merge(arguments: argparse.Namespace) -> int:
         sys.stderr.write(f"{refused}\n")
         return EXIT_FINDINGS
     if arguments.json:
-        _json(found.as_json())
+        write_json(found.as_json())
         return _code(found.findings, "error")
     _say(found.findings)
     sys.stdout.flush()
@@ -186,10 +172,10 @@ def _diff(arguments: argparse.Namespace) -> int:
         sys.stderr.write(f"{refused}\n")
         return EXIT_FINDINGS
     if arguments.output == "json":
-        _json({**found.as_json(), "text": commands_text(found)})
+        write_json({**found.as_json(), "text": commands_text(found)})
     else:
         _say(found.findings)
-        _out(commands_text(found))
+        write(commands_text(found))
     return _code(found.findings, arguments.fail_on)
 
 
@@ -204,8 +190,8 @@ def _from_running(arguments: argparse.Namespace) -> int:
         message_bytes=arguments.message_bytes,
     )
     if arguments.json:
-        _json(found.as_json())
+        write_json(found.as_json())
     else:
         _say(found.findings, at_least=("error", "warning", "info"))
-        _json(found.document)
+        write_json(found.document)
     return EXIT_OK

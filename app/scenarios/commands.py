@@ -8,35 +8,42 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from app.command_line import (
+    EXIT_FINDINGS,
+    EXIT_OK,
+    Action,
+    Command,
+    Parser,
+    add_json,
+    finding_lines,
+    verbs_of,
+    write,
+    write_json,
+    write_lines,
+)
 from planner_core.errors import PlannerError
 
-EXIT_OK, EXIT_FINDINGS = 0, 1
 _NUMERIC = "+-0123456789"
-Command = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
 
 
-def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
+def add(commands: Command, parser_class: Parser) -> None:
     """Add the commands to the command line."""
-    parent = commands(
-        "scenarios", "Scenarios of stored plans: list, save, show, compare, report, delete.", _list
+    made_of = verbs_of(
+        commands,
+        parser_class,
+        "scenarios",
+        "Scenarios of stored plans: list, save, show, compare, report, delete.",
     )
-    parent.set_defaults(run=None)
-    verbs = parent.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=parser_class)
 
-    def verb(name: str, about: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
-        made = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
-        made.set_defaults(run=run)
+    def verb(name: str, about: str, run: Action) -> argparse.ArgumentParser:
+        made = made_of(name, about, run)
         made.add_argument("plan", metavar="PLAN", help="name of the stored plan")
         return made
 
-    def as_json(made: argparse.ArgumentParser) -> None:
-        made.add_argument("--json", action="store_true", help="answer as JSON")
-
-    as_json(verb("list", "List the scenarios of a plan.", _list))
+    add_json(verb("list", "List the scenarios of a plan.", _list))
 
     saved = verb("save", "Work out what changes lead to, and keep it under a name.", _save)
     saved.add_argument("name", metavar="NAME", help="name of the scenario")
@@ -53,17 +60,17 @@ def add(commands: Command, parser_class: type[argparse.ArgumentParser]) -> None:
 
     shown = verb("show", "Show a scenario as it was saved.", _show)
     shown.add_argument("name", metavar="NAME", help="name of the scenario")
-    as_json(shown)
+    add_json(shown)
 
     compared = verb("compare", "Put up to four scenarios beside their plan.", _compare)
     compared.add_argument("names", metavar="NAME", nargs="+", help="names of scenarios")
-    as_json(compared)
+    add_json(compared)
 
     told = verb(
         "report", "A scenario for those who decide: changes, figures, losses, commands, sources.", _report
     )
     told.add_argument("name", metavar="NAME", help="name of the scenario")
-    as_json(told)
+    add_json(told)
 
     deleted = verb("delete", "Delete a scenario for good.", _delete)
     deleted.add_argument("name", metavar="NAME", help="name of the scenario")
@@ -78,10 +85,10 @@ def _list(arguments: argparse.Namespace) -> int:
     with opened() as (database, _), database.session(writes=False) as session:
         found = service.list_scenarios(session, arguments.plan)
     if arguments.json:
-        _out(list_answer(arguments.plan, found).model_dump_json(indent=2) + "\n")
+        write(list_answer(arguments.plan, found).model_dump_json(indent=2) + "\n")
         return EXIT_OK
     if not found:
-        _out(f"The plan {arguments.plan} has no scenarios.\n")
+        write(f"The plan {arguments.plan} has no scenarios.\n")
         return EXIT_OK
     rows = [("name", "version", "INITSIZE K", "after", "errors", "warnings", "changes")]
     rows += [
@@ -96,7 +103,7 @@ def _list(arguments: argparse.Namespace) -> int:
         )
         for each in found
     ]
-    _lines(_table(rows))
+    write_lines(_table(rows))
     return EXIT_OK
 
 
@@ -127,7 +134,7 @@ def _save(arguments: argparse.Namespace) -> int:
                 )
                 raise PlannerError(message) from None
     found = outcome.scenario
-    _out(f"{found.name}: {outcome.status}, version {found.version} of {found.plan}, ETag {found.etag}\n")
+    write(f"{found.name}: {outcome.status}, version {found.version} of {found.plan}, ETag {found.etag}\n")
     errors = [each for each in found.result["findings"] if each["severity"] == "error"]
     return EXIT_FINDINGS if errors else EXIT_OK
 
@@ -162,13 +169,13 @@ def _show(arguments: argparse.Namespace) -> int:
     with opened() as (database, _), database.session(writes=False) as session:
         found = service.get_scenario(session, arguments.plan, arguments.name)
     if arguments.json:
-        _out(json.dumps(json.loads(scenario_json(found)), indent=2) + "\n")
+        write_json(json.loads(scenario_json(found)))
         return EXIT_OK
-    _out(f"{found.name}: version {found.version} of {found.plan}, ETag {found.etag}\n")
+    write(f"{found.name}: version {found.version} of {found.plan}, ETag {found.etag}\n")
     if found.note:
-        _out(found.note + "\n")
-    _lines(_changes(found.result["what_changes"]))
-    _lines(_totals(found.result["before"]["totals"], found.result["after"]["totals"]))
+        write(found.note + "\n")
+    write_lines(_changes(found.result["what_changes"]))
+    write_lines(_totals(found.result["before"]["totals"], found.result["after"]["totals"]))
     return EXIT_OK
 
 
@@ -181,7 +188,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         found = service.compare(session, arguments.plan, arguments.names)
     answer = comparison_json(arguments.plan, found)
     if arguments.json:
-        _out(json.dumps(answer, indent=2) + "\n")
+        write_json(answer)
         return EXIT_OK
     rows = [("", "", "the plan", *(each.name for each in found.columns))]
     for row in (*found.settings, *found.totals, *found.figures, *found.losses, *found.commands):
@@ -192,9 +199,10 @@ def _compare(arguments: argparse.Namespace) -> int:
             ]
             unit = f" [{row.unit}]" if row.unit else ""
             rows.append((row.structure or "", row.label + unit, *values))
-    _lines(_table(rows, left=2))
-    _out("* not as in the plan; rows that are the same everywhere are left out\n")
-    _findings(answer["findings"])
+    write_lines(_table(rows, left=2))
+    write("* not as in the plan; rows that are the same everywhere are left out\n")
+    for each in answer["findings"]:
+        write_lines(finding_lines(each))
     return EXIT_OK
 
 
@@ -207,9 +215,9 @@ def _report(arguments: argparse.Namespace) -> int:
         found, shown = service.report_of(session, arguments.plan, arguments.name)
     answer = report_json(found, shown)
     if arguments.json:
-        _out(json.dumps(answer, indent=2) + "\n")
+        write_json(answer)
     else:
-        _lines(_report_lines(answer))
+        write_lines(_report_lines(answer))
     return EXIT_OK
 
 
@@ -219,7 +227,7 @@ def _delete(arguments: argparse.Namespace) -> int:
 
     with opened() as (database, _), database.session(writes=True) as session:
         service.delete(session, arguments.plan, arguments.name, if_match=arguments.if_match)
-    _out(f"{arguments.name}: deleted\n")
+    write(f"{arguments.name}: deleted\n")
     return EXIT_OK
 
 
@@ -311,17 +319,3 @@ def _table(rows: Sequence[Sequence[str]], *, left: int = 1) -> Iterator[str]:
     for row in rows:
         cells = [row[at].rjust(widths[at]) if right[at] else row[at].ljust(widths[at]) for at in columns]
         yield "  ".join(cells).rstrip()
-
-
-def _findings(found: Sequence[Mapping[str, Any]]) -> None:
-    for each in found:
-        _out(f"{each['severity']}: {each['code']}: {each['message']}\n  {each['source']}\n")
-
-
-def _lines(lines: Iterator[str]) -> None:
-    _out("".join(f"{line}\n" for line in lines))
-
-
-def _out(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()

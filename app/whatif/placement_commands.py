@@ -7,20 +7,29 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from app.whatif.output import EXIT_FINDINGS, EXIT_OK, exit_code, read_plan, write, write_json
+from app.command_line import (
+    EXIT_FINDINGS,
+    EXIT_OK,
+    Command,
+    Whole,
+    exit_code,
+    finding_lines,
+    read_plan,
+    write,
+    write_json,
+    write_lines,
+)
 
-Verb = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
-Whole = Callable[[int, int], Callable[[str], int]]
 _HIGHEST_LEVEL, _MOST_MORE, _MOST_YEARS = 99, 31, 50
 _MOST_OTHERS = 40
 
 
-def add(verb: Verb, whole: Whole) -> None:
+def add(verb: Command, whole: Whole) -> None:
     """Add both commands."""
     lost = verb(
         "cf-loss", "Lose each coupling facility and site: what moves where, what finds no place.", _lose
@@ -143,10 +152,10 @@ def _give(
     if arguments.json:
         write_json(answer)
     else:
-        write("".join(f"{line}\n" for line in lines))
+        write_lines(lines)
         for found in answer["findings"]:
             if notes or found["severity"] != "info":
-                write(f"{found['severity']}: {found['code']}: {found['message']}\n  {found['source']}\n")
+                write_lines(finding_lines(found))
     return exit_code(answer["findings"], arguments.fail_on)
 
 

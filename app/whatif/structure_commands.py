@@ -5,17 +5,22 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from app.command_line import (
+    EXIT_FINDINGS,
+    Command,
+    exit_code,
+    finding_lines,
+    read_plan,
+    write,
+    write_json,
+    write_lines,
+)
 from app.whatif.structure_parameters import FILLING, RECOVERY, THRESHOLDS, Parameter, read_values
 
-if TYPE_CHECKING:
-    from planner_core.findings import Finding
 
-Verb = Callable[[str, str, Callable[[argparse.Namespace], int]], argparse.ArgumentParser]
-
-
-def add(verb: Verb) -> None:
+def add(verb: Command) -> None:
     """Add the commands below `cfplan whatif`."""
     filling = verb(
         "filling", "One outage of a structure: what happens when, and how long it lasts.", _filling
@@ -53,7 +58,6 @@ def _options(made: argparse.ArgumentParser, parameters: Iterable[Parameter]) -> 
 def _filling(arguments: argparse.Namespace) -> int:
     from app.curves.from_settings import CurvesOfSettings
     from app.whatif import filling
-    from app.whatif.commands import read_plan
 
     values = _values(arguments, FILLING)
     return _answered(
@@ -67,7 +71,6 @@ def _filling(arguments: argparse.Namespace) -> int:
 def _thresholds(arguments: argparse.Namespace) -> int:
     from app.curves.from_settings import CurvesOfSettings
     from app.whatif import thresholds
-    from app.whatif.commands import read_plan
 
     values = _values(arguments, THRESHOLDS)
     return _answered(
@@ -81,7 +84,6 @@ def _thresholds(arguments: argparse.Namespace) -> int:
 def _recovery(arguments: argparse.Namespace) -> int:
     from app.curves.from_settings import CurvesOfSettings
     from app.whatif import recovering
-    from app.whatif.commands import read_plan
 
     values = _values(arguments, RECOVERY)
     return _answered(
@@ -96,14 +98,14 @@ def _smds_job(arguments: argparse.Namespace) -> int:
     """The job alone on standard output, so that it can be submitted; findings beside it."""
     from app.curves.from_settings import CurvesOfSettings
     from app.whatif import recovering
-    from app.whatif.commands import exit_code, read_plan, write, write_json
 
     found = recovering.job(read_plan(arguments.file), CurvesOfSettings())
     if arguments.json:
         write_json(found.as_json())
     else:
         write(found.text)
-        sys.stderr.write("".join(_finding(each) for each in found.findings))
+        for each in found.findings:
+            sys.stderr.write("".join(f"{line}\n" for line in finding_lines(each.as_json())))
     return exit_code([finding.as_json() for finding in found.findings], arguments.fail_on)
 
 
@@ -124,7 +126,6 @@ def _answered(
     lines: Callable[[Any], Iterable[str]],
 ) -> int:
     """Print an answer; a plan that cannot exist is answered with its findings."""
-    from app.whatif.commands import EXIT_FINDINGS, exit_code, write, write_json
     from planner_core.errors import PlanRefused
 
     try:
@@ -137,10 +138,7 @@ def _answered(
     if arguments.json:
         write_json(as_json(found))
     else:
-        write("".join(f"{line}\n" for line in lines(found)))
-        write("".join(_finding(each) for each in found.findings))
+        write_lines(lines(found))
+        for each in found.findings:
+            write_lines(finding_lines(each.as_json()))
     return exit_code([finding.as_json() for finding in found.findings], arguments.fail_on)
-
-
-def _finding(finding: Finding) -> str:
-    return f"{finding.severity}: {finding.code}: {finding.message}\n  {finding.source}\n"

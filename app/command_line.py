@@ -1,0 +1,87 @@
+"""What the commands have in common: verbs, options, the plans they read, how they answer."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from planner_core.document import PlanDocument
+
+EXIT_OK, EXIT_FINDINGS, EXIT_USAGE = 0, 1, 2
+STANDARD_INPUT = "-"
+Action = Callable[[argparse.Namespace], int]
+Command = Callable[[str, str, Action], argparse.ArgumentParser]
+"""Makes a command, or a verb below one: its name, what it is about, and what it does."""
+Parser = type[argparse.ArgumentParser]
+Whole = Callable[[int, int], Callable[[str], int]]
+"""Makes readers of whole numbers within bounds."""
+
+
+def verbs_of(commands: Command, parser_class: Parser, name: str, about: str) -> Command:
+    """A command that only its verbs do something for; returns what makes them."""
+    parent = commands(name, about, _nothing)
+    verbs = parent.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=parser_class)
+
+    def verb(name: str, about: str, run: Action) -> argparse.ArgumentParser:
+        made = verbs.add_parser(name, help=about, description=about, allow_abbrev=False)
+        made.set_defaults(run=run)
+        return made
+
+    return verb
+
+
+def _nothing(arguments: argparse.Namespace) -> int:
+    del arguments
+    return EXIT_OK
+
+
+def add_json(made: argparse.ArgumentParser, about: str = "answer as JSON") -> None:
+    """The option that asks for JSON."""
+    made.add_argument("--json", action="store_true", help=about)
+
+
+def add_fail_on(made: argparse.ArgumentParser) -> None:
+    """The option that says which findings make the exit code 1."""
+    made.add_argument(
+        "--fail-on", choices=("error", "warning"), default="error", help="exit 1 from this severity on"
+    )
+
+
+def read_plan(name: str) -> PlanDocument:
+    """The plan document that a command names; `-` is standard input."""
+    from app.documents import read_file, read_text
+
+    return read_text(sys.stdin.buffer.read()) if name == STANDARD_INPUT else read_file(Path(name))
+
+
+def write(text: str) -> None:
+    """Put an answer on standard output."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def write_lines(lines: Iterable[str]) -> None:
+    """Put lines on standard output."""
+    write("".join(f"{line}\n" for line in lines))
+
+
+def write_json(answer: Mapping[str, Any]) -> None:
+    """Put an answer on standard output as JSON."""
+    write(json.dumps(answer, indent=2) + "\n")
+
+
+def finding_lines(found: Mapping[str, Any]) -> tuple[str, str]:
+    """A finding for people: what it says, and its source below."""
+    return f"{found['severity']}: {found['code']}: {found['message']}", f"  {found['source']}"
+
+
+def exit_code(findings: Iterable[Mapping[str, Any]], fail_on: str) -> int:
+    """0, or 1 where findings are serious enough; warnings that are accepted do not count."""
+    serious = {"error", fail_on}
+    still_open = (each for each in findings if each["severity"] == "error" or not each["acknowledged"])
+    return EXIT_FINDINGS if any(each["severity"] in serious for each in still_open) else EXIT_OK
