@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +33,10 @@ EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_BUSY = 0, 1, 2, 3
 PER_PAGE = 200
 NO_LIMIT = 1_000_000
 """Uploads that are being read do not keep a night at the terminal from running."""
+LAST_LINES = 20
+"""So many lines of the log of a run that has failed are told."""
+ERROR_LINE = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d (ERROR|FATAL) ")
+"""As Spark writes them; the rest of what it and Java say is for the log."""
 
 
 def add(commands: Command, parser_class: Parser) -> None:
@@ -77,6 +83,10 @@ def _nightly(arguments: argparse.Namespace) -> int:
         with database.session(writes=False) as session:
             run = service.get(session, run_id)
             found = service.findings_of(session, run_id)
+            if run.stored_at is None:
+                meter.tell_heard(
+                    f"Nightly run {run.id} has failed. The end of its log, which /api/v1/jobs/{run.job.id}/log has whole:"
+                )
             if arguments.json:
                 write(answers.run_answer(run, found).model_dump_json(indent=2) + "\n")
             else:
@@ -121,7 +131,7 @@ def _keeper(database: Database, settings: Settings, job_id: int, trigger: str, m
     from app.night.models import Trigger
 
     kind = LookAround if trigger == Trigger.SIMULATION else NightKeeper
-    return kind(database, settings, job_id, at_once=NO_LIMIT, on_progress=meter.show, on_line=meter.say)
+    return kind(database, settings, job_id, at_once=NO_LIMIT, on_progress=meter.show, on_line=meter.hear)
 
 
 def _who_works(session: Session, run_id: int) -> str:
@@ -227,15 +237,23 @@ def _mark(is_marked: bool) -> str:
 
 
 class _Meter:
-    """Where the run is, in one line of a terminal; nothing but the job's own words where there is none."""
+    """Where the run is, in one line of a terminal; where there is none, a line for each stage.
+
+    What goes to the run's log is heard, and told only where it is an error or the run has failed.
+    """
 
     def __init__(self) -> None:
         self._is_terminal = sys.stderr.isatty()
         self._width = 0
+        self._stage = ""
+        self._heard: deque[str] = deque(maxlen=LAST_LINES)
 
     def show(self, stage: str, done: int, total: int, sentence: str) -> None:
         """Write the line anew."""
         if not self._is_terminal:
+            if stage != self._stage:
+                _say(sentence or stage)
+            self._stage = stage
             return
         share = f" {100 * min(done, total) // total:3d} %" if total else ""
         line = f"{sentence or stage}{share}"[:120]
@@ -251,9 +269,21 @@ class _Meter:
             self._width = 0
 
     def say(self, line: str) -> None:
-        """A line of the log."""
+        """A line of its own."""
         self.clear()
-        sys.stderr.write(f"{line}\n")
+        _say(line)
+
+    def hear(self, line: str) -> None:
+        """A line of the run's log."""
+        self._heard.append(line)
+        if ERROR_LINE.match(line):
+            self.say(line)
+
+    def tell_heard(self, heading: str) -> None:
+        """The last lines of the log."""
+        self.say(heading)
+        for line in self._heard:
+            _say(f"  {line}")
 
 
 def _say(text: str) -> None:

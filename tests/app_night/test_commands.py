@@ -9,6 +9,7 @@ import pytest
 
 from app.cli import main
 from app.db import Database
+from app.jobs import service as jobs
 from app.jobs.models import JobState
 from app.night.models import Trigger
 from app.settings import Settings
@@ -40,8 +41,24 @@ def test_one_run_a_summary_and_nought(
     assert out.splitlines()[0].startswith("Nightly run 1: done")
     assert "1 finding; 1 new fit, 1 new forecast. 4 of 4 days of the history had to be read." in out
     assert "warning: APP1 was full." in out
-    assert "WARN a word of Spark" in err
+    said = err.splitlines()
+    assert said[:1] == ["Reducing 2025-11-17."]
+    assert "Fitting curves." in said
+    assert "Spark" not in err
+    with database.session(writes=False) as session:
+        assert "WARN a word of Spark" in jobs.log_of(session, read(database, 1).job.id)
     assert read(database, 1).trigger == Trigger.COMMAND
+
+
+def test_what_spark_calls_an_error_is_told_at_once(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = "26/11/21 16:29:31 ERROR TaskSchedulerImpl: Lost executor 0"
+    put_days(settings, 1)
+    order(settings, stderr=f"{line}\n26/11/21 16:29:31 WARN SparkConf: spark.local.dir\n")
+    _, err = run(capsys, "nightly")
+    assert line in err
+    assert "SparkConf" not in err
 
 
 def test_as_json_it_is_what_the_interface_gives(
@@ -57,9 +74,14 @@ def test_a_run_that_fails_says_why_and_ends_with_one(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     order(settings, fail="The history cannot be read.")
-    out, _ = run(capsys, "nightly", code=1)
+    out, err = run(capsys, "nightly", code=1)
     assert "failed" in out
     assert "The history cannot be read." in out
+    assert err.splitlines()[0] == (
+        "Nightly run 1 has failed. The end of its log, which /api/v1/jobs/1/log has whole:"
+    )
+    assert "  WARN a word of Spark" in err.splitlines()
+    assert err.splitlines()[-1] == "  failed: The history cannot be read."
     assert as_json(capsys, "nightly", "--json", code=1)["state"] == "failed"
 
 
@@ -78,8 +100,6 @@ def test_uploads_that_are_being_read_do_not_keep_it_from_running(
     database: Database, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from datetime import timedelta
-
-    from app.jobs import service as jobs
 
     with database.session(writes=True) as session:
         upload = jobs.queue(session, "ingest")

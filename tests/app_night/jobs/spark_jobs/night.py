@@ -3,7 +3,8 @@
 A day is a file such as 2026-11-20.json: {"qsg", "structure", "entries_peak"}. What was reduced is remembered beside them,
 one day after the other, as the real job does: so a run that is killed leaves days that the next one does not read again.
 
-Orders (orders.json): pause_s between days, fail (a sentence), crash ("reducing" or "result": a kill from within), noise.
+Orders (orders.json): pause_s between days, fail (a sentence), crash ("reducing" or "result": a kill from within), noise,
+stderr (what it says there).
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def main() -> int:
     put(history / "called.json", {"argv": sys.argv[1:], "facts": facts})
     with (history / "times-run").open("a", encoding="utf-8") as file:
         file.write(f"{os.getpid()}\n")
-    sys.stderr.write("WARN a word of Spark\n")
+    sys.stderr.write("WARN a word of Spark\n" + orders.get("stderr", ""))
     if orders.get("noise"):
         sys.stdout.write("a library says something on the wrong stream\n")
     if orders.get("fail"):
