@@ -33,7 +33,9 @@ def routers() -> list[APIRouter]:
     from app.pages.whatif.filling import router as filling
     from app.pages.whatif.growth import router as whatif_growth
     from app.pages.whatif.loss import router as whatif_loss
+    from app.pages.whatif.recovery import router as whatif_recovery
     from app.pages.whatif.routes import router as whatif
+    from app.pages.whatif.smds import router as whatif_smds
     from app.pages.whatif.thresholds import router as thresholds
 
     return [
@@ -57,6 +59,8 @@ def routers() -> list[APIRouter]:
         whatif,
         whatif_loss,
         whatif_growth,
+        whatif_recovery,
+        whatif_smds,
         filling,
         thresholds,
         cluster_decisions,

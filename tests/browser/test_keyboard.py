@@ -89,6 +89,8 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/whatif": ("/whatif", "/whatif?plan=KEYS"),
     "/whatif/cf-loss": ("/whatif/cf-loss", "/whatif/cf-loss?plan=KEYS&with=OTHER"),
     "/whatif/upgrade": ("/whatif/upgrade", "/whatif/upgrade?plan=KEYS"),
+    "/whatif/recovery": ("/whatif/recovery", "/whatif/recovery?plan=KEYS&recovery_minutes=1"),
+    "/whatif/smds": ("/whatif/smds", "/whatif/smds?plan=KEYS"),
     "/what-runs": ("/what-runs",),
     "/lint": ("/lint", "/lint?example"),
     "/merge": ("/merge", "/merge?example"),
@@ -353,6 +355,24 @@ def ask_for_another_rate(page: Page) -> None:
     expect(page.get_by_role("heading", name="25 % a year for 2 years")).to_be_visible()
 
 
+def say_how_fast_logs_are_read(page: Page) -> None:
+    tab_to(page, page.get_by_label("Logs are read at").first)
+    page.keyboard.type("250")
+    page.keyboard.press("Enter")
+    heading(page, "Backup and recovery")
+    expect(page.get_by_role("row", name="Logs are read at 250 MB a second given")).to_be_visible()
+
+
+def name_the_queue_managers(page: Page) -> None:
+    tab_to(page, page.get_by_label("Names of the queue managers").first)
+    page.keyboard.type("QM71 QM72")
+    page.keyboard.press("Enter")
+    heading(page, "SMDS job")
+    tab_to(page, page.get_by_role("main").locator("summary", has_text="QM72"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("region", name="Job of QM72")).to_contain_text("DEFINE CLUSTER")
+
+
 FRAGMENT = "STRUCTURE NAME(SQ03APP1) SIZE(64M) PREFLIST(CF01,CF02)"
 
 
@@ -475,6 +495,8 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/whatif": ("/whatif", follow("Losing a coupling facility", "Losing a coupling facility")),
     "/whatif/cf-loss": ("/whatif/cf-loss?plan=KEYS", lose_with_another_group),
     "/whatif/upgrade": ("/whatif/upgrade?plan=KEYS", ask_for_another_rate),
+    "/whatif/recovery": ("/whatif/recovery?plan=KEYS", say_how_fast_logs_are_read),
+    "/whatif/smds": ("/whatif/smds?plan=KEYS", name_the_queue_managers),
     "/what-runs": ("/what-runs", follow("Check a text", "Check a policy, MQSC or displays")),
     "/lint": ("/lint", check_a_text),
     "/merge": ("/merge", merge_a_plan),

@@ -56,7 +56,9 @@ from app.pages.usage.take_over import TakeOverPage
 from app.pages.whatif.filling import FillingPage
 from app.pages.whatif.growth import UpgradePage
 from app.pages.whatif.loss import CfLossPage
+from app.pages.whatif.recovery import RecoveryPage
 from app.pages.whatif.routes import WhatIfPage
+from app.pages.whatif.smds import SmdsPage
 from app.pages.whatif.thresholds import ThresholdsPage
 from app.templating import PROVIDED, TEMPLATES_DIR, Page, environment, render_text
 from tests.app.support import send_json
@@ -120,6 +122,8 @@ CONTEXTS: dict[str, type[Page]] = {
     "whatif/contents.html": WhatIfPage,
     "whatif/filling.html": FillingPage,
     "whatif/loss.html": CfLossPage,
+    "whatif/recovery.html": RecoveryPage,
+    "whatif/smds.html": SmdsPage,
     "whatif/thresholds.html": ThresholdsPage,
     "whatif/upgrade.html": UpgradePage,
 }

@@ -138,12 +138,12 @@ def test_bars_are_as_long_as_the_storage_that_they_show() -> None:
     assert kinds == pytest.approx({"others": 8, "held": 10}, abs=0.1)  # CSQ_ADMIN has 1 G
     assert {each.kind: each.width / per_gib for each in two.segments} == pytest.approx({"keep": 10}, abs=0.1)
     assert three.segments == ()
-    assert not one.is_short
+    assert one.short == ""
     assert max(bar.width for bar in drawing.bars) <= drawing.width
 
 
 def test_a_bar_shows_where_white_space_is_missing() -> None:
     found = losses_of([("SQ03", result([cf("CF01"), cf("CF02", "3G")], [structure("A", "4G")]))])
     _, two = chart_of(found.white_space).narrow.bars
-    assert two.is_short
+    assert two.short == "too little free"
     assert sum(each.width for each in two.segments) > two.width

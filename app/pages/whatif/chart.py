@@ -1,9 +1,10 @@
-"""The storage of coupling facilities as bars: coordinates for an SVG, drawn by the server; the table beside it has the figures."""
+"""Amounts as bars, drawn by the server, such as the storage of coupling facilities; a table beside them has the figures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from app.templating import plain
 from planner_core.whatif.loss import WhiteSpace
@@ -11,6 +12,25 @@ from planner_core.whatif.loss import WhiteSpace
 _ROW_PX, _BAR_PX, _LABEL_PX, _TOP_PX = 46, 18, 16, 4
 _LEAST_PX = 1.0
 """What is there at all can be seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What one bar is to show; all amounts of a chart have one unit."""
+
+    name: str
+    said: str
+    whole: int | Fraction | None
+    """What there is; None where that is not known."""
+    parts: tuple[tuple[str, int | Fraction, str], ...]
+    """What is taken of it: kind, amount, words."""
+    short: str
+    """What is wrong, where the parts are too much; else empty."""
+
+    @property
+    def extent(self) -> int | Fraction:
+        """How far the bar goes: what there is, or what its parts come to."""
+        return max(self.whole or 0, sum(amount for _, amount, _ in self.parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +45,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One coupling facility."""
+    """One measure."""
 
     name: str
     said: str
@@ -33,7 +53,7 @@ class Bar:
     label_y: float
     width: float
     is_known: bool
-    is_short: bool
+    short: str
     segments: tuple[Segment, ...]
 
 
@@ -60,12 +80,37 @@ class Chart:
 
 def chart_of(space: Sequence[WhiteSpace]) -> Chart:
     """What each coupling facility has, holds, and must keep free."""
-    words = "; ".join(f"{each.facility.name}: {_said(each)}" for each in space)
+    return chart_of_measures(
+        "Storage and white space of each coupling facility",
+        "Bars of storage.",
+        [
+            Measure(
+                each.facility.name,
+                _said(each),
+                each.facility.storage_bytes,
+                tuple(
+                    (kind, size, f"{words}: {plain(size)}")
+                    for kind, size, words in (
+                        ("others", each.facility.taken_bytes, "other structures and dump space"),
+                        ("held", each.used_bytes, "structures of the plan"),
+                        ("keep", each.keep_bytes, "white space to keep"),
+                    )
+                ),
+                "too little free" if each.is_enough is False else "",
+            )
+            for each in space
+        ],
+    )
+
+
+def chart_of_measures(title: str, about: str, measures: Sequence[Measure]) -> Chart:
+    """A bar for each measure, all to one scale."""
+    words = "; ".join(f"{each.name}: {each.said}" for each in measures)
     return Chart(
-        title="Storage and white space of each coupling facility",
-        description=f"Bars of storage. {words}.",
-        wide=_drawing("wide", space, 760),
-        narrow=_drawing("narrow", space, 358),
+        title=title,
+        description=f"{about} {words}.",
+        wide=_drawing("wide", measures, 760),
+        narrow=_drawing("narrow", measures, 358),
     )
 
 
@@ -76,40 +121,28 @@ def _said(each: WhiteSpace) -> str:
     return f"{used} used, {keep} to keep free, of {plain(each.facility.storage_bytes or 0)}"
 
 
-def _drawing(kind: str, space: Sequence[WhiteSpace], width: int) -> Drawing:
-    longest = max((_extent(each) for each in space), default=1) or 1
-    scale = (width - 2) / longest
-    bars = tuple(_bar(each, at, scale) for at, each in enumerate(space))
-    return Drawing(kind, width, _TOP_PX + _ROW_PX * len(space), _BAR_PX, bars)
+def _drawing(kind: str, measures: Sequence[Measure], width: int) -> Drawing:
+    longest = max((each.extent for each in measures), default=1) or 1
+    scale = (width - 2) / float(longest)
+    bars = tuple(_bar(each, at, scale) for at, each in enumerate(measures))
+    return Drawing(kind, width, _TOP_PX + _ROW_PX * len(measures), _BAR_PX, bars)
 
 
-def _extent(each: WhiteSpace) -> int:
-    """How far the bar goes: its storage, or what it would have to hold."""
-    wanted = each.facility.taken_bytes + each.used_bytes + each.keep_bytes
-    return max(each.facility.storage_bytes or 0, wanted)
-
-
-def _bar(each: WhiteSpace, at: int, scale: float) -> Bar:
+def _bar(each: Measure, at: int, scale: float) -> Bar:
     top = _TOP_PX + at * _ROW_PX
-    parts = (
-        ("others", each.facility.taken_bytes, "other structures and dump space"),
-        ("held", each.used_bytes, "structures of the plan"),
-        ("keep", each.keep_bytes, "white space to keep"),
-    )
     segments, x = [], 0.0
-    for kind, size, words in parts:
-        if size:
-            width = max(size * scale, _LEAST_PX)
-            segments.append(Segment(kind, round(x + 1, 1), round(width, 1), f"{words}: {plain(size)}"))
+    for kind, amount, words in each.parts:
+        if amount:
+            width = max(float(amount) * scale, _LEAST_PX)
+            segments.append(Segment(kind, round(x + 1, 1), round(width, 1), words))
             x += width
-    storage = each.facility.storage_bytes
     return Bar(
-        name=each.facility.name,
-        said=_said(each),
+        name=each.name,
+        said=each.said,
         y=top + _LABEL_PX,
         label_y=top + 11,
-        width=round((storage if storage is not None else _extent(each)) * scale, 1),
-        is_known=storage is not None,
-        is_short=each.is_enough is False,
+        width=round(float(each.extent if each.whole is None else each.whole) * scale, 1),
+        is_known=each.whole is not None,
+        short=each.short,
         segments=tuple(segments),
     )

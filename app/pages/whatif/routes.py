@@ -48,6 +48,21 @@ QUESTIONS: tuple[Question, ...] = (
         "cfplan whatif upgrade PLAN",
     ),
     Question(
+        "/whatif/recovery",
+        "Backup and recovery",
+        "What a backup of each structure writes, the log between two, how long recovery takes at your log rate, and how often to "
+        "back up.",
+        "backup-and-recovery",
+        "cfplan whatif recovery PLAN",
+    ),
+    Question(
+        "/whatif/smds",
+        "SMDS job",
+        "IDCAMS and CSQJUFMT statements for every shared message data set, queue manager by queue manager, with DSGROUP checked.",
+        "smds-job",
+        "cfplan whatif smds-job PLAN",
+    ),
+    Question(
         "filling",
         "Filling up",
         "One outage over time: both pools of a structure, offload rules, thresholds, the moment of 2192.",
