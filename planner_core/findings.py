@@ -589,6 +589,9 @@ _KINDS: tuple[FindingKind, ...] = (
         "QDEPTHHI_EQUALS_QDEPTHLO", "warning", "QDEPTHHI and QDEPTHLO are equal", "mq_depth_events", ""
     ),
     FindingKind(
+        "QDEPTHHI_WARNS_OF_NOTHING", "warning", "QDEPTHHI is at 0 or at MAXDEPTH", "mq_depth_events", ""
+    ),
+    FindingKind(
         "MAXDEPTH_BELOW_BACKLOG",
         "warning",
         "MAXDEPTH is below the planned backlog",
@@ -968,6 +971,20 @@ _KINDS: tuple[FindingKind, ...] = (
         "Rates were taken from sets that do not hold all puts and gets",
         "mq_event_statistics",
         "",
+    ),
+    FindingKind(
+        "READ_NAME_NOT_IN_EVENTS",
+        "warning",
+        "Something was said of a name that no event has",
+        "project",
+        "Reading depth events",
+    ),
+    FindingKind(
+        "READ_FINDINGS_LEFT_OUT",
+        "info",
+        "Findings of one kind were left out",
+        "project",
+        "Reading depth events",
     ),
     FindingKind(
         "READ_SET_BY_TIME",
@@ -1375,6 +1392,7 @@ DEPTH_EVENT_CODES = frozenset(
         "QDEPTHHI_AFTER_ACTION_LEVEL",
         "QDEPTHHI_BELOW_QDEPTHLO",
         "QDEPTHHI_EQUALS_QDEPTHLO",
+        "QDEPTHHI_WARNS_OF_NOTHING",
         "SERVICE_INTERVAL_ON_SHARED_QUEUE",
         "SILENT_SWITCHES",
     }

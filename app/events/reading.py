@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -122,6 +122,7 @@ def read_request(document: Any) -> EventReading:  # noqa: ANN401 - whatever JSON
         perfmev={name: _PERFMEV[value] for name, value in request.perfmev.items()},
         queues={name: _facts(queue) for name, queue in request.queues.items()},
         window_s=request.window_s,
+        named=frozenset(request.queues),
     )
     return read_all([_file(at, file) for at, file in enumerate(request.files)], known)
 
@@ -174,10 +175,13 @@ def known_from_texts(
     members: str = "",
     perfmev: str = "",
     displays: Sequence[str] = (),
+    typed: Sequence[str] = (),
     depths_before: Iterable[str] = (),
     window_s: int = DEFAULT_WINDOW_S,
 ) -> Known:
     """What people type: names with commas, QM1=ENABLED, DISPLAY output, SQ1=0.
+
+    `typed` is such output about queues that are named one by one.
 
     Raises:
         InputInvalid: Something of it cannot be read; each with its place.
@@ -193,8 +197,11 @@ def known_from_texts(
         problems.append(FieldProblem("members", f"a group has at most {MOST_MEMBERS} queue managers"))
     enabled = _perfmev(perfmev, problems)
     queues: dict[str, QueueFacts] = {}
-    for text in displays:
+    named: set[str] = set()
+    for place, text in enumerate([*displays, *typed]):
         shown = read_displayed(text)
+        if place >= len(displays):
+            named.update(shown.queues)
         queues = {**queues, **shown.queues}
         enabled = {**shown.perfmev, **enabled}
         problems += [
@@ -207,10 +214,10 @@ def known_from_texts(
                     "nothing like QUEUE(SQ1) MAXDEPTH(1000) or QMNAME(QM1) PERFMEV(ENABLED) is in it",
                 )
             )
-    _depths(depths_before, queues, problems)
+    named.update(_depths(depths_before, queues, problems))
     if problems:
         raise InputInvalid(WHAT, tuple(problems))
-    return Known(tuple(dict.fromkeys(names)), enabled, queues, window_s)
+    return Known(tuple(dict.fromkeys(names)), enabled, queues, window_s, frozenset(named))
 
 
 def _perfmev(text: str, problems: list[FieldProblem]) -> Mapping[str, bool]:
@@ -227,7 +234,10 @@ def _perfmev(text: str, problems: list[FieldProblem]) -> Mapping[str, bool]:
     return found
 
 
-def _depths(texts: Iterable[str], queues: dict[str, QueueFacts], problems: list[FieldProblem]) -> None:
+def _depths(
+    texts: Iterable[str], queues: dict[str, QueueFacts], problems: list[FieldProblem]
+) -> Iterator[str]:
+    """Put the depths to the queues; the names of these."""
     for text in texts:
         pair = _DEPTH.fullmatch(text.strip())
         if not pair:
@@ -239,3 +249,4 @@ def _depths(texts: Iterable[str], queues: dict[str, QueueFacts], problems: list[
         queues[pair["name"]] = QueueFacts(
             facts.maxdepth, facts.qdepthhi, facts.qdepthlo, facts.is_shared, int(pair["depth"])
         )
+        yield pair["name"]

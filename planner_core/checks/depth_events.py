@@ -151,6 +151,24 @@ def _thresholds(said: _Said) -> Iterator[Finding]:
         ),
     )
     yield from said.where(
+        "QDEPTHHI_WARNS_OF_NOTHING",
+        "qdepthhi",
+        lambda case: case.queue.qdepthhi == 0 and case.queue.qdphiev != "DISABLED",
+        lambda _: (
+            "with QDEPTHHI(0) every put meets the condition: Queue Depth High comes with the first one, and says only that the "
+            "queue is in use. Set it above the depth of normal times."
+        ),
+    )
+    yield from said.where(
+        "QDEPTHHI_WARNS_OF_NOTHING",
+        "qdepthhi",
+        _is_at_maxdepth,
+        lambda case: (
+            f"with QDEPTHHI({case.queue.qdepthhi}) Queue Depth High comes with the put that brings the depth to MAXDEPTH: the next "
+            "put already fails with reason 2053 and raises Queue Full. Set it lower, to have time between the two."
+        ),
+    )
+    yield from said.where(
         "MAXDEPTH_BELOW_BACKLOG",
         "maxdepth",
         lambda case: case.queue.maxdepth is not None and case.queue.maxdepth < case.messages,
@@ -159,6 +177,14 @@ def _thresholds(said: _Said) -> Iterator[Finding]:
             "2053 before the backlog is there."
         ),
     )
+
+
+def _is_at_maxdepth(case: Case) -> bool:
+    """Whether Queue Depth High comes no earlier than the last message that the queue takes."""
+    high, maxdepth = case.force.high_at, case.force.maxdepth
+    if not case.queue.qdepthhi or case.queue.qdphiev == "DISABLED":
+        return False
+    return case.queue.qdepthhi == _PERCENT or (high is not None and high == maxdepth)
 
 
 def _three(case: Case) -> tuple[str | None, str | None, str | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -91,15 +91,14 @@ def read_all(files: Sequence[tuple[str, bytes]], known: Known) -> EventReading:
         raise InputInvalid(WHAT, (problem,))
     messages, repeats = without_repeats(read)
     sets = sets_of(messages, known)
-    findings = _limited(
-        (
-            *_of_files(found),
-            *_of_grouping(sets, known),
-            *_of_correl_ids(sets),
-            *_of_order(sets),
-            *_of_members(sets, known),
-            *_of_queues(sets, known),
-        )
+    told = (
+        *_of_files(found),
+        *_of_names(messages, known),
+        *_of_grouping(sets, known),
+        *_of_correl_ids(sets),
+        *_of_order(sets),
+        *_of_members(sets, known),
+        *_of_queues(sets, known),
     )
     return EventReading(
         tuple(found),
@@ -108,7 +107,7 @@ def read_all(files: Sequence[tuple[str, bytes]], known: Known) -> EventReading:
         sets,
         known,
         tuple(_assumptions(sets, known)),
-        in_order(list(findings)),
+        in_order([*_limited(told)]),
     )
 
 
@@ -130,11 +129,24 @@ def _refuse(files: Sequence[EventFile]) -> None:
 
 
 def _limited(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """The first of each kind, and how many more there are."""
     counts: Counter[str] = Counter()
     for each in findings:
         counts[each.code] += 1
         if counts[each.code] <= MOST_OF_A_KIND:
             yield each
+    more = [f"{count - MOST_OF_A_KIND} of {code}" for code, count in counts.items() if count > MOST_OF_A_KIND]
+    if more:
+        yield finding(
+            "READ_FINDINGS_LEFT_OUT",
+            f"Of each kind of finding the first {MOST_OF_A_KIND} are shown. There are more: {_and(more)}. Each set says for "
+            "itself who is missing, what was not accounted for, and since when its members counted.",
+            field="/sets",
+        )
+
+
+def _and(words: Sequence[str]) -> str:
+    return words[-1] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _at(each: EventSet, more: str = "") -> str:
@@ -171,6 +183,42 @@ def _of_files(files: Sequence[EventFile]) -> Iterator[Finding]:
             )
         for note in file.notes:
             yield finding("READ_EVENTS_CODE_PAGE", f"{file.name}: {note}", field=f"/files/{at}")
+
+
+def _of_names(messages: Sequence[EventMessage], known: Known) -> Iterator[Finding]:
+    """Names of which something was said, and that no event has."""
+    queues = {message.queue for message in messages}
+    managers = {message.queue_manager for message in messages}
+    unknown = sorted(known.named - queues)
+    if not queues.intersection(known.queues):
+        unknown = sorted({*unknown, *known.queues})
+    if unknown and messages:
+        yield finding(
+            "READ_NAME_NOT_IN_EVENTS",
+            f"No event is of {_some(unknown)}: what was said of {'it' if len(unknown) == 1 else 'them'} is not used. "
+            f"{_spelling(unknown, queues) or f'Events are of {_some(sorted(queues))}.'}",
+            field="/queues",
+        )
+    strangers = [name for name in known.all_members if name not in managers]
+    other = _spelling(strangers, managers)
+    if other:
+        yield finding(
+            "READ_NAME_NOT_IN_EVENTS",
+            f"No event is of {_some(strangers)}, which was named as a member of the group. {other}",
+            field="/members",
+        )
+
+
+def _spelling(names: Sequence[str], known: Iterable[str]) -> str:
+    """Names that only capitals tell from those of events."""
+    by_capitals = {name.upper(): name for name in known}
+    alike = [f"{name} is not {found}" for name in names if (found := by_capitals.get(name.upper()))]
+    return f"{_and(alike[:_MOST_NUMBERS])}: MQ tells capitals and small letters apart." if alike else ""
+
+
+def _some(names: Sequence[str]) -> str:
+    more = [f"{len(names) - _MOST_NUMBERS} more"] if len(names) > _MOST_NUMBERS else []
+    return _and([*names[:_MOST_NUMBERS], *more])
 
 
 def _of_grouping(sets: Sequence[EventSet], known: Known) -> Iterator[Finding]:

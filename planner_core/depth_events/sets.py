@@ -68,6 +68,8 @@ class Known:
     perfmev: Mapping[str, bool] = field(default_factory=dict)
     queues: Mapping[str, QueueFacts] = field(default_factory=dict)
     window_s: int = DEFAULT_WINDOW_S
+    named: frozenset[str] = frozenset()
+    """Queues that the user named one by one; displays may be of many more."""
 
     @property
     def all_members(self) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ def mqsc(result: PlanResult) -> str:
         ]
     lines += _perfmev(document)
     advice = {found.name: found.depth_events for found in result.structures}
+    backlogs = {found.name: found.queues for found in result.structures}
     for structure in document.structures:
         lines.append("*")
         offloads = structure.cflevel >= limit("cflevel_offload") and structure.offload.to == "SMDS"
@@ -50,7 +51,8 @@ def mqsc(result: PlanResult) -> str:
         suggests = advised is not None and advised.is_planned
         for place, queue in enumerate(structure.queues):
             if suggests and advised is not None:
-                lines.extend(_suggested(queue, advised.queues[place].force))
+                backlog = backlogs[structure.name][place].messages
+                lines.extend(_suggested(queue, advised.queues[place].force, backlog=backlog))
             lines.extend(
                 _command(f"DEFINE QLOCAL({mqsc_value(queue.name)})", tuple(_qlocal(structure, queue)))
             )
@@ -69,7 +71,7 @@ def _perfmev(document: PlanDocument) -> Iterator[str]:
         yield f"*   ALTER QMGR PERFMEV({switch}) on {name}"
 
 
-def _suggested(queue: Queue, advised: Thresholds) -> Iterator[str]:
+def _suggested(queue: Queue, advised: Thresholds, *, backlog: int) -> Iterator[str]:
     """What the plan leaves open of the thresholds of a queue, as remarks: only what was chosen is defined."""
     values = (
         ("MAXDEPTH", queue.maxdepth, advised.maxdepth),
@@ -83,6 +85,9 @@ def _suggested(queue: Queue, advised: Thresholds) -> Iterator[str]:
         yield f"*   suggested: {' '.join(words[:_SUGGESTED_ON_A_LINE])}"
         if words[_SUGGESTED_ON_A_LINE:]:
             yield f"*              {' '.join(words[_SUGGESTED_ON_A_LINE:])}"
+    if queue.maxdepth is None and advised.maxdepth is not None and advised.maxdepth < backlog:
+        yield f"*   This MAXDEPTH is below the planned backlog of {backlog} messages:"
+        yield "*   the structure does not hold more. Make it larger, and plan again."
 
 
 def _command(head: str, parameters: Sequence[str]) -> Iterator[str]:

@@ -309,6 +309,10 @@ GOOD: Json = {
 LINTS: list[tuple[str, Json, Json]] = [
     ("QDEPTHHI_BELOW_QDEPTHLO", {"qdepthhi": 20, "qdepthlo": 21}, {"qdepthhi": 21, "qdepthlo": 20}),
     ("QDEPTHHI_EQUALS_QDEPTHLO", {"qdepthhi": 20, "qdepthlo": 20}, {"qdepthhi": 21, "qdepthlo": 20}),
+    ("QDEPTHHI_WARNS_OF_NOTHING", {"qdepthhi": 0, "qdepthlo": None}, {"qdepthhi": 1, "qdepthlo": None}),
+    ("QDEPTHHI_WARNS_OF_NOTHING", {"qdepthhi": 100}, {"qdepthhi": 99}),
+    ("QDEPTHHI_WARNS_OF_NOTHING", {"maxdepth": 10, "qdepthhi": 91}, {"maxdepth": 10, "qdepthhi": 90}),
+    ("QDEPTHHI_WARNS_OF_NOTHING", {"qdepthhi": 100}, {"qdepthhi": 100, "qdphiev": "DISABLED"}),
     ("MAXDEPTH_BELOW_BACKLOG", {"maxdepth": 99_999}, {"maxdepth": 100_000}),
     ("DEPTH_EVENTS_ALL_OFF", {"qdphiev": "DISABLED"}, {}),
     ("DEPTH_EVENTS_ONLY_FULL", {"qdphiev": "DISABLED", "qdpmaxev": "ENABLED"}, {"qdpmaxev": "ENABLED"}),

@@ -231,6 +231,19 @@ def test_what_is_left_open_is_suggested_as_a_remark_and_not_defined() -> None:
     assert "MAXDEPTH" not in read["Q2"]
 
 
+def test_a_suggested_maxdepth_below_the_backlog_says_so_in_the_file() -> None:
+    def of(size: str) -> str:
+        queue = {"name": "Q1", "message_bytes": 2048, "backlog": 300_000, "qdphiev": "ENABLED"}
+        return rendered(structures__0__queues=[queue], structures__0__initsize=size, structures__0__size=size)
+
+    assert (
+        "*   This MAXDEPTH is below the planned backlog of 300000 messages:\n"
+        "*   the structure does not hold more. Make it larger, and plan again.\n"
+    ) in of("512M")
+    assert "suggested: MAXDEPTH" in of("2G")
+    assert "below the planned backlog" not in of("2G")
+
+
 def test_a_plan_that_says_nothing_of_depth_events_is_written_without_them() -> None:
     text = rendered()
     assert not re.search("suggested|PERFMEV|MAXDEPTH|QDEPTH", text)

@@ -92,6 +92,52 @@ def test_a_body_that_is_no_json_is_refused(app: FastAPI) -> None:
     assert call(app, "POST", READ, headers={"content-type": "text/plain"}, chunks=[b"{}"]).status == 415
 
 
+# ---- names -------------------------------------------------------------------------------------------------------------
+
+NAMES = "READ_NAME_NOT_IN_EVENTS"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field", "says"),
+    [
+        (["--queue", "QUEUE(SQ9) MAXDEPTH(10)"], "/queues", "No event is of SQ9: what was said of it is not used."),
+        (["--depth-before", "SQ9=5"], "/queues", "Events are of APP.SHARED.Q1."),
+        (
+            ["--depth-before", "app.shared.q1=5", "--depth-before", "A=1"],
+            "/queues",
+            "No event is of A and app.shared.q1: what was said of them is not used. app.shared.q1 is not APP.SHARED.Q1",
+        ),
+        (["--members", "qm1,QM2"], "/members", "No event is of qm1, which was named as a member of the group. qm1 is not QM1"),
+        (["--perfmev", "qm2=DISABLED"], "/members", "MQ tells capitals and small letters apart."),
+    ],
+)  # fmt: skip
+def test_names_that_no_event_has_are_told(
+    arguments: list[str], field: str, says: str, files: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = run(capsys, str(files["events"]), "--json", *arguments)
+    (found,) = [each for each in json.loads(out)["findings"] if each["code"] == NAMES]
+    assert (found["severity"], found["field"]) == ("warning", field)
+    assert says in found["message"]
+
+
+def test_names_of_the_events_and_displays_of_more_queues_are_not_told_of(
+    files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right = ["--members", "QM1,QM2,QM3,QM9", "--depth-before", "APP.SHARED.Q1=0"]
+    more = tmp_path / "more.txt"
+    more.write_text(f"{files['display'].read_text()}QUEUE(OTHER) QSGDISP(SHARED) MAXDEPTH(1)\n")
+    _, out, _ = run(capsys, str(files["events"]), "--json", *right, "--display", str(more))
+    assert NAMES not in {each["code"] for each in json.loads(out)["findings"]}
+    more.write_text("QUEUE(OTHER) QSGDISP(SHARED) MAXDEPTH(1)\n")
+    _, out, _ = run(capsys, str(files["events"]), "--json", "--display", str(more))
+    assert NAMES in {each["code"] for each in json.loads(out)["findings"]}
+
+
+def test_over_rest_queues_that_no_event_has_are_told(app: FastAPI) -> None:
+    document = post_json(app, READ, {**example_request(), "queues": {"SQ9": {"depth_before": 1}}}).json()
+    assert NAMES in {each["code"] for each in document["findings"]}
+
+
 # ---- the command -------------------------------------------------------------------------------------------------------
 
 

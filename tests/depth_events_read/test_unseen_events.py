@@ -41,6 +41,14 @@ def one_after_the_other(*reasons: int, queue_manager: str = "QM1", apart_s: int 
     ]
 
 
+@pytest.mark.parametrize(("sets", "more"), [(21, 0), (22, 1), (60, 39)])
+def test_findings_that_are_left_out_are_counted(sets: int, more: int) -> None:
+    reading = read(*one_after_the_other(*[HIGH] * sets))
+    assert len(told(reading, UNSEEN)) == min(20, sets - 1)
+    says = " ".join(each.message for each in told(reading, "READ_FINDINGS_LEFT_OUT"))
+    assert (f"{more} of {UNSEEN}" in says) is bool(more)
+
+
 @pytest.mark.parametrize(
     ("reasons", "unseen"),
     [

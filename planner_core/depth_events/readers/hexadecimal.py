@@ -23,6 +23,7 @@ _CHARACTERS = re.compile(r"[ \t]+(?:\|.*\||>.*<)[ \t]*$")
 """The characters beside the bytes, as hexdump -C and od print them."""
 _AFTER_OFFSET = re.compile(r"\s{2,}|\s['|]")
 _HEX_TEXT = re.compile(r"(?:0x|X')?(?P<digits>[0-9A-Fa-f]+)'?")
+_PLAIN = re.compile(r"[0-9A-Fa-f \t]*")
 _LONGEST_LINE: Final = 4_000_000
 _ENOUGH: Final = 32
 _LEAST_OFFSET: Final = 6
@@ -100,6 +101,8 @@ def _row(line: str, number: int) -> _Row | None:
 
 
 def _words(text: str) -> tuple[str, ...] | None:
+    if _PLAIN.fullmatch(text):
+        return tuple(text.split())
     found = [_HEX_TEXT.fullmatch(word) for word in text.split()]
     return tuple(match["digits"] for match in found if match) if all(found) else None
 
