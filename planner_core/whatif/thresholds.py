@@ -9,6 +9,11 @@ offloaded message stands beside it and bounds the last threshold.
 Lower thresholds never hold less: an offloaded message takes at most the elements that it would
 take in the structure. So thresholds are lowered step by step until the backlog fits, and where
 the lowest that leave normal running alone do not suffice, nothing does at this size.
+
+Where even the lowest hold no more than no rules at all (entries run out first, as with messages
+up to 1164 bytes at 1:6), IBM's default thresholds stand, and a finding says that they bring
+nothing. IBM's arithmetic counts on automatic alter: with ALLOWAUTOALT(YES), and messages that
+take more elements kept than offloaded, it is followed there too.
 """
 
 from __future__ import annotations
@@ -32,7 +37,7 @@ from planner_core.offload import RULE_OFF_BYTES, Reserve, Rule, can_fire, defaul
 from planner_core.plan import StructureResult, hundredths
 from planner_core.provenance import Basis, Explanation
 from planner_core.smds import data_set_bytes, lob_bytes, message_header_bytes, page_bytes
-from planner_core.structure_size import Curve, bundles_in
+from planner_core.structure_size import Curve, bundles_in, model_constant
 from planner_core.units import KIB, MIB, bytes_to_kib_ceil, ceil_div, floor_fraction, format_size
 from planner_core.whatif.filling_up import WHAT, Assumption, Storage, parts_of, structure_of
 
@@ -271,6 +276,8 @@ class _Chosen:
     reserve: Reserve
     capacity: int
     is_within_margin: bool
+    keeps_defaults: bool
+    """Offloading lets no more messages in at this ratio, and nothing alters the ratio."""
 
 
 class _Bench:
@@ -357,19 +364,41 @@ class _Bench:
         lowest = min(_FULL - step, ceil_div(lowest, step) * step)
         highest = self.choices["highest_capacity_threshold"]
         third = max(lowest, highest if ibm is None else min(highest, ibm))
+        keeps = not self._may_gain(lowest, bundles)
+        ladder = iter([self._defaults(lowest)]) if keeps else self._ladder(third, lowest)
         best: _Chosen | None = None
-        for thresholds in self._ladder(third, lowest):
+        for thresholds in ladder:
             rules = self._rules(thresholds)
             capacity = self.capacity(rules, bundles)
             usage = self.at(self.hold, rules, bundles).usage_percent
             is_within = capacity >= self.hold and usage <= _FULL - self.margin
             if best is None or is_within or capacity > best.capacity:
-                best = _Chosen(rules, size_bytes, bundles, typical, lowest, ibm, reserve, capacity, is_within)
+                best = _Chosen(
+                    rules, size_bytes, bundles, typical, lowest, ibm, reserve, capacity, is_within, keeps
+                )
             if is_within:
                 break
         if best is None:  # the ladder has a first step
             raise AssertionError
         return best
+
+    def _may_gain(self, lowest: int, bundles: Fraction) -> bool:
+        """Whether any thresholds let more messages in than no rules do, at this ratio or at one that z/OS may alter it to."""
+        bottom = self._rules((0 if self.asked.cheap_over is not None else lowest, lowest, lowest))
+        if not bundles or self.capacity(bottom, bundles) > self.capacity((), bundles):
+            return True
+        return self.frees_elements and parts_of(self.structure)[1].allow_auto_alter
+
+    @property
+    def frees_elements(self) -> bool:
+        """Whether some of the messages take more elements kept than offloaded."""
+        kept = self.demand(()).bands[0]
+        return kept.elements > kept.messages * model_constant("offloaded_message_elements")
+
+    def _defaults(self, lowest: int) -> tuple[int, int, int]:
+        """IBM's default thresholds, or normal running and the cushion where that is more."""
+        first, second, third = (max(lowest, rule.threshold) for rule in default_rules())
+        return (first if self.asked.cheap_over is None else 0), second, third
 
     def _ladder(self, third: int, lowest: int) -> Iterator[tuple[int, int, int]]:
         """Thresholds from the highest down to those that are just above normal running."""
@@ -597,7 +626,19 @@ def _whys(bench: _Bench, chosen: _Chosen) -> tuple[str, str, str]:
             f"From {three.threshold} % on all data is offloaded. {bench.hold} messages of 0.75 KB take {share:g} % of "
             f"{format_size(chosen.size_bytes)}"
         )
-        if chosen.ibm_threshold is None:
+        if chosen.keeps_defaults:
+            asks = (
+                "more than there is"
+                if chosen.ibm_threshold is None
+                else f"which would make it {chosen.ibm_threshold} %"
+            )
+            stands = (
+                "the default stands"
+                if three.threshold == bench.choices["highest_capacity_threshold"]
+                else f"{normal}, so {lowest} % is the lowest"
+            )
+            capacity += f" by IBM's arithmetic, {asks}; but offloading lets no more of these messages in, and {stands}."
+        elif chosen.ibm_threshold is None:
             capacity += ", more than there is by IBM's arithmetic; the fill model decides."
         elif three.threshold > chosen.ibm_threshold:
             capacity += f", so IBM's arithmetic asks for {chosen.ibm_threshold} %; {normal}, so {lowest} % is the lowest."
@@ -717,12 +758,10 @@ def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterat
             structure=name,
         )
     yield from _margin_given_up(bench, chosen, name, at)
-    plain = advice.compared[-1].capacity
-    if bench.met(chosen.rules) and chosen.bundles and advice.capacity == plain:
+    if chosen.bundles and advice.capacity == advice.compared[-1].capacity:
         yield finding(
             "OFFLOAD_GAINS_NOTHING",
-            f"Offloading does not let {name} hold more messages of this mix: entries run out, not elements. Lower thresholds only "
-            "offload earlier, until the entry-to-element ratio is altered.",
+            _gains_nothing(bench, chosen, name),
             field=f"{at}/offload/rules",
             structure=name,
         )
@@ -740,10 +779,35 @@ def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterat
     )
 
 
+def _gains_nothing(bench: _Bench, chosen: _Chosen, name: str) -> str:
+    """Why the rules let no more messages in, and what the advice makes of it."""
+    if not bench.met(chosen.rules):
+        return f"The rules let {name} hold no more messages of this mix: its messages are offloaded, or kept, whatever the rules say."
+    if not chosen.keeps_defaults:
+        return (
+            f"At the ratio of entries to elements as it is, offloading lets {name} hold no more messages of this mix: entries run "
+            "out, not elements. IBM's arithmetic counts on automatic alter to make entries of the elements that offloading frees."
+        )
+    why = (
+        "entries run out, not elements, and ALLOWAUTOALT(NO) keeps the ratio"
+        if bench.frees_elements
+        else "offloaded, they take as many elements as kept"
+    )
+    asks = (
+        "would have all space reserved"
+        if chosen.ibm_threshold is None
+        else f"would ask for OFFLD3TH({chosen.ibm_threshold})"
+    )
+    return (
+        f"Offloading does not let {name} hold more messages of this mix: {why}. So IBM's default thresholds stand, and no lower "
+        f"ones are advised; IBM's arithmetic, which counts on automatic alter, {asks}."
+    )
+
+
 def _margin_given_up(bench: _Bench, chosen: _Chosen, name: str, at: str) -> Iterator[Finding]:
     """IBM's margin is not kept in whole, as in IBM's example of 4 GB."""
     last, whole = chosen.rules[-1], chosen.reserve.advised_threshold
-    fits = chosen.ibm_threshold is not None
+    fits = chosen.ibm_threshold is not None and not chosen.keeps_defaults
     if bench.asked.margin_percent is None and fits and last.is_on and last.threshold > whole:
         if chosen.ibm_threshold is not None and last.threshold > chosen.ibm_threshold:
             why = "since normal running allows no lower one"

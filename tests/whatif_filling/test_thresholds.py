@@ -23,8 +23,8 @@ from planner_core.whatif.thresholds import PURPOSES, ThresholdAdvice, ThresholdQ
 from tests.whatif_filling.plans import Document, documents, queue, structure
 
 MILLION = 1_000_000
-SIZES = pytest.mark.parametrize("message_bytes", [1024, 2048, 4096, 6000, 16_384, 40_000, 64_512, 100_000])
-"""Of IBM's examples the message sizes are not told; they hold for all of these."""
+SIZES = pytest.mark.parametrize("message_bytes", [1165, 2048, 4096, 6000, 16_384, 40_000, 64_512])
+"""Of IBM's examples the message sizes are not told; they hold for all that offloading gains anything for at 1:6."""
 
 
 def thresholds(advice: ThresholdAdvice) -> list[int]:
@@ -83,6 +83,57 @@ def test_example_2_4_gb_that_cannot_be_expanded_and_a_million_messages_80(messag
 
 def test_example_2_with_the_margin_insisted_on_is_70() -> None:
     assert thresholds(ask(plan_of("4G", queue(backlog=MILLION)), margin_percent=Decimal(10)))[2] == 70
+
+
+@pytest.mark.parametrize("message_bytes", [140, 141, 1024, 1164, 64_513, 100_000])
+def test_where_offloading_lets_no_more_in_the_defaults_stand_and_it_is_said(message_bytes: int) -> None:
+    """1 entry and at most 6 elements each, of 1:6: entries run out, and an offloaded message keeps its entry."""
+    document = plan_of("4G", queue(message_bytes=message_bytes, backlog=MILLION))
+    advice = ask(document)
+    assert thresholds(advice) == [70, 80, 90]  # IBM's defaults
+    assert advice.ibm_threshold == 80  # and what its example of 4 GB says, beside them
+    assert advice.capacity == advice.compared[-1].capacity  # as many as without any rule
+    message = said(advice, "OFFLOAD_GAINS_NOTHING").message
+    assert ("OFFLD3TH(80)" in message) == (message_bytes <= 1164)
+    assert ("ALLOWAUTOALT(NO)" in message) == (140 < message_bytes <= 1164)
+    assert "IBM_MARGIN_NOT_KEPT" not in codes(advice)
+
+
+@pytest.mark.parametrize(("message_bytes", "expected"), [(140, 90), (141, 80), (1024, 80), (1164, 80)])
+def test_where_automatic_alter_can_use_what_offloading_frees_ibm_s_arithmetic_is_followed(
+    message_bytes: int, expected: int
+) -> None:
+    """Up to 140 bytes (with 372 of headers, 512) a message takes 2 elements, as many as offloaded: nothing is freed."""
+    document = plan_of("4G", queue(message_bytes=message_bytes, backlog=MILLION), allow_auto_alter=True)
+    advice = ask(document)
+    assert thresholds(advice)[2] == expected
+    assert "OFFLOAD_GAINS_NOTHING" in codes(advice)
+
+
+def test_thresholds_that_bring_nothing_are_not_lowered_for_a_backlog_that_ibm_s_arithmetic_cannot_reserve() -> (
+    None
+):
+    advice = ask(plan_of("4G", queue(message_bytes=1024, backlog=5 * MILLION)))
+    # 5 million x 768 B are 89.4 % of 4 GB: OFFLD3TH(10), which would hold as few as 90 does.
+    assert advice.ibm_threshold == 10
+    assert thresholds(advice) == [70, 80, 90]
+    assert "BACKLOG_DOES_NOT_FIT" in codes(advice)
+
+
+def test_the_defaults_give_way_to_normal_running() -> None:
+    advice = ask(plan_of("4G", queue(message_bytes=1024, backlog=MILLION)), typical=1_400_000)
+    # Of 1 949 000 or so: 71.9 %, and 10 above it.
+    assert thresholds(advice) == [85, 85, 90]
+
+
+def test_one_large_queue_among_small_messages_is_worth_offloading() -> None:
+    small, large = (
+        queue("A", message_bytes=1024, backlog=900_000),
+        queue("B", message_bytes=30_000, backlog=100_000),
+    )
+    advice = ask(plan_of("4G", small, large))
+    assert "OFFLOAD_GAINS_NOTHING" not in codes(advice)
+    assert advice.capacity > advice.compared[-1].capacity
 
 
 def test_example_3_messages_over_32_kb_that_are_cheap_to_offload_go_always_and_the_rest_is_adjusted() -> None:
@@ -388,10 +439,20 @@ def test_the_reason_for_which_ibm_s_margin_is_given_up_is_the_one_that_holds(
 
 
 def test_ibm_s_defaults_with_db2_are_off_as_the_syntax_of_define_cfstruct_has_them() -> None:
-    advice = ask(
-        structure(
-            [queue(message_bytes=2000, backlog=1000)], initsize="100M", size="200M", offload={"to": "DB2"}
-        )
+    """OFFLD1SZ(32K/64K) OFFLD2SZ(4K/64K) OFFLD3SZ(0K/64K): a plan that gives no rules has them too."""
+    document = plan_of("100M", queue(message_bytes=2000, backlog=1000), offload={"to": "DB2"})
+    given = document.structures[0].offload.rules
+    assert [(rule.usage_over, rule.size_over // 1024) for rule in given] == [(70, 64), (80, 64), (90, 64)]
+    held = {each.name: each.capacity for each in ask(document).compared}
+    assert held["plan"] == held["defaults"] == held["none"] < held["advised"]
+
+
+def test_rules_that_a_plan_gives_are_taken_with_db2_as_with_smds() -> None:
+    rules = [{"usage_over": 70, "size_over": "0K"}]
+    one, two = (
+        ask(plan_of("100M", queue(message_bytes=2000), offload={"to": to, "rules": rules})).compared
+        for to in ("DB2", "SMDS")
     )
-    held = {each.name: each.capacity for each in advice.compared}
-    assert held["defaults"] == held["none"] < held["plan"]
+    assert [each.capacity for each in one if each.name != "defaults"] == [
+        each.capacity for each in two if each.name != "defaults"
+    ]
