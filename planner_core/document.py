@@ -137,8 +137,9 @@ MinSize = Annotated[int, _size(lowest_kib=0, highest_bytes=_LARGEST_STRUCTURE), 
 FacilitySize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_CF), _AS_SIZE, _SIZE_SCHEMA]
 Occupied = Annotated[int, _size(lowest_kib=0, highest_bytes=_LARGEST_CF), _AS_SIZE, _SIZE_SCHEMA]
 ScmSize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_SCM), _AS_SIZE, _SIZE_SCHEMA]
+_RULE_OFF = 64 * KIB
 RuleSize = Annotated[
-    int, _size(lowest_kib=0, highest_bytes=64 * KIB, bare=None), _AS_SIZE, _SIZE_WITH_UNIT_SCHEMA
+    int, _size(lowest_kib=0, highest_bytes=_RULE_OFF, bare=None), _AS_SIZE, _SIZE_WITH_UNIT_SCHEMA
 ]
 BlockSize = Annotated[
     int, _size(lowest_kib=8, highest_bytes=MIB, bare=None), _AS_SIZE, _SIZE_WITH_UNIT_SCHEMA
@@ -331,10 +332,13 @@ class OffloadRule(BaseModel):
     size_over: RuleSize
 
 
-def _default_rules() -> list[OffloadRule]:
+def _default_rules(offload: dict[str, Any]) -> list[OffloadRule]:
+    """IBM's for where data goes: OFFLD1SZ(32K/64K) in the syntax of DEFINE CFSTRUCT is 32K with SMDS, and 64K, off, with DB2."""
+    is_off = offload.get("to") == "DB2"
     return [
         OffloadRule.model_construct(
-            usage_over=int(row["usage_over_percent"]), size_over=kib_to_bytes(int(row["size_over_kb"]))
+            usage_over=int(row["usage_over_percent"]),
+            size_over=_RULE_OFF if is_off else kib_to_bytes(int(row["size_over_kb"])),
         )
         for row in tables.table("offload_defaults").records()
     ]

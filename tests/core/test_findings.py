@@ -279,8 +279,8 @@ CASES: dict[str, Case] = {
         "info",
         None,
         "LOB space in Db2 is counted like SMDS space",
-        raised={S0 + "offload": {"to": "DB2"}},
-        near={S0 + "offload": {"to": "DB2", "rules": []}},
+        raised={S0 + "offload": {"to": "DB2", "rules": [{"usage_over": 70, "size_over": "0K"}]}},
+        near={S0 + "offload": {"to": "DB2"}},  # IBM's defaults with DB2: the rules are off
     ),
     "INITSIZE_RAISED_TO_XCF_MINIMUM": Case(
         "info",
