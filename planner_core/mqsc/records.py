@@ -116,7 +116,13 @@ _AMQ = re.compile(r"\b(?P<id>AMQ[0-9]{4})[A-Z]?:(?P<shows>[ \t]*Display\b)?[^(\n
 _RUNMQSC = re.compile(r"\bStarting MQSC for queue manager (?P<name>[A-Za-z0-9._/%]{1,48}?)\.?[ \t]*$")
 _WORD = re.compile(r"(?<![^ \t\n])[A-Z]{3,9}(?![^ \t\n])")
 _BY_KEYWORD: Final = {kind.keyword: kind for kind in KINDS}
-_BY_WORD: Final = {**{kind.name: kind for kind in KINDS}, **_BY_KEYWORD}
+_QUEUE_COMMANDS: Final = ("QLOCAL", "QALIAS", "QREMOTE", "QMODEL", "QCLUSTER")
+"""DISPLAY QLOCAL and the like answer as DISPLAY QUEUE does."""
+_BY_WORD: Final = {
+    **{kind.name: kind for kind in KINDS},
+    **_BY_KEYWORD,
+    **dict.fromkeys(_QUEUE_COMMANDS, _BY_KEYWORD["QUEUE"]),
+}
 _BY_AMQ: Final = {kind.amq: (kind, kind.amq_keyword or kind.keyword) for kind in KINDS if kind.amq}
 _NOTHING: Final = (Kind("", ""), "")
 """Announced by a message, and not read here."""

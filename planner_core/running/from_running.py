@@ -7,7 +7,7 @@ all of them, with MAXDEPTH as their backlog where it limits them; the rest is to
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,6 +27,8 @@ _NO_LIMIT: Final = limit("largest_maxdepth")
 """MAXDEPTH of a queue that nothing was said of."""
 _DEFAULT_LEVEL: Final = 25
 _RULES: Final = (1, 2, 3)
+_OFF: Final = "64K"
+"""The size of a rule that is off."""
 
 
 class NoGroup(PlannerError):
@@ -75,6 +77,10 @@ def plan_from(
     document: dict[str, Any] = {"schema_version": 1, "qsg": group}
     if running.queue_managers:
         document["queue_managers"] = list(running.queue_managers)
+        if queue_managers not in (None, len(running.queue_managers)):
+            tell(
+                f"DISPLAY GROUP lists {len(running.queue_managers)} queue managers, not {queue_managers}: those that it lists are written."
+            )
     else:
         document["queue_managers"] = queue_managers or 1
         if queue_managers is None:
@@ -101,6 +107,11 @@ def plan_from(
     if names.SYSTEM_STRUCTURE not in ours and running.knows_structures:
         document["system"] = {"include": False, "shared_channels": 0, "group_ur_messages": 0}
     applications = dict.fromkeys([*(name for name in ours if _is(names.cfstruct, name)), *running.cfstructs])
+    for name, queues in _homeless(running, applications).items():
+        told_of = (
+            f"{queues[0]} and {len(queues) - 1} more queues lie" if len(queues) > 1 else f"{queues[0]} lies"
+        )
+        tell(f"{told_of} on {name}, of which nothing was given: left out.")
     structures: list[dict[str, Any]] = []
     for name in applications:
         if not _is(names.cfstruct, name):
@@ -108,8 +119,17 @@ def plan_from(
         made: dict[str, Any] = {"name": name}
         if name in ours:
             made |= _settings(ours[name])
+            scm = ours[name].scm_max_size_bytes
+            if scm:
+                made["scm"] = {"max_size": format_size(scm)}
         else:
             tell(f"No policy and no display of {prefix}{name} was given: its sizes are computed.", name)
+        if name not in running.cfstructs:
+            tell(
+                f"No CFSTRUCT({name}) was given: CFLEVEL, RECOVER and the offload rules are those that a plan begins with. Add "
+                f"DISPLAY CFSTRUCT({name}) ALL, or correct them.",
+                name,
+            )
         made |= _object(running.cfstructs.get(name))
         made["queues"] = list(_queues(name, running, message_bytes, tell))
         structures.append(made)
@@ -149,6 +169,7 @@ def _facility(each: Any) -> dict[str, Any]:  # noqa: ANN401 - FacilityDisplay, f
         "sequence": each.sequence,
         "partition": each.partition,
         "cpcid": each.cpcid,
+        "dumpspace": format_size(each.dumpspace_bytes) if each.dumpspace_bytes else None,
     }
     return {key: value for key, value in said.items() if value is not None}
 
@@ -172,6 +193,10 @@ def _settings(each: RunningStructure) -> dict[str, Any]:
         value = settings.get(keyword)
         if isinstance(value, tuple) and value:
             found[key] = list(value)
+    if each.duplex_site is not None and found.get("duplex", "DISABLED") != "DISABLED":
+        found["duplex_site"] = each.duplex_site
+    if each.is_order_enforced:
+        found["enforce_order"] = True
     return found
 
 
@@ -191,7 +216,9 @@ def _object(known: MqObject | None) -> dict[str, Any]:
         offload["to"] = given["OFFLOAD"]
     rules = list(_rules(given))
     if len(rules) == len(_RULES):
-        offload["rules"] = [rule for rule in rules if rule["size_over"] != "64K"]
+        while rules and rules[-1]["size_over"] == _OFF:  # one that is off before others keeps their numbers
+            rules.pop()
+        offload["rules"] = rules
     for keyword, key in (("DSGROUP", "dsgroup"), ("DSBLOCK", "dsblock")):
         if given.get(keyword, "").strip():
             offload[key] = given[keyword].strip()
@@ -211,6 +238,17 @@ def _rules(given: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         )
         if isinstance(over, int) and isinstance(size, int):
             yield {"usage_over": over, "size_over": f"{size // KIB}K"}
+
+
+def _homeless(running: Running, known: Iterable[str]) -> dict[str, list[str]]:
+    """Queues by the structure that they lie on, where nothing was given of it."""
+    homes = {*known, names.SYSTEM_STRUCTURE}
+    found: dict[str, list[str]] = {}
+    for each in running.queues.values():
+        home = each.attributes.get("CFSTRUCT", "").strip()
+        if home and home not in homes:
+            found.setdefault(home, []).append(each.name)
+    return found
 
 
 def _queues(name: str, running: Running, message_bytes: int | None, tell: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401

@@ -10,17 +10,18 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypedDict, get_args
 
 from planner_core import tables
-from planner_core.cfrm.text import read_policy_text
+from planner_core.cfrm.text import TextStatement, read_policy_text
+from planner_core.document import DuplexSite
 from planner_core.errors import SizeSyntax
 from planner_core.findings import finding
 from planner_core.mqsc.commands import has_commands, read_commands, without_commands
 from planner_core.mqsc.records import read_records
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.lint_policy import DAMAGE, has_policy, sentence
-from planner_core.running.policy import Policy, Setting, in_effect, policies, with_defaults
+from planner_core.running.policy import Policy, Setting, in_effect, policies, size_of, with_defaults
 from planner_core.units import parse_size
 from planner_core.xcf.displays import StructureDisplay, read_xcf
 from planner_core.xcf.facilities import FacilityDisplay, read_facilities
@@ -48,6 +49,12 @@ class RunningStructure:
     is_duplexed: bool = False
     is_pending: bool = False
     """Whether a policy change is pending already."""
+    is_order_enforced: bool | None = None
+    """ENFORCEORDER."""
+    duplex_site: str | None = None
+    """The second value of DUPLEX."""
+    scm_max_size_bytes: int | None = None
+    """SCMMAXSIZE; None where there is none."""
 
     @property
     def settings(self) -> Mapping[str, Setting] | None:
@@ -119,6 +126,7 @@ CFSTRUCT_DEFAULTS: Final[Attributes] = {
 }
 """Of DEFINE CFSTRUCT: what an attribute is that is not given; `_cfstruct_defaults` where OFFLOAD(DB2) is."""
 QLOCAL_DEFAULTS: Final[Attributes] = {"DEFPSIST": "NO", "MAXMSGL": "4194304"}
+DUPLEX_SITES: Final[tuple[str, ...]] = get_args(DuplexSite)
 _SIZES: Final = re.compile(r"OFFLD[123]SZ|DSBLOCK")
 _WHOLE = re.compile(r"[0-9]{1,12}", re.ASCII)
 _SHARED: Final = ("SHARED", "")
@@ -160,6 +168,7 @@ def read_running(texts: Sequence[str]) -> Running:
 class _Reading:
     def __init__(self) -> None:
         self.policies: dict[str, dict[str, Setting]] = {}
+        self.statements: dict[str, TextStatement] = {}
         self.displays: dict[str, StructureDisplay] = {}
         self.pending: set[str] = set()
         self.cfstructs: dict[str, MqObject] = {}
@@ -200,6 +209,7 @@ class _Reading:
                 name = statement.one("NAME")
                 if name:
                     self.policies[name] = in_effect(statement)
+                    self.statements[name] = statement
             for facility in policy.facilities:
                 name = facility.one("NAME")
                 if name:
@@ -207,7 +217,11 @@ class _Reading:
                         key.lower(): facility.one(key)
                         for key in ("TYPE", "MFG", "PLANT", "SEQUENCE", "PARTITION", "CPCID", "SITE")
                     }
-                    self.facilities.setdefault(name, FacilityDisplay(facility.line, name, **said))  # type: ignore[arg-type]
+                    space = size_of(facility.get("DUMPSPACE"))
+                    self.facilities.setdefault(
+                        name,
+                        FacilityDisplay(facility.line, name, **said, dumpspace_bytes=space),  # type: ignore[arg-type]
+                    )
 
     def _xcf(self, text: str) -> None:
         read = read_xcf(text)
@@ -286,9 +300,13 @@ class _Reading:
         )
 
     def _structure(self, name: str) -> RunningStructure:
-        policy, display = self.policies.get(name), self.displays.get(name)
+        policy, display, statement = (
+            self.policies.get(name),
+            self.displays.get(name),
+            self.statements.get(name),
+        )
         if display is None:
-            return RunningStructure(name, policy)
+            return RunningStructure(name, policy, **_placement(statement))
         status = (display.status or "").upper()
         allocated: bool | None = bool(display.instances) or None
         if allocated is None and status:
@@ -307,7 +325,30 @@ class _Reading:
             coupling_facility=instance.coupling_facility if instance else None,
             is_duplexed=len(display.instances) > 1,
             is_pending=name in self.pending,
+            **_placement(statement, display),
         )
+
+
+class _Placement(TypedDict):
+    is_order_enforced: bool | None
+    duplex_site: str | None
+    scm_max_size_bytes: int | None
+
+
+def _placement(statement: TextStatement | None, display: StructureDisplay | None = None) -> _Placement:
+    """What a policy statement says beside SETTINGS; a display counts before it, where it says something."""
+    enforced, duplex, scm = None, [], None
+    if statement is not None:
+        enforced = {"YES": True, "NO": False}.get(statement.one("ENFORCEORDER") or "")
+        parameter = statement.get("DUPLEX")
+        duplex = list(parameter.values) if parameter else []
+        scm = size_of(statement.get("SCMMAXSIZE"))
+    if display is not None:
+        enforced = enforced if display.enforce_order is None else display.enforce_order
+        duplex = re.split(r"[ ,]+", display.duplex) if display.duplex else duplex
+        scm = display.scm_max_size_bytes if display.scm_max_size_bytes is not None else scm
+    site = next((each for each in duplex[1:] if each in DUPLEX_SITES), None)
+    return _Placement(is_order_enforced=enforced, duplex_site=site, scm_max_size_bytes=scm or None)
 
 
 _PENDING = re.compile(r"\bPENDING\s+POLICY\s+INFORMATION\b|\bPOLICY\s+CHANGE\s+PENDING\b")

@@ -65,6 +65,7 @@ class StructureDisplay:
     exclist: tuple[str, ...] = ()
     connectors: tuple[str, ...] = ()
     instances: tuple[Instance, ...] = ()
+    enforce_order: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +298,7 @@ class _Reading:
             exclist=policy.names("EXCLUSION LIST", _NAME),
             connectors=part.connectors(),
             instances=instances,
+            enforce_order=policy.yes_no("ENFORCEORDER"),
         )
 
     def _instance(self, part: _Part, start: re.Match[str], *, is_list: bool) -> Instance:

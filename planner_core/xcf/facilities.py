@@ -31,6 +31,7 @@ class FacilityDisplay:
     size_bytes: int | None = None
     cfcc_level: int | None = None
     is_volatile: bool | None = None
+    dumpspace_bytes: int | None = None
 
 
 _CF = r"[A-Z][A-Z0-9$#@_]{0,7}"

@@ -59,6 +59,7 @@ def test_a_display_is_read_line_by_line() -> None:
                     disposition="KEEP",
                 ),
             ),
+            enforce_order=False,
         ),
     )
 

@@ -1,0 +1,145 @@
+"""A plan made of what runs says all that was shown, changes nothing, and tells what it leaves out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner_core.plan import evaluate
+from planner_core.running.compare import compare
+from planner_core.running.from_running import MadePlan, plan_from
+from planner_core.running.merge import merge
+from planner_core.running.state import read_running
+
+POLICY = """\
+  DATA TYPE(CFRM) REPORT(YES)
+  DEFINE POLICY NAME(POL1) REPLACE(YES)
+    CF NAME(CF01) TYPE(003931) MFG(IBM) PLANT(02) SEQUENCE(0000000A1B2C)
+       PARTITION(0F) CPCID(00) DUMPSPACE(98M) SITE(SITE1)
+    CF NAME(CF02) TYPE(003931) MFG(IBM) PLANT(02) SEQUENCE(0000000A1B2D)
+       PARTITION(0F) CPCID(00) SITE(SITE2)
+    STRUCTURE NAME(SQ03CSQ_ADMIN) SIZE(40M) INITSIZE(30M) PREFLIST(CF01,CF02)
+       ENFORCEORDER(YES)
+    STRUCTURE NAME(SQ03APP1) SIZE(1G) INITSIZE(700M) PREFLIST(CF02,CF01)
+       DUPLEX(ENABLED,CROSSSITE) SCMMAXSIZE(4G) SCMALGORITHM(KEYPRIORITY1)
+       ENFORCEORDER(YES)
+"""
+CFSTRUCT = """\
+CSQM201I +QM01 CSQMDRTC  DISPLAY CFSTRUCT DETAILS
+CFSTRUCT(APP1)
+CFLEVEL(5)
+RECOVER(YES)
+OFFLOAD(SMDS)
+OFFLD1TH(70)
+OFFLD1SZ(64K)
+OFFLD2TH(80)
+OFFLD2SZ(4K)
+OFFLD3TH(90)
+OFFLD3SZ(0K)
+DSGROUP(MQ.SMDS.*.APP1)
+DSBLOCK(512K)
+DSBUFS(200)
+END CFSTRUCT DETAILS
+"""
+QUEUES = """\
+CSQM201I +QM01 CSQMDRTC  DISPLAY QLOCAL DETAILS
+QUEUE(PAY.IN)
+TYPE(QLOCAL)
+QSGDISP(SHARED)
+CFSTRUCT(APP1)
+MAXDEPTH(200000)
+DEFPSIST(YES)
+END QLOCAL DETAILS
+"""
+ACTIVE = """\
+IXC360I  10.21.33  DISPLAY XCF 812
+STRNAME: SQ03APP1
+ STATUS: ALLOCATED
+ POLICY INFORMATION:
+  POLICY SIZE    : 1 G
+  POLICY INITSIZE: 700 M
+  FULLTHRESHOLD  : 80
+  ALLOWAUTOALT   : NO
+  DUPLEX         : ENABLED CROSSSITE
+  PREFERENCE LIST: CF02     CF01
+  ENFORCEORDER   : {order}
+"""
+
+
+def made(*texts: str, **keys: int) -> MadePlan:
+    return plan_from(read_running(texts), qsg="SQ03", **keys)
+
+
+def structure(*texts: str, **keys: int) -> dict[str, Any]:
+    (found,) = made(*texts, **keys).document["structures"]
+    return dict(found)
+
+
+def told(plan: MadePlan) -> list[str]:
+    return [each.finding.message for each in plan.findings]
+
+
+def test_order_second_site_and_storage_class_memory_of_a_policy_come_along() -> None:
+    found = structure(POLICY, CFSTRUCT)
+    assert found["enforce_order"] is True
+    assert (found["duplex"], found["duplex_site"]) == ("ENABLED", "CROSSSITE")
+    assert found["scm"] == {"max_size": "4G"}
+    document = made(POLICY).document
+    assert document["admin"]["enforce_order"] is True
+    assert [each.get("dumpspace") for each in document["coupling_facilities"]] == ["98M", None]
+
+
+def test_the_order_that_is_displayed_counts_before_the_text() -> None:
+    assert structure(ACTIVE.format(order="YES"))["enforce_order"] is True
+    assert structure(ACTIVE.format(order="YES"))["duplex_site"] == "CROSSSITE"
+    assert "enforce_order" not in structure(POLICY, ACTIVE.format(order="NO"))
+
+
+def test_a_rule_that_is_off_before_others_keeps_their_numbers() -> None:
+    rules = structure(POLICY, CFSTRUCT)["offload"]["rules"]
+    assert [(each["usage_over"], each["size_over"]) for each in rules] == [
+        (70, "64K"),
+        (80, "4K"),
+        (90, "0K"),
+    ]
+    last_off = CFSTRUCT.replace("OFFLD1SZ(64K)", "OFFLD1SZ(32K)").replace("OFFLD3SZ(0K)", "OFFLD3SZ(64K)")
+    rules = structure(POLICY, last_off)["offload"]["rules"]
+    assert [(each["usage_over"], each["size_over"]) for each in rules] == [(70, "32K"), (80, "4K")]
+
+
+def test_the_plan_changes_nothing_until_it_is_edited() -> None:
+    texts = (POLICY, CFSTRUCT, QUEUES)
+    plan = made(*texts, queue_managers=2, message_bytes=2000)
+    result = evaluate(plan.plan)
+    assert [step.command for step in compare(result, read_running(texts)).steps] == []
+    assert merge(POLICY, result).text == POLICY
+
+
+def test_display_qlocal_is_read_like_display_queue() -> None:
+    (queue,) = structure(POLICY, QUEUES, message_bytes=2000)["queues"]
+    assert queue == {"name": "PAY.IN", "message_bytes": 2000, "backlog": 200_000, "persistent": True}
+    assert read_running([QUEUES]).queues.keys() == {"PAY.IN"}
+
+
+def test_queues_of_a_structure_that_nothing_was_given_of_are_told() -> None:
+    elsewhere = QUEUES.replace("CFSTRUCT(APP1)", "CFSTRUCT(APP9)")
+    plan = made(POLICY, CFSTRUCT, elsewhere, message_bytes=2000)
+    assert "PAY.IN lies on APP9, of which nothing was given: left out." in told(plan)
+    both = elsewhere + elsewhere.replace("PAY.IN", "PAY.OUT")
+    plan = made(POLICY, CFSTRUCT, both, message_bytes=2000)
+    assert "PAY.IN and 1 more queues lie on APP9, of which nothing was given: left out." in told(plan)
+    system = QUEUES.replace("CFSTRUCT(APP1)", "CFSTRUCT(CSQSYSAPPL)")
+    assert not [each for each in told(made(POLICY, CFSTRUCT, system)) if "CSQSYSAPPL" in each]
+
+
+def test_a_structure_without_its_cfstruct_is_told() -> None:
+    (said,) = (each for each in told(made(POLICY)) if "CFSTRUCT" in each)
+    assert said.startswith("No CFSTRUCT(APP1) was given: CFLEVEL, RECOVER and the offload rules")
+    assert not [each for each in told(made(POLICY, CFSTRUCT)) if "No CFSTRUCT" in each]
+
+
+def test_a_number_of_queue_managers_that_the_group_contradicts_is_told() -> None:
+    group = "DISPLAY GROUP\nQM01  1 ACTIVE\nQM02  2 ACTIVE\n"
+    assert "DISPLAY GROUP lists 2 queue managers, not 5: those that it lists are written." in told(
+        made(POLICY, group, queue_managers=5)
+    )
+    assert not [each for each in told(made(POLICY, group, queue_managers=2)) if "GROUP lists" in each]
