@@ -1349,6 +1349,13 @@ _KINDS: tuple[FindingKind, ...] = (
         "",
     ),
     FindingKind(
+        "RUNNING_NOT_DUPLEXED",
+        "warning",
+        "A structure that the system should duplex is allocated once",
+        "zos_duplex_check",
+        "",
+    ),
+    FindingKind(
         "CHANGE_NEEDS_OUTAGE",
         "warning",
         "A change cannot be made while applications run",

@@ -15,7 +15,7 @@ from planner_core.names import mqsc_value
 from planner_core.outputs import render_output
 from planner_core.plan import PlanResult, StructureResult
 from planner_core.provenance import Basis, Source
-from planner_core.running.effect import State, StructureState, after_all
+from planner_core.running.effect import HELD, State, StructureState, after_all, can_be_duplexed
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.policy import SIZES, Setting, planned, planned_structures, with_defaults, written
 from planner_core.running.state import (
@@ -168,7 +168,8 @@ class Comparison:
 _ASSUMPTIONS: Final = (
     "A change of MINSIZE, PREFLIST or EXCLLIST of an allocated structure is taken to be pending until it is rebuilt, as one of SIZE "
     "and INITSIZE is (assumed).",
-    "A structure of which no display says whether it is allocated is taken to be allocated, at its INITSIZE (assumed).",
+    "A structure of which no display says whether it is allocated is taken to be allocated, at its INITSIZE, and duplexed where its "
+    "policy lets it be (assumed).",
     "A rebuild allocates a structure at INITSIZE, or larger where its data need it (published); that it returns to the plan's "
     "coupling facility is not checked.",
     "Lowering CFLEVEL, and changing OFFLOAD, DSGROUP or DSBLOCK of a structure that exists, or the structure of a queue, are taken to "
@@ -329,7 +330,7 @@ def _state(result: PlanResult, running: Running) -> State:
             active=settings,
             allocated_with=settings if is_allocated else None,
             size_bytes=size if is_allocated else None,
-            is_duplexed=each.is_duplexed,
+            is_duplexed=_duplexed(each) != "no",
         )
     return State(
         structures,
@@ -375,12 +376,15 @@ def _steps(
     wanted: Mapping[str, Sequence[Command]],
 ) -> Iterator[_Draft]:
     changed = [each for each in compared if any(found.layer == "cfrm" for found in each.differences)]
+    held = [each for each in changed if _waits(each) and planned(each.result)["DUPLEX"] == "ENABLED"]
     for each in compared:
         yield from _in_place(result, each)
     if changed:
-        yield from _policy(result, running, changed)
+        yield from _policy(result, running, changed, held)
         for each in changed:
-            yield from _rebuild(each)
+            yield from _rebuild(each, running)
+    if held:
+        yield from _policy_at_last(result, running, held)
     objects = {"CFSTRUCT": running.cfstructs, "QLOCAL": running.queues}
     for kind, known in (("CFSTRUCT", running.knows_cfstructs), ("QLOCAL", running.knows_queues)):
         if known:
@@ -411,35 +415,114 @@ def _in_place(result: PlanResult, each: Compared) -> Iterator[_Draft]:
     )
 
 
-def _policy(result: PlanResult, running: Running, changed: Sequence[Compared]) -> Iterator[_Draft]:
-    name = result.document.policy.name or running.policy_name or "policy-name"
-    what = (
-        "with the merged policy"
-        if running.policy_text is not None
-        else "with the whole policy, these structures merged into it"
-    )
+def _waits(each: Compared) -> bool:
+    """Whether a change of it is pending until it is rebuilt."""
+    return any(found.takes_effect == _PENDING for found in each.differences)
+
+
+def _policy_name(result: PlanResult, running: Running) -> str:
+    return result.document.policy.name or running.policy_name or "policy-name"
+
+
+def _with_which(running: Running) -> str:
+    if running.policy_text is not None:
+        return "with the merged policy"
+    return "with the whole policy, these structures merged into it"
+
+
+def _named(structures: Sequence[Compared]) -> str:
+    return ", ".join(each.result.cfrm_name for each in structures)
+
+
+def _policy(
+    result: PlanResult, running: Running, changed: Sequence[Compared], held: Sequence[Compared]
+) -> Iterator[_Draft]:
+    name = _policy_name(result, running)
     why = "IXCMIAPU changes the administrative copy of the policy; nothing that runs changes yet."
+    but = f"{HELD}{_named(held)}" if held else ""
+    if held:
+        why += (
+            " While the active policy says DUPLEX(ENABLED), the system may duplex a structure before it is rebuilt, and a duplexed one is "
+            "not rebuilt: ALLOWED holds that off, and the last policy brings ENABLED."
+        )
     yield _Draft(
-        "policy", f"IXCMIAPU: DEFINE POLICY NAME({name}) REPLACE(YES) {what}", None, _NOW, why, Basis.PUBLISHED, _source("zos_update_cds"),
+        "policy", f"IXCMIAPU: DEFINE POLICY NAME({name}) REPLACE(YES) {_with_which(running)}{but}", None, _NOW, why, Basis.PUBLISHED,
+        _source("db2_stop_duplex" if held else "zos_update_cds"),
     )  # fmt: skip
-    waiting = [
-        f"{each.result.cfrm_name} ({', '.join(d.keyword for d in each.differences if d.takes_effect == _PENDING)})"
-        for each in changed
-        if any(d.takes_effect == _PENDING for d in each.differences)
-    ]
-    at_once = [
-        f"{each.result.cfrm_name} ({', '.join(d.keyword for d in each.differences if d.layer == 'cfrm' and d.takes_effect == _NOW)})"
-        for each in changed
-        if any(d.layer == "cfrm" and d.takes_effect == _NOW for d in each.differences)
-    ]
+
+    def listed(each: Compared, when: TakesEffect) -> str:
+        keywords = [
+            found.keyword
+            for found in each.differences
+            if found.layer == "cfrm"
+            and found.takes_effect == when
+            and not (each in held and found.keyword == "DUPLEX")
+        ]
+        return f"{each.result.cfrm_name} ({', '.join(keywords)})" if keywords else ""
+
+    waiting = [text for each in changed if (text := listed(each, _PENDING))]
+    at_once = [text for each in changed if (text := listed(each, _NOW))]
     parts = [f"At once: {'; '.join(at_once)}."] if at_once else []
     parts += [f"Pending until rebuild: {'; '.join(waiting)}."] if waiting else []
-    ends = [each.result.cfrm_name for each in changed if _ends_duplexing(each)]
-    parts += [f"Duplexing ends with it, and one copy is left: {', '.join(ends)}."] if ends else []
+    parts += _of_duplexing([each for each in changed if each not in held])
     yield _Draft(
         "setxcf", f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={name}", None, _PENDING if waiting else _NOW, " ".join(parts),
         Basis.PUBLISHED, _source("zos_update_cds"),
     )  # fmt: skip
+
+
+def _of_duplexing(changed: Sequence[Compared]) -> Iterator[str]:
+    """What activating the policy does to duplexing of allocated structures."""
+    there = [each for each in changed if each.today is not None and each.today.is_allocated is not False]
+    will = {each.result.cfrm_name: planned(each.result)["DUPLEX"] for each in there}
+    ends = [each for each in there if _ends_duplexing(each)]
+    if ends:
+        yield f"Duplexing ends with it, and one copy is left: {_named(ends)}."
+    begins = [
+        each
+        for each in there
+        if will[each.result.cfrm_name] == "ENABLED" and each.today and _duplexed(each.today) == "no"
+    ]
+    if begins:
+        yield (
+            f"The system begins to duplex with it: {_named(begins)}. A second coupling facility of PREFLIST needs room for the copy; "
+            "IXC538I says why, where it does not."
+        )
+    stay = [
+        each
+        for each in there
+        if will[each.result.cfrm_name] != "DISABLED"
+        and each.today
+        and _duplexed(each.today) == "yes"
+        and not _waits(each)
+    ]
+    if stay:
+        yield f"Stays duplexed: {_named(stay)}."
+
+
+def _policy_at_last(result: PlanResult, running: Running, held: Sequence[Compared]) -> Iterator[_Draft]:
+    """The policy with DUPLEX(ENABLED), when nothing is pending any more."""
+    name = _policy_name(result, running)
+    why = f"Nothing of it is pending any more: with DUPLEX(ENABLED) for {_named(held)}, as planned."
+    yield _Draft(
+        "policy", f"IXCMIAPU: DEFINE POLICY NAME({name}) REPLACE(YES) {_with_which(running)}", None, _NOW, why, Basis.PUBLISHED,
+        _source("zos_update_cds"),
+    )  # fmt: skip
+    why = (
+        f"At once: {'; '.join(f'{each.result.cfrm_name} (DUPLEX)' for each in held)}. The system begins to duplex by itself. A second "
+        "coupling facility of PREFLIST needs room for the copy; IXC538I says why, where it does not."
+    )
+    yield _Draft(
+        "setxcf", f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={name}", None, _NOW, why, Basis.PUBLISHED, _source("zos_duplex_automatic"),
+    )  # fmt: skip
+
+
+def _duplexed(today: RunningStructure) -> Literal["yes", "no", "unknown"]:
+    """Whether a structure is duplexed today; of one that no display shows, whether it may be."""
+    if today.is_duplexed:
+        return "yes"
+    may = (today.settings or {}).get("DUPLEX") in {"ENABLED", "ALLOWED"}
+    return "unknown" if today.is_allocated is None and may else "no"
 
 
 def _ends_duplexing(each: Compared) -> bool:
@@ -466,35 +549,36 @@ def _shrinking(each: Compared) -> str:
     )
 
 
-def _rebuild(each: Compared) -> Iterator[_Draft]:
-    """Bring pending changes into effect."""
-    if not any(found.takes_effect == _PENDING for found in each.differences):
+def _rebuild(each: Compared, running: Running) -> Iterator[_Draft]:
+    """Bring pending changes into effect; a duplexed structure is rebuilt between the end and the beginning of duplexing."""
+    if not _waits(each):
         return
     name, today = each.result.cfrm_name, each.today
-    source = _source("zos_rebuild_policy")
     will = planned(each.result)["DUPLEX"]
-    is_duplexed = today is not None and today.is_duplexed
-    if is_duplexed and will != "DISABLED":
-        why = f"{name} is duplexed: both instances must be allocated by the new policy, so duplexing is stopped for the rebuild."
-        command = f"SETXCF STOP,REBUILD,DUPLEX,STRNAME={name},KEEP=OLD"
-        yield _Draft("setxcf", command, name, _NOW, why, Basis.PUBLISHED, source)
-    elif will == "ENABLED":
+    duplexed = _duplexed(today) if today else "no"
+    if duplexed != "no" and will != "DISABLED":
         why = (
-            f"With DUPLEX(ENABLED) the system begins to duplex {name} when the policy is active, and refuses a rebuild from then on "
-            "(IXC367I): duplexing is stopped for the rebuild. Where it has not begun, the command is refused; where it begins again, "
-            "leave DUPLEX(ALLOWED) in the policy until the structure is rebuilt."
+            f"{name} {'is' if duplexed == 'yes' else 'may be'} duplexed: it is not rebuilt while it is, and both instances must be "
+            "allocated by the new policy. It has one copy until it is duplexed again. Before it, D XCF,STR must show DUPLEX: ALLOWED; wait "
+            "until it shows one instance."
         )
+        if duplexed == "unknown":
+            why += " Where it is not duplexed, the command is refused (IXC367I): go on."
         command = f"SETXCF STOP,REBUILD,DUPLEX,STRNAME={name},KEEP=OLD"
-        yield _Draft("setxcf", command, name, _NOW, why, Basis.PUBLISHED, source)
+        yield _Draft("setxcf", command, name, _NOW, why, Basis.PUBLISHED, _source("zos_duplex_rebuild"))
+    first = "Wait until D XCF,STR shows one instance. " if duplexed != "no" and will == "DISABLED" else ""
     why = (
-        f"The pending changes of {name} take effect. Puts and gets wait while it is copied; a coupling facility of its PREFLIST "
+        f"{first}The pending changes of {name} take effect. Puts and gets wait while it is copied; a coupling facility of its PREFLIST "
         f"needs room for the second copy.{_shrinking(each)}"
     )
+    source = _source("zos_rebuild_policy")
     yield _Draft("setxcf", f"SETXCF START,REBUILD,STRNAME={name}", name, _NOW, why, Basis.PUBLISHED, source)
-    if will == "ENABLED" or (is_duplexed and will != "DISABLED"):
-        why = f"{name} is duplexed again; with DUPLEX(ENABLED) the system may have begun already."
+    if duplexed != "no" and will == "ALLOWED" and can_be_duplexed(_merged(each.result, running)["PREFLIST"]):
+        why = f"{name} is duplexed again: with DUPLEX(ALLOWED) the system does not begin by itself."
+        if duplexed == "unknown":
+            why = f"Only where {name} was duplexed before: where the stop was refused, leave it out."
         command = f"SETXCF START,REBUILD,DUPLEX,STRNAME={name}"
-        yield _Draft("setxcf", command, name, _NOW, why, Basis.PUBLISHED, source)
+        yield _Draft("setxcf", command, name, _NOW, why, Basis.PUBLISHED, _source("zos_duplex_pending"))
 
 
 def _object(command: Command, today: MqObject | None) -> Iterator[_Draft]:
@@ -550,7 +634,11 @@ def _findings(
     for each in compared:
         name, today = each.result.cfrm_name, each.today
         if running.knows_structures and today is not None and today.is_allocated is None:
-            message = f"Nothing says whether {name} is allocated: it is taken to be, so that changes are pending until it is rebuilt. Add D XCF,STR,STRNAME={name}."
+            also = " and duplexed" if _duplexed(today) == "unknown" else ""
+            message = (
+                f"Nothing says whether {name} is allocated{also}: it is taken to be, so that changes are pending until it is rebuilt. Add D "
+                f"XCF,STR,STRNAME={name}."
+            )
             yield finding("RUNNING_STATE_UNKNOWN", message, structure=each.result.name)
         if running.knows_structures and _ends_duplexing(each):
             chosen = "" if "duplex" in each.result.definition.model_fields_set else " by default"
@@ -562,6 +650,20 @@ def _findings(
                 "DUPLEXING_ENDS",
                 message,
                 field=f"{each.result.pointer}/duplex",
+                structure=each.result.name,
+            )
+        if running.knows_structures and today is not None and _is_left_simplex(each):
+            message = (
+                f"D XCF,STR shows one instance of {name}, although its policy says DUPLEX(ENABLED): something kept the system from "
+                "duplexing it, and will do so again. Look for IXC538I."
+            )
+            yield finding("RUNNING_NOT_DUPLEXED", message, structure=each.result.name)
+        if running.knows_structures and _loses_its_place(each, running):
+            message = f"{name} is duplexed today, and PREFLIST has one coupling facility then: after the rebuild it has one copy."
+            yield finding(
+                "DUPLEXING_ENDS",
+                message,
+                field=f"{each.result.pointer}/preflist",
                 structure=each.result.name,
             )
         if today is not None and today.is_pending:
@@ -579,6 +681,26 @@ def _findings(
         if step.takes_effect == _OUTAGE:
             yield finding("CHANGE_NEEDS_OUTAGE", f"{step.command}: {step.why}", structure=step.structure)
     yield from _not_in_plan(result, running)
+
+
+def _is_left_simplex(each: Compared) -> bool:
+    """Whether it is allocated once today where its policy has the system duplex it."""
+    today = each.today
+    if (
+        today is None
+        or not today.is_allocated
+        or today.is_duplexed
+        or planned(each.result)["DUPLEX"] == "DISABLED"
+    ):
+        return False
+    return (today.settings or {}).get("DUPLEX") == "ENABLED"
+
+
+def _loses_its_place(each: Compared, running: Running) -> bool:
+    """Whether it is duplexed today and cannot be by the plan's PREFLIST."""
+    if each.today is None or not each.today.is_duplexed or planned(each.result)["DUPLEX"] == "DISABLED":
+        return False
+    return not can_be_duplexed(_merged(each.result, running)["PREFLIST"])
 
 
 def _not_in_plan(result: PlanResult, running: Running) -> Iterator[Finding]:

@@ -8,15 +8,19 @@ allocated with, and MQ's objects. The rules, each with its source:
   DUPLEX does (Options for Initiating Duplexing Rebuild); what else changes for an allocated structure stays pending.
 - SETXCF START,REBUILD allocates the structure anew by the pending sizes, if all connectors allow alter (Use of the CFRM
   policy in system-managed rebuild); MQ's do, since IBM documents SETXCF START,ALTER for its structures.
-- With DUPLEX(ENABLED) the system begins to duplex an allocated structure when the policy is active.
-- Both instances of a duplexed structure must be allocated under the new policy: duplexing is stopped first.
-- SETXCF START,ALTER changes the size of the instance, up to the SIZE that it was allocated with.
+- With DUPLEX(ENABLED) the system begins to duplex an allocated structure when the policy is active (Automatic Duplexing);
+  with DISABLED it stops.
+- A duplexed structure is not rebuilt while it is duplexed (Rebuilding the Structure to Increase the Storage Capacity), and
+  both instances must be allocated under the new policy: duplexing is stopped first, with DUPLEX(ALLOWED) in the policy
+  meanwhile, for with ENABLED the system may begin again at once.
+- SETXCF START,ALTER changes the size of the instances, up to the SIZE that they were allocated with (Altering a Duplexed
+  Structure: one after the other).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -56,6 +60,9 @@ class State:
     queues: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
+HELD: Final = ", but DUPLEX(ALLOWED) for "
+"""Behind an IXCMIAPU step, with names: what the policy says of them until they are rebuilt."""
+_FEWEST_TO_DUPLEX: Final = 2
 _SETXCF = re.compile(
     r"SETXCF (?P<verb>START|STOP),(?P<what>POLICY|ALTER|REBUILD)(?P<duplex>,DUPLEX)?(?:,(?P<rest>.*))?"
 )
@@ -70,7 +77,8 @@ def apply(state: State, command: str, *, merged: Mapping[str, Mapping[str, Setti
         merged: What the merged policy says of each structure; IXCMIAPU puts it into the couple data set.
     """
     if command.startswith("IXCMIAPU"):
-        return replace(state, structures=_with_policy(state, merged))
+        held = command.partition(HELD)[2].split(", ")
+        return replace(state, structures=_with_policy(state, merged, held))
     setxcf = _SETXCF.fullmatch(command)
     if setxcf is None:
         return _mqsc(state, command)
@@ -85,12 +93,19 @@ def apply(state: State, command: str, *, merged: Mapping[str, Mapping[str, Setti
     return replace(state, structures=structures)
 
 
-def _with_policy(state: State, merged: Mapping[str, Mapping[str, Setting]]) -> dict[str, StructureState]:
+def _with_policy(
+    state: State, merged: Mapping[str, Mapping[str, Setting]], held: Sequence[str]
+) -> dict[str, StructureState]:
     structures = dict(state.structures)
     for name, says in merged.items():
         known = structures.get(name, StructureState({}, {}))
-        structures[name] = replace(known, policy=says)
+        structures[name] = replace(known, policy={**says, "DUPLEX": "ALLOWED"} if name in held else says)
     return structures
+
+
+def can_be_duplexed(preflist: Setting) -> bool:
+    """Whether PREFLIST leaves a place for a second copy; one that is not known is taken to."""
+    return not isinstance(preflist, tuple) or not preflist or len(preflist) >= _FEWEST_TO_DUPLEX
 
 
 def _activated(each: StructureState) -> StructureState:
@@ -98,7 +113,7 @@ def _activated(each: StructureState) -> StructureState:
     if allocated is not None:
         allocated = {**allocated, **{key: value for key, value in each.policy.items() if key in AT_ONCE}}
     duplex = each.policy.get("DUPLEX")
-    starts = duplex == "ENABLED" and allocated is not None
+    starts = duplex == "ENABLED" and allocated is not None and can_be_duplexed(each.policy.get("PREFLIST"))
     duplexed = starts or (each.is_duplexed and duplex != "DISABLED")
     return replace(each, active=each.policy, allocated_with=allocated, is_duplexed=duplexed)
 
@@ -111,7 +126,8 @@ def _changed(each: StructureState, command: re.Match[str], operands: Mapping[str
         wanted = int(operands["SIZE"].removesuffix("K")) * KIB
         return replace(each, size_bytes=min(wanted, most) if isinstance(most, int) else wanted)
     if command["duplex"]:
-        return replace(each, is_duplexed=command["verb"] == "START")
+        starts = command["verb"] == "START" and each.active.get("DUPLEX") != "DISABLED"
+        return replace(each, is_duplexed=starts and can_be_duplexed(each.active.get("PREFLIST")))
     if each.is_duplexed:
         return each  # a duplexed structure is not rebuilt as it stands
     initsize = each.active.get("INITSIZE")

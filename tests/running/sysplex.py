@@ -1,0 +1,152 @@
+"""A sysplex that takes or refuses commands, written down apart from the core: what a comparison is held against.
+
+Its rules are IBM's, each from the text named:
+
+- IXCMIAPU changes the administrative policy only (Updating an existing CFRM couple data set).
+- SETXCF START,POLICY makes it active; DUPLEX, FULLTHRESHOLD and ALLOWAUTOALT of allocated structures change with it, what
+  else changes is pending (Options for Initiating Duplexing Rebuild; Updating the CFRM policy).
+- DUPLEX(DISABLED) stops duplexing (Use of the CFRM policy in system-managed rebuild).
+- With DUPLEX(ENABLED) the system begins to duplex when the policy changes, and again after duplexing was stopped: at once
+  with three coupling facilities, perhaps later with two (Automatic Duplexing). A pending change may keep it from that
+  (Setting Up a Sysplex, problems with system-managed duplexing, "CFRM policy change is pending").
+- A duplexed structure is not rebuilt (Rebuilding the Structure to Increase the Storage Capacity).
+- A change is pending until every instance was allocated under the new policy (Mark Brooks on IBM-MAIN).
+- An alter goes to both instances, up to the SIZE that they were allocated with (Altering a Duplexed Structure).
+
+Where IBM leaves open what the system does, a `Habit` says it, and commands must do with every habit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+Settings = Mapping[str, Any]
+AT_ONCE = ("ALLOWAUTOALT", "FULLTHRESHOLD", "DUPLEX")
+KIB = 1024
+
+
+class Refused(Exception):
+    """XCF answers that it will not."""
+
+
+@dataclass(frozen=True)
+class Habit:
+    """What IBM leaves open."""
+
+    duplexes_again_at_once: bool
+    duplexes_while_a_change_is_pending: bool
+
+
+HABITS = [Habit(*each) for each in product((True, False), repeat=2)]
+
+
+@dataclass
+class Instance:
+    """One allocation of a structure."""
+
+    under: Settings
+    size: int
+
+
+@dataclass
+class Structure:
+    """The administrative and the active policy of a structure, and its instances."""
+
+    admin: Settings
+    active: Settings
+    instances: list[Instance] = field(default_factory=list)
+
+    @property
+    def pending(self) -> set[str]:
+        """Keywords that an instance does not have yet."""
+        return {
+            key for each in self.instances for key in self.active if each.under.get(key) != self.active[key]
+        }
+
+
+class Sysplex:
+    """Structures by name, and what the system does with them."""
+
+    def __init__(self, structures: dict[str, Structure], habit: Habit) -> None:
+        self.structures = structures
+        self.habit = habit
+
+    def ixcmiapu(self, merged: Mapping[str, Settings], held: list[str]) -> None:
+        """Put a policy into the couple data set; DUPLEX(ALLOWED) for those that are held."""
+        for name, says in merged.items():
+            known = self.structures.setdefault(name, Structure({}, {}))
+            known.admin = {**says, "DUPLEX": "ALLOWED"} if name in held else dict(says)
+
+    def issue(self, command: str) -> None:
+        """One SETXCF command.
+
+        Raises:
+            Refused: XCF does not do it.
+        """
+        found = re.fullmatch(r"SETXCF (START|STOP),(POLICY|ALTER|REBUILD,DUPLEX|REBUILD),(.*)", command)
+        assert found, command
+        verb, what, rest = found.groups()
+        operands = dict(part.split("=") for part in rest.split(","))
+        if what == "POLICY":
+            for each in self.structures.values():
+                self._activate(each)
+            return
+        each = self.structures[operands["STRNAME"]]
+        if not each.instances:
+            raise Refused(f"{command}: STRUCTURE NOT ALLOCATED")
+        if what == "ALTER":
+            for instance in each.instances:
+                instance.size = min(int(operands["SIZE"]) * KIB, instance.under["SIZE"])
+        elif what == "REBUILD,DUPLEX" and verb == "STOP":
+            if len(each.instances) == 1:
+                raise Refused(f"{command}: STRUCTURE NOT IN REBUILD PROCESS")
+            assert operands["KEEP"] == "OLD"
+            del each.instances[1:]
+            if self.habit.duplexes_again_at_once:
+                self._duplex_by_itself(each)
+        elif what == "REBUILD,DUPLEX":
+            self._may_be_duplexed(each, command)
+            each.instances.append(Instance(each.active, each.instances[0].size))
+        else:
+            if len(each.instances) > 1:
+                raise Refused(f"{command}: REBUILD HAS ALREADY BEEN INITIATED FOR THE STRUCTURE")
+            each.instances = [Instance(each.active, each.active["INITSIZE"])]
+            self._duplex_by_itself(each)
+
+    def settle(self) -> None:
+        """Some time later."""
+        for each in self.structures.values():
+            self._duplex_by_itself(each)
+
+    def _activate(self, each: Structure) -> None:
+        each.active = each.admin
+        for instance in each.instances:
+            instance.under = {
+                **instance.under,
+                **{key: each.active[key] for key in AT_ONCE if key in each.active},
+            }
+        if each.active.get("DUPLEX") == "DISABLED":
+            del each.instances[1:]
+        self._duplex_by_itself(each)
+
+    def _may_be_duplexed(self, each: Structure, command: str) -> None:
+        if len(each.instances) > 1:
+            raise Refused(f"{command}: REBUILD HAS ALREADY BEEN INITIATED FOR THE STRUCTURE")
+        if each.active.get("DUPLEX") == "DISABLED":
+            raise Refused(f"{command}: DUPLEX(DISABLED)")
+        if len(each.active.get("PREFLIST") or "??") < 2:
+            raise Refused(f"{command}: NO SUITABLE COUPLING FACILITY")
+        if each.pending and not self.habit.duplexes_while_a_change_is_pending:
+            raise Refused(f"{command}: POLICY CHANGE PENDING")
+
+    def _duplex_by_itself(self, each: Structure) -> None:
+        if each.instances and each.active.get("DUPLEX") == "ENABLED":
+            try:
+                self._may_be_duplexed(each, "the system")
+            except Refused:
+                return
+            each.instances.append(Instance(each.active, each.instances[0].size))
