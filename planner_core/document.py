@@ -349,7 +349,10 @@ class Offload(BaseModel):
 
     model_config = _MODEL
     to: Literal["SMDS", "DB2"] = "SMDS"
-    rules: Annotated[list[OffloadRule], Field(max_length=3)] = Field(default_factory=_default_rules)
+    rules: Annotated[list[OffloadRule], Field(max_length=3)] = Field(
+        default_factory=_default_rules,
+        description="The defaults are IBM's: as shown with SMDS, and 64K each, which is off, with DB2.",
+    )
     dsgroup: DsGroup | None = None
     dsblock: BlockSize = kib_to_bytes(tables.constants("smds")["default_dsblock_kib"].value)
     dsbufs: Annotated[
