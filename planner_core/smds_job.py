@@ -7,7 +7,7 @@ when the structure is full, for the whole load: all puts may come to one member.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from planner_core.document import PlanDocument, Structure
@@ -17,6 +17,10 @@ from planner_core.plan import PlanResult
 from planner_core.units import GIB, MIB, ceil_div
 
 _SECONDARY_PART = 10
+_SETS_PER_JOB = 127
+"""Two steps for each; a job has 255 at most (z/OS MVS JCL Reference, EXEC statement)."""
+_LONGEST_NAME = 44
+"""Of a data set."""
 _EXTENDED_MIB = 4 * GIB // MIB
 
 
@@ -114,7 +118,8 @@ def offloading(document: PlanDocument) -> Iterator[Structure]:
 def _missing(document: PlanDocument) -> Iterator[Finding]:
     """What stands against the job: names of queue managers that are not told, DSGROUPs that are missing or not alone.
 
-    That a DSGROUP gives names of data sets for all names of queue managers is checked where a document is read.
+    That the qualifiers of a DSGROUP are those of data sets is checked where a document is read; how long the names become with
+    the names of the queue managers is checked here.
     """
     if not isinstance(document.queue_managers, list):
         yield finding(
@@ -143,6 +148,35 @@ def _missing(document: PlanDocument) -> Iterator[Finding]:
                 structure=structure.name,
             )
         seen[structure.offload.dsgroup] = structure.name
+    if isinstance(document.queue_managers, list):
+        yield from _unusable_names(document, document.queue_managers)
+
+
+def _unusable_names(document: PlanDocument, queue_managers: Sequence[str]) -> Iterator[Finding]:
+    """Names of data sets that are too long, or that two structures share."""
+    owners: dict[str, tuple[str, str | None]] = {}
+    for index, structure in enumerate(document.structures):
+        dsgroup = structure.offload.dsgroup
+        if dsgroup is None or structure not in tuple(offloading(document)):
+            continue
+        names = [data_set_name(structure, each) for each in queue_managers]
+        longest = max(names, key=len)
+        said = ""
+        if len(longest) > _LONGEST_NAME:
+            said = (
+                f"DSGROUP({dsgroup}) of {structure.name} gives data set names of up to {len(longest)} characters, such as {longest}: "
+                f"{_LONGEST_NAME} are the most. Shorten it."
+            )
+        for name in names:
+            owner, theirs = owners.setdefault(name, (structure.name, dsgroup))
+            if not said and owner != structure.name and theirs != dsgroup:
+                said = (
+                    f"DSGROUP({dsgroup}) of {structure.name} gives the data set {name}, as that of {owner} does: each structure has data "
+                    "sets of its own."
+                )
+        if said:
+            at = f"/structures/{index}/offload/dsgroup"
+            yield finding("SMDS_JOB_INCOMPLETE", said, field=at, structure=structure.name)
 
 
 def _text(qsg: str, sets: list[DataSet]) -> str:
@@ -159,6 +193,9 @@ def _lines(qsg: str, sets: list[DataSet]) -> Iterator[str]:
         yield "//* No structure of the plan offloads to SMDS."
     for number, each in enumerate(sets, start=1):
         yield "//*"
+        if number > 1 and number % _SETS_PER_JOB == 1:
+            yield "//* Put another JOB statement here: a job has 255 steps at most."
+            yield "//*"
         yield f"//* {each.structure}, {each.queue_manager}"
         yield f"//DEF{number:04} EXEC PGM=IDCAMS"
         yield "//SYSPRINT DD SYSOUT=*"

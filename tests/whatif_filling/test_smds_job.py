@@ -93,3 +93,52 @@ def test_without_smds_there_is_nothing_to_define(keys: dict[str, object]) -> Non
     job = made(**keys)
     assert job.data_sets == ()
     assert "No structure of the plan offloads to SMDS." in job.text
+
+
+def test_a_job_has_at_most_255_steps() -> None:
+    """z/OS MVS JCL Reference, EXEC statement: "A job can have a maximum of 255 job steps"."""
+    names = [f"QM{number:02}" for number in range(1, 33)]
+    structures = [
+        {
+            "name": f"A{at}",
+            "offload": {"dsgroup": f"MQ.SMDS.*.A{at}"},
+            "queues": [{"name": f"Q{at}", "message_bytes": 70_000, "backlog": 9}],
+        }
+        for at in range(8)
+    ]
+    document = read_object(
+        {"schema_version": 1, "qsg": "SQ03", "queue_managers": names, "structures": structures}
+    )
+    job = smds_job(evaluate(document))
+    assert len(job.data_sets) == 256
+    jobs = job.text.split("//* Put another JOB statement here")
+    steps = [part.count(" EXEC PGM=") for part in jobs]
+    assert steps == [254, 254, 4]
+    assert all(re.findall(r"EXEC PGM=(\w+)", part)[0] == "IDCAMS" for part in jobs)
+    assert "Put another" not in made().text
+
+
+def test_a_data_set_name_of_more_than_44_characters_is_told_and_no_job_is_given() -> None:
+    longest = "AAAAAAAA.BBBBBBBB.CCCCCCCC.DDDDDDDD.*.EEE"  # 44 with QM01
+    assert made(offload={"dsgroup": longest}).text
+    job = made(offload={"dsgroup": longest + "E"})
+    assert (job.text, job.data_sets) == ("", ())
+    (finding,) = job.findings
+    assert finding.field == "/structures/0/offload/dsgroup"
+    assert "up to 45 characters, such as AAAAAAAA.BBBBBBBB.CCCCCCCC.DDDDDDDD.QM01.EEEE" in finding.message
+
+
+def test_two_dsgroups_that_give_one_data_set_are_told() -> None:
+    structures = [
+        {
+            "name": name,
+            "offload": {"dsgroup": dsgroup},
+            "queues": [{"name": f"Q.{name}", "message_bytes": 70_000, "backlog": 9}],
+        }
+        for name, dsgroup in (("A", "MQ.*.QM02"), ("B", "MQ.QM02.*"))
+    ]
+    document = {"schema_version": 1, "qsg": "SQ03", "queue_managers": ["QM01"], "structures": structures}
+    assert smds_job(evaluate(read_object(document))).text
+    job = smds_job(evaluate(read_object({**document, "queue_managers": ["QM01", "QM02"]})))
+    assert job.text == ""
+    assert [(each.structure, "MQ.QM02.QM02" in each.message) for each in job.findings] == [("B", True)]
