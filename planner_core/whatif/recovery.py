@@ -332,10 +332,11 @@ def _sums(document: PlanDocument, definition: Structure, result: StructureResult
         size = _mean_bytes(queue)
         sums.messages += demand.messages
         sums.data_bytes += demand.messages * size
-        if queue.put_rate_per_s is None:
+        puts = _puts_per_s(queue)
+        if puts is None:
             sums.unrated_queues += 1
         else:
-            rate = Fraction(queue.put_rate_per_s) * growth
+            rate = puts * growth
             sums.messages_per_s += rate
             sums.data_bytes_per_s += rate * size
     return sums
@@ -437,6 +438,16 @@ def _explained(sums: _Sums, settled: _Settled) -> Iterator[Explanation]:
     )
 
 
+def _puts_per_s(queue: Queue) -> Fraction | None:
+    """Messages put a second: that of the plan, else what was measured at its queue managers."""
+    if queue.put_rate_per_s is not None:
+        return Fraction(queue.put_rate_per_s)
+    if queue.queue_manager_rates:
+        measured = queue.queue_manager_rates.values()
+        return sum((Fraction(each.put_rate_per_s) for each in measured), Fraction(0))
+    return None
+
+
 def _mean_bytes(queue: Queue) -> Fraction:
     sizes = queue.message_bytes
     return Fraction(sizes.mean if isinstance(sizes, MessageSizes) else sizes)
@@ -487,7 +498,7 @@ def _findings(result: StructureResult, answer: StructureRecovery, settled: _Sett
             "LOG_WITHOUT_RATE",
             f"{answer.unrated_queues} persistent queue{'s' if answer.unrated_queues > 1 else ''} of {name} give"
             f"{'' if answer.unrated_queues > 1 else 's'} no put rate: what {'they log' if answer.unrated_queues > 1 else 'it logs'} "
-            "between backups is left out.",
+            "between backups is left out. Beside a stated backlog, rates are given as queue_manager_rates.",
             field=f"{at}/queues",
             structure=name,
         )

@@ -182,3 +182,16 @@ def test_more_of_anything_never_recovers_faster(minutes: int, rate: int, size: i
     assert base <= min(
         seconds(minutes + 1, rate, size), seconds(minutes, rate + 1, size), seconds(minutes, rate, size + 1)
     )
+
+
+def test_a_queue_with_a_stated_backlog_logs_at_its_measured_rates() -> None:
+    """A backlog excludes put_rate_per_s in a document, so that these are its only rates."""
+    measured = {"QM01": {"put_rate_per_s": 60, "get_rate_per_s": 1}, "QM02": {"put_rate_per_s": 40}}
+    queues = [queue(message_bytes=1024, backlog=1000, persistent=True, queue_manager_rates=measured)]
+    answer = recovery(structure(queues, queue_managers=["QM01", "QM02"]))
+    (found,) = answer.structures
+    assert found.log_bytes_per_hour == 847_872_000  # 100 x 2,355.2 bytes x 3600
+    assert "LOG_WITHOUT_RATE" not in codes(answer)
+    without = recovery(structure([queue(backlog=9, persistent=True)])).findings
+    (said,) = (each.message for each in without if each.code == "LOG_WITHOUT_RATE")
+    assert "Beside a stated backlog, rates are given as queue_manager_rates." in said
