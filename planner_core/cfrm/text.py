@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final, Literal
 
-PieceKind = Literal["blank", "remark", "jcl", "sequence", "word", "open", "close", "comma", "stray"]
+PieceKind = Literal[
+    "blank", "remark", "jcl", "sequence", "console", "word", "open", "close", "comma", "stray"
+]
 ProblemKind = Literal["unexpected", "statement", "value", "closed", "inside", "remark", "character", "twice"]
 """`unexpected`: text that is no statement. `statement`: a statement that there is not. `value`: a keyword without its
 parentheses. `closed`, `inside`: a parenthesis is missing. `remark`: one is not closed. `character`: one that no
@@ -24,6 +26,12 @@ SEQUENCE_AT: Final = 72
 """Columns from here on (counted from 0) hold sequence numbers, where they hold digits and nothing else."""
 _LINE_END = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 _NO_WORD: Final = r"\s(),/\ufeff\x00\x1a"
+_CONSOLE = re.compile(
+    r"[ \t]*(?:[A-Z$#@][A-Z0-9$#@]{0,7}[ \t]+)?(?:[0-9]{7}[ \t]+|[0-9]{5}[ \t]+|[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]+)?"
+    r"[0-9]{2}[.:][0-9]{2}[.:][0-9]{2}(?:[.:][0-9]{1,6})?(?:[ \t]+(?:STC|JOB|TSU|[SJT])[0-9]{4,7})?(?=[ \t]|$)",
+    re.ASCII,
+)
+"""What a console or its log puts before a line, as in planner_core.console."""
 _QUOTES: Final = "'\"\u2018\u2019\u201c\u201d"
 """What a name may have been put between, by a program that someone wrote the policy with."""
 _TOKEN = re.compile(
@@ -200,8 +208,10 @@ def has_sequence_number(line: str) -> bool:
 
 
 def _apart(text: str, lines: list[tuple[int, int]]) -> Iterator[_Span]:
-    """What belongs to the records and not to the statements: JCL lines and sequence numbers."""
+    """What belongs to the records and not to the statements: JCL lines, sequence numbers, what a console put before a line."""
     for start, end in lines:
+        if stamp := _CONSOLE.match(text, start, end):
+            yield _Span(stamp.end() - len(stamp.group().lstrip()), stamp.end(), "console")
         is_numbered = has_sequence_number(text[start:end])
         tail = text[start + SEQUENCE_AT : end]
         digits = tail.strip()
@@ -229,6 +239,7 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
 
     position = 0
     waiting = 0
+    is_stamped = False
     while position < len(plain):
         match = _TOKEN.match(plain, position)
         if match is None:  # the pattern takes any character
@@ -259,6 +270,13 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
                 yield piece("blank", position, span.start)
                 position = span.start
             else:
+                if span.kind == "console" and not is_stamped:
+                    is_stamped = True
+                    message = (
+                        f"{shown(text[span.start : span.end])!r} stands before the statement, as a console writes it: it is passed over, "
+                        "here and in the lines below."
+                    )
+                    problems.append(TextProblem(bisect_right(starts, position), "unexpected", message))
                 yield piece(span.kind, position, min(span.end, end))
                 position = min(span.end, end)
 

@@ -559,8 +559,8 @@ def _rebuild(each: Compared, running: Running) -> Iterator[_Draft]:
     if duplexed != "no" and will != "DISABLED":
         why = (
             f"{name} {'is' if duplexed == 'yes' else 'may be'} duplexed: it is not rebuilt while it is, and both instances must be "
-            "allocated by the new policy. It has one copy until it is duplexed again. Before it, D XCF,STR must show DUPLEX: ALLOWED; wait "
-            "until it shows one instance."
+            "allocated by the new policy. D XCF,STR must show DUPLEX: ALLOWED before it, and one instance after it. It has one copy until it "
+            "is duplexed again."
         )
         if duplexed == "unknown":
             why += " Where it is not duplexed, the command is refused (IXC367I): go on."

@@ -168,6 +168,7 @@ def _records(read: PolicyText) -> Iterator[LineFinding]:
     """Columns, remarks and letters."""
     lower: int | None = None
     beyond: dict[int, str] = {}
+    shifted = {piece.line for piece in read.pieces if piece.kind == "console"}
     for piece in read.pieces:
         if piece.kind == "remark":
             if piece.column == 1:
@@ -187,7 +188,7 @@ def _records(read: PolicyText) -> Iterator[LineFinding]:
             beyond.setdefault(piece.line, piece.text)
         if is_said and lower is None and _LETTERS.search(piece.text):
             lower = piece.line
-    for line, text in beyond.items():
+    for line, text in ((line, text) for line, text in beyond.items() if line not in shifted):
         message = f"{shown(text)!r} goes beyond column {LAST_COLUMN}: input of IXCMIAPU is safe in columns 2 to {LAST_COLUMN} only."
         yield _at("POLICY_BEYOND_COLUMN_71", message, line)
     if lower is not None:

@@ -447,7 +447,7 @@ class _Editing:
                 break
             if piece.kind == "remark":
                 line += _line_ends(piece.text)
-            elif piece.kind not in {"blank", "sequence", "jcl"}:
+            elif piece.kind not in {"blank", "sequence", "jcl", "console"}:
                 return None
             elif _has_line_end(piece.text):
                 break
@@ -505,7 +505,7 @@ class _Editing:
                     break
 
 
-_NO_VALUE: Final = frozenset({"remark", "sequence", "jcl"})
+_NO_VALUE: Final = frozenset({"remark", "sequence", "jcl", "console"})
 _DEFAULT_INDENT: Final = 13
 _STEP: Final = 3
 _LINE_ENDS: Final = ("\r\n", "\n", "\r", "\x85", "\u2028", "\u2029")

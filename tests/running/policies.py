@@ -120,3 +120,16 @@ def policies(
     if draw(st.booleans()):
         text = text.replace("\n", "\r\n")
     return WrittenPolicy(text, statements)
+
+
+_STAMPS = ("10.21.33 STC01234  ", "SYS1 2026074 10:21:33.45 STC01234 ", " 10.21.33  ")
+
+
+@st.composite
+def pasted_policies(draw: st.DrawFn) -> WrittenPolicy:
+    """A policy as a console or its log shows it: what it puts before each line, and page headings between statements."""
+    made = draw(policies().filter(lambda policy: "//" not in policy.text))
+    stamp = draw(st.sampled_from(_STAMPS))
+    lines = made.text.splitlines(keepends=True)
+    assume(not any(len(line.rstrip()) > 72 - len(stamp) for line in lines))
+    return WrittenPolicy("".join(f"{stamp}{line}" for line in lines), made.statements)

@@ -24,12 +24,14 @@ INITSIZE(262144) /* 256 MB */
 SIZE(524288)     /* 512 MB */
 FULLTHRESHOLD(85)
 """
+# The same page, for CSQSYSAPPL.
 SYSTEM = """\
 STRUCTURE NAME(qsg-nameCSQSYSAPPL)
 INITSIZE(20480)        /* 20 MB */
 SIZE(30720)            /* 30 MB */
 FULLTHRESHOLD(85)
 """
+# The same page, for an application structure and a queue on it.
 DEFINITIONS = """\
 DEFINE CFSTRUCT(APPLICATION1)
 
@@ -246,15 +248,75 @@ DAMAGE = [
 ]
 
 
+FOLLOWS = {
+    "SIZE 524288": [("POLICY_KEYWORD_MISSING", 15)],
+    "SIZE(2T)": [("SIZE_OVER_TWICE_INITSIZE", 16)],
+    "   PREFLIST(CF02,1CF)": [("POLICY_CF_UNDEFINED", 14)],
+    "NAME('SQ03CSQ_ADMIN')": [("POLICY_VALUE_QUOTED", 15)],
+    "CF NAME(CF01)": [("POLICY_CF_UNDEFINED", line) for line in (10, 14, 19)],
+    "NAME(SQ04CSQ_ADMIN)": [("TOO_FEW_STRUCTURES", 7)],
+}
+"""What else is wrong then."""
+
+
 @pytest.mark.parametrize(("good", "bad", "code", "line"), DAMAGE)
 def test_damage_gets_its_finding_with_its_line(good: str, bad: str, code: str, line: int) -> None:
     assert MQ.count(good) >= 1
     before, _, after = MQ.rpartition(good)
     found = lint(before + bad + after)
-    assert (code, line) in [(each.finding.code, each.line) for each in found.findings]
+    said = [(each.finding.code, each.line) for each in found.findings]
+    assert sorted(said) == sorted([(code, line), *FOLLOWS.get(bad, [])])
     told = next(each.finding for each in found.findings if (each.finding.code, each.line) == (code, line))
     assert told.message.endswith(".") or told.message.endswith("?")
     assert len(told.message) < 400
+
+
+# IBM's published fragments, damaged: the whole answer to each.
+PUBLISHED_DAMAGE = [
+    (SAMPLE, "DATA TYPE(CFRM) REPORT(YES)", "", [("POLICY_DATA_MISSING", 8)]),
+    (SAMPLE, "DATA TYPE(CFRM)", "DATA TYPE(CFRM", [("POLICY_PARENTHESIS_MISSING", 6)]),
+    (SAMPLE, "DEFINE POLICY NAME(POLICY1)", "DEFINE POLICY NAME(POLICY001)", [("POLICY_VALUE_INVALID", 8)]),
+    (SAMPLE, "NAME(POLICY1) REPLACE", "REPLACE", [("POLICY_KEYWORD_MISSING", 8)]),
+    (SAMPLE, "REPLACE(YES)", "REPLACE YES", [("POLICY_VALUE_MISSING", 8)]),
+    (SAMPLE, "NAME(FACIL01)", "NAME(FACIL0001)", [("POLICY_VALUE_INVALID", 10)]),
+    (SAMPLE, "NAME(FACIL02)", "NAME(FACIL01)", [("POLICY_NAME_TWICE", 18)]),
+    (SAMPLE, "PARTITION(2)", "PARTITION(1)", [("SAME_CF_TWICE", 18)]),
+    (SAMPLE, "PARTITION(01)", "PARTITION(0G)", [("POLICY_VALUE_INVALID", 15)]),
+    (SAMPLE, "TYPE(123456)\n               MFG(IBM)\n               PLANT(PK)\n               SEQUENCE(123456789012)\n               PARTITION(01)", "TYPE(12345)\n               MFG(IBM)\n               PLANT(PK)\n               SEQUENCE(123456789012)\n               PARTITION(01)", [("POLICY_VALUE_INVALID", 11)]),
+    (SAMPLE, "DUMPSPACE(98M)", "DUMPSPACE(98MB)", [("POLICY_VALUE_INVALID", 16)]),
+    (SAMPLE, "DUMPSPACE(98M)", "DUMPSPACE()", [("POLICY_VALUE_MISSING", 16)]),
+    (SAMPLE, "DUMPSPACE(98M)", "DUMPSPACES(98M)", [("POLICY_KEYWORD_UNKNOWN", 16)]),
+    (SAMPLE, "        CF NAME(FACIL02)", "/* REMARK */\n        CF NAME(FACIL02)", [("POLICY_COLUMN_ONE_REMARK", 18)]),
+    (SAMPLE, "        CF NAME(FACIL02)", "        CFS NAME(FACIL02)", [("POLICY_STATEMENT_UNKNOWN", 18)]),
+    (EXAMPLE, "INITSIZE(262144) /* 256 MB */", "INITSIZE(262144) /* 256 MB", [("POLICY_KEYWORD_MISSING", 1), ("POLICY_REMARK_SWALLOWS", 2)]),
+    (EXAMPLE, "/* 512 MB */", "/* 512 MB", [("POLICY_KEYWORD_MISSING", 1), ("POLICY_REMARK_NOT_CLOSED", 3)]),
+    (EXAMPLE, "INITSIZE(262144)", "INITSIZE(524289)", [("POLICY_KEYWORD_MISSING", 1), ("INITSIZE_ABOVE_SIZE", 2)]),
+    (EXAMPLE, "SIZE(524288) ", "SIZE(524289) ", [("POLICY_KEYWORD_MISSING", 1), ("SIZE_OVER_TWICE_INITSIZE", 3)]),
+    (EXAMPLE, "SIZE(524288) ", "SIZE(512 M B) ", [("POLICY_KEYWORD_MISSING", 1), ("POLICY_VALUE_INVALID", 3)]),
+    (EXAMPLE, "FULLTHRESHOLD(85)", "FULLTHRESHOLD(185)", [("POLICY_KEYWORD_MISSING", 1), ("POLICY_VALUE_INVALID", 4)]),
+    (EXAMPLE, "FULLTHRESHOLD(85)", "FULLTHRESHOLD(85) SIZE(1G)", [("POLICY_KEYWORD_MISSING", 1), ("POLICY_KEYWORD_TWICE", 4)]),
+    (EXAMPLE, "QSG1APPLICATION1", "QSG1APPLICATION12", [("POLICY_KEYWORD_MISSING", 1), ("POLICY_VALUE_INVALID", 1)]),
+    (EXAMPLE, "QSG1APPLICATION1", "'QSG1APPLICATION1'", [("POLICY_KEYWORD_MISSING", 1), ("POLICY_VALUE_QUOTED", 1)]),
+    (DEFINITIONS, "CFSTRUCT(APPLICATION1)\n\n", "CFSTRUCT(QSG1APPLICATION1)\n\n", [("MQSC_VALUE_INVALID", 1), ("CFSTRUCT_NOT_DEFINED_HERE", 3)]),
+    (DEFINITIONS, " CFSTRUCT(APPLICATION1)\n\n", " CFSTRUCT(CSQ_ADMIN)\n\n", [("MQSC_VALUE_INVALID", 1), ("CFSTRUCT_NOT_DEFINED_HERE", 3)]),
+    (DEFINITIONS, "QSGDISP(SHARED) CFSTRUCT(APPLICATION1)", "QSGDISP(SHARED)", [("SHARED_QUEUE_WITHOUT_CFSTRUCT", 3)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fragment", "good", "bad", "wanted"), PUBLISHED_DAMAGE)
+def test_a_published_fragment_that_is_damaged_gets_the_findings_of_its_damage_and_no_other(
+    fragment: str, good: str, bad: str, wanted: list[tuple[str, int]]
+) -> None:
+    assert fragment.count(good) >= 1
+    damaged = fragment.replace(good, bad, 1)
+    assert codes(damaged) == wanted
+
+
+def test_time_stamps_of_a_console_are_told_once_and_passed_over() -> None:
+    pasted = "".join(
+        f" 10.21.33 STC01234  {line}\n" for line in MQ.replace("(CF02,CF01)", "(CF02,\n  CF01)").splitlines()
+    )
+    assert codes(pasted, cfcc_level=25, queue_managers=5) == [("POLICY_TEXT_NOT_UNDERSTOOD", 1)]
 
 
 def test_a_word_that_is_nearly_right_is_named() -> None:
@@ -450,7 +512,7 @@ def test_no_text_makes_the_lint_raise(text: str) -> None:
         )
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(any_policies(names=("SQ03APP1",)))
 def test_a_policy_that_reads_well_has_no_error_of_syntax(policy: object) -> None:
     text = policy.text  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from planner_core.cfrm.text import read_policy_text
 from planner_core.document import read_object
 from planner_core.plan import evaluate
 from tests.core.plans import policy_documents
-from tests.running.policies import JUMBLE, policies
+from tests.running.policies import JUMBLE, pasted_policies, policies
 
 
 @settings(max_examples=300)
@@ -32,6 +32,23 @@ def test_a_policy_in_any_shape_is_rendered_as_it_was_read_and_says_what_was_writ
     assert read.problems == ()
     found = [(each.verb, {p.keyword: p.values for p in each.parameters}) for each in read.statements]
     assert found == [(statement.verb, statement.keywords) for statement in policy.statements]
+
+
+@settings(max_examples=20)
+@given(pasted_policies())
+def test_what_a_console_puts_before_the_lines_is_kept_and_says_nothing(policy: Any) -> None:  # noqa: ANN401
+    read = read_policy_text(policy.text)
+    assert read.render() == policy.text
+    assert [(problem.kind, problem.line) for problem in read.problems] == [("unexpected", 1)]
+    found = [(each.verb, {p.keyword: p.values for p in each.parameters}) for each in read.statements]
+    assert found == [(statement.verb, statement.keywords) for statement in policy.statements]
+
+
+def test_a_time_of_day_in_a_remark_or_behind_a_word_is_no_time_stamp() -> None:
+    text = " STRUCTURE NAME(A) /* AT\n 10.21.33 STC01234 */ SIZE(1)\n /* 10.21.33 */\n"
+    read = read_policy_text(text)
+    assert read.problems == ()
+    assert [piece.kind for piece in read.pieces if "10.21.33" in piece.text] == ["remark", "remark"]
 
 
 @settings(max_examples=50)

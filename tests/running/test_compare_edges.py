@@ -1,0 +1,28 @@
+"""Comparisons that a neighbouring rule would answer otherwise."""
+
+from __future__ import annotations
+
+from planner_core.running.compare import compare
+from planner_core.running.state import read_running
+from tests.running.test_compare import ADMIN, display, setxcf
+from tests.running.test_merge import result
+
+
+def test_a_structure_with_a_change_pending_is_not_enlarged_in_place() -> None:
+    """It waits for a rebuild already, which allocates it by the policy."""
+    made = result(structures__0__initsize="384M", structures__0__full_threshold=80)
+    waiting = display().replace(
+        " ACTIVE STRUCTURE", "  PENDING POLICY INFORMATION:\n   POLICY SIZE : 900 M\n ACTIVE STRUCTURE"
+    )
+    alter = "SETXCF START,ALTER,STRNAME=SQ03APP1,SIZE=393216"
+    assert alter in [command for command, _ in setxcf(compare(made, read_running([display(), ADMIN])))]
+    assert alter not in [command for command, _ in setxcf(compare(made, read_running([waiting, ADMIN])))]
+
+
+def test_structures_of_a_group_whose_name_begins_alike_are_not_ours() -> None:
+    """SQ03 and a CFSTRUCT, which begins with a letter: SQ034APP1 is none of its structures, and SQ03APP4 is one."""
+    made = result(structures__0__full_threshold=80)
+    found = compare(made, read_running([display(), ADMIN, display("SQ034APP1"), display("SQ03APP4")]))
+    told = [each.finding.message for each in found.findings if each.finding.code == "RUNNING_NOT_IN_PLAN"]
+    assert len(told) == 1
+    assert "SQ03APP4" in told[0]
