@@ -58,6 +58,17 @@ def test_a_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page,
         assert over_px <= 0, f"{over_px} px too wide at {width_px}"
 
 
+def test_nothing_of_the_bar_lies_over_anything_else(page: Page) -> None:
+    page.goto("/")
+    for width_px in (1440, 1120, 1024, 960, 840):
+        page.set_viewport_size({"width": width_px, "height": 900})
+        over_px = page.evaluate(
+            "() => { const theme = document.querySelector('.bar .theme').getBoundingClientRect().left;"
+            " return Math.max(...[...document.querySelectorAll('.nav a')].map(a => a.getBoundingClientRect().right - theme)); }"
+        )
+        assert over_px <= 0, f"the last link lies {over_px} px under the button at {width_px}"
+
+
 def test_the_theme_is_remembered_on_every_page(new_context: NewContext) -> None:
     context = new_context(color_scheme="light")
     page = context.new_page()
