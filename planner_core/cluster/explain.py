@@ -534,7 +534,7 @@ class _Explaining:
             words += f" Decided by {step.attribute}: {'; '.join(shown)}{more}."
         if base.is_evaluated_since:
             words += f" {_looked_at(base.message)}."
-        if route.channel.status is not Status.STOPPED and not equals:
+        if route.channel.status is not Status.STOPPED and not equals and not self._is_spent(route):
             words += " Each attempt renews its put time and leaves it here."
         if step and step.id in _RANKS and not equals and self._rank_holds(decision, route):
             self.ranked.add((base.message.queue, base.channel))
@@ -560,10 +560,11 @@ class _Explaining:
     def _not_redriven(self, base: Explained, route: Route, decision: Decision) -> Explained:
         goes_to = tuple(candidate.label for candidate in decision.chosen)
         status = route.channel.status
-        lead = f"Not re-driven yet: with the displays as they are, the next attempt sends it to {_list(goes_to)}."
+        sends = "an attempt that fails would send" if self._is_spent(route) else "the next attempt sends"
+        lead = f"Not re-driven yet: with the displays as they are, {sends} it to {_list(goes_to)}."
         if base.is_evaluated_since:
             lead = (
-                f"{_looked_at(base.message, ', and it stayed')}; with the displays as they are now, the next attempt sends it to "
+                f"{_looked_at(base.message, ', and it stayed')}; with the displays as they are now, {sends} it to "
                 f"{_list(goes_to)}."
             )
         if status is Status.STOPPING:
@@ -576,6 +577,11 @@ class _Explaining:
             retry = self._retry(route)
             when = retry.sentence if retry else ""
         return replace(base, reason="not_redriven", sentence=f"{lead} {when}".strip(), goes_to=goes_to)
+
+    def _is_spent(self, route: Route) -> bool:
+        """Whether a channel that retries has no attempt left."""
+        retry = self._retry(route) if route.channel.status is Status.RETRYING else None
+        return retry is not None and retry.attempts_left == 0
 
     def _retry(self, route: Route) -> NextRetry | None:
         name = route.channel.name

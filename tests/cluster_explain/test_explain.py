@@ -472,6 +472,16 @@ def test_after_the_last_attempt_none_is_promised() -> None:
     assert "Next attempt" not in spent.sentence
 
 
+def test_of_messages_behind_a_channel_without_attempts_none_is_told_either() -> None:
+    def found(**values: object) -> str:
+        status = chstatus("A", "RETRYING", SHORTRTS=0, LONGRTS=0)
+        rows = [clusqmgr("A", **values), clusqmgr("B"), qcluster("Q1", "A"), qcluster("Q1", "B"), status]
+        return one(shows(*rows), waiting()).sentence
+
+    assert "an attempt that fails would send it to B through TO.B. No attempt is left" in found()
+    assert "Each attempt renews" not in found(CLWLRANK=1)
+
+
 def test_a_channel_without_long_retries_makes_none() -> None:
     def asked(seconds: int, **shown: object) -> NextRetry:
         (made,) = read_displays([("d", display(clusqmgr("A", LONGRTY=0, STATUS="RETRYING", **shown)))]).routes
