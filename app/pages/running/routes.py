@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final
+from functools import partial
+from typing import Annotated, Final, TypedDict
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -91,25 +92,38 @@ class WhatRunsPage(Page):
     questions: Annotated[tuple[Question, ...], "What can be asked about what runs"]
 
 
+class Asked(TypedDict):
+    """What every page with a form has."""
+
+    title: str
+    section: str
+    wrong: tuple[str, ...]
+    files: tuple[str, ...]
+    is_example: bool
+
+
 @dataclass(frozen=True, kw_only=True)
-class LintPage(Page):
-    """A text checked."""
+class WithForm:
+    """What a page with a form has besides."""
 
     wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
     files: Annotated[tuple[str, ...], "Names of files that were sent, which no form can repeat"]
     is_example: Annotated[bool, "Whether the example is shown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LintPage(WithForm, Page):
+    """A text checked."""
+
     boxes: Annotated[tuple[Box, ...], "Small boxes of the form"]
     text: Annotated[Box, "The text to check"]
     shown: Annotated[ShownLint | None, "The findings; None when nothing was asked"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class MergePage(Page):
+class MergePage(WithForm, Page):
     """A plan merged into a policy."""
 
-    wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
-    files: Annotated[tuple[str, ...], "Names of files that were sent, which no form can repeat"]
-    is_example: Annotated[bool, "Whether the example is shown"]
     boxes: Annotated[tuple[Box, ...], "Small boxes of the form"]
     plan: Annotated[ChosenPlan, "Which plan the page is about"]
     document: Annotated[Box, "A plan document"]
@@ -120,12 +134,9 @@ class MergePage(Page):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunningPage(Page):
+class RunningPage(WithForm, Page):
     """A plan beside what runs."""
 
-    wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
-    files: Annotated[tuple[str, ...], "Names of files that were sent, which no form can repeat"]
-    is_example: Annotated[bool, "Whether the example is shown"]
     plan: Annotated[ChosenPlan, "Which plan the page is about"]
     document: Annotated[Box, "A plan document"]
     current: Annotated[Box, "What runs, in one text"]
@@ -133,12 +144,9 @@ class RunningPage(Page):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FromRunningPage(Page):
+class FromRunningPage(WithForm, Page):
     """A plan made of what runs."""
 
-    wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
-    files: Annotated[tuple[str, ...], "Names of files that were sent, which no form can repeat"]
-    is_example: Annotated[bool, "Whether the example is shown"]
     boxes: Annotated[tuple[Box, ...], "Small boxes of the form"]
     current: Annotated[Box, "What runs, in one text"]
     made: Annotated[str, "The plan document as JSON; empty when there is none"]
@@ -158,14 +166,37 @@ def _start(request: Request) -> Given:
     return example_given(plan) if "example" in request.query_params else Given({"plan": plan}, {})
 
 
+def _begin(
+    request: Request, answer: Callable[[Given], Response], form: Callable[[Given], Response]
+) -> Response:
+    """What a GET shows: the empty form, or the answer to the example."""
+    given = _start(request)
+    return answer(given) if given.is_example else form(given)
+
+
+def _asked(title: str, given: Given, faults: Mapping[str, str], boxes: tuple[Box, ...]) -> Asked:
+    return {
+        "title": title,
+        "section": "whatif",
+        "wrong": _told(faults, boxes),
+        "files": given.names,
+        "is_example": given.is_example,
+    }
+
+
+def _page(
+    request: Request, template: str, page: LintPage | MergePage | RunningPage | FromRunningPage
+) -> Response:
+    return render(request, f"running/{template}.html", page, status_code=422 if page.wrong else 200)
+
+
 # ---- a text checked ----------------------------------------------------------------------------------------
 
 
 @router.get("/lint")
 def lint_form(request: Request) -> Response:
     """The form, empty or with the example."""
-    given = _start(request)
-    return _lint(request, given) if given.is_example else _lint_page(request, given)
+    return _begin(request, partial(_lint, request), partial(_lint_page, request))
 
 
 @router.post("/lint")
@@ -215,16 +246,12 @@ def _lint_page(
         faults,
     )
     page = LintPage(
-        title="Check a policy, MQSC or displays",
-        section="whatif",
-        wrong=_told(faults, (box, *boxes)),
-        files=given.names,
+        **_asked("Check a policy, MQSC or displays", given, faults, (box, *boxes)),
         boxes=boxes,
-        is_example=given.is_example,
         text=box,
         shown=shown,
     )
-    return render(request, "running/lint.html", page, status_code=422 if faults else 200)
+    return _page(request, "lint", page)
 
 
 # ---- a plan merged -----------------------------------------------------------------------------------------
@@ -233,8 +260,7 @@ def _lint_page(
 @router.get("/merge")
 def merge_form(request: Request, session: SessionDep) -> Response:
     """The form, empty or with the example."""
-    given = _start(request)
-    return _merge(request, session, given) if given.is_example else _merge_page(request, session, given)
+    return _begin(request, partial(_merge, request, session), partial(_merge_page, request, session))
 
 
 @router.post("/merge")
@@ -292,12 +318,8 @@ def _merge_page(
     box = _large("policy", "Current policy", text, faults, hint="Input of IXCMIAPU, with its job or without.")
     document = _document(given, faults)
     page = MergePage(
-        title="Merge a plan into a policy",
-        section="whatif",
-        wrong=_told(faults, (box, document, *boxes)),
-        files=given.names,
+        **_asked("Merge a plan into a policy", given, faults, (box, document, *boxes)),
         boxes=boxes,
-        is_example=given.is_example,
         plan=choose(session, given),
         document=document,
         policy=box,
@@ -305,7 +327,7 @@ def _merge_page(
         shown=shown,
         against=against,
     )
-    return render(request, "running/merge.html", page, status_code=422 if faults else 200)
+    return _page(request, "merge", page)
 
 
 # ---- a plan beside what runs ---------------------------------------------------------------------------------
@@ -314,8 +336,7 @@ def _merge_page(
 @router.get("/running")
 def running_form(request: Request, session: SessionDep) -> Response:
     """The form, empty or with the example."""
-    given = _start(request)
-    return _running(request, session, given) if given.is_example else _running_page(request, session, given)
+    return _begin(request, partial(_running, request, session), partial(_running_page, request, session))
 
 
 @router.post("/running")
@@ -345,17 +366,13 @@ def _running_page(
     box = _current(given, faults)
     document = _document(given, faults)
     page = RunningPage(
-        title="What runs today beside a plan",
-        section="whatif",
-        wrong=_told(faults, (box, document)),
-        files=given.names,
-        is_example=given.is_example,
+        **_asked("What runs today beside a plan", given, faults, (box, document)),
         plan=choose(session, given),
         document=document,
         current=box,
         shown=shown,
     )
-    return render(request, "running/compare.html", page, status_code=422 if faults else 200)
+    return _page(request, "compare", page)
 
 
 # ---- a plan made -------------------------------------------------------------------------------------------
@@ -364,8 +381,7 @@ def _running_page(
 @router.get("/plan-from-running")
 def from_running_form(request: Request) -> Response:
     """The form, empty or with the example."""
-    given = _start(request)
-    return _from_running(request, given) if given.is_example else _from_running_page(request, given)
+    return _begin(request, partial(_from_running, request), partial(_from_running_page, request))
 
 
 @router.post("/plan-from-running")
@@ -421,17 +437,13 @@ def _from_running_page(
     )
     box = _current(given, faults)
     page = FromRunningPage(
-        title="Make a plan of what runs",
-        section="whatif",
-        wrong=_told(faults, (box, *boxes)),
-        files=given.names,
+        **_asked("Make a plan of what runs", given, faults, (box, *boxes)),
         boxes=boxes,
-        is_example=given.is_example,
         current=box,
         made=made,
         findings=findings,
     )
-    return render(request, "running/made.html", page, status_code=422 if faults else 200)
+    return _page(request, "made", page)
 
 
 # ---- boxes -------------------------------------------------------------------------------------------------
