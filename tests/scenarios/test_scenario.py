@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.pages.scenarios.shown import reported
 from planner_core.document import read_object
 from planner_core.errors import InputInvalid, OutOfRange, PlanRefused
 from planner_core.fitted import fitted_curve
@@ -272,3 +273,26 @@ def test_the_need_of_csq_admin_is_noted_with_the_chart_it_was_read_from() -> Non
 def test_changes_that_do_not_fit_are_refused() -> None:
     with pytest.raises(InputInvalid):
         worked({"lost": "NOCF"})
+
+
+def test_the_page_of_a_report_tells_each_finding_and_each_document_once() -> None:
+    told: Any = report(kept("a", {"rate_factor": 2, "queue_managers": 6}))
+    shown = reported(told)
+    brought = [each.finding.message for each in shown.changes if each.kind != "gone"]
+    rest = [each.message for each in shown.findings]
+    assert brought
+    assert rest
+    assert set(brought).isdisjoint(rest)
+    assert sorted(brought + rest) == sorted(each["message"] for each in told["findings"])
+    listed = {each.source.url for each in shown.documents}
+    assert [each.number for each in shown.documents] == list(range(1, len(shown.documents) + 1))
+    resting = [
+        *(each.source for each in shown.commands),
+        *(each.source for each in shown.rules),
+        *(each.source for each in shown.findings),
+        *(each.finding.source for each in shown.changes),
+    ]
+    assert {source.url for source in resting if source.url} <= listed
+    later = [each.source.url for each in shown.documents[len(told["documents"]) :]]
+    assert later
+    assert len(later) == len(set(later))

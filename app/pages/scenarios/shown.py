@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app.pages.plans.findings import FindingShown, findings_shown, source_of
@@ -84,6 +84,8 @@ class LossShown:
     white_after_mib: float
     gone_before: int | None
     gone_after: int
+    note_white_space: int | None
+    note_messages_gone: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ class NoteShown:
 
 @dataclass(frozen=True, slots=True)
 class DocumentShown:
-    """A document that figures rest on."""
+    """A document that figures, rules, commands or findings rest on."""
 
     number: int
     source: Source
@@ -152,6 +154,7 @@ class ReportShown:
     commands_refused: str
     changes: tuple[FindingChange, ...]
     findings: tuple[FindingShown, ...]
+    """Those that are as before."""
     findings_total: int
     assumptions: tuple[str, ...]
     notes: tuple[NoteShown, ...]
@@ -161,6 +164,15 @@ class ReportShown:
 def reported(told: Mapping[str, Any]) -> ReportShown:
     """Arrange a report."""
     used = {move["rule"] for loss in told["losses"]["after"] for move in loss["moves"]}
+    rules = [rule for rule in told["rules"] if rule["rule"] in used]
+    changes = _changes(told["findings_new"], told["findings_gone"])
+    rest = _unchanged(told["findings"], told["findings_new"])
+    found = findings_shown(rest[:MOST_FINDINGS])
+    resting = (
+        *(source_of(each["source"]) for each in (*rules, *told["commands"])),
+        *(each.finding.source for each in changes),
+        *(each.source for each in found),
+    )
     before = {item["coupling_facility"]: item for item in told["white_space"]["before"]}
     return ReportShown(
         qsg=told["qsg"],
@@ -174,8 +186,7 @@ def reported(told: Mapping[str, Any]) -> ReportShown:
         ),
         rules=tuple(
             RuleShown(rule["rule"], rule["words"], rule["basis"].replace("_", " "), source_of(rule["source"]))
-            for rule in told["rules"]
-            if rule["rule"] in used
+            for rule in rules
         ),
         commands=tuple(
             CommandShown(
@@ -189,9 +200,9 @@ def reported(told: Mapping[str, Any]) -> ReportShown:
             for each in told["commands"]
         ),
         commands_refused=told["commands_refused"] or "",
-        changes=_changes(told["findings_new"], told["findings_gone"]),
-        findings=findings_shown(told["findings"][:MOST_FINDINGS]),
-        findings_total=len(told["findings"]),
+        changes=changes,
+        findings=found,
+        findings_total=len(rest),
         assumptions=tuple(told["assumptions"]),
         notes=tuple(
             NoteShown(
@@ -203,10 +214,31 @@ def reported(told: Mapping[str, Any]) -> ReportShown:
             )
             for note in told["notes"]
         ),
-        documents=tuple(
-            DocumentShown(each["number"], source_of(each["document"])) for each in told["documents"]
-        ),
+        documents=_documents(told["documents"], resting),
     )
+
+
+def _unchanged(
+    findings: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Findings that are not among those that the changes bring."""
+
+    def key(each: Mapping[str, Any]) -> tuple[object, ...]:
+        return each["code"], each["message"], each["structure"], each["field"]
+
+    brought = {key(each) for each in new}
+    return [each for each in findings if key(each) not in brought]
+
+
+def _documents(numbered: Sequence[Mapping[str, Any]], resting: Sequence[Source]) -> tuple[DocumentShown, ...]:
+    """The documents of the notes by their numbers, then those that rules, commands and findings rest on, each once."""
+    found = [DocumentShown(each["number"], source_of(each["document"])) for each in numbered]
+    known = {each.source.url for each in found}
+    for source in resting:
+        if source.url and source.url not in known:
+            known.add(source.url)
+            found.append(DocumentShown(len(found) + 1, replace(source, section="")))
+    return tuple(found)
 
 
 def _losses(losses: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[LossShown, ...]:
@@ -227,6 +259,8 @@ def _losses(losses: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[LossShow
                 white_after_mib=item["white_space_mib"],
                 gone_before=was["messages_gone"] if was else None,
                 gone_after=item["messages_gone"],
+                note_white_space=item["note_white_space"],
+                note_messages_gone=item["note_messages_gone"],
             )
         )
     return tuple(found)

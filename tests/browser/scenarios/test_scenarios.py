@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewContext
 from tests.browser.keys import press, tab_to, walk
-from tests.browser.test_every_page import AXE, WIDTHS_PX, unfold, violations
+from tests.browser.test_every_page import is_accessible_and_fits
 
 pytestmark = pytest.mark.browser
 
@@ -28,18 +28,7 @@ ADDRESSES = (
 
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_the_pages_are_accessible_and_fit_every_width(page: Page, address: str) -> None:
-    page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
-    page.emulate_media(color_scheme="light")
-    page.goto(address)
-    unfold(page, is_open=True)
-    page.evaluate(AXE)
-    assert violations(page) == []
-    page.emulate_media(color_scheme="dark")
-    assert violations(page, runOnly=["color-contrast"]) == []
-    for width_px in WIDTHS_PX:
-        page.set_viewport_size({"width": width_px, "height": 900})
-        over_px = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert over_px <= 0, f"{over_px} px too wide at {width_px}"
+    is_accessible_and_fits(page, address)
 
 
 @pytest.mark.parametrize("address", [ADDRESSES[at] for at in (0, 1, 3, 6)])
@@ -129,7 +118,24 @@ def test_on_paper_the_report_has_no_buttons_and_the_addresses_of_its_documents(
     expect(page.get_by_role("button", name="Delete outage")).to_have_count(0)
     over_px = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert over_px <= 0
-    after = page.evaluate(
-        "getComputedStyle(document.querySelector('.documents a[href^=http]'), '::after').content"
+    expect(page.get_by_text(re.compile(r"^SCENES, version 1: outage, \d{4}-"))).to_be_visible()
+    addresses = """selector => [...document.querySelectorAll(selector)].map(
+        link => getComputedStyle(link, '::after').content.includes('://'))"""
+    assert all(page.evaluate(addresses, ".documents a[href^=http]"))
+    elsewhere = page.evaluate(addresses, ".findings .source a[href^=http], .commands .source a[href^=http]")
+    assert len(elsewhere) > 3
+    assert not any(elsewhere)
+    page.emulate_media(media="screen")
+    expect(page.locator(".every-sheet")).to_be_hidden()
+
+
+def test_on_paper_a_comparison_is_not_wider_than_the_sheet(new_context: NewContext) -> None:
+    page = new_context(viewport={"width": 690, "height": 980}).new_page()
+    page.emulate_media(media="print")
+    page.goto(f"{AT}/compare?of=more,outage,duplexed")
+    beyond = page.evaluate(
+        "[...document.querySelectorAll('td, th')].filter(cell => cell.scrollWidth > cell.clientWidth + 1).length"
     )
-    assert "https://" in after
+    assert beyond == 0
+    over_px = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert over_px <= 0
