@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.curves.fits import Fit, FitPoint
-from app.pages.usage.chart import Dot, Tick
+from app.pages.axes import Dot, Framed, Tick
 from app.templating import grouped, plain
 from planner_core.units import MIB
 
@@ -36,19 +36,9 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Framed):
     """One drawing, for one width."""
 
-    id: str
-    kind: str
-    width: int
-    height: int
-    left: int
-    top: int
-    right: int
-    bottom: int
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
     zero_y: float | None
     lines: tuple[Line, ...]
     published: Line | None

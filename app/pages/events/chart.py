@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from app.pages.usage.chart import Tick, round_values, short
+from app.pages.axes import Framed, Plot, Tick, round_values, short
 from app.templating import grouped
 from planner_core.depth_events.model import Event, Rounding
 from planner_core.depth_events.simulate import Course, Occurrence, Row
@@ -78,19 +78,9 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Framed):
     """One drawing, for one width."""
 
-    id: str
-    kind: str
-    width: int
-    height: int
-    left: int
-    top: int
-    right: int
-    bottom: int
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
     levels: tuple[Level, ...]
     depth: str
     marks: tuple[Mark, ...]
@@ -159,9 +149,8 @@ def _draw(name: str, kind: str, width: int, shared: _Shared, most_ticks: int) ->
         [len(short(value)) for value in shared.y_values] + [len(member) for member in shared.members] + [2]
     )
     left, right = 16 + round(widest * _CHARACTER), width - 14
-    bottom = _TOP + _PLOT
-    place = _Place(left, right, _TOP, bottom, float(shared.last), shared.y_values[-1])
-    lanes_top = bottom + _BELOW + 8
+    place = _Place(left, right, shared)
+    lanes_top = place.bottom + _BELOW + 8
     lanes = tuple(_lanes(shared, place, lanes_top))
     return Drawing(
         id=name,
@@ -169,9 +158,9 @@ def _draw(name: str, kind: str, width: int, shared: _Shared, most_ticks: int) ->
         width=width,
         height=lanes_top + _LANE * len(lanes) + 2,
         left=left,
-        top=_TOP,
+        top=place.top,
         right=right,
-        bottom=bottom,
+        bottom=place.bottom,
         x_ticks=tuple(_x_ticks(shared.last, most_ticks, place)),
         y_ticks=tuple(Tick(place.y(value), short(value)) for value in shared.y_values),
         levels=tuple(_levels(shared, place)),
@@ -179,24 +168,19 @@ def _draw(name: str, kind: str, width: int, shared: _Shared, most_ticks: int) ->
         marks=tuple(_marks(shared.events, place)),
         leads=tuple(dict.fromkeys(place.x(event.at) for event in shared.events)),
         lanes=lanes,
-        lanes_bottom=lanes[-1].y if lanes else bottom,
+        lanes_bottom=lanes[-1].y if lanes else place.bottom,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    left: int
-    right: int
-    top: int
-    bottom: int
-    last: float
-    highest: float
+class _Place(Plot):
+    """Places moments and depths."""
+
+    def __init__(self, left: int, right: int, shared: _Shared) -> None:
+        super().__init__(left=left, right=right, top=_TOP, bottom=_TOP + _PLOT, highest=shared.y_values[-1])
+        self.last = float(shared.last)
 
     def x(self, at: Fraction) -> float:
-        return round(self.left + float(at) / self.last * (self.right - self.left), 1)
-
-    def y(self, value: float) -> float:
-        return round(self.bottom - value / self.highest * (self.bottom - self.top), 1)
+        return self.across(float(at) / self.last)
 
 
 def _x_ticks(last: Fraction, most: int, place: _Place) -> Iterator[Tick]:

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from app.pages.axes import Tick, round_values, short
 from app.pages.events.chart import Chart, Drawing, Lane, LaneMark, Level, Mark
-from app.pages.usage.chart import Tick, round_values, short
 from app.templating import grouped
 from planner_core.depth_events.model import Event
 from planner_core.depth_events.sets import EventSet, QueueFacts

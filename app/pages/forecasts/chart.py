@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from typing import TypeVar
 
 from app.curves.forecasts import Band, Crossing, Outlook, Peak
-from app.pages.usage.chart import Dot, Tick, round_values, short
+from app.pages.axes import Dot, Framed, Tick, round_values, short
 from app.templating import grouped
 
 Day = TypeVar("Day", Peak, Band)
@@ -49,19 +49,9 @@ class LevelLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Framed):
     """One drawing, for one width."""
 
-    id: str
-    kind: str
-    width: int
-    height: int
-    left: int
-    top: int
-    right: int
-    bottom: int
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
     lines: tuple[str, ...]
     dots: tuple[Dot, ...]
     fan: str

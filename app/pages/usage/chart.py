@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from app.pages.axes import Dot, Framed, Plot, Tick, round_values, short
 from app.templating import grouped
 from app.usage.measured import SizeBucket
 from app.usage.periods import DAY, HOUR, Period
@@ -33,25 +34,8 @@ _STEPS = (
     182 * DAY,
 )
 _MOST_TICKS_WIDE, _MOST_TICKS_NARROW = 9, 4
-_FEWEST_Y_TICKS = 3
 _MONDAY = datetime(2024, 1, 1, tzinfo=UTC)
 """Steps of days are counted from a Monday."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A labelled value on an axis."""
-
-    at: float
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Dot:
-    """A value that has no neighbours."""
-
-    x: float
-    y: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +58,9 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Framed):
     """One drawing, for one width."""
 
-    id: str
-    kind: str
-    width: int
-    height: int
-    left: int
-    top: int
-    right: int
-    bottom: int
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
     curves: tuple[Curve, ...]
     limit: Limit | None
     marks: tuple[float, ...]
@@ -286,11 +260,6 @@ def _exact(value: float) -> str:
     )
 
 
-def short(value: float) -> str:
-    """A value on an axis."""
-    return grouped(int(value)) if float(value).is_integer() else f"{value:g}"
-
-
 def _step(period: Period) -> timedelta:
     return HOUR if period.by == "hour" else DAY
 
@@ -300,22 +269,18 @@ def _half(period: Period) -> timedelta:
     return _step(period) / 2
 
 
-class _Frame:
+class _Frame(Plot):
     """Places times and values in a drawing of a given width."""
 
     def __init__(self, period: Period, highest: float, width: int, height: int, *, is_whole: bool) -> None:
         self.period = period
         self.y_values = round_values(highest, is_whole=is_whole)
         widest = max(len(short(value)) for value in self.y_values)
-        self.left, self.top, self.right, self.bottom = 14 + round(widest * 6.2), 18, width - 12, height - 30
-        self.highest = self.y_values[-1]
+        left = 14 + round(widest * 6.2)
+        super().__init__(left=left, right=width - 12, top=18, bottom=height - 30, highest=self.y_values[-1])
 
     def x(self, at: datetime) -> float:
-        share = (at - self.period.first) / (self.period.past - self.period.first)
-        return round(self.left + share * (self.right - self.left), 1)
-
-    def y(self, value: float) -> float:
-        return round(self.bottom - value / self.highest * (self.bottom - self.top), 1)
+        return self.across((at - self.period.first) / (self.period.past - self.period.first))
 
     def x_ticks(self, most: int) -> Iterable[Tick]:
         first, past = self.period.first, self.period.past
@@ -325,14 +290,3 @@ class _Frame:
             is_day = step >= DAY or at.hour == 0
             yield Tick(self.x(at), f"{at.day} {at:%b}" if is_day else f"{at:%H:%M}")
             at += step
-
-
-def round_values(highest: float, *, is_whole: bool) -> tuple[float, ...]:
-    """Nought and three to six round values above it; the last is not below the highest."""
-    if highest <= 0:
-        return (0.0, 1.0)
-    size = 10.0 ** math.floor(math.log10(highest))
-    step = next(step for part in (2, 1, 0.5, 0.2, 0.1) if highest / (step := size * part) >= _FEWEST_Y_TICKS)
-    if is_whole:
-        step = max(step, 1.0)
-    return tuple(round(nth * step, 6) for nth in range(math.ceil(round(highest / step, 9)) + 1))

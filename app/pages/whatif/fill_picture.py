@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from app.pages.usage.chart import Tick, round_values, short
+from app.pages.axes import Tick, round_values, short
 from app.templating import grouped, plain
 from planner_core.units import GIB, KIB, MIB, TIB
 from planner_core.whatif.filling_up import FillingUp, Moment, Point, shown_minutes

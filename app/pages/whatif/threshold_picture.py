@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from app.pages.usage.chart import Tick, round_values
+from app.pages.axes import Tick, round_values
 from app.templating import grouped
 from planner_core.whatif.thresholds import Setting, ThresholdAdvice
 
