@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-import socket
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from app.main import create_app
 from app.settings import Settings
 from tests.chromium import LAUNCH_FLAGS
+from tests.serving import served
 
 REFUSALS = re.compile(r"Failed to load resource: the server responded with a status of (404|422) ")
 """What Chromium says of every answer that is an error; the pages tested here are partly just that."""
@@ -35,15 +33,8 @@ NewContext = Callable[..., BrowserContext]
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the application is served."""
     app = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join(timeout=30)
+    with served(app) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

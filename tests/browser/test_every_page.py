@@ -52,10 +52,29 @@ def test_a_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page,
     page.emulate_media(color_scheme="dark")  # colours are all that differs
     assert violations(page, runOnly=["color-contrast"]) == []
     unfold(page, is_open=True)
+    fits_every_width(page)
+
+
+def fits_every_width(page: Page) -> None:
+    """Nothing reaches over the edge."""
     for width_px in WIDTHS_PX:
         page.set_viewport_size({"width": width_px, "height": 900})
         over_px = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert over_px <= 0, f"{over_px} px too wide at {width_px}"
+
+
+def is_accessible_and_fits(page: Page, address: str) -> None:
+    """A page, all of it unfolded: by axe's rules in light and dark, and on every width."""
+    page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
+    page.emulate_media(color_scheme="light")
+    page.goto(address)
+    unfold(page, is_open=True)
+    page.evaluate(AXE)
+    assert violations(page) == []
+    page.emulate_media(color_scheme="dark")
+    assert violations(page, runOnly=["color-contrast"]) == []
+    fits_every_width(page)
+    page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
 
 
 def test_nothing_of_the_bar_lies_over_anything_else(page: Page) -> None:

@@ -1,18 +1,16 @@
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
 
 from app.main import create_app
 from app.plans import service
 from app.settings import Settings
 from tests.curves.support import daily, fit_json, forecast_json, store_night
 from tests.plans.support import plan
+from tests.serving import served
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +36,5 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     )
     with app.state.database.session(writes=True) as session:
         service.save_plan(session, "FITTED", plan(curve={"fitted": 1}))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join(timeout=30)
+    with served(app) as address:
+        yield address

@@ -1,18 +1,16 @@
 from __future__ import annotations
 
 import os
-import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
 from fastapi import FastAPI
 
 from app.main import create_app
 from app.settings import Settings
 from tests.app_night.support import JOBS, LAST, night, order, put_day, put_days
+from tests.serving import served as served_at
 
 
 @pytest.fixture(scope="module")
@@ -28,19 +26,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FastAPI, 
     order(settings, fail="The usage history cannot be read: the disk is full.")
     night(app.state.database, settings)
     order(settings, pause_s=0.2, result={"scores": []})
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield app, f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join(timeout=30)
-            if before is None:
-                del os.environ["PYTHONPATH"]
-            else:
-                os.environ["PYTHONPATH"] = before
+    try:
+        with served_at(app) as origin:
+            yield app, origin
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
 
 
 @pytest.fixture(scope="module")

@@ -1,32 +1,23 @@
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.main import create_app
 from app.settings import Settings
 from tests.chromium import LAUNCH_FLAGS
+from tests.serving import served
 
 
 @pytest.fixture
 def base(tmp_path: Path) -> Iterator[str]:
     """Address of a service of this test alone, with nothing stored in it."""
     app = create_app(Settings(data_dir=tmp_path / "data"))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join(timeout=30)
+    with served(app) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
 
 from app.main import create_app
 from app.plans import service as plans
@@ -14,6 +11,7 @@ from app.scenarios import service
 from app.scenarios.service import Wanted
 from app.settings import Settings
 from tests.plans.support import plan
+from tests.serving import served
 
 KEPT = {
     "more": {"queue_managers": 6, "growth": {"percent_per_year": 10, "years": 2}},
@@ -34,12 +32,5 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         )
         with app.state.database.session(writes=True) as session:
             service.save(session, "SCENES", name, worked)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join(timeout=30)
+    with served(app) as address:
+        yield address

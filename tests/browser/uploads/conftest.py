@@ -1,17 +1,15 @@
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.main import create_app
 from app.settings import Settings
 from tests.chromium import LAUNCH_FLAGS
+from tests.serving import served
 from tests.uploads.support import READER
 
 
@@ -30,17 +28,8 @@ def real_base(tmp_path: Path) -> Iterator[str]:
 
 def serve(folder: Path) -> Iterator[str]:
     app = create_app(Settings(data_dir=folder / "data"))
-    server = uvicorn.Server(
-        uvicorn.Config(app, log_level="critical", access_log=False, timeout_graceful_shutdown=3)
-    )
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join(timeout=30)
+    with served(app, shutdown_s=3) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

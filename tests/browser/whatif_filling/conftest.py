@@ -1,16 +1,14 @@
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
 
 from app.main import create_app
 from app.plans import service
 from app.settings import Settings
+from tests.serving import served
 from tests.whatif_filling.plans import queue, structure
 
 PLAN = structure(
@@ -31,12 +29,5 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     app = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
     with app.state.database.session(writes=True) as session:
         service.save_plan(session, "FILLS", PLAN)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join(timeout=30)
+    with served(app) as address:
+        yield address

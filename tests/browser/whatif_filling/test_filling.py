@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewContext
 from tests.browser.keys import press, tab_to, walk
-from tests.browser.test_every_page import AXE, WIDTHS_PX, unfold, violations
+from tests.browser.test_every_page import is_accessible_and_fits
 
 pytestmark = pytest.mark.browser
 
@@ -25,19 +25,7 @@ ADDRESSES = (
 
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_the_pages_are_accessible_and_fit_every_width(page: Page, address: str) -> None:
-    page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
-    page.emulate_media(color_scheme="light")
-    page.goto(address)
-    unfold(page, is_open=True)
-    page.evaluate(AXE)
-    assert violations(page) == []
-    page.emulate_media(color_scheme="dark")
-    assert violations(page, runOnly=["color-contrast"]) == []
-    for width_px in WIDTHS_PX:
-        page.set_viewport_size({"width": width_px, "height": 900})
-        over_px = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert over_px <= 0, f"{over_px} px too wide at {width_px}"
-    page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
+    is_accessible_and_fits(page, address)
 
 
 @pytest.mark.parametrize("address", [ADDRESSES[0], ADDRESSES[3]])
