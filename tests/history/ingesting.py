@@ -1,15 +1,13 @@
-"""An ingest to be killed: `python -m tests.history.ingesting [--die N] -- ARGUMENTS of spark_jobs.ingest`.
+"""An ingest to be killed, run by tests.forked: [--die N] and the arguments of spark_jobs.ingest.
 
-It says "ready" when everything is imported and starts when its standard input is closed, so that whoever kills it does not
-kill the start of Python. With `--die N` it kills itself at the N-th step that changes the history's folder: steps are the
-half, and the whole, of each file written, and the moments before and after the log's entry.
+With `--die N` it kills itself at the N-th step that changes the history's folder: steps are the half, and the whole, of
+each file written, and the moments before and after the log's entry.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-import sys
 from typing import TYPE_CHECKING
 
 from spark_jobs import ingest
@@ -57,15 +55,8 @@ def die_at(last: int) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Wait to be started, then ingest."""
+    """Ingest."""
     if arguments[0] == "--die":
         die_at(int(arguments[1]))
         arguments = arguments[2:]
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
-    sys.stdin.read()
     return ingest.main(arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main([argument for argument in sys.argv[1:] if argument != "--"]))

@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import random
 import shutil
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,11 +15,11 @@ import pytest
 
 from spark_jobs import ingest
 from spark_jobs.history.store import History
+from tests.forked import Forked, forked
 from tests.history import dumps
 from tests.history.dumps import GROUPS
 from tests.history.support import contents
 
-ROOT = Path(__file__).parents[2]
 KILLS, SOAK_KILLS = 10, 200
 MOST_STEPS = 40
 PATIENCE_S = 120
@@ -30,29 +27,9 @@ PATIENCE_S = 120
 Contents = dict[str, list[dict[str, Any]]]
 
 
-@contextmanager
-def started(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+def started(*arguments: str) -> AbstractContextManager[Forked]:
     """An ingest that has imported everything and has not begun; killed at the end, if need be."""
-    command = [sys.executable, "-m", "tests.history.ingesting", *arguments]
-    process = subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    assert process.stdin
-    assert process.stdout
-    assert process.stderr
-    try:
-        assert process.stdout.readline() == b"ready\n", process.stderr.read().decode()
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            stream.close()
-
-
-def begin(process: subprocess.Popen[bytes]) -> None:
-    assert process.stdin
-    process.stdin.close()
+    return forked("tests.history.ingesting", *arguments)
 
 
 @dataclass(frozen=True)
@@ -81,7 +58,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
     shutil.copytree(base, whole)
     with started("--history", str(whole), str(dump), *GROUPS) as process:
         began = time.monotonic()
-        begin(process)
+        process.begin()
         assert process.wait(PATIENCE_S) == 0
         seconds = time.monotonic() - began
     before, after = contents(History.open(str(base))), contents(History.open(str(whole)))
@@ -108,10 +85,9 @@ def kill_at_random(night: Night, history: Path, chance: random.Random) -> None:
     shutil.copytree(night.base, history)
     while True:
         with started(*night.arguments(history)) as process:
-            begin(process)
+            process.begin()
             time.sleep(chance.uniform(0, 1.1 * night.seconds))
             process.kill()
-            process.wait()
         held(night, history)
         if chance.random() < 0.7:  # sometimes it is killed again and again
             break
@@ -135,8 +111,8 @@ def test_killed_at_every_step(night: Night, tmp_path: Path) -> None:
     for step in range(1, MOST_STEPS):
         history = tmp_path / str(step)
         shutil.copytree(night.base, history)
-        with started("--die", str(step), "--", *night.arguments(history)) as process:
-            begin(process)
+        with started("--die", str(step), *night.arguments(history)) as process:
+            process.begin()
             code = process.wait(PATIENCE_S)
         found.append(held(night, history))
         finish(night, history)
@@ -154,8 +130,8 @@ def test_what_a_killed_ingest_left_behind_is_deleted_in_time_and_nothing_else(
 ) -> None:
     history = tmp_path / "history"
     shutil.copytree(night.base, history)
-    with started("--die", "6", "--", *night.arguments(history)) as process:
-        begin(process)
+    with started("--die", "6", *night.arguments(history)) as process:
+        process.begin()
         assert process.wait(PATIENCE_S) == -9
     opened = History.open(str(history))
     named = {str(history / part.path) for part in opened.snapshot().parts}
@@ -179,10 +155,9 @@ def test_two_ingests_at_once_give_the_history_of_one(night: Night, tmp_path: Pat
         started("--history", str(history), str(files[0]), *GROUPS) as d,
     ):
         for process in (a, b, c, d):
-            begin(process)
+            process.begin()
         for process in (a, b, c, d):
-            assert process.stderr
-            assert process.wait(PATIENCE_S) == 0, process.stderr.read().decode()
+            assert process.wait(PATIENCE_S) == 0, process.stderr()
     whole = dumps.write(tmp_path / "whole.smf", range(40))
     assert ingest.main(["--history", str(one), str(whole), *GROUPS]) == 0
     assert contents(History.open(str(history))) == contents(History.open(str(one)))
@@ -193,11 +168,11 @@ def test_one_is_killed_while_the_other_goes_on(night: Night, tmp_path: Path) -> 
     shutil.copytree(night.base, history)
     other = dumps.write(tmp_path / "other.smf", range(30, 70))
     with (
-        started("--die", "9", "--", *night.arguments(history)) as killed,
+        started("--die", "9", *night.arguments(history)) as killed,
         started("--history", str(history), str(other), *GROUPS) as goes_on,
     ):
-        begin(killed)
-        begin(goes_on)
+        killed.begin()
+        goes_on.begin()
         assert killed.wait(PATIENCE_S) == -9
         assert goes_on.wait(PATIENCE_S) == 0
     assert ingest.main(night.arguments(history)) == 0
@@ -206,7 +181,6 @@ def test_one_is_killed_while_the_other_goes_on(night: Night, tmp_path: Path) -> 
 
 def test_the_last_line_of_an_ingest_that_ends_is_its_report(night: Night, tmp_path: Path) -> None:
     with started("--history", str(tmp_path / "h"), str(night.dump), *GROUPS) as process:
-        begin(process)
+        process.begin()
         assert process.wait(PATIENCE_S) == 0
-        assert process.stdout
-        assert json.loads(process.stdout.read().splitlines()[-1])["event"] == "report"
+        assert json.loads(process.stdout().splitlines()[-1])["event"] == "report"

@@ -1,4 +1,4 @@
-"""Nights without Spark, in this process or in one that can be killed: `python -m tests.night.nights HISTORY OUT [--die STEP]`.
+"""Nights without Spark, in this process or in one that can be killed: by tests.forked, with HISTORY OUT [--die STEP].
 
 The days are reduced in plain Python; everything else is the job's own.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -73,17 +72,14 @@ def of_the_history(result: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in result.items() if name not in NOT_OF_THE_HISTORY}
 
 
-def main() -> None:
-    """Say ready, wait for the word, make a night; die before the step of that number."""
+def main(arguments_given: list[str]) -> int:
+    """Make a night; die before the step of that number."""
     parser = argparse.ArgumentParser()
     parser.add_argument("history")
     parser.add_argument("out", type=Path)
     parser.add_argument("--die", type=int)
     parser.add_argument("--batch-rows", type=int, default=200)
-    arguments = parser.parse_args()
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
-    sys.stdin.read()
+    arguments = parser.parse_args(arguments_given)
     steps = 0
 
     def step() -> None:
@@ -116,7 +112,4 @@ def main() -> None:
     step()
     job.write_whole(arguments.out, result)
     step()
-
-
-if __name__ == "__main__":
-    main()
+    return 0

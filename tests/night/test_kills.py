@@ -9,8 +9,8 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from spark_jobs.history.schema import STRUCTURE_USAGE
 from spark_jobs.night.daily import Daily, Filed
 from spark_jobs.night.facts import Facts
 from spark_jobs.night.run import fingerprints
+from tests.forked import Forked, forked
 from tests.night.nights import of_the_history, plain_night
 from tests.night.support import DAY, HOUR, MIDNIGHT, commit, make_history, qest, usual_day
 
@@ -31,29 +32,9 @@ MOST_STEPS = 80
 PATIENCE_S = 240
 
 
-@contextmanager
-def started(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+def started(*arguments: str) -> AbstractContextManager[Forked]:
     """A night that has imported everything and has not begun; killed at the end, if need be."""
-    command = [sys.executable, "-m", "tests.night.nights", *arguments]
-    process = subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    assert process.stdin
-    assert process.stdout
-    assert process.stderr
-    try:
-        assert process.stdout.readline() == b"ready\n", process.stderr.read().decode()
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            stream.close()
-
-
-def begin(process: subprocess.Popen[bytes]) -> None:
-    assert process.stdin
-    process.stdin.close()
+    return forked("tests.night.nights", *arguments)
 
 
 @dataclass(frozen=True)
@@ -91,7 +72,7 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Changed:
     shutil.copytree(base, whole)
     with started(str(whole), str(folder / "whole.json"), "--batch-rows", "40") as process:
         began = time.monotonic()
-        begin(process)
+        process.begin()
         assert process.wait(PATIENCE_S) == 0
         seconds = time.monotonic() - began
     written = json.loads((folder / "whole.json").read_bytes())
@@ -110,10 +91,9 @@ def kill_at_random(changed: Changed, history: Path, chance: random.Random) -> No
     out = history.with_suffix(".json")
     while True:
         with started(str(history), str(out), "--batch-rows", "40") as process:
-            begin(process)
+            process.begin()
             time.sleep(chance.uniform(0, changed.seconds))
             process.kill()
-            process.wait()
         if out.exists():
             json.loads(out.read_bytes())
         if chance.random() < 0.7:  # sometimes it is killed again and again
@@ -141,7 +121,7 @@ def test_killed_at_every_step(changed: Changed, tmp_path: Path) -> None:
         with started(
             str(history), str(tmp_path / f"{step}.json"), "--die", str(step), "--batch-rows", "200"
         ) as process:
-            begin(process)
+            process.begin()
             code = process.wait(PATIENCE_S)
         changed.check(history)
         shutil.rmtree(history)
@@ -164,10 +144,9 @@ def test_two_nights_at_once_give_what_one_gives(changed: Changed, tmp_path: Path
         started(str(history), str(outs[1]), "--batch-rows", "60") as other,
     ):
         for process in (one, other):
-            begin(process)
+            process.begin()
         for process in (one, other):
-            assert process.stderr
-            assert process.wait(PATIENCE_S) == 0, process.stderr.read().decode()
+            assert process.wait(PATIENCE_S) == 0, process.stderr()
     for out in outs:
         assert of_the_history(json.loads(out.read_bytes())) == of_the_history(changed.expected)
     changed.check(history)

@@ -1,0 +1,85 @@
+"""Processes that are begun at a word and may be killed: forked from one that has imported what they run.
+
+Starting Python and importing Arrow and delta-rs costs more than most of what these processes do. The one that they are
+forked from has imported and done nothing else, so it has no threads that a fork would lose.
+"""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+RUN_IN_PROCESSES = ("tests.history.ingesting", "tests.night.nights")
+_CONTEXT = multiprocessing.get_context("forkserver")
+_CONTEXT.set_forkserver_preload(["pytest", __name__, *RUN_IN_PROCESSES])
+
+
+class Forked:
+    """A process that runs `main(arguments)` of a module from when it is begun."""
+
+    def __init__(self, module: str, arguments: tuple[str, ...], folder: Path) -> None:
+        """Start it; it waits for the word."""
+        self._said = folder / "stdout", folder / "stderr"
+        theirs, self._word = _CONTEXT.Pipe(duplex=True)
+        self._process = _CONTEXT.Process(target=_run, args=(module, arguments, theirs, *map(str, self._said)))
+        self._process.start()
+        theirs.close()
+        assert self._word.recv() == "ready"
+
+    def begin(self) -> None:
+        """Give the word."""
+        self._word.send("begin")
+
+    def wait(self, patience_s: float) -> int:
+        """The exit code; below zero the signal that ended it."""
+        self._process.join(patience_s)
+        assert self._process.exitcode is not None, f"it has not ended after {patience_s} s"
+        return self._process.exitcode
+
+    def kill(self) -> None:
+        """End it at once."""
+        self._process.kill()
+        self._process.join()
+
+    def stdout(self) -> str:
+        """What it has printed."""
+        return self._said[0].read_text("utf-8")
+
+    def stderr(self) -> str:
+        """What it has printed there."""
+        return self._said[1].read_text("utf-8")
+
+    def close(self) -> None:
+        """End it, if need be."""
+        self.kill()
+        self._process.close()
+        self._word.close()
+
+
+@contextmanager
+def forked(module: str, *arguments: str) -> Iterator[Forked]:
+    """A process that waits to be begun; killed at the end, if need be."""
+    with tempfile.TemporaryDirectory() as folder:
+        process = Forked(module, arguments, Path(folder))
+        try:
+            yield process
+        finally:
+            process.close()
+
+
+def _run(module: str, arguments: tuple[str, ...], word: Connection, out: str, err: str) -> None:
+    for number, path in ((1, out), (2, err)):
+        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(opened, number)
+        os.close(opened)
+    main = importlib.import_module(module).main
+    word.send("ready")
+    word.recv()
+    sys.exit(main(list(arguments)))
