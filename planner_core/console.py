@@ -36,7 +36,6 @@ _CONNECTED = re.compile(
 )
 _OVERFLOW = re.compile(r"S[CRIOU]?[ \t]{12,}(?P<text>\S.*)")
 _ENDS_WITH_NUMBER = re.compile(r"(?:^|[ \t,])(?P<connect>[0-9]{3})[ \t]*$")
-_HIGHLIGHT = " \t*@+-!"
 _STARTS_MESSAGE = re.compile(rf"[ \t*@+!-]*(?P<id>{_MESSAGE_ID})")
 _JULIAN_LENGTHS: Final = {5: 2, 7: 4}
 _CENTURY: Final = 2000

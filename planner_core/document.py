@@ -42,7 +42,6 @@ from planner_core.errors import DocumentInvalid, FieldProblem, NameSyntax, NotJs
 from planner_core.limits import limit
 from planner_core.units import KIB, MIB, format_size, kib_to_bytes, parse_size
 
-SCHEMA_VERSION = 1
 _MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 _DEEPEST = 60
 _LONGEST_NUMBER = 40

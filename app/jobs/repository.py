@@ -41,14 +41,6 @@ def latest_of(session: Session, upload_ids: Iterable[int]) -> Mapping[int, JobRu
     return {run.upload_id: run for run in session.scalars(query) if run.upload_id is not None}
 
 
-def runs_of(session: Session, upload_id: int) -> Sequence[JobRun]:
-    """All runs of an upload, the newest first, without report and log."""
-    query = select(JobRun).where(JobRun.upload_id == upload_id).order_by(JobRun.id.desc())
-    return session.scalars(
-        query.options(defer(JobRun.report, raiseload=True), defer(JobRun.log, raiseload=True))
-    ).all()
-
-
 def alive(stale_before: datetime) -> ColumnElement[bool]:
     """Runs whose supervisor has been heard of since then."""
     return and_(JobRun.state == JobState.RUNNING, JobRun.heartbeat_at >= stale_before)

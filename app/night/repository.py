@@ -179,11 +179,6 @@ def lay_down_current(session: Session, scope: str) -> None:
 # ---- forecasts -------------------------------------------------------------------------------------------------------
 
 
-def find_forecast(session: Session, forecast_id: int) -> Forecast | None:
-    """A forecast by its number."""
-    return session.get(Forecast, forecast_id)
-
-
 def page_of_forecasts(
     session: Session, *, offset: int, limit: int, qsg: str | None = None, structure: str | None = None,
     latest_only: bool = True,

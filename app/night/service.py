@@ -90,18 +90,6 @@ def get(session: Session, run_id: int) -> Run:
     return _shown(run, job, repository.finding_counts(session, [run.id]).get(run.id, {}))
 
 
-def of_job(session: Session, job_id: int) -> Run:
-    """The run that a job is.
-
-    Raises:
-        RunNotFound: It is none.
-    """
-    run = repository.find_run_of_job(session, job_id)
-    if run is None:
-        raise RunNotFound(job_id)
-    return get(session, run.id)
-
-
 def findings_of(session: Session, run_id: int) -> Sequence[NightFinding]:
     """What a run found, in its order."""
     return repository.findings_of(session, run_id)
@@ -181,11 +169,6 @@ def refuse_second(session: Session) -> None:
         raise NightUnderWay(
             None, "Simulated data is being removed. Wait until that has ended; nothing was begun."
         )
-
-
-def end_in_error(session: Session, run: Run, sentence: str) -> None:
-    """A run that nobody will work on: say why."""
-    jobs.refuse(session, run.job.id, sentence)
 
 
 # ---- simulated data --------------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from planner_core.provenance import Basis, Source
 
 _PERCENT = 100
 _DIGITS = 2
-SOURCE_KEYS: dict[Mode, str] = {"seed": "mq_reallocation", "ibm": "mq_clwl_algorithm"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,8 +74,6 @@ MOST_JOINED_ROWS = 500_000
 ATTEMPTS = 25
 LONGEST_PAUSE_S = 0.5
 
-ORPHAN_HOURS = 48
-"""Files of no commit are an ingest's that was killed, or one that still runs; none runs for two days."""
 
 _DAY = dt.timedelta(days=1)
 

@@ -29,7 +29,6 @@ SECTION = "curves"
 PER_PAGE = 30
 MOST_POINTS = 400
 """Rows of the table of points; the file has all."""
-MOST_CUTS = 100
 _WHOLE = re.compile(r"[1-9]\d{0,17}", re.ASCII)
 
 

@@ -9,11 +9,6 @@ from app.pages.plans import fields
 from app.pages.plans.fields import Kind, Options, Spec
 from app.pages.plans.form import Checked, Typed, rows_of
 
-LABEL_OF_FIELD = {
-    "queues": "Queues",
-    "rules": "Offload rules",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:
