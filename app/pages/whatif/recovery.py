@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated
 
@@ -203,7 +203,10 @@ def _row(each: StructureRecovery, at: int) -> RowShown:
         else f"{float(each.documented_interval_hours):.2f}",
         figures=tuple(
             FigureShown(
-                f"why-{at}-{why.figure[1:].replace('_', '-')}", _FIGURES[why.figure], shown[why.figure], why
+                f"why-{at}-{why.figure[1:].replace('_', '-')}",
+                _FIGURES[why.figure],
+                shown[why.figure],
+                replace(why, figure=f"{_FIGURES[why.figure]}, {each.cfrm_name}"),
             )
             for why in each.explanations
         ),
