@@ -33,8 +33,10 @@ FILES = {
     "/usage/{qsg}/{structure}/queue.csv",
     "/curves/{version}/points.csv",
     "/forecasts/{qsg}/{structure}/forecast.csv",
+    "/whatif/filling",
+    "/whatif/thresholds",
 }
-"""What is fetched and not looked at."""
+"""What is fetched and not looked at, or leads to another page at once."""
 MEASURED = {
     "/uploads/{upload_id}",
     "/usage/{qsg}/plan",

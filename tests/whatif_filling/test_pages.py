@@ -150,6 +150,35 @@ def test_a_dsgroup_of_two_structures_is_told_at_its_field_and_mended_there(app: 
     assert "asterisk" in read(wrong.text).one("p", id="stored-dsgroup-NOBACK-error").text
 
 
+@pytest.mark.parametrize("question", ["filling", "thresholds"])
+@pytest.mark.parametrize(
+    ("query", "leads_to"),
+    [
+        ("plan=ready", "/plans/ready/versions/1/structures/FAST/"),
+        ("plan=ready&structure=NOBACK", "/plans/ready/versions/1/structures/NOBACK/"),
+        ("plan=ready&structure=OTHER", "/plans/ready/versions/1/structures/FAST/"),
+    ],
+)
+def test_a_question_about_a_structure_is_found_by_its_name(
+    app: FastAPI, question: str, query: str, leads_to: str
+) -> None:
+    answer = page(app, f"/whatif/{question}?{query}")
+    assert (answer.status, answer.headers["location"]) == (303, leads_to + question)
+
+
+@pytest.mark.parametrize("query", ["", "plan=nobody"])
+def test_a_question_about_a_structure_without_a_plan_leads_to_the_questions(app: FastAPI, query: str) -> None:
+    answer = page(app, f"/whatif/filling?{query}")
+    assert answer.headers["location"] == f"/whatif?{query or 'plan='}"
+
+
+def test_a_structure_without_queues_says_what_is_missing(app: FastAPI) -> None:
+    plan = {"qsg": "SQ03", "queue_managers": 3, "structures": [{"name": "BARE"}]}
+    assert send_json(app, "PUT", "/api/v1/plans/bare", plan).status == 201
+    answer = page(app, "/plans/bare/versions/1/structures/BARE/filling")
+    assert "Nothing arrives on SQ03BARE: the plan gives it no queue." in words(answer)
+
+
 def test_the_hub_and_the_pages_of_a_plan_lead_to_both(app: FastAPI) -> None:
     hub = page(app, "/whatif?plan=ready").text
     assert 'href="/whatif/recovery?plan=ready"' in hub

@@ -338,7 +338,9 @@ def said(found: FillingUp) -> str:
     """The answer in two sentences."""
     name, end = found.structure.cfrm_name, shown_minutes(found.end_minutes)
     if not found.arriving:
-        return f"Nothing arrives on {name}."
+        if not found.queues:
+            return f"Nothing arrives on {name}: the plan gives it no queue. Give it one with a rate or a backlog."
+        return f"Nothing arrives on {name}: its queues, or the outage and the rate asked about, come to no message."
     if found.full_minutes is not None:
         held = math.floor(found.points[-1].messages)
         return (

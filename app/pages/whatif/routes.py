@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 
 from app.db import SessionDep
 from app.pages.running.routes import QUESTIONS as RUNNING_QUESTIONS
 from app.pages.whatif.asking import Asked, asked_by_name
-from app.templating import Page, render
+from app.templating import Page, render, root_path
 
 router = APIRouter(include_in_schema=False)
 
@@ -148,6 +149,26 @@ class WhatIfPage(Page):
     questions: Annotated[tuple[Question, ...], "What can be asked"]
     structures: Annotated[tuple[str, ...], "Application structures of the plan"]
     groups: Annotated[tuple[Group, ...], "What can be asked without a plan, by subject"]
+
+
+@router.get("/whatif/filling")
+@router.get("/whatif/thresholds")
+def of_structure(request: Request, session: SessionDep) -> Response:
+    """A question about one structure: the page of the one that the address names, or of the plan's first.
+
+    Without a stored plan, the questions.
+    """
+    query = request.query_params
+    asked, document = asked_by_name(session, query.get("plan", "")[:64])
+    names = [each.name for each in document.structures] if document is not None and asked.name else []
+    if not names:
+        path = f"/whatif?{urlencode({'plan': asked.unknown or asked.name})}"
+    else:
+        wanted = query.get("structure", names[0])
+        structure = wanted if wanted in names else names[0]
+        ending = request.url.path.rpartition("/")[2]
+        path = f"/plans/{asked.name}/versions/{asked.version}/structures/{structure}/{ending}"
+    return RedirectResponse(root_path(request) + path, status_code=303)
 
 
 @router.get("/whatif")
