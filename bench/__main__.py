@@ -9,17 +9,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.sizing.examples import sq03
-from bench import dumps, large_plan, service, stored
+from bench import dumps, filling, large_plan, service, stored
 from bench.plans import QUEUES, STRUCTURES
 
 AIM_RATIO = 0.6
 AIM_S = 0.5
 AIM_LARGEST_S, AIM_PASTED_S = 5.0, 1.0
+AIM_FILLING_MS = 100
 AIM_MB_PER_S = 300
 MEGA = 1e6
 AIM_TIMES_DUCKDB, AIM_TIMES_SHORT_NIGHT = 5.0, 1.2
 LEAST_S = 1e-3
-PARTS = ("service", "core", "stored", "dumps", "fit", "forecast", "night")
+PARTS = ("service", "core", "stored", "filling", "dumps", "fit", "forecast", "night")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -47,6 +48,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"{options.queues} queues pasted into the editor's form, shown as a page",
             aim_s=AIM_PASTED_S,
         )
+    if "filling" in wanted:
+        for with_maxdepth, what in (
+            (False, "none with MAXDEPTH"),
+            (True, "each full at a moment of its own"),
+        ):
+            filled = filling.measure(
+                queues=options.queues, rounds=options.rounds, with_maxdepth=with_maxdepth
+            )
+            _print_filling(filled, f"{options.queues} queues, {what}")
     if "dumps" in wanted:
         size, measured = dumps.measure(
             round(options.dump_mb * MEGA), spark=not options.no_spark, dump=options.dump
@@ -115,6 +125,14 @@ def _print_stored(found: dict[str, stored.Stored], what: str, *, aim_s: float) -
             f"{planner.cpu_s / max(each.cpu_s, 0.01):>14.2f}"
         )
     print(f"{'aim':<14}{aim_s:>30.3f}")
+
+
+def _print_filling(found: dict[str, filling.Filled], what: str) -> None:
+    print(f"\nAn outage of a structure recomputed: {what}; CPU milliseconds")
+    print(f"{'':<26}{'median':>9}{'longest':>9}")
+    for asked, each in found.items():
+        print(f"{asked:<26}{each.median_ms:>9.1f}{each.longest_ms:>9.1f}")
+    print(f"{'aim for the page':<26}{AIM_FILLING_MS:>9}")
 
 
 def _print_dumps(size_bytes: int, measured: Sequence[dumps.Measured]) -> None:

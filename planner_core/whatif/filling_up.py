@@ -12,8 +12,9 @@ when something happens to a single queue is read off the lines in floating point
 
 from __future__ import annotations
 
+import copy
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -347,13 +348,12 @@ def fill_structure(
     flows, mix, planned_minutes, is_assumed = _flows(document, structure, asked)
     end = max((flow.stop for flow in flows), default=planned_minutes)
     arrivals = _Arrivals(flows, structure.curve, rules)
-    points, starts, full = _Run(arrivals, bundles=bundles, per_entry=per_entry, is_endless=False).until_end(
-        end
-    )
+    run = _Run(arrivals, bundles=bundles, per_entry=per_entry)
+    points, starts, full = run.until_end(end)
     later, lasts = points, full
-    if full is None or any(full > flow.stop for flow in flows):
+    if run.goes_on is not None:
         # Something would be different if the outage went on.
-        later, _, lasts = _Run(arrivals, bundles=bundles, per_entry=per_entry, is_endless=True).until_full()
+        later, _, lasts = run.goes_on.until_full()
     answer = FillingUp(
         structure=structure,
         asked=asked,
@@ -584,21 +584,28 @@ class _Arrivals:
 
 
 class _Run:
-    """One outage running; `is_endless`: until the structure is full or no queue grows any more."""
+    """One outage running. `goes_on` is the same from the first end of a queue's outage on, as if none ended."""
 
-    def __init__(
-        self, arrivals: _Arrivals, *, bundles: Fraction, per_entry: Fraction, is_endless: bool
-    ) -> None:
+    def __init__(self, arrivals: _Arrivals, *, bundles: Fraction, per_entry: Fraction) -> None:
         self.unit, self.limits, self.rules = arrivals.unit, arrivals.limits, arrivals.rules
         self.totals = (bundles, bundles * per_entry)
-        streams = [(each.full_stop if is_endless else each.stop, each.rates) for each in arrivals.streams]
-        self.streams = sorted(
-            streams, key=lambda stream: (stream[0] is None, stream[0] or Fraction(0)), reverse=True
-        )
+        self.streams = _by_stop((each.stop, each) for each in arrivals.streams)
         self.flowing = {
-            each: tuple(map(sum, zip(*(rates[each] for _, rates in streams), strict=True)))
-            for each in set(self.limits)
+            edge: tuple(map(sum, zip(*(each.rates[edge] for each in arrivals.streams), strict=True)))
+            for edge in set(self.limits)
         }
+        self.waiting = list(self.rules)
+        self.points = [Point(Fraction(0), Fraction(0), Fraction(0), Fraction(0), Fraction(0))]
+        self.starts: list[tuple[Rule, Point]] = []
+        self.goes_on: _Run | None = None
+
+    def _endless(self) -> _Run:
+        """This run from here on, until the structure is full or no queue grows any more."""
+        other = copy.copy(self)
+        other.streams = _by_stop((each.full_stop, each) for _, each in self.streams)
+        other.flowing = dict(self.flowing)
+        other.waiting, other.points, other.starts = list(self.waiting), list(self.points), list(self.starts)
+        return other
 
     def until_end(self, end: Fraction) -> tuple[tuple[Point, ...], list[tuple[Rule, Point]], Fraction | None]:
         """Points up to the end of the outage, where each rule starts, and when the structure is full."""
@@ -609,20 +616,21 @@ class _Run:
 
     def until_full(self) -> tuple[tuple[Point, ...], list[tuple[Rule, Point]], Fraction | None]:
         """The same up to where nothing changes any more."""
-        here = Point(Fraction(0), Fraction(0), Fraction(0), Fraction(0), Fraction(0))
-        points, starts = [here], list[tuple[Rule, Point]]()
+        points, starts, waiting = self.points, self.starts, self.waiting
+        here = points[-1]
         if not self.streams:
-            return (here,), starts, _NEVER
+            return tuple(points), starts, _NEVER
         if not self.totals[0]:
-            return (here,), starts, here.minutes
-        waiting = list(self.rules)
+            return tuple(points), starts, here.minutes
         while self.streams:
             rates = self.flowing[self.limits[len(self.rules) - len(waiting)]]
             goal = waiting[0].threshold if waiting else _FULL
-            stop = self.streams[-1][0]
+            stop, stream = self.streams[-1]
             if stop is not None:
                 after = self._after(here, stop - here.minutes, rates)
                 if not self._is_at(goal, after):
+                    if self.goes_on is None and stop != stream.full_stop:
+                        self.goes_on = self._endless()
                     here = after
                     _append(points, here)
                     self._stop_one()
@@ -664,10 +672,17 @@ class _Run:
 
     def _stop_one(self) -> None:
         _, stopped = self.streams.pop()
-        for each, rates in stopped.items():
+        for each, rates in stopped.rates.items():
             self.flowing[each] = tuple(
                 now - gone for now, gone in zip(self.flowing[each], rates, strict=True)
             )
+
+
+def _by_stop(streams: Iterable[tuple[Fraction | None, _Stream]]) -> list[tuple[Fraction | None, _Stream]]:
+    """The next to stop last. In floating point first: fractions are compared only where that does not tell them apart."""
+    return sorted(
+        streams, key=lambda each: (each[0] is None, float(each[0] or 0), each[0] or 0), reverse=True
+    )
 
 
 def _append(points: list[Point], point: Point) -> None:
