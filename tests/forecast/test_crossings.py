@@ -25,6 +25,14 @@ def test_days_alike_are_held_by_an_interval_of_eighty_of_a_hundred() -> None:
     assert day_quantiles(np.arange(1, 101), 180) == (11, 50, 90)
 
 
+def test_a_day_counts_as_inside_if_exactly_half_of_its_own_probability_is() -> None:
+    assert day_quantiles(np.array([1] * 8 + [2] * 2), 30) == (
+        1,
+        1,
+        2,
+    )  # half of the second day lies below 90 %
+
+
 def test_a_lump_is_inside_the_interval_if_at_least_half_of_it_is() -> None:
     # Ten in a hundred on day 7: their middle lies at 5 %, so the interval begins with the next lump.
     days = np.repeat([7, 14, 21, 28, 35], [10, 30, 30, 20, 10])

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from planner_core.running.compare import compare
+from planner_core.running.effect import State, StructureState, apply
+from planner_core.running.policy import Setting
 from planner_core.running.state import read_running
 from tests.running.test_compare import ADMIN, display, setxcf
 from tests.running.test_merge import result
@@ -26,3 +30,27 @@ def test_structures_of_a_group_whose_name_begins_alike_are_not_ours() -> None:
     told = [each.finding.message for each in found.findings if each.finding.code == "RUNNING_NOT_IN_PLAN"]
     assert len(told) == 1
     assert "SQ03APP4" in told[0]
+
+
+MIB = 2**20
+OLD_POLICY: dict[str, Setting] = {"SIZE": 512 * MIB, "INITSIZE": 256 * MIB, "PREFLIST": ("CF01", "CF02")}
+NEW_POLICY: dict[str, Setting] = {**OLD_POLICY, "INITSIZE": 384 * MIB}
+RUNS = StructureState(NEW_POLICY, NEW_POLICY, allocated_with=OLD_POLICY, size_bytes=256 * MIB)
+
+
+def after(command: str, before: StructureState = RUNS) -> StructureState:
+    return apply(State({"SQ03APP1": before}), command, merged={}).structures["SQ03APP1"]
+
+
+def test_a_duplexed_structure_is_not_rebuilt_as_it_stands() -> None:
+    rebuild = "SETXCF START,REBUILD,STRNAME=SQ03APP1"
+    assert (after(rebuild).size_bytes, after(rebuild).pending) == (384 * MIB, ())
+    duplexed = replace(RUNS, is_duplexed=True)
+    assert after(rebuild, duplexed) == duplexed
+    stopped = after("SETXCF STOP,REBUILD,DUPLEX,STRNAME=SQ03APP1,KEEP=OLD", duplexed)
+    assert after(rebuild, stopped).size_bytes == 384 * MIB
+
+
+def test_an_alter_ends_at_the_size_that_the_structure_was_allocated_with() -> None:
+    assert after("SETXCF START,ALTER,STRNAME=SQ03APP1,SIZE=393216").size_bytes == 384 * MIB
+    assert after("SETXCF START,ALTER,STRNAME=SQ03APP1,SIZE=1048576").size_bytes == 512 * MIB
