@@ -47,14 +47,21 @@ def text_of(data: bytes, name: str = "") -> str:
     """Bytes as text, so that the same bytes come of it again: UTF-8, and what is no UTF-8 as it is.
 
     Raises:
-        InputInvalid: UTF-16 or EBCDIC, of which nothing could be read.
+        InputInvalid: UTF-16 or EBCDIC, of which nothing could be read; or it is too long.
     """
     of = f"the file {name!r} " if name else "it "
+    if len(data) > LARGEST_FILE_BYTES:
+        invalid("", f"{of}is larger than {LARGEST_FILE_BYTES} bytes: give the part that matters")
     if data.startswith(_UTF_16):
         invalid("", f"{of}is UTF-16: save it as UTF-8")
     if _EBCDIC_BLANK in data and b"  " not in data and b"\n" not in data:
         invalid("", f"{of}looks like EBCDIC: transfer it as text")
     return data.decode("utf-8", errors="surrogateescape")
+
+
+def printable(text: str) -> str:
+    """A text for a page: bytes that are no UTF-8 as the sign for that."""
+    return text.encode("utf-8", errors="replace").decode("utf-8")
 
 
 def bytes_of(text: str) -> bytes:

@@ -216,7 +216,7 @@ def _apart(text: str, lines: list[tuple[int, int]]) -> Iterator[_Span]:
         tail = text[start + SEQUENCE_AT : end]
         digits = tail.strip()
         kept_end = start + SEQUENCE_AT if is_numbered else end
-        kept = text[start:kept_end]
+        kept = text[start:kept_end].lstrip("\ufeff")
         if kept.startswith("//") or kept.rstrip() == "/*":
             yield _Span(start, end, "jcl")
         elif is_numbered:

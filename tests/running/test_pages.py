@@ -94,6 +94,77 @@ def test_a_file_is_downloaded_with_every_other_byte_as_it_was(app: FastAPI, newl
     assert answer.content.count(b"\r\n") in {0, answer.content.count(b"\n")}
 
 
+LATIN_1 = POLICY.replace("---- MQ ----", "---- f\u00fcr MQ ----").encode("latin-1")
+
+
+def test_bytes_that_are_no_utf_8_are_shown_and_never_sent_back_by_the_form(app: FastAPI) -> None:
+    assert POLICY.encode() != LATIN_1
+    answer = post(app, "/merge", {}, {"policy_file": LATIN_1})
+    assert page(answer)
+    assert "9 changes in 4 structures" in answer.text
+    assert "a form does not send back as they are" in answer.text
+    assert 'name="as" value="file">Download' not in answer.text
+    assert "DEFINE POLICY" not in answer.text.partition("<textarea")[2].partition("</textarea>")[0]
+    kept = post(app, "/merge", {}, {"policy_file": POLICY.encode()})
+    assert 'name="as" value="file">Download' in kept.text
+    assert page(post(app, "/lint", {}, {"file": LATIN_1}))
+    assert page(post(app, "/running", {}, {"current_files": LATIN_1}))
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (POLICY.encode("utf-16"), "is UTF-16: save it as UTF-8"),
+        (POLICY.replace("\n", "\x85").encode("cp037"), "looks like EBCDIC: transfer it as text"),
+        (b"A" * 4_000_001, "is larger than 4000000 bytes"),
+    ],
+    ids=["UTF-16", "EBCDIC", "too long"],
+)
+@pytest.mark.parametrize(
+    ("path", "box", "field"),
+    [
+        ("/lint", "text", "file"),
+        ("/merge", "policy", "policy_file"),
+        ("/running", "current", "current_files"),
+        ("/plan-from-running", "current", "current_files"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_told_beside_the_form_which_keeps_what_was_typed(
+    app: FastAPI, path: str, box: str, field: str, data: bytes, says: str
+) -> None:
+    answer = post(app, path, {box: "STRUCTURE NAME(TYPED1)"}, {field: data})
+    assert page(answer, 422)
+    assert says in answer.text
+    assert "STRUCTURE NAME(TYPED1)" in answer.text
+
+
+def test_binary_is_told_to_be_nothing_that_can_be_checked(app: FastAPI) -> None:
+    data = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20
+    assert "nothing that can be checked" in post(app, "/lint", {}, {"file": data}).text
+    for path, field in (("/merge", "policy_file"), ("/running", "current_files")):
+        answer = post(app, path, {}, {field: data})
+        assert page(answer, 422)
+        assert (
+            ".."
+            not in answer.text.partition('role="alert"')[2].partition("</section>")[0].partition("<form")[0]
+        )
+
+
+def test_a_page_shows_the_worst_findings_of_very_many(app: FastAPI) -> None:
+    many = "STRUCTURE NAME(A) SIZE(1) PREFLIST(B)\n" * 700
+    text = post(app, "/lint", {"text": many}).text
+    assert "699 errors, 700 warnings. The 500 worst are shown; cfplan lint tells all 1399." in text
+    assert text.count('<li class="finding">') == 500
+
+
+def test_a_byte_order_mark_hides_no_job(app: FastAPI) -> None:
+    answer = post(
+        app, "/merge", {"as": "file"}, {"policy_file": b"\xef\xbb\xbf//A JOB (1),'X'\n" + POLICY.encode()}
+    )
+    assert answer.status == 200
+    assert answer.content.startswith(b"\xef\xbb\xbf//A JOB (1),'X'\n")
+
+
 def test_what_is_typed_comes_back_with_the_line_ends_of_its_file(app: FastAPI) -> None:
     for newline, end in (("lf", b"\n"), ("crlf", b"\r\n")):
         answer = post(app, "/merge", {"policy": POLICY, "newline": newline, "as": "file"})

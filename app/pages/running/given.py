@@ -14,7 +14,7 @@ from app.curves.kept import Curves
 from app.curves.resolve import evaluate
 from app.documents import example_text, read_text
 from app.plans import service as plans
-from app.running.texts import LARGEST_FILE_BYTES, MOST_TEXTS, WHAT, running_example, text_of
+from app.running.texts import LARGEST_FILE_BYTES, MOST_TEXTS, WHAT, printable, running_example, text_of
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 from planner_core.plan import PlanResult
 
@@ -33,6 +33,17 @@ class Given:
     typed: Mapping[str, str]
     files: Mapping[str, tuple[tuple[str, str], ...]]
     is_example: bool = False
+    unread: tuple[FieldProblem, ...] = ()
+    """Files that are no text, or too long: told beside the form, which keeps everything else."""
+
+    def check_files(self) -> None:
+        """Refuse files that were not read.
+
+        Raises:
+            InputInvalid: There are some.
+        """
+        if self.unread:
+            raise InputInvalid(WHAT, self.unread)
 
     def value(self, name: str) -> str:
         """What was typed into a small box."""
@@ -67,6 +78,7 @@ async def given_form(request: Request) -> AsyncIterator[Given]:
     """Read the form. What is typed has the line ends that its file had, where the form knows them."""
     typed: dict[str, str] = {}
     files: dict[str, list[tuple[str, str]]] = {}
+    unread: list[FieldProblem] = []
     async with request.form(
         max_files=MOST_TEXTS, max_fields=_MOST_FIELDS, max_part_size=LARGEST_FILE_BYTES
     ) as sent:
@@ -74,15 +86,23 @@ async def given_form(request: Request) -> AsyncIterator[Given]:
             if isinstance(value, str):
                 typed[key] = value if key in _BOXES else value[:_LONGEST_VALUE]
             elif isinstance(value, UploadFile) and value.filename:
-                data = await value.read(LARGEST_FILE_BYTES)
-                files.setdefault(key, []).append(
-                    (value.filename[:_LONGEST_VALUE], text_of(data, value.filename))
-                )
+                name = value.filename[:_LONGEST_VALUE]
+                try:
+                    text = text_of(await value.read(LARGEST_FILE_BYTES + 1), name)
+                except InputInvalid as error:
+                    unread += (FieldProblem(f"/{_box_of(key)}", each.message) for each in error.problems)
+                else:
+                    files.setdefault(key, []).append((name, text))
     newline = NEWLINES.get(typed.get("newline", ""), "\n")
     for key in _BOXES & typed.keys():
         plain = typed[key].replace("\r\n", "\n").replace("\r", "\n")
         typed[key] = plain.replace("\n", newline) if key == "policy" else plain
-    yield Given(typed, {key: tuple(found) for key, found in files.items()})
+    yield Given(typed, {key: tuple(found) for key, found in files.items()}, unread=tuple(unread))
+
+
+def _box_of(field: str) -> str:
+    """The box beside which a file is chosen."""
+    return next((box for box in _BOXES if field.startswith(box)), "text")
 
 
 GivenDep = Annotated[Given, Depends(given_form)]
@@ -101,6 +121,17 @@ def newline_of(text: str) -> str:
     if counts["crlf"]:
         return "crlf"
     return "cr" if counts["cr"] and not counts["lf"] else "lf"
+
+
+def comes_back(text: str) -> bool:
+    """Whether a form that holds a text sends the same characters again: no bytes but UTF-8, one kind of line ends."""
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    return (
+        len(text) <= SHOWN_CHARACTERS
+        and printable(text) == text
+        and "\0" not in text
+        and plain.replace("\n", NEWLINES[newline_of(text)]) == text
+    )
 
 
 @dataclass(frozen=True, slots=True)

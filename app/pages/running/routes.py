@@ -18,6 +18,7 @@ from app.pages.running.given import (
     Given,
     GivenDep,
     choose,
+    comes_back,
     example_given,
     newline_of,
     result_of,
@@ -34,7 +35,7 @@ from app.pages.running.shown import (
 )
 from app.pages.uploads.fields import Box
 from app.running import service
-from app.running.texts import bytes_of, invalid
+from app.running.texts import bytes_of, invalid, printable
 from app.sizing.routes import curves_of
 from app.templating import Page, render
 from planner_core.errors import DocumentInvalid, InputInvalid, PlannerError
@@ -129,6 +130,7 @@ class MergePage(WithForm, Page):
     document: Annotated[Box, "A plan document"]
     policy: Annotated[Box, "The current policy"]
     newline: Annotated[str, "How its lines end, since a form sends all alike"]
+    is_kept: Annotated[bool, "Whether the form sends the same policy again, to the byte"]
     shown: Annotated[ShownMerge | None, "The merged policy; None when there is none"]
     against: Annotated[tuple[LineFinding, ...], "Damage for which nothing is merged"]
 
@@ -209,6 +211,7 @@ def _lint(request: Request, given: Given) -> Response:
     texts = given.texts("text", "file")
     text = texts[-1] if texts else ""
     try:
+        given.check_files()
         found = service.checked(
             text, cfcc_level=given.whole("cfcc", 1, 99), queue_managers=given.whole("queue_managers", 1, 32)
         )
@@ -274,6 +277,7 @@ def _merge(request: Request, session: SessionDep, given: Given) -> Response:
     policy = texts[-1] if texts else ""
     unstated: service.Unstated = "policy" if given.value("unstated") == "policy" else "plan"
     try:
+        given.check_files()
         if not policy:
             invalid("/policy", "is needed: the input of IXCMIAPU")
         result = result_of(session, choose(session, given), curves_of(request))
@@ -281,7 +285,7 @@ def _merge(request: Request, session: SessionDep, given: Given) -> Response:
             result, policy, unstated=unstated, policy_name=given.value("policy_name") or None
         )
     except MergeRefused as refused:
-        wrong = {"policy": str(refused).partition(" Line ")[0]}
+        wrong = {"policy": str(refused).partition(" Line ")[0].removesuffix(".")}
         against = refused_findings(refused.line_findings)
         return _merge_page(request, session, given, wrong=wrong, policy=policy, against=against)
     except PlannerError as error:
@@ -315,7 +319,14 @@ def _merge_page(
         ),
         _small(given, faults, "policy_name", "Name of the policy", "name", "Where the text has several."),
     )  # fmt: skip
-    box = _large("policy", "Current policy", text, faults, hint="Input of IXCMIAPU, with its job or without.")
+    is_kept = comes_back(text)
+    box = _large(
+        "policy",
+        "Current policy",
+        text if is_kept else "",
+        faults,
+        hint="Input of IXCMIAPU, with its job or without.",
+    )
     document = _document(given, faults)
     page = MergePage(
         **_asked("Merge a plan into a policy", given, faults, (box, document, *boxes)),
@@ -324,6 +335,7 @@ def _merge_page(
         document=document,
         policy=box,
         newline=newline_of(text),
+        is_kept=is_kept,
         shown=shown,
         against=against,
     )
@@ -347,6 +359,7 @@ def running(request: Request, session: SessionDep, given: GivenDep) -> Response:
 
 def _running(request: Request, session: SessionDep, given: Given) -> Response:
     try:
+        given.check_files()
         result = result_of(session, choose(session, given), curves_of(request))
         found = service.compared(result, given.texts("current", "current_files"))
     except PlannerError as error:
@@ -392,6 +405,7 @@ def from_running(request: Request, given: GivenDep) -> Response:
 
 def _from_running(request: Request, given: Given) -> Response:
     try:
+        given.check_files()
         made = service.made(
             given.texts("current", "current_files"),
             qsg=given.value("qsg") or None,
@@ -477,8 +491,7 @@ def _small(
 
 def _large(name: str, label: str, value: str, faults: Mapping[str, str], *, hint: str = "") -> Box:
     shown = value if len(value) <= SHOWN_CHARACTERS else ""
-    printable = shown.encode("utf-8", errors="replace").decode("utf-8")
-    return Box(name, label, "text", printable, faults.get(name, ""), hint=hint)
+    return Box(name, label, "text", printable(shown), faults.get(name, ""), hint=hint)
 
 
 def _document(given: Given, faults: Mapping[str, str]) -> Box:

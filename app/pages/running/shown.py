@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from app.running.texts import printable
 from planner_core.findings import SEVERITIES
 from planner_core.running.compare import Compared, Comparison, Difference, Step
 from planner_core.running.line_findings import LineFinding
@@ -17,6 +18,8 @@ from planner_core.units import bytes_to_kib_ceil
 
 MOST_LINES: Final = 3_000
 """Of a listing; of a longer text, lines with findings and some around them."""
+MOST_FINDINGS: Final = 500
+"""On a page, the worst of them; a command and REST tell them all."""
 _AROUND: Final = 3
 _KINDS: Final = {"policy": "CFRM policy", "mqsc": "MQSC", "display": "displays"}
 
@@ -48,11 +51,20 @@ def shown_lint(found: Lint, text: str) -> ShownLint:
     structures = (
         f", {found.structures} structure{'' if found.structures == 1 else 's'}" if found.kinds else ""
     )
+    worst = by_line(refused_findings(found.findings))
     return ShownLint(
-        f"{found.lines} line{'' if found.lines == 1 else 's'}: {kinds}{structures}. {told or 'No finding'}.",
-        found.findings,
-        tuple(_listed(found, text)),
+        f"{found.lines} line{'' if found.lines == 1 else 's'}: {kinds}{structures}. {told or 'No finding'}."
+        f"{_of_more(found.findings, 'cfplan lint')}",
+        worst,
+        tuple(_listed(worst, printable(text))),
     )
+
+
+def _of_more(found: Sequence[LineFinding], command: str) -> str:
+    """What to say where not all findings are shown."""
+    if len(found) <= MOST_FINDINGS:
+        return ""
+    return f" The {MOST_FINDINGS} worst are shown; {command} tells all {len(found)}."
 
 
 def _plural(severity: str, count: int) -> str:
@@ -60,9 +72,9 @@ def _plural(severity: str, count: int) -> str:
     return word if count == 1 else f"{word}s"
 
 
-def _listed(found: Lint, text: str) -> Iterator[ListedLine]:
+def _listed(found: Sequence[LineFinding], text: str) -> Iterator[ListedLine]:
     worst: dict[int, str] = {}
-    for each in found.findings:
+    for each in found:
         if each.line:
             had = worst.get(each.line, "info")
             worst[each.line] = min(had, each.finding.severity, key=SEVERITIES.index)
@@ -115,10 +127,20 @@ def shown_merge(found: Merged) -> ShownMerge:
     )
     lines = tuple(
         DifferenceLine(_DIFFERENCE_KINDS.get(line[:1], "same"), line)
-        for line in found.difference.splitlines()
+        for line in printable(found.difference).splitlines()
         if not line.startswith(("---", "+++"))
     )
-    return ShownMerge(summary, found.changes, lines, by_line(found.findings), found.text, filename_of(found))
+    return ShownMerge(
+        f"{summary}{_of_more(found.findings, 'cfplan merge')}",
+        tuple(
+            replace(each, before=printable(each.before or "") or None, after=printable(each.after))
+            for each in found.changes
+        ),
+        lines,
+        by_line(refused_findings(found.findings)),
+        printable(found.text),
+        filename_of(found),
+    )
 
 
 def filename_of(found: Merged) -> str:
@@ -203,7 +225,7 @@ def shown_comparison(found: Comparison, text: str) -> ShownComparison:
         f"{differing} of {len(found.structures)} structures differ from the plan; {steps} command{'' if steps == 1 else 's'} lead there."
         if steps
         else "What was given is as planned: nothing to do."
-    )
+    ) + _of_more(found.findings, "cfplan diff")
     answer = found.as_json()
     assumptions = answer["assumptions"]
     largest = max((_largest(each) for each in found.structures), default=1) or 1
@@ -213,7 +235,7 @@ def shown_comparison(found: Comparison, text: str) -> ShownComparison:
         found.steps,
         text,
         tuple(map(str, assumptions if isinstance(assumptions, list) else ())),
-        found.findings,
+        found.findings[:MOST_FINDINGS],
         bytes_to_kib_ceil(largest),
         _picture(found.structures, largest, kind="wide", width=640),
         _picture(found.structures, largest, kind="narrow", width=340),
@@ -286,5 +308,6 @@ def by_line(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:
 
 
 def refused_findings(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:
-    """Findings that stand against an answer, worst first."""
-    return tuple(sorted(found, key=lambda each: (SEVERITIES.index(each.finding.severity), each.line or 0)))
+    """Findings, worst first, as many as a page shows."""
+    ranked = sorted(found, key=lambda each: (SEVERITIES.index(each.finding.severity), each.line or 0))
+    return tuple(ranked[:MOST_FINDINGS])
