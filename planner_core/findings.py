@@ -1145,6 +1145,13 @@ _KINDS: tuple[FindingKind, ...] = (
         "project",
         "Scenarios",
     ),
+    FindingKind(
+        "SCENARIOS_OF_OLD_VERSION",
+        "warning",
+        "Scenarios that are compared are of an older version of the plan",
+        "project",
+        "Scenarios",
+    ),
     # Outputs.
     FindingKind("JOB_INCOMPLETE", "error", "Something is missing for the complete job", "zos_cfrm", "Syntax"),
     FindingKind(

@@ -144,6 +144,7 @@ def report_json(found: StoredScenario, shown: dict[str, Any]) -> dict[str, Any]:
     return {
         "plan": found.plan,
         **shown,
+        "revision": found.revision,
         "etag": found.etag,
         "created_at": found.created_at.isoformat(),
         "updated_at": found.updated_at.isoformat(),

@@ -94,7 +94,7 @@ def _list(arguments: argparse.Namespace) -> int:
     rows += [
         (
             each.name,
-            str(each.version),
+            str(each.version) if each.is_of_latest else f"{each.version} (old)",
             str(each.initsize_kib_before),
             str(each.initsize_kib_after),
             str(each.errors),
@@ -168,10 +168,13 @@ def _show(arguments: argparse.Namespace) -> int:
 
     with opened() as (database, _), database.session(writes=False) as session:
         found = service.get_scenario(session, arguments.plan, arguments.name)
+        latest = service.latest_version(session, arguments.plan)
     if arguments.json:
         write_json(json.loads(scenario_json(found)))
         return EXIT_OK
-    write(f"{found.name}: version {found.version} of {found.plan}, ETag {found.etag}\n")
+    write(
+        f"{found.name}: version {found.version} of {found.plan}{_old(found.version, latest)}, ETag {found.etag}\n"
+    )
     if found.note:
         write(found.note + "\n")
     write_lines(_changes(found.result["what_changes"]))
@@ -213,11 +216,12 @@ def _report(arguments: argparse.Namespace) -> int:
 
     with opened() as (database, _), database.session(writes=False) as session:
         found, shown = service.report_of(session, arguments.plan, arguments.name)
+        latest = service.latest_version(session, arguments.plan)
     answer = report_json(found, shown)
     if arguments.json:
         write_json(answer)
     else:
-        write_lines(_report_lines(answer))
+        write_lines(_report_lines(answer, latest))
     return EXIT_OK
 
 
@@ -234,12 +238,22 @@ def _delete(arguments: argparse.Namespace) -> int:
 # ---- as text ---------------------------------------------------------------------------------------------------------
 
 
-def _report_lines(answer: Mapping[str, Any]) -> Iterator[str]:
-    yield f"Scenario {answer['scenario']} of the plan {answer['plan']}, version {answer['version']}"
+def _old(version: int, latest: int) -> str:
+    return "" if version == latest else f" (the latest is {latest})"
+
+
+def _report_lines(answer: Mapping[str, Any], latest: int) -> Iterator[str]:
+    version = answer["version"]
+    yield f"Scenario {answer['scenario']} of the plan {answer['plan']}, version {version}{_old(version, latest)}"
     yield f"Group {answer['qsg']}; computed by cfplan {answer['core_version']}, {answer['updated_at'][:16]} UTC"
+    if answer["revision"] > 1:
+        yield f"State {answer['revision']}; first saved {answer['created_at'][:16]} UTC"
     if answer["note"]:
         yield from ("", "Why", *answer["note"].splitlines())
     yield from ("", "What changes", *_changes(answer["what_changes"]))
+    replaced = [each["structure"] for each in answer["structures"] if each["given_size_replaced"]]
+    if replaced:
+        yield f"Sizes that the plan gives no longer hold the need, and are computed: {', '.join(replaced)}"
     yield from ("", "Figures, each with the number of its note")
     rows = [("structure", "figure", "before", "", "after", "", "difference")]
     rows += [
@@ -259,10 +273,20 @@ def _report_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     for loss in answer["losses"]["after"]:
         what = loss["lost"] if loss["kind"] == "coupling_facility" else f"{loss['kind']} {loss['lost']}"
         yield ""
-        yield f"Without {what}: white space {loss['white_space_mib']:,.0f} MiB, {loss['messages_gone']} messages gone"
+        yield (
+            f"Without {what}: white space {loss['white_space_mib']:,.0f} MiB {_note(loss['note_white_space'])}, "
+            f"{loss['messages_gone']} messages gone {_note(loss['note_messages_gone'])}"
+        )
         for move in loss["moves"]:
             to = " ".join(filter(None, (move["coupling_facility"], move["second_copy"]))) or "no place"
             yield f"  {move['structure']} {' '.join(move['before'])} -> {to} ({move['rule'] or move['action']})"
+    used = {move["rule"] for loss in answer["losses"]["after"] for move in loss["moves"]}
+    if used:
+        yield from ("", "What decided")
+    for rule in answer["rules"]:
+        if rule["rule"] in used:
+            yield f"{rule['rule']}: {rule['words']} ({rule['basis']})"
+            yield f"   {rule['source']}"
     yield from ("", "Commands")
     for command in answer["commands"]:
         yield f"{command['number']}. {command['command']}"

@@ -211,6 +211,7 @@ class ScenarioReportAnswer(Answer):
     findings: list[FindingAnswer]
     findings_new: list[FindingAnswer]
     findings_gone: list[FindingAnswer]
+    revision: Annotated[int, Field(description="Which state of the scenario this is, from 1.")]
     etag: str
     created_at: datetime
     updated_at: datetime

@@ -44,6 +44,7 @@ from planner_core.whatif.scenario_report import MOST_COMPARED, SideBySide, repor
 NAME = re.compile(NAME_PATTERN)
 RESERVED = frozenset({"compare", "new", "report"})
 LONGEST_NOTE = 2000
+_COMPARISON = "The comparison"
 MOST_SCENARIOS = 100
 MOST_VERSIONS = 2**31 - 1
 
@@ -113,12 +114,15 @@ def compare(session: Session, plan: str, names: Sequence[str]) -> SideBySide:
     Raises:
         PlanNotFound: There is no such plan.
         ScenarioNotFound: It has no scenario of one of these names.
-        OutOfRange: None is named, or more than four.
+        InputInvalid: None is named, or more than four.
     """
     living = _living(session, plan)
     wanted = list(dict.fromkeys(names))
-    few = wanted[: MOST_COMPARED + 1]
-    return side_by_side([_stored(_found(session, living, name), plan).kept for name in few])
+    if not 1 <= len(wanted) <= MOST_COMPARED:
+        message = f"name one to {MOST_COMPARED} scenarios; {len(wanted) or 'none'} {'is' if not wanted else 'are'} named"
+        raise InputInvalid(_COMPARISON, (FieldProblem("of", message),))
+    kept = [_stored(_found(session, living, name), plan).kept for name in wanted]
+    return side_by_side(kept, latest=living.latest)
 
 
 def report_of(session: Session, plan: str, name: str) -> tuple[StoredScenario, dict[str, Any]]:
@@ -130,6 +134,15 @@ def report_of(session: Session, plan: str, name: str) -> tuple[StoredScenario, d
     """
     found = get_scenario(session, plan, name)
     return found, report(found.kept)
+
+
+def latest_version(session: Session, plan: str) -> int:
+    """The latest version of a plan.
+
+    Raises:
+        PlanNotFound: There is no such plan.
+    """
+    return _living(session, plan).latest
 
 
 # ---- changing --------------------------------------------------------------------------------------------------------

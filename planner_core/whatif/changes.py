@@ -183,7 +183,7 @@ def _misfits(document: PlanDocument, changes: Changes) -> Iterator[FieldProblem]
             yield FieldProblem(at, f"the plan has no application structure {each.name}")
         elif each.name in seen:
             yield FieldProblem(at, f"structure {each.name} is named twice")
-        elif len(each.model_fields_set) == 1:
+        elif len(each.model_dump(exclude_none=True)) == 1:
             yield FieldProblem(at.removesuffix("/name"), f"changes nothing of {each.name}")
         seen.add(each.name)
     if changes.lost is not None and changes.lost not in facilities_of(document):

@@ -6,11 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from planner_core import tables
 from planner_core.errors import OutOfRange
 from planner_core.findings import Finding, finding
+from planner_core.provenance import Basis
 from planner_core.whatif.scenario import FIGURES, TOTALS
 
 MOST_COMPARED = 4
+NO_COMMANDS = "none can be given"
 _SETTINGS: Mapping[str, str] = {
     "cfcc_level": "CFCC level",
     "queue_managers": "Queue managers",
@@ -20,6 +23,18 @@ _SETTINGS: Mapping[str, str] = {
     "size_factor": "SIZE as a multiple of INITSIZE",
 }
 _LONGEST_FORMULA = 160
+
+
+_WHITE_SPACE: Mapping[str, Any] = {
+    "formula": "sum of the sizes of structures that lose their only copy",
+    "basis": Basis.ASSUMED.value,
+    "sources": [str(tables.source("project", "Placement of structures"))],
+}
+_GONE: Mapping[str, Any] = {
+    "formula": "nonpersistent messages of structures that lose their only copy, and all that RECOVER(YES) does not bring back",
+    "basis": Basis.DERIVED.value,
+    "sources": [str(tables.source("mq_held", "Backup and recovery of the coupling facility"))],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +148,12 @@ class SideBySide:
         }
 
 
-def side_by_side(kept: Sequence[Kept]) -> SideBySide:
+def side_by_side(kept: Sequence[Kept], *, latest: int | None = None) -> SideBySide:
     """Put scenarios beside the plan that they start from: the plan of the first one.
+
+    Args:
+        kept: The scenarios.
+        latest: The plan's latest version, to say which of them are older; None: not said.
 
     Raises:
         OutOfRange: None, or more than four.
@@ -157,7 +176,7 @@ def side_by_side(kept: Sequence[Kept]) -> SideBySide:
         losses=tuple(_losses(kept)),
         commands=tuple(_commands(kept)),
         finding_rows=tuple(_finding_rows(kept)),
-        findings=tuple(_not_of_one_plan(kept)),
+        findings=(*_not_of_one_plan(kept), *_of_old_versions(kept, latest)),
     )
 
 
@@ -226,18 +245,14 @@ def _unplaced(item: Mapping[str, Any]) -> str:
 
 
 def _commands(kept: Sequence[Kept]) -> Iterator[Row]:
-    yield Row("Commands", (0, *(len(each.result["commands"]) for each in kept)))
+    def counted(each: Kept, when: str | None) -> int | str:
+        if each.result["commands_refused"]:
+            return NO_COMMANDS
+        return sum(when in (None, command["takes_effect"]) for command in each.result["commands"])
+
+    yield Row("Commands", (0, *(counted(each, None) for each in kept)))
     for when in ("at once", "pending until rebuild", "needs an outage"):
-        yield Row(
-            f"Of these: {when}",
-            (
-                0,
-                *(
-                    sum(command["takes_effect"] == when for command in each.result["commands"])
-                    for each in kept
-                ),
-            ),
-        )
+        yield Row(f"Of these: {when}", (0, *(counted(each, when) for each in kept)))
 
 
 def _finding_rows(kept: Sequence[Kept]) -> Iterator[FindingRow]:
@@ -297,6 +312,16 @@ def _not_of_one_plan(kept: Sequence[Kept]) -> Iterator[Finding]:
             f"Before the changes, the figures of {', '.join(others)} are not those of {kept[0].name}: they were worked out with "
             "another curve or another version of cfplan. The column of the plan is that of "
             f"{kept[0].name}.",
+        )
+
+
+def _of_old_versions(kept: Sequence[Kept], latest: int | None) -> Iterator[Finding]:
+    old = [each for each in kept if latest is not None and each.version < latest]
+    if old:
+        shown = ", ".join(f"{each.name} of version {each.version}" for each in old)
+        yield finding(
+            "SCENARIOS_OF_OLD_VERSION",
+            f"The plan's latest version is {latest}. Older are: {shown}. The column of the plan is that of version {kept[0].version}.",
         )
 
 
@@ -391,7 +416,7 @@ def report(kept: Kept) -> dict[str, object]:
         "structures": rows,
         "totals": totals,
         "placements": result["placements"],
-        "losses": result["losses"],
+        "losses": {side: _with_notes(result["losses"][side], notes) for side in ("before", "after")},
         "white_space": result["white_space"],
         "rules": result["rules"],
         "commands": result["commands"],
@@ -403,6 +428,17 @@ def report(kept: Kept) -> dict[str, object]:
         "findings_new": result["findings_new"],
         "findings_gone": result["findings_gone"],
     }
+
+
+def _with_notes(losses: Sequence[Mapping[str, Any]], notes: _Notes) -> list[dict[str, object]]:
+    return [
+        {
+            **loss,
+            "note_white_space": notes.number("White space when a coupling facility is lost", _WHITE_SPACE),
+            "note_messages_gone": notes.number("Messages gone when a coupling facility is lost", _GONE),
+        }
+        for loss in losses
+    ]
 
 
 def _figure(

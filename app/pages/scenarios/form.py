@@ -117,6 +117,27 @@ def shown(
     )
 
 
+def left_over(document: PlanDocument, typed: Mapping[str, str]) -> tuple[FieldProblem, ...]:
+    """What was typed, or saved, for structures that this version of the plan does not have."""
+    known = {each.name for each in document.structures}
+    boxes = {key: label for key, label, _ in _STRUCTURE_FIELDS} | {
+        "duplex": "DUPLEX",
+        "met": "what the need is met with",
+    }
+    found = []
+    for name, value in typed.items():
+        structure, dot, key = name.partition(".")
+        if dot and value.strip() and key in boxes and structure not in known:
+            found.append(
+                FieldProblem(
+                    "/changes/structures",
+                    f"this version of the plan has no application structure {structure}: {boxes[key]} {value.strip()} is left out of "
+                    "the form",
+                )
+            )
+    return tuple(found)
+
+
 def elsewhere(
     document: PlanDocument, typed: Mapping[str, str], problems: Sequence[FieldProblem]
 ) -> tuple[FieldProblem, ...]:

@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
 from app.db import Database, SessionDep
-from app.pages.scenarios.form import ScenarioForm, bounded, changes_of, elsewhere, shown, typed_of
+from app.pages.scenarios.form import ScenarioForm, bounded, changes_of, elsewhere, left_over, shown, typed_of
 from app.pages.scenarios.shown import ComparedShown, ReportShown, compared, reported
 from app.plans import service as plans
 from app.plans.stored import StoredVersion
@@ -28,6 +28,7 @@ from app.scenarios.service import Wanted
 from app.scenarios.stored import ScenarioSummary, StoredScenario
 from app.templating import Page, render, root_path
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, PlanRefused
+from planner_core.whatif.changes import WHAT
 from planner_core.whatif.scenario_report import MOST_COMPARED
 
 router = APIRouter(include_in_schema=False, prefix="/plans/{name}/scenarios")
@@ -119,7 +120,10 @@ def ask(request: Request, session: SessionDep, name: str) -> Response:
     if like := request.query_params.get("from", ""):
         found = service.get_scenario(session, name, like)
         typed = typed_of(found.changes, name="", note=found.note)
-    return _form_page(request, session, name, plans.get_plan(session, name), typed)
+    version = plans.get_plan(session, name)
+    lost = left_over(version.document, typed)
+    error = f"Not all of {like} can be taken over." if lost else ""
+    return _form_page(request, session, name, version, typed, problems=lost, error=error)
 
 
 @router.post("/new")
@@ -214,6 +218,8 @@ def _saved(request: Request, plan: str, scenario: str, typed: Mapping[str, str],
     error = ""
     try:
         service.check_name(scenario)
+        if lost := left_over(version.document, typed):
+            raise InputInvalid(WHAT, lost)
         wanted = Wanted(
             changes=changes_of(version.document, typed), note=typed.get("note", ""), version=version.number
         )
