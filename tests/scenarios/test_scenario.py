@@ -254,6 +254,8 @@ def test_every_figure_of_a_report_has_a_note_and_every_note_its_documents() -> N
                     note = notes[figure[f"note_{side}"]]
                     assert note["figure"].startswith(figure["label"])
                     used.add(note["number"])
+    for loss in (*told["losses"]["before"], *told["losses"]["after"]):
+        used |= {loss["note_white_space"], loss["note_messages_gone"]}
     assert used == set(notes)
     named = {number for note in notes.values() for number in note["documents"]}
     assert named == set(documents)
