@@ -52,6 +52,13 @@ def test_the_help_names_what_can_be_done_with_the_history() -> None:
     assert set(VERBS["history"]) == {"export", "rollup"}
 
 
+def test_the_overview_leads_to_every_command_in_the_order_of_the_sections() -> None:
+    found = re.findall(
+        r"^\| \[`cfplan ([a-z-]+)`\]\(#cfplan-([a-z-]+)\) \|", PAGE.read_text("utf-8"), re.MULTILINE
+    )
+    assert found == [(name, name) for name in COMMANDS]
+
+
 def test_every_command_has_its_section_and_no_other_is_described() -> None:
     assert [heading for heading in headings(PAGE) if heading.startswith("cfplan ")] == [
         f"cfplan {name}" for name in COMMANDS
