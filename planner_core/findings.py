@@ -1332,6 +1332,13 @@ _KINDS: tuple[FindingKind, ...] = (
         "What runs today",
     ),
     FindingKind(
+        "RUNNING_SEVERAL_POLICIES",
+        "warning",
+        "Several policies were given for what runs",
+        "project",
+        "What runs today",
+    ),
+    FindingKind(
         "RUNNING_NOT_IN_PLAN",
         "info",
         "Something runs that the plan does not have",

@@ -151,9 +151,11 @@ def read_current(texts: Sequence[str], *, field: str = "/current") -> Running:
     """
     running = read_running(texts)
     if running.is_empty:
+        unread = next((each for each in running.findings if each.line), None)
+        why = f" (line {unread.line}: {unread.finding.message.removesuffix('.')})" if unread else ""
         invalid(
             field,
-            "holds nothing of what runs: give a CFRM policy, D XCF,STR,STRNAME=, DISPLAY CFSTRUCT, or DEFINE commands",
+            f"holds nothing of what runs{why}: give a CFRM policy, D XCF,STR,STRNAME=, DISPLAY CFSTRUCT, or DEFINE commands",
         )
     return running
 

@@ -24,8 +24,6 @@ def lint_displays(text: str, *, queue_managers: int | None = None) -> tuple[list
     xcf, mq = read_xcf(text), read_mq(text)
     found: list[LineFinding] = []
     count = len(xcf.structures) + len(mq.structures) + len(mq.statuses)
-    if not count:
-        return found, 0
     found += [_at("RUNNING_TEXT_UNREAD", each.message, each.line) for each in (*xcf.problems, *mq.problems)]
     for display in xcf.structures:
         found += _structure(display)

@@ -68,7 +68,7 @@ def lint(text: str, *, cfcc_level: int | None = None, queue_managers: int | None
         lines, count = lint_mqsc(text)
         found += lines
         structures += count
-    if displayed:
+    if displayed or (shown and not kinds):
         kinds.append("display")
         found += shown
         structures += displayed

@@ -203,7 +203,15 @@ class _Reading:
             # Behind the last statement other things may stand, which are no damage.
             if problem.kind != "unexpected" and problem.line <= last:
                 self.tell(DAMAGE[problem.kind], sentence(problem.message), problem.line)
-        for policy in policies(read):
+        found = policies(read)
+        named = [policy for policy in found if policy.definition]
+        if len(named) > 1 and named[1].definition:
+            message = (
+                f"The text has {len(named)} policies ({', '.join(policy.name or 'one without a name' for policy in named)}): of a structure in "
+                "several of them the last one counts. Give the one that is meant alone."
+            )
+            self.tell("RUNNING_SEVERAL_POLICIES", message, named[1].definition.line)
+        for policy in found:
             self.policy = (text, policy)
             for statement in policy.structures:
                 name = statement.one("NAME")

@@ -155,7 +155,7 @@ class XcfText:
 
 _NAME = r"[A-Z][A-Z0-9$#@_]{0,15}"
 _CF = r"[A-Z][A-Z0-9$#@_]{0,7}"
-_STRNAME = re.compile(rf"\bSTRNAME\s*:\s*(?P<name>{_NAME})(?![A-Z0-9$#@_])")
+_STRNAME = re.compile(r"\bSTRNAME\s*:\s*(?P<name>[A-Z0-9$#@_]*)")
 _INSTANCE = re.compile(
     r"^[ \t]*(?:(?P<kind>[A-Z -]*?STRUCTURE)[ \t]*\n[ \t]*-[- \t]*\n[ \t]*)?ALLOCATION\s+TIME\s*:",
     re.MULTILINE,
@@ -257,6 +257,13 @@ class _Reading:
             shown = Stamp(shown.clock, block.stamp.day)
         for start, following in _with_next(starts):
             end = following.start() if following else len(text)
+            if not re.fullmatch(_NAME, start["name"]):
+                message = (
+                    f"STRNAME: {start['name'][:_SHOWN]!r} is no name of a structure, which has 1 to 16 characters, the first a letter: what is "
+                    "shown of it is left out."
+                )
+                self.problems.append(LineProblem(block.line_at(start.end() - 1), message))
+                continue
             part = _Part(block, start.end(), end, self.problems)
             self.structures.append(self._display(part, start["name"], shown or block.stamp))
 

@@ -20,7 +20,9 @@ from app.running.texts import running_example
 from planner_core.document import read_object
 from planner_core.running.merge import merge
 from planner_core.running.policy import in_effect, read_policies
+from planner_core.running.state import read_running
 from tests.app.support import SMALLEST, SQ03, assert_problem, post_json
+from tests.running.test_compare import display
 
 ANSWERS: dict[str, type[BaseModel]] = {
     "lint": LintAnswer,
@@ -133,6 +135,41 @@ def test_several_groups_ask_which_one_is_meant(app: FastAPI) -> None:
     assert "2 groups run (SQ03, SQ04)" in problem["detail"]
     answer = post_json(app, "/api/v1/plan-from-running", {"current": two, "qsg": "SQ04"}).json()
     assert answer["document"]["qsg"] == "SQ04"
+
+
+TOO_LONG = display("SQ03APPLICATION01")
+
+
+def test_a_display_of_a_name_that_cannot_be_is_told_with_its_line(app: FastAPI) -> None:
+    (found,) = post_json(app, "/api/v1/lint", {"text": TOO_LONG}).json()["findings"]
+    assert (found["code"], found["line"]) == ("RUNNING_TEXT_UNREAD", 3)
+    for name, asked in (("diff", {"plan": SQ03}), ("plan-from-running", {})):
+        problem = assert_problem(
+            post_json(app, f"/api/v1/{name}", {**asked, "current": TOO_LONG}), "input-refused", 422
+        )
+        assert "line 3: STRNAME: 'SQ03APPLICATION01' is no name of a structure" in problem["detail"]
+
+
+def test_what_is_shown_of_such_a_name_is_not_taken_for_the_structure_before_it(app: FastAPI) -> None:
+    text = (
+        display("SQ03APP1")
+        + display("SQ03APPLICATION01", actual="400 M").partition("\n")[2].partition("\n")[2]
+    )
+    answer = post_json(app, "/api/v1/diff", {"plan": SQ03, "current": text}).json()
+    line = 1 + next(n for n, each in enumerate(text.splitlines()) if "STRNAME: SQ03APPLICATION01" in each)
+    assert ("RUNNING_TEXT_UNREAD", line) in [(each["code"], each["line"]) for each in answer["findings"]]
+    (only,) = read_running([text]).structures.values()
+    assert (only.name, only.is_duplexed, only.size_bytes) == ("SQ03APP1", False, 256 * 1024**2)
+
+
+def test_several_policies_of_what_runs_are_told_with_the_line_of_the_second(app: FastAPI) -> None:
+    two = POLICY + POLICY.replace("PROD01", "PROD02")
+    found = post_json(app, "/api/v1/diff", {"plan": SQ03, "current": two}).json()["findings"]
+    told = [(each["code"], each["line"]) for each in found if each["code"] == "RUNNING_SEVERAL_POLICIES"]
+    lines = two.splitlines()
+    assert told == [
+        ("RUNNING_SEVERAL_POLICIES", 1 + next(n for n, line in enumerate(lines) if "NAME(PROD02)" in line))
+    ]
 
 
 def test_the_unstated_option_keeps_what_the_policy_says(app: FastAPI) -> None:
