@@ -12,7 +12,10 @@ import spark_jobs  # noqa: F401 - before numpy is loaded: its linear algebra is 
 from tests.chromium import WHAT_TO_DO, find_chromium
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from pyspark.sql import SparkSession
 
 # A property holds or it does not; how long an example takes says nothing about it.
 settings.register_profile("cfplan", deadline=None)
@@ -29,6 +32,21 @@ def chromium() -> Path:
     if found is None:
         pytest.skip(WHAT_TO_DO)
     return found
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A session for tests that need no process of their own: a Java virtual machine takes seconds to start."""
+    from spark_jobs.session import SMALL_DATA_CONF, build_session
+
+    folder = tmp_path_factory.mktemp("spark")
+    before = dict(os.environ)
+    found = build_session("tests", work_dir=folder, master="local[2]", conf=SMALL_DATA_CONF)
+    for name in os.environ.keys() - before.keys():
+        del os.environ[name]
+    os.environ.update(before)
+    yield found
+    found.stop()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from spark_jobs import ingest
 from spark_jobs.history.store import History
 from spark_jobs.smf.decode import index_dump
 from spark_jobs.smf.encode import Framing
 from tests.history import dumps
+from tests.history.by_data_source import bring_in
 from tests.history.dumps import GROUPS
 from tests.history.support import contents
 
@@ -84,11 +86,8 @@ def test_the_same_dumps_give_the_same_history_by_either_way(tmp_path: Path) -> N
 
 
 @pytest.mark.spark
-def test_the_data_source_of_dumps_gives_the_same_rows(tmp_path: Path) -> None:
+def test_the_data_source_of_dumps_gives_the_same_rows(spark: SparkSession, tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "plain.smf", range(20))
-    command = [sys.executable, "-m", "tests.history.by_data_source"]
-    command += [str(dump), str(tmp_path / "source"), str(SPLIT_BYTES)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    assert done.returncode == 0, done.stderr
+    bring_in(spark, dump, str(tmp_path / "source"), split_bytes=SPLIT_BYTES)
     assert ingest.main(["--history", str(tmp_path / "one"), str(dump), *GROUPS]) == 0
     assert rows_with_places(tmp_path / "source") == rows_with_places(tmp_path / "one")

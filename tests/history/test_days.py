@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
-import subprocess
-import sys
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import SparkSession
 
 from spark_jobs.history.days import day_files, day_fingerprints, has_twins, spark_schema, standing_sql
 from spark_jobs.history.schema import ORIGINS, QUEUE_USAGE, STRUCTURE_USAGE, row_schema
 from spark_jobs.history.staging import Source
 from spark_jobs.history.store import FileFacts, History, new_commit_id
+from tests.history.by_sql import standing
 from tests.history.rows import MIDNIGHT, qest, queue_rows, structure_rows, wq
 from tests.history.support import commit, sha256
 
-ROOT = Path(__file__).parents[2]
-PATIENCE_S = 300
 DAY, NEXT = "2026-11-20", "2026-11-21"
 R744 = {
     "source": "74-4 R744SREQ",
@@ -160,26 +157,22 @@ def _awkward(history: History) -> None:
 
 
 @pytest.mark.spark
-def test_spark_sql_reads_the_rows_that_stand(tmp_path: Path) -> None:
+def test_spark_sql_reads_the_rows_that_stand(spark: SparkSession, tmp_path: Path) -> None:
     history = History.open(str(tmp_path / "history"), create=True)
     _awkward(history)
     later = [qest(200 + number) for number in range(5)]
     commit(history, "clean", structures=structure_rows(*later))
-    (tmp_path / "out").mkdir()
-    command = [sys.executable, "-m", "tests.history.by_sql", history.url, str(tmp_path / "out")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    assert done.returncode == 0, done.stderr
-    found = {tuple(path.name.split(".")[:2]): path for path in (tmp_path / "out").iterdir()}
-    assert len([path for path in found.values() if ".plain." in path.name]) >= 1
+    found = standing(spark, history)
+    assert {twins for _, twins in found.values()} == {False, True}
     compared = 0
     for table in (STRUCTURE_USAGE, QUEUE_USAGE):
         for day, rows in history.read_days(table):
-            path = found.pop((table, day))
+            by_spark, _ = found.pop((table, day))
             expected = rows.drop_columns(["day"])
-            got = pa.Table.from_batches(pq.read_table(path).to_batches()).select(expected.schema.names)
+            got = by_spark.select(expected.schema.names)
             order = [(name, "ascending") for name in ("key_high", "key_low", "piece")]
             got, expected = got.sort_by(order), expected.sort_by(order)
-            assert got.to_pylist() == expected.to_pylist(), path.name
+            assert got.to_pylist() == expected.to_pylist(), (table, day)
             compared += got.num_rows
     assert not found
     assert compared > 60

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +19,6 @@ from spark_jobs.night.facts import Facts
 from spark_jobs.night.progress import Progress
 from spark_jobs.night.run import fingerprints, night
 from spark_jobs.night.statistics import KINDS, POLICY, QUEUE, SMDS, STRUCTURE, kept_schema
-from spark_jobs.session import SMALL_DATA_CONF, build_session
 from tests.night import plainly
 from tests.night.support import (
     DAY,
@@ -45,16 +43,8 @@ SECOND = dt.timedelta(seconds=1)
 Contents = dict[str, list[dict[str, Any]]]
 
 
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    folder = tmp_path_factory.mktemp("spark")
-    found = build_session("tests of the night", work_dir=folder, master="local[2]", conf=SMALL_DATA_CONF)
-    yield found
-    found.stop()
-
-
 class Borrowed:
-    """The module's session, for a job that would stop its own."""
+    """The tests' session, for a job that would stop its own."""
 
     def __init__(self, session: SparkSession) -> None:
         self._session = session
@@ -156,22 +146,20 @@ def mixture(folder: Path) -> History:
     return history
 
 
-def test_spark_reduces_days_to_what_they_are_row_by_row(session: SparkSession, tmp_path: Path) -> None:
+def test_spark_reduces_days_to_what_they_are_row_by_row(spark: SparkSession, tmp_path: Path) -> None:
     history = mixture(tmp_path / "history")
     snapshot = history.snapshot()
     twins = {
         has_twins(history, STRUCTURE_USAGE, day, snapshot=snapshot) for day in snapshot.days(STRUCTURE_USAGE)
     }
     assert twins == {False, True}, "both ways of reading are to be tested"
-    by_spark, by_hand = reduced_by(session, history, tmp_path), reduced_plainly(history)
+    by_spark, by_hand = reduced_by(spark, history, tmp_path), reduced_plainly(history)
     for kind in KINDS:
         assert by_spark[kind] == by_hand[kind], kind
         assert by_hand[kind]
 
 
-def test_an_interval_counts_for_the_day_in_which_its_middle_lies(
-    session: SparkSession, tmp_path: Path
-) -> None:
+def test_an_interval_counts_for_the_day_in_which_its_middle_lies(spark: SparkSession, tmp_path: Path) -> None:
     history = History.open(str(tmp_path / "history"), create=True)
     over = MIDNIGHT + DAY + 20 * dt.timedelta(minutes=1)
     commit(
@@ -185,7 +173,7 @@ def test_an_interval_counts_for_the_day_in_which_its_middle_lies(
             ]
         },
     )
-    found = reduced_by(session, history, tmp_path)[STRUCTURE]
+    found = reduced_by(spark, history, tmp_path)[STRUCTURE]
     first, second = MIDNIGHT.date(), MIDNIGHT.date() + DAY
     assert [(row["filed"], row["day"], row["entries_peak"]) for row in found] == [
         (second, first, 700),
@@ -195,7 +183,7 @@ def test_an_interval_counts_for_the_day_in_which_its_middle_lies(
     assert found[0]["hours"] == 1 << 23
 
 
-def test_puts_of_a_queue_manager_are_counted_once(session: SparkSession, tmp_path: Path) -> None:
+def test_puts_of_a_queue_manager_are_counted_once(spark: SparkSession, tmp_path: Path) -> None:
     """Statistics and accounting tell the same messages; a queue manager without statistics has accounting only."""
     at = MIDNIGHT + HOUR
     history = History.open(str(tmp_path / "history"), create=True)
@@ -206,12 +194,12 @@ def test_puts_of_a_queue_manager_are_counted_once(session: SparkSession, tmp_pat
         wq(at, queue_manager="MQ02", puts=5, put_bytes=500),
     ]
     commit(history, "f", {QUEUE_USAGE: rows})
-    found = reduced_by(session, history, tmp_path)[QUEUE]
+    found = reduced_by(spark, history, tmp_path)[QUEUE]
     assert [(row["puts"], row["put_bytes"], row["observations"]) for row in found] == [(15, 10_500, 2)]
     assert found[0]["put_size_squares"] == 10 * 4**2 + 5
 
 
-def test_each_state_of_an_allocation_is_a_row(session: SparkSession, tmp_path: Path) -> None:
+def test_each_state_of_an_allocation_is_a_row(spark: SparkSession, tmp_path: Path) -> None:
     history = History.open(str(tmp_path / "history"), create=True)
     later = MIDNIGHT + 3 * HOUR
     rows = [r744(MIDNIGHT + hour * HOUR) for hour in (1, 2)]
@@ -220,7 +208,7 @@ def test_each_state_of_an_allocation_is_a_row(session: SparkSession, tmp_path: P
         r744(later + 2 * HOUR, allocated_at=later),
     ]
     commit(history, "f", {STRUCTURE_USAGE: rows, ALLOCATION: [displayed(later)]}, qsgs=["SQ03"])
-    found = reduced_by(session, history, tmp_path)
+    found = reduced_by(spark, history, tmp_path)
     states = [
         (row["size_bytes"] // MIB, row["allocated_at"], row["family"], row["observations"])
         for row in found[STRUCTURE]
@@ -236,24 +224,24 @@ def test_each_state_of_an_allocation_is_a_row(session: SparkSession, tmp_path: P
     assert found[SMDS] == found[QUEUE] == []
 
 
-def test_copies_of_an_object_store_are_reduced_like_the_files(session: SparkSession, tmp_path: Path) -> None:
+def test_copies_of_an_object_store_are_reduced_like_the_files(spark: SparkSession, tmp_path: Path) -> None:
     history = make_history(tmp_path / "history", range(1))
     remote = SimpleNamespace(place=history.place, url=history.url, is_local=False)
     snapshot = history.snapshot()
     days = sorted(fingerprints(history, snapshot))
     copied: Any = remote
-    found = reduce.reduce_days(session, copied, snapshot, days, work_dir=tmp_path / "work")
+    found = reduce.reduce_days(spark, copied, snapshot, days, work_dir=tmp_path / "work")
     assert contents(found) == reduced_plainly(history)
     assert list((tmp_path / "work").rglob("*.parquet"))
 
 
-def test_a_night_says_which_tasks_it_waits_for(session: SparkSession, tmp_path: Path) -> None:
+def test_a_night_says_which_tasks_it_waits_for(spark: SparkSession, tmp_path: Path) -> None:
     """From a history to results and back: what changed is reduced, the progress names Spark's tasks."""
     history = make_history(tmp_path / "history", range(3))
     lines: list[dict[str, Any]] = []
     progress = Progress(wanted=True)
     progress.say = lambda event, **values: lines.append({"event": event, **values})  # type: ignore[method-assign]
-    borrowed: Any = Borrowed(session)
+    borrowed: Any = Borrowed(spark)
     rows: list[int] = []
 
     def make_session(count: int) -> SparkSession:

