@@ -38,6 +38,18 @@ def _plans(app: FastAPI) -> None:
     assert send_json(app, "PUT", "/api/v1/plans/other", {**TIGHT, "qsg": "QSG2"}).status == 201
 
 
+def test_what_moves_says_how_much_storage_class_memory_it_finds(app: FastAPI) -> None:
+    scm = {"max_size": "8G", "augmented": "1G"}
+    plan = document(
+        [cf("CF01", scm="16G"), cf("CF02", scm="2G"), cf("CF03")], [structure("A", "4G", scm=scm)]
+    )
+    shown = words(sent(app, "/whatif/cf-loss", text=json.dumps(plan)))
+    assert "2048.0 MiB of 8192.0 MiB" in shown
+    assert "Sizes have augmented space for storage-class memory in them." in shown
+    plain = document([cf("CF01"), cf("CF02")], [structure("A", "4G")])
+    assert "Storage-class memory" not in words(sent(app, "/whatif/cf-loss", text=json.dumps(plain)))
+
+
 def test_a_stored_plan_is_asked_by_its_name(app: FastAPI) -> None:
     answer = page(app, "/whatif/cf-loss?plan=tight")
     assert answer.status == 200

@@ -28,6 +28,7 @@ from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
 from planner_core.whatif.loss import LOSS_ASSUMPTIONS, Loss, LossAnswer, WhiteSpace
 from planner_core.whatif.placement import ASSUMPTIONS, RULES, At, Rule
+from planner_core.whatif.scm import asked_of, usable_scm
 
 router = APIRouter(include_in_schema=False)
 ACTIONS = {
@@ -72,6 +73,10 @@ class MoveShown:
     rule: str
     reason: str
     is_nowhere: bool
+    scm_asked_bytes: int | None
+    """Storage-class memory that it asks for; None where it asks for none."""
+    scm_usable_bytes: int | None
+    """What it can use of it where it is now; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,7 @@ class LossShown:
     missing_bytes: int
     second_copies_bytes: int
     moves: tuple[MoveShown, ...]
+    has_scm: bool
     messages: tuple[tuple[str, int, str], ...]
     messages_gone: int
     order_matters: bool
@@ -103,6 +109,7 @@ class LossAnswerShown:
     losses: tuple[LossShown, ...]
     space: tuple[WhiteSpace, ...]
     chart: Chart | None
+    has_augmented: bool
     homeless: int
     worst_bytes: int
     gone: int
@@ -194,6 +201,7 @@ def arranged(answer: LossAnswer) -> LossAnswerShown:
         losses=losses,
         space=answer.white_space,
         chart=chart_of(answer.white_space) if answer.white_space else None,
+        has_augmented=any(each.wanted.augmented_bytes for each in answer.normal),
         homeless=len({each.wanted.structure for loss in answer.losses for each in loss.unplaced}),
         worst_bytes=max((loss.white_space_bytes for loss in single), default=0),
         gone=max((sum(lost.gone for lost in loss.lost) for loss in single), default=0),
@@ -241,9 +249,12 @@ def _loss(loss: Loss, number: int, same_as: str) -> LossShown:
                     else ""
                 ),
                 is_nowhere=not each.now,
+                scm_asked_bytes=asked_of(each.wanted) if each.now else None,
+                scm_usable_bytes=usable_scm(each, loss.board.facilities),
             )
             for each in touched
         ),
+        has_scm=any(asked_of(each.wanted) is not None for each in touched),
         messages=tuple((each.wanted.structure, each.gone, each.words) for each in loss.lost),
         messages_gone=sum(each.gone for each in loss.lost),
         order_matters=loss.order_matters,

@@ -154,9 +154,14 @@ def _draw(advice: ThresholdAdvice, name: str, *, width: int) -> Drawing:
         drawn = " ".join(f"{x(messages)},{y(percent)}" for messages, percent in points)
         return Line(drawn, label, is_advised, x(points[-1][0]), y(points[-1][1]) - 8)
 
-    lines = _apart(
-        line(planned, "the plan's", is_advised=False), line(advice.setting, "advised", is_advised=True), left
+    is_one = _points(planned) == _points(advice.setting)
+    lines: tuple[Line, ...] = _apart(
+        line(planned, "the plan's", is_advised=False),
+        line(advice.setting, "advised, as the plan's" if is_one else "advised", is_advised=True),
+        left,
     )
+    if is_one:
+        lines = lines[1:]
     spread = max(1, math.ceil(len(values) / (8 if name == "wide" else 4)))
     levels = [level(advice.hold, f"to hold: {grouped(advice.hold)}", 0)]
     if advice.typical:
