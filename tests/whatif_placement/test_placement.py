@@ -43,14 +43,17 @@ BESIDE = structure("B", preflist=["CF01", "CF02"], exclist=["SQ03A"])
 DUPLEXED = {"duplex": "ENABLED"}
 
 CASES = (
+    # CF01: 100 G - 1 G for CSQ_ADMIN = 99 G; CF02: 100 G. Both have room for 4 G and differ in nothing: place 1 wins.
     Case("two that are alike: the first of PREFLIST", [cf("CF01"), cf("CF02")], [A], ("CF01",), "preflist_order"),
     Case(
+        # The same two; CF02 stands first in PREFLIST.
         "PREFLIST counts, not the order of the plan",
         [cf("CF01"), cf("CF02")],
         [structure("A", preflist=["CF02", "CF01"])],
         ("CF02",),
         "preflist_order",
     ),
+    # CF01 is not in PREFLIST: CF02 is compared with nothing.
     Case("one name in PREFLIST", [cf("CF01"), cf("CF02")], [structure("A", preflist=["CF02"])], ("CF02",), "only_candidate"),
     Case(
         # CF01: 10 G - 1 G for CSQ_ADMIN - 6 G = 3 G, and 4 G are wanted.
@@ -76,9 +79,12 @@ CASES = (
         ("CF02",),
         "space",
     ),
+    # CF01: 5 G - 1 G = 4 G, and 4 G are wanted: not less. Both have room; place 1 wins.
     Case("exactly enough is enough", [cf("CF01", "5G"), cf("CF02")], [A], ("CF01",), "preflist_order"),
+    # Room in both. Volatility 1 against 0: CF02, though it stands second.
     Case("non-volatile before volatile", [cf("CF01", volatile=True), cf("CF02")], [A], ("CF02",), "volatility"),
     Case(
+        # CF02 has 3 G of the 4 G wanted. It would win by volatility, which comes after space.
         "space outweighs volatility",
         [cf("CF01", volatile=True), cf("CF02", "3G")],
         [A],
@@ -86,6 +92,7 @@ CASES = (
         "space",
     ),
     Case(
+        # Room in both, neither volatile. Failure independence 1 against 0: CF02.
         "failure-independent before what can fail with a system",
         [cf("CF01", failure_isolated=False), cf("CF02")],
         [A],
@@ -93,14 +100,17 @@ CASES = (
         "failure_independence",
     ),
     Case(
+        # CF01: volatility 1, independence 0. CF02: 0 and 1. The first that differs is volatility: CF02.
         "volatility outweighs failure independence",
         [cf("CF01", volatile=True), cf("CF02", failure_isolated=False)],
         [A],
         ("CF02",),
         "volatility",
     ),
+    # A is in CF01 by order. For B all is alike but the exclusion list, 1 in CF01 against 0 in CF02.
     Case("apart from a structure of the exclusion list", [cf("CF01"), cf("CF02")], [A, BESIDE], ("CF02",), "exclusion_list"),
     Case(
+        # A is in CF01. For B: CF01 independence 0, exclusion 1; CF02 1 and 0. The first that differs is independence: CF01.
         "failure independence outweighs the exclusion list",
         [cf("CF01"), cf("CF02", failure_isolated=False)],
         [A, BESIDE],
@@ -109,6 +119,7 @@ CASES = (
         codes=frozenset({"EXCLUSION_NOT_KEPT"}),
     ),
     Case(
+        # CF02 has 2 G of the 4 G that B wants. It would win by the exclusion list, which comes after space.
         "the exclusion list yields to space",
         [cf("CF01"), cf("CF02", "2G")],
         [A, BESIDE],
@@ -117,6 +128,7 @@ CASES = (
         codes=frozenset({"EXCLUSION_NOT_KEPT"}),
     ),
     Case(
+        # Place 1 with room is taken: CF01, beside A.
         "ENFORCEORDER(YES) ignores the exclusion list",
         [cf("CF01"), cf("CF02")],
         [A, {**BESIDE, "enforce_order": True}],
@@ -125,6 +137,7 @@ CASES = (
         codes=frozenset({"EXCLUSION_NOT_KEPT"}),
     ),
     Case(
+        # Place 1 with room is taken: CF01, volatile as it is.
         "ENFORCEORDER(YES) does not look at volatility",
         [cf("CF01", volatile=True), cf("CF02")],
         [{**A, "enforce_order": True}],
@@ -132,14 +145,18 @@ CASES = (
         "enforceorder",
     ),
     Case(
+        # CF01: 3 G - 1 G for CSQ_ADMIN = 2 G of 4 G. CF02 is place 2: it would lose by order, and CF01 by space.
         "ENFORCEORDER(YES) makes no room",
         [cf("CF01", "3G"), cf("CF02")],
         [{**A, "enforce_order": True}],
         ("CF02",),
         "space",
     ),
+    # CF01 has level 8 and is out: CF02 is compared with nothing.
     Case("MQ requires CFCC level 9", [cf("CF01", cfcc_level=8), cf("CF02")], [A], ("CF02",), "only_candidate"),
+    # CF01: 4 G - 1 G = 3 G; CF02: 3 G; 4 G are wanted.
     Case("nothing is large enough", [cf("CF01", "4G"), cf("CF02", "3G")], [A], (), "none", codes=frozenset({"STRUCTURE_NOT_PLACED"})),
+    # Both can take either copy: CF01 by order. The second may not be in CF01: CF02 is all there is.
     Case("two copies, two places", [cf("CF01"), cf("CF02")], [{**A, **DUPLEXED}], ("CF01", "CF02"), "preflist_order", "only_candidate"),
     Case(
         # From CF01 (level 10) nothing can be duplexed; CF02 and CF03 can hold both copies.
@@ -151,6 +168,7 @@ CASES = (
         "only_candidate",
     ),
     Case(
+        # First: CF01 by order. Second: CF02 is in the machine of CF01, CF03 is not: 1 against 0.
         "copies in two machines",
         [cf("CF01", **MACHINE, partition="01"), cf("CF02", **MACHINE, partition="02"), cf("CF03")],
         [structure("A", preflist=["CF01", "CF02", "CF03"], **DUPLEXED)],
@@ -159,6 +177,7 @@ CASES = (
         "duplex_isolation",
     ),
     Case(
+        # First: CF01 by order. Second: CF02 in the same machine, compared with nothing.
         "one machine, when there is no other",
         [cf("CF01", **MACHINE, partition="01"), cf("CF02", **MACHINE, partition="02")],
         [{**A, **DUPLEXED}],
@@ -168,6 +187,7 @@ CASES = (
         codes=frozenset({"COPIES_FAIL_TOGETHER"}),
     ),
     Case(
+        # First: CF01 by order. Second: CF02 is at SITE1 as CF01 is, CF03 at SITE2: 1 against 0.
         "CROSSSITE",
         [cf("CF01", site="SITE1"), cf("CF02", site="SITE1"), cf("CF03", site="SITE2")],
         [structure("A", preflist=["CF01", "CF02", "CF03"], duplex_site="CROSSSITE", **DUPLEXED)],
@@ -176,6 +196,7 @@ CASES = (
         "duplex_site",
     ),
     Case(
+        # First: CF01 by order. Second: CF02 is at SITE2 and out; nothing is left.
         "SAMESITEONLY, and the only other one is elsewhere",
         [cf("CF01", site="SITE1"), cf("CF02", site="SITE2")],
         [{**A, **DUPLEXED, "duplex_site": "SAMESITEONLY"}],
@@ -184,6 +205,7 @@ CASES = (
         "none",
         codes=frozenset({"SECOND_COPY_NOT_PLACED"}),
     ),
+    # As two that are alike; level 25 and room in the other one make both fit for a second copy.
     Case("DUPLEX(ALLOWED) makes no copy by itself", [cf("CF01"), cf("CF02")], [{**A, "duplex": "ALLOWED"}], ("CF01",), "preflist_order"),
     Case(
         # 3 G of structure and 2 G of augmented space: 5 G wanted, and CF01 has 4 G after CSQ_ADMIN.
