@@ -158,7 +158,7 @@ def spread(chosen: Sequence[Candidate], *, puts: int) -> dict[Candidate, int]:
 
 
 SEQUENCE_UNIT = 1000
-"""A channel's factor grows by about this over its weight with each message."""
+"""A channel's factor grows by about this over its weight with each message (the reference, step 14)."""
 
 
 def _step(

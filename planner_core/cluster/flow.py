@@ -23,7 +23,9 @@ _PERCENT = 100
 HBINT: int = Cluster.model_fields["hbint"].default
 """What HBINT(0) is taken as: no heartbeat shows the failure, so that it lasts no shorter."""
 HEARTBEAT_GRACE_S = 60
-"""Seconds after a heartbeat interval within which a partner must answer, and the interval below which it is doubled."""
+"""Seconds after a heartbeat interval within which a partner must answer, and the interval below which it is doubled.
+
+Derived from IBM's description of HBINT: docs/assumptions.md, Cluster load."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -26,6 +26,7 @@ _PAD: Final = "@"
 _NO_LIMIT: Final = limit("largest_maxdepth")
 """MAXDEPTH of a queue that nothing was said of."""
 _DEFAULT_LEVEL: Final = 25
+"""The highest CFCC level with published sizes, which are the largest; that it is written is told."""
 _RULES: Final = (1, 2, 3)
 _OFF: Final = "64K"
 """The size of a rule that is off."""

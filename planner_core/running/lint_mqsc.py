@@ -37,6 +37,7 @@ _RULES: Final = (1, 2, 3)
 _ALL_PERCENT: Final = 100
 _LARGEST_CFLEVEL: Final = 5
 _DEFAULT_CFLEVEL: Final = 3
+"""IBM MQ, DEFINE CFSTRUCT: CFLEVEL(3) where it is not said, up to release 9.2 at least."""
 has_mqsc = has_commands
 
 

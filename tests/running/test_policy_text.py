@@ -60,9 +60,15 @@ def test_a_fragment_is_read_without_a_problem(document: dict[str, Any]) -> None:
 
 
 def test_every_piece_knows_its_line_and_column() -> None:
-    text = "//A JOB\r\n  STRUCTURE NAME(A) /* X\n   Y */ SIZE(1)".ljust(0)
+    text = "//A JOB\r\n  STRUCTURE NAME(A) /* X\n   Y */ SIZE(1)"
     lines = text.replace("\r\n", "\n").split("\n")
-    for piece in read_policy_text(text).pieces:
+    pieces = read_policy_text(text).pieces
+    assert [(piece.line, piece.column) for piece in pieces if piece.text in {"STRUCTURE", "SIZE", "1"}] == [
+        (2, 3),
+        (3, 9),
+        (3, 14),
+    ]
+    for piece in pieces:
         if "\n" not in piece.text and "\r" not in piece.text:
             assert lines[piece.line - 1][piece.column - 1 :].startswith(piece.text)
 

@@ -53,6 +53,7 @@ def test_a_merge_gives_back_every_other_line(app: FastAPI) -> None:
     merged = post_json(app, "/api/v1/merge", {"plan": SQ03, "policy": POLICY}).json()
     before, after = POLICY.splitlines(), merged["policy"].splitlines()
     gone = [line for line in before if line not in after]
+    assert gone
     assert all(line.lstrip().startswith(("SIZE(", "INITSIZE(")) for line in gone)
     changed = {(each["structure"], each["keyword"]) for each in merged["changes"]}
     assert ("SQ03MYDATA", None) in changed
