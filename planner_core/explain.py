@@ -27,7 +27,11 @@ _PERCENT = 100
 
 
 def explain_result(result: PlanResult, *, depths: bool = False) -> Iterator[Explanation]:
-    """One explanation for each number in `PlanResult.as_json()`; none better founded than the figures it uses."""
+    """One explanation for each number in `PlanResult.as_json()`; none better founded than the figures it uses.
+
+    Of a comparison, those of the published curve: the fitted side has the figures of the result, and differences and sums
+    are those of the figures beside them.
+    """
     found = list(_explain(result, depths=depths))
     places = {item.figure: place for place, item in enumerate(found)}
     linked = [place for place, item in enumerate(found) if any(_figure(item, i.name) for i in item.inputs)]
@@ -37,6 +41,7 @@ def explain_result(result: PlanResult, *, depths: bool = False) -> Iterator[Expl
     yield from found
 
 
+_COMPARED = "comparison"
 _FIGURES = {"need_bytes": "need_bytes", "initsize_bytes": "initsize_kib", "size_bytes": "size_kib"}
 """Inputs that are figures of the same structure, and what these are called in a result."""
 
@@ -44,6 +49,8 @@ _FIGURES = {"need_bytes": "need_bytes", "initsize_bytes": "initsize_kib", "size_
 def _figure(item: Explanation, name: str) -> str | None:
     """The figure of the result that an input is, if it is one."""
     _, area, index, *_ = (*item.figure.split("/"), "")
+    if area == _COMPARED:
+        return f"{item.figure.rpartition('/')[0]}/{_FIGURES[name]}" if name in _FIGURES else None
     if area == "totals":
         key, _, number = name.rpartition("_")
         return f"/structures/{int(number) - 1}/{key}" if number.isdigit() else None
@@ -86,6 +93,23 @@ def _explain(result: PlanResult, *, depths: bool) -> Iterator[Explanation]:
     yield Explanation(
         "/totals/structures", len(result.structures), "structures", "structures", (count,), Basis.GIVEN
     )
+    if result.comparison is not None:
+        yield from _under_published(result.comparison.plain)
+
+
+def _under_published(plain: PlanResult) -> Iterator[Explanation]:
+    """The figures of the published side of a comparison: those of the curve, and three for each structure."""
+    for item in _curve(plain.curve):
+        yield replace(item, figure=item.figure.replace("/curve", f"/{_COMPARED}/published", 1))
+    for index, structure in enumerate(plain.structures):
+        at = f"/{_COMPARED}/structures/{index}/published"
+        compared = {f"{at}/{figure}" for figure in _FIGURES.values()}
+        explained = [*_policy_sizes(at, structure, plain.document.cfcc_level)]
+        if structure.admin is not None:
+            explained += _admin(at, structure)
+        if structure.load is not None:
+            explained.append(_need(f"{at}/need_bytes", structure, structure.load))
+        yield from (item for item in explained if item.figure in compared)
 
 
 def _kib(structure: StructureResult, key: str) -> int:

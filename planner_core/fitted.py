@@ -163,6 +163,8 @@ class CurveComparison:
     published: Curve
     fitted: Curve
     structures: tuple[StructureComparison, ...]
+    plain: PlanResult
+    """The plan under the published curve, so that its figures can be explained."""
 
     @property
     def total(self) -> StructureComparison:
@@ -207,6 +209,7 @@ def compare_curves(
         published_curve(cfcc_level=document.cfcc_level).curve,
         fitted,
         tuple(StructureComparison(a.name, a.role, _sized(a), _sized(b)) for a, b in pairs),
+        plain,
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -236,6 +238,42 @@ def test_a_fit_that_found_the_published_figures_gives_the_published_sizes(docume
     compared = compare_curves(plan, curve)
     for item in compared.structures:
         assert item.published == item.fitted
+
+
+def explained_comparison(document: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The numbers of the published side, and the explanations of the comparison, by their pointers."""
+    plan, curve = read_object(document), fitted_curve(version=17, fit=TWO_COSTS)
+    result = evaluate(plan, curve=curve)
+    compared = replace(result, comparison=compare_curves(plan, curve, result=result))
+    found: Any = compared.as_json(explain=True)
+    explanations = {at: item for at, item in found["explanations"].items() if at.startswith("/comparison/")}
+    side = re.compile(
+        r"/comparison/(published|structures/\d+/published)/(base|bundle|need|header|init|size|incr)\w+"
+    )
+    return {at: figure for at, figure in numbers(found) if side.fullmatch(at)}, explanations
+
+
+@settings(max_examples=30, deadline=None)
+@given(documents())
+def test_every_figure_of_the_published_side_of_a_comparison_equals_its_explanation(
+    document: dict[str, Any],
+) -> None:
+    figures, explanations = explained_comparison(document)
+    assert figures.keys() == explanations.keys()
+    for at, figure in figures.items():
+        again = recalculate(explanations[at])
+        assert again == Fraction(str(explanations[at]["value"])), at
+        assert abs(again - Fraction(str(figure))) < Fraction(1, 10**6), at
+        assert "fitted" not in str(explanations[at]), at
+
+
+def test_explanations_of_a_comparison_are_as_long_for_many_queues_as_for_one() -> None:
+    def length(queues: int) -> int:
+        given = [{"name": f"Q{n}", "message_bytes": 2000, "backlog": 5000} for n in range(queues)]
+        _, explanations = explained_comparison(varied(structures__0__queues=given))
+        return len(json.dumps(explanations))
+
+    assert length(500) < length(1) + 500
 
 
 def test_the_comparison_shows_both_and_their_difference_for_each_structure() -> None:
