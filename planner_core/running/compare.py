@@ -17,7 +17,15 @@ from planner_core.plan import PlanResult, StructureResult
 from planner_core.provenance import Basis, Source
 from planner_core.running.effect import HELD, State, StructureState, after_all, can_be_duplexed
 from planner_core.running.line_findings import LineFinding
-from planner_core.running.policy import SIZES, Setting, planned, planned_structures, with_defaults, written
+from planner_core.running.policy import (
+    SIZES,
+    Setting,
+    planned,
+    planned_site,
+    planned_structures,
+    with_defaults,
+    written,
+)
 from planner_core.running.state import (
     MqObject,
     Running,
@@ -166,7 +174,7 @@ class Comparison:
 
 
 _ASSUMPTIONS: Final = (
-    "A change of MINSIZE, PREFLIST or EXCLLIST of an allocated structure is taken to be pending until it is rebuilt, as one of SIZE "
+    "A change of MINSIZE, PREFLIST, EXCLLIST, ENFORCEORDER or SCM of an allocated structure is taken to be pending until it is rebuilt, as one of SIZE "
     "and INITSIZE is (assumed).",
     "A structure of which no display says whether it is allocated is taken to be allocated, at its INITSIZE, and duplexed where its "
     "policy lets it be (assumed).",
@@ -233,6 +241,9 @@ _WHEN: Final[Mapping[str, tuple[TakesEffect, Basis, str, str]]] = {
     "MINSIZE": (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
     "PREFLIST": (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
     "EXCLLIST": (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
+    "SCMMAXSIZE": (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
+    "SCMALGORITHM": (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
+    "ENFORCEORDER": (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
 }
 _NEEDS_OUTAGE: Final = frozenset({"OFFLOAD", "DSGROUP", "DSBLOCK"})
 
@@ -260,13 +271,16 @@ def _cfrm_differences(structure: StructureResult, today: RunningStructure | None
     waits = today is not None and today.is_allocated is not False
     for keyword, value in planned(structure).items():
         has = settings.get(keyword) if settings else None
-        if settings is not None and has == value:
+        site = planned_site(structure) if keyword == "DUPLEX" else None
+        has_site = today.duplex_site if today and site else None
+        if settings is not None and has == value and has_site == site:
             continue
         when, basis, key, section = _WHEN[keyword]
-        shown = None if has is None else written(keyword, has)
+        shown = None if has is None else ",".join(filter(None, (written(keyword, has), has_site)))
+        wanted = ",".join(filter(None, (written(keyword, value), site)))
         if not waits:
             when, basis, key, section = _NOW, Basis.PUBLISHED, "zos_cfrm", ""
-        yield Difference("cfrm", keyword, shown, written(keyword, value), when, basis, _source(key, section))
+        yield Difference("cfrm", keyword, shown, wanted, when, basis, _source(key, section))
 
 
 def _object_differences(layer: Layer, command: Command, today: MqObject | None) -> Iterator[Difference]:

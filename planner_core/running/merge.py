@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from planner_core.cfrm.render import LAST_COLUMN, structure_lines
 from planner_core.cfrm.text import (
@@ -27,6 +27,7 @@ from planner_core.cfrm.text import (
     shown,
     unquoted,
 )
+from planner_core.document import DuplexSite
 from planner_core.errors import SHOWN_PROBLEMS, PlannerError
 from planner_core.findings import Finding, finding
 from planner_core.outputs import render_output
@@ -40,6 +41,7 @@ from planner_core.running.policy import (
     field_of,
     in_effect,
     is_unstated,
+    planned_site,
     planned_structures,
     policies,
     stated,
@@ -48,6 +50,7 @@ from planner_core.running.policy import (
 
 Unstated = Literal["plan", "policy"]
 """What holds for keywords that the document leaves to their defaults: the plan's default, or what the policy has."""
+DUPLEX_SITES: Final[tuple[str, ...]] = get_args(DuplexSite)
 LARGEST_POLICY_CHARACTERS: Final = 4_000_000
 """Some 50 000 records; a policy of 2 048 structures with ten lines each has 20 000."""
 
@@ -248,6 +251,10 @@ def _change_structure(
         parameter = statement.get(keyword)
         has = stated(statement, keyword) if parameter else now[keyword]
         left_open = is_unstated(structure, keyword)
+        if keyword == "DUPLEX" and (site := planned_site(structure)):
+            rest = parameter.values[1:] if parameter else ()
+            value = (str(value), site, *(option for option in rest if option not in DUPLEX_SITES))
+            has = parameter.values if parameter else ()
         if has == value or (left_open and unstated == "policy" and (parameter or keyword not in LISTS)):
             continue
         before = editing.values(parameter) if parameter else None

@@ -20,20 +20,24 @@ from planner_core.units import parse_size
 Setting = int | bool | str | tuple[str, ...] | None
 """A size in bytes, a percentage, YES or NO, a word, or a list of names; None: the default is not known."""
 
-SIZES: Final = ("SIZE", "INITSIZE", "MINSIZE")
+SIZES: Final = ("SIZE", "INITSIZE", "MINSIZE", "SCMMAXSIZE")
 LISTS: Final = ("EXCLLIST", "PREFLIST")
 SETTINGS: Final = (
     "SIZE",
     "INITSIZE",
     "MINSIZE",
+    "SCMMAXSIZE",
+    "SCMALGORITHM",
     "ALLOWAUTOALT",
     "FULLTHRESHOLD",
     "DUPLEX",
     "EXCLLIST",
     "PREFLIST",
+    "ENFORCEORDER",
 )
 """What a plan says of a structure, in the order in which it is written."""
 DEFAULT_FULLTHRESHOLD: Final = 80
+"""What a structure has whose statement says nothing (docs/assumptions.md, Ranges of CFRM keywords: published)."""
 _YES_NO: Final = {"YES": True, "NO": False}
 _PERCENTAGE = re.compile(r"[0-9]{1,3}", re.ASCII)
 
@@ -103,7 +107,7 @@ def stated(statement: TextStatement, keyword: str) -> Setting:
         return size_of(parameter)
     if keyword in LISTS:
         return parameter.values
-    if keyword == "DUPLEX":
+    if keyword in {"DUPLEX", "SCMALGORITHM"}:
         return parameter.values[0] if parameter.values else None
     value = statement.one(keyword) or ""
     if keyword == "FULLTHRESHOLD":
@@ -124,11 +128,14 @@ def with_defaults(said: Mapping[str, Setting]) -> dict[str, Setting]:
         "SIZE": None,
         "INITSIZE": said.get("SIZE"),
         "MINSIZE": None,
+        "SCMMAXSIZE": None,
+        "SCMALGORITHM": None,
         "ALLOWAUTOALT": False,
         "FULLTHRESHOLD": DEFAULT_FULLTHRESHOLD,
         "DUPLEX": "DISABLED",
         "EXCLLIST": (),
         "PREFLIST": (),
+        "ENFORCEORDER": False,
     }
     return {keyword: said.get(keyword, defaults[keyword]) for keyword in SETTINGS}
 
@@ -145,6 +152,11 @@ def planned(structure: StructureResult) -> dict[str, Setting]:
     }
     if sizes.minsize_bytes is not None:
         said["MINSIZE"] = _in_policy(sizes.minsize_bytes)
+    if placement.scm_bytes is not None:
+        said["SCMMAXSIZE"] = _in_policy(placement.scm_bytes)
+        said["SCMALGORITHM"] = placement.scm_algorithm
+    if placement.enforce_order:
+        said["ENFORCEORDER"] = True
     if placement.exclist:
         said["EXCLLIST"] = placement.exclist
     if placement.preflist:
@@ -161,7 +173,16 @@ _KEYS: Final = {
     "DUPLEX": ("duplex",),
     "EXCLLIST": ("exclist",),
     "PREFLIST": ("preflist",),
+    "SCMMAXSIZE": ("scm",),
+    "SCMALGORITHM": ("scm",),
+    "ENFORCEORDER": ("enforce_order",),
 }
+
+
+def planned_site(structure: StructureResult) -> str | None:
+    """The site of the second copy, which stands behind the word in DUPLEX; None where the plan names none."""
+    placement = structure.placement
+    return None if placement.duplex == "DISABLED" else placement.duplex_site
 
 
 def is_unstated(structure: StructureResult, keyword: str) -> bool:

@@ -126,6 +126,8 @@ CFSTRUCT_DEFAULTS: Final[Attributes] = {
 }
 """Of DEFINE CFSTRUCT: what an attribute is that is not given; `_cfstruct_defaults` where OFFLOAD(DB2) is."""
 QLOCAL_DEFAULTS: Final[Attributes] = {"DEFPSIST": "NO", "MAXMSGL": "4194304"}
+ONLY_ALGORITHM: Final = "KEYPRIORITY1"
+"""The SCMALGORITHM that there is; displays name none where the text is cut."""
 DUPLEX_SITES: Final[tuple[str, ...]] = get_args(DuplexSite)
 _SIZES: Final = re.compile(r"OFFLD[123]SZ|DSBLOCK")
 _WHOLE = re.compile(r"[0-9]{1,12}", re.ASCII)
@@ -375,6 +377,9 @@ def _shown(display: StructureDisplay, policy: Mapping[str, Setting] | None) -> d
         "DUPLEX": (display.duplex or "").split(" ")[0] or None,
         "EXCLLIST": display.exclist or None,
         "PREFLIST": display.preflist or None,
+        "SCMMAXSIZE": display.scm_max_size_bytes or None,
+        "SCMALGORITHM": ONLY_ALGORITHM if display.scm_max_size_bytes else None,
+        "ENFORCEORDER": display.enforce_order,
     }
     told = {key: value for key, value in shown.items() if value is not None}
     if not told.get("MINSIZE"):

@@ -42,6 +42,8 @@ _GAPS = (
     "\n//* JCL REMARK\n",
     "\t",
 )
+_LIKE_A_NUMBER = re.compile(r"^[^\n]{71,72} *[0-9]+ *$", re.MULTILINE)
+"""What looks like a sequence number is one."""
 _LETTERS = st.sampled_from("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _NAMES = st.builds(str.__add__, _LETTERS, st.text("ABCXYZ0189$#@_", max_size=12))
 _CF_NAMES = st.builds(str.__add__, _LETTERS, st.text("ABCXYZ0189", max_size=7))
@@ -114,9 +116,7 @@ def policies(
     text = draw(st.sampled_from(["", "//JOB JOB\n//SYSIN DD *\n", " /* TOP */\n", "\n"]))
     for statement in statements:
         text += draw(written(statement)) + draw(gap)
-    assume(
-        not re.search(r"^[^\n]{71,72} *[0-9]+ *$", text, re.MULTILINE)
-    )  # what looks like a sequence number is one
+    assume(not _LIKE_A_NUMBER.search(text))
     if draw(st.booleans()):
         text = text.replace("\n", "\r\n")
     return WrittenPolicy(text, statements)
@@ -128,8 +128,9 @@ _STAMPS = ("10.21.33 STC01234  ", "SYS1 2026074 10:21:33.45 STC01234 ", " 10.21.
 @st.composite
 def pasted_policies(draw: st.DrawFn) -> WrittenPolicy:
     """A policy as a console or its log shows it: what it puts before each line, and page headings between statements."""
-    made = draw(policies().filter(lambda policy: "//" not in policy.text))
+    made = draw(policies(max_foreign=2))
     stamp = draw(st.sampled_from(_STAMPS))
-    lines = made.text.splitlines(keepends=True)
-    assume(not any(len(line.rstrip()) > 72 - len(stamp) for line in lines))
-    return WrittenPolicy("".join(f"{stamp}{line}" for line in lines), made.statements)
+    lines = [line for line in made.text.splitlines(keepends=True) if not line.startswith("//")]
+    text = "".join(f"{stamp}{line}" for line in lines)
+    assume(not _LIKE_A_NUMBER.search(text.replace("\r\n", "\n")))
+    return WrittenPolicy(text, made.statements)

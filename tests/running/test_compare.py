@@ -293,6 +293,27 @@ def test_where_no_display_says_whether_a_structure_is_duplexed_the_commands_do_f
     assert "allocated and duplexed" in told
 
 
+def test_site_order_and_storage_class_memory_of_the_plan_are_compared() -> None:
+    asked = {
+        "structures__0__full_threshold": 80,
+        "structures__0__duplex": "ALLOWED",
+        "structures__0__duplex_site": "CROSSSITE",
+        "structures__0__enforce_order": True,
+        "structures__0__scm": {"max_size": "4G"},
+    }
+    found = compare(result(**asked), read_running([display(duplex="ALLOWED"), ADMIN]))
+    app = next(each for each in found.structures if each.result.name == "APP1")
+    assert [(each.keyword, each.today, each.planned, each.takes_effect) for each in app.differences] == [
+        ("SCMMAXSIZE", None, "4194304", "pending until rebuild"),
+        ("SCMALGORITHM", None, "KEYPRIORITY1", "pending until rebuild"),
+        ("DUPLEX", "ALLOWED", "ALLOWED,CROSSSITE", "at once"),
+        ("ENFORCEORDER", "NO", "YES", "pending until rebuild"),
+    ]
+    merged = merge(OLD, result(**asked)).text
+    again = compare(result(**asked), read_running([merged]))
+    assert [step for step in again.steps if step.structure == "SQ03APP1"] == []
+
+
 def test_a_structure_that_the_system_should_have_duplexed_is_told() -> None:
     def told(is_duplexed: bool, today: str, will: str) -> list[str]:
         shown = [display(duplexed=is_duplexed, duplex=today), ADMIN]

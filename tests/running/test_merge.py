@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from planner_core.cfrm.render import LAST_COLUMN
+from planner_core.cfrm.render import LAST_COLUMN, fragment
 from planner_core.cfrm.text import read_policy_text
 from planner_core.errors import OutputRefused
 from planner_core.plan import PlanResult, evaluate
@@ -253,6 +253,36 @@ def test_a_default_of_the_plan_that_replaces_what_the_policy_says_is_told() -> N
     kept = merge(text, evaluate(document), unstated="policy")
     assert "DUPLEX(ENABLED,CROSSSITE)" in kept.text
     assert "MERGE_BY_DEFAULT" not in codes(kept)
+
+
+PLACED: dict[str, Any] = {
+    "structures__0__duplex": "ENABLED",
+    "structures__0__duplex_site": "CROSSSITE",
+    "structures__0__enforce_order": True,
+    "structures__0__scm": {"max_size": "4G"},
+}
+
+
+@pytest.mark.parametrize(
+    ("duplex", "merged_duplex"),
+    [
+        ("REBUILDPERCENT(10)", "DUPLEX(ENABLED,CROSSSITE)"),
+        ("DUPLEX(ENABLED)", "DUPLEX(ENABLED,CROSSSITE)"),
+        ("DUPLEX(DISABLED)", "DUPLEX(ENABLED,CROSSSITE)"),
+        ("DUPLEX(ENABLED, SAMESITE )", "DUPLEX(ENABLED, CROSSSITE )"),
+        ("DUPLEX(ALLOWED,SYNCONLY)", "DUPLEX(ENABLED,CROSSSITE,SYNCONLY)"),
+    ],
+)
+def test_a_merge_says_all_that_the_plans_own_statement_says(duplex: str, merged_duplex: str) -> None:
+    made = result(**PLACED)
+    merged = merge(OLD.replace("REBUILDPERCENT(10)", duplex), made)
+    (ours,) = read_policies(merged.text)[0].structure("SQ03APP1")
+    assert merged_duplex in merged.text
+    own = next(each for each in read_policies(fragment(made))[0].structures if each.one("NAME") == "SQ03APP1")
+    for parameter in own.parameters:
+        if parameter.keyword in {"SCMMAXSIZE", "SCMALGORITHM", "ENFORCEORDER"}:
+            assert ours.values(parameter.keyword) == parameter.values
+    assert merge(merged.text, made).text == merged.text
 
 
 def test_options_of_duplex_stay_with_the_same_word() -> None:
