@@ -20,6 +20,7 @@ from planner_core.depth_events.reading import WHAT, EventReading, read_all
 from planner_core.depth_events.sets import DEFAULT_WINDOW_S, Known, QueueFacts
 from planner_core.document import field_problems, parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
+from planner_core.names import QUEUE_PATTERN
 
 MOST_FILES = 64
 MOST_MEMBERS = 32
@@ -30,13 +31,13 @@ _PERFMEV = {"ENABLED": True, "DISABLED": False}
 _QUEUE_MANAGER = r"[A-Za-z0-9./_%$#@]{1,48}"
 _NAMES = re.compile(r"[,\s]+")
 _PAIR = re.compile(rf"(?P<name>{_QUEUE_MANAGER})\s*[=:(]\s*(?P<value>[A-Za-z0-9]+)\)?")
-_DEPTH = re.compile(r"(?P<name>[A-Za-z0-9./_%]{1,48})\s*=\s*(?P<depth>[0-9]{1,9})")
+_DEPTH = re.compile(rf"(?P<name>{QUEUE_PATTERN})\s*=\s*(?P<depth>[0-9]{{1,9}})")
 EXAMPLE_NAME = "three-members.json"
 EXAMPLE_MEMBERS = "QM1, QM2, QM3"
 EXAMPLE_DISPLAY = "QUEUE(APP.SHARED.Q1) QSGDISP(SHARED) MAXDEPTH(1000) QDEPTHHI(80) QDEPTHLO(20)"
 
 QueueManagerText = Annotated[str, Field(pattern=f"^{_QUEUE_MANAGER}$")]
-QueueText = Annotated[str, Field(pattern=r"^[A-Za-z0-9./_%]{1,48}$")]
+QueueText = Annotated[str, Field(pattern=rf"^{QUEUE_PATTERN}$")]
 Depth = Annotated[int, Field(ge=0, le=MOST_MAXDEPTH)]
 Percent = Annotated[int, Field(ge=0, le=100)]
 

@@ -18,6 +18,7 @@ from typing import Final, Literal
 
 from planner_core.cluster.displays import TextProblem
 from planner_core.cluster.model import Bind
+from planner_core.names import QUEUE_PATTERN
 
 MOST_MESSAGES: Final = 100_000
 Format = Literal["dump", "csv", "json", "nothing"]
@@ -32,7 +33,7 @@ _HEX_LINE = re.compile(
 )
 _QUOTES: Final = {ord("\N{LEFT SINGLE QUOTATION MARK}"): "'", ord("\N{RIGHT SINGLE QUOTATION MARK}"): "'"}
 _HEX = re.compile(r"(?:[Xx]')?(?P<hex>[0-9A-Fa-f]*)'?")
-_NAME = re.compile(r"[A-Za-z0-9._/%]{1,48}")
+_NAME = re.compile(QUEUE_PATTERN)
 _XQH_ASCII, _XQH_EBCDIC = b"XQH ", "XQH ".encode("cp500")
 _HEADER_BYTES: Final = 428
 """The transmission queue header with its descriptor."""

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from planner_core.console import Block, LineProblem, Stamp, blocks, lines
 from planner_core.errors import SizeSyntax
+from planner_core.names import CF_PATTERN, STRUCTURE_PATTERN
 from planner_core.units import parse_size
 
 
@@ -153,8 +154,6 @@ class XcfText:
         return not (self.structures or self.full_events or self.allocations or self.alters or self.refusals)
 
 
-_NAME = r"[A-Z][A-Z0-9$#@_]{0,15}"
-_CF = r"[A-Z][A-Z0-9$#@_]{0,7}"
 _STRNAME = re.compile(r"\bSTRNAME\s*:\s*(?P<name>[A-Z0-9$#@_]*)")
 _INSTANCE = re.compile(
     r"^[ \t]*(?:(?P<kind>[A-Z -]*?STRUCTURE)[ \t]*\n[ \t]*-[- \t]*\n[ \t]*)?ALLOCATION\s+TIME\s*:",
@@ -257,7 +256,7 @@ class _Reading:
             shown = Stamp(shown.clock, block.stamp.day)
         for start, following in _with_next(starts):
             end = following.start() if following else len(text)
-            if not re.fullmatch(_NAME, start["name"]):
+            if not re.fullmatch(STRUCTURE_PATTERN, start["name"]):
                 message = (
                     f"STRNAME: {start['name'][:_SHOWN]!r} is no name of a structure, which has 1 to 16 characters, the first a letter: what is "
                     "shown of it is left out."
@@ -301,8 +300,8 @@ class _Reading:
             full_threshold_percent=threshold,
             allow_auto_alter=policy.yes_no("ALLOWAUTOALT"),
             duplex=policy.words("DUPLEX"),
-            preflist=policy.names("PREFERENCE LIST", _CF),
-            exclist=policy.names("EXCLUSION LIST", _NAME),
+            preflist=policy.names("PREFERENCE LIST", CF_PATTERN),
+            exclist=policy.names("EXCLUSION LIST", STRUCTURE_PATTERN),
             connectors=part.connectors(),
             instances=instances,
             enforce_order=policy.yes_no("ENFORCEORDER"),
@@ -313,7 +312,7 @@ class _Reading:
         made = Instance(
             line=part.block.line_at(start.start()),
             role=next((word for word in ("NEW", "OLD") if word in kind), None),
-            coupling_facility=part.name("CFNAME", _CF),
+            coupling_facility=part.name("CFNAME", CF_PATTERN),
             allocated_at_local=part.when("ALLOCATION TIME"),
             size_bytes=part.size("ACTUAL SIZE"),
             storage_increment_bytes=part.size("STORAGE INCREMENT SIZE"),
@@ -336,7 +335,8 @@ class _Reading:
     def _full_event(self, block: Block) -> None:
         part = _Part(block, 0, len(block.text), self.problems)
         found = re.search(
-            rf"STRUCTURE\s+(?P<name>{_NAME})\s+IN\s+COUPLING\s+FACILITY\s+(?P<cf>{_CF})\b", block.text
+            rf"STRUCTURE\s+(?P<name>{STRUCTURE_PATTERN})\s+IN\s+COUPLING\s+FACILITY\s+(?P<cf>{CF_PATTERN})\b",
+            block.text,
         )
         if not found:
             self.problems.append(
@@ -365,7 +365,7 @@ class _Reading:
     def _allocation(self, block: Block) -> None:
         part = _Part(block, 0, len(block.text), self.problems)
         found = re.search(
-            rf"STRUCTURE\s+(?P<name>{_NAME})\s+ALLOCATED(?:\s+BY\s+(?P<by>COUNTS|SIZE/RATIOS?))?",
+            rf"STRUCTURE\s+(?P<name>{STRUCTURE_PATTERN})\s+ALLOCATED(?:\s+BY\s+(?P<by>COUNTS|SIZE/RATIOS?))?",
             block.text,
             re.IGNORECASE,
         )
@@ -380,7 +380,7 @@ class _Reading:
                 name=found["name"],
                 stamp=block.stamp,
                 allocated_by=found["by"].upper() if found["by"] else None,
-                coupling_facility=part.name("CFNAME", _CF),
+                coupling_facility=part.name("CFNAME", CF_PATTERN),
                 physical_version=part.version("PHYSICAL STRUCTURE VERSION"),
                 structure_type=part.words("STRUCTURE TYPE"),
                 size_bytes=part.size("ALLOCATION SIZE"),
@@ -407,7 +407,7 @@ class _Reading:
 
     def _alter(self, block: Block) -> None:
         part = _Part(block, 0, len(block.text), self.problems)
-        found = re.search(rf"FOR\s+STRUCTURE\s+(?P<name>{_NAME})", block.text)
+        found = re.search(rf"FOR\s+STRUCTURE\s+(?P<name>{STRUCTURE_PATTERN})", block.text)
         if not found:
             self.problems.append(LineProblem(block.line, "IXC588I without FOR STRUCTURE."))
             return
@@ -426,7 +426,7 @@ class _Reading:
         start = re.search(r"ALLOCATION\s+STATUS\s*/\s*FAILURE\s+REASON", block.text)
         # Before the answers of the coupling facilities, which speak of structures too.
         head = block.text[: start.start()] if start else block.text
-        name = re.search(rf"STRUCTURE\s+(?!ALLOCATION\b)(?P<name>{_NAME})(?![A-Z0-9$#@_])", head)
+        name = re.search(rf"STRUCTURE\s+(?!ALLOCATION\b)(?P<name>{STRUCTURE_PATTERN})(?![A-Z0-9$#@_])", head)
         if not name:
             self.problems.append(LineProblem(block.line, "IXL015I without the name of a structure."))
             return
@@ -468,7 +468,7 @@ def _with_next(found: Sequence[re.Match[str]]) -> Iterator[tuple[re.Match[str], 
 
 
 _GOES_ON = re.compile(r"[ \t]*(?:COUPLING\s+FACILITY\b|INITSIZE\b|STRUCTURE\b|SIZE\b|THE\b)")
-_ANSWER = re.compile(rf"[ \t]*(?P<cf>{_CF})[ \t]+(?P<text>\S.*)")
+_ANSWER = re.compile(rf"[ \t]*(?P<cf>{CF_PATTERN})[ \t]+(?P<text>\S.*)")
 _RULE = re.compile(r"[ \t-]*")
 
 

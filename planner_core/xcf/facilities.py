@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from planner_core.console import lines
 from planner_core.errors import SizeSyntax
+from planner_core.names import CF_PATTERN
 from planner_core.units import parse_size
 
 
@@ -34,15 +35,14 @@ class FacilityDisplay:
     dumpspace_bytes: int | None = None
 
 
-_CF = r"[A-Z][A-Z0-9$#@_]{0,7}"
 _HARDWARE = (
     r"(?P<type>[A-Z0-9]{6})\.(?P<mfg>[A-Z0-9]{1,3})\.(?P<plant>[A-Z0-9]{1,2})\.(?P<sequence>[A-Z0-9]{12})"
 )
-_SUMMARY = re.compile(rf"[ \t]*(?P<name>{_CF})[ \t]+{_HARDWARE}(?:[ \t]+(?P<site>SITE[12]))?\b.*")
+_SUMMARY = re.compile(rf"[ \t]*(?P<name>{CF_PATTERN})[ \t]+{_HARDWARE}(?:[ \t]+(?P<site>SITE[12]))?\b.*")
 _PARTITION = re.compile(r"PARTITION\s*:\s*(?P<partition>[0-9A-F]{1,2})\b")
 _CPCID = re.compile(r"CPCID\s*:\s*(?P<cpcid>[0-9A-F]{2})\b")
 _HEAD = re.compile(rf"COUPLING FACILITY[ \t]+{_HARDWARE}")
-_NAMED = re.compile(rf"[ \t]*NAMED[ \t]+(?P<name>{_CF})[ \t]*")
+_NAMED = re.compile(rf"[ \t]*NAMED[ \t]+(?P<name>{CF_PATTERN})[ \t]*")
 _TOTAL = re.compile(r"TOTAL SPACE\s*:\s*(?P<size>[0-9]{1,12}\s*[KMGT])\b")
 _LEVEL = re.compile(r"\bCFLEVEL\s*:\s*(?P<level>[0-9]{1,2})\b")
 _VOLATILE = re.compile(r"\bVOLATILE\s*:\s*(?P<is>YES|NO)\b")
