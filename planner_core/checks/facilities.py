@@ -17,6 +17,26 @@ if TYPE_CHECKING:
     from planner_core.plan import StructureResult
 
 _MOST = 0.5
+_SITES = {
+    "SAMESITE": "taken to be at one site",
+    "SAMESITEONLY": "taken to be at one site, so that nothing is ruled out",
+    "CROSSSITE": "taken for no other site",
+}
+"""What is made of sites that are not stated, where DUPLEX asks for one."""
+
+
+def check_sites(structure: StructureResult, unknown: Sequence[str]) -> Iterator[Finding]:
+    """A finding where DUPLEX asks for a site and coupling facilities of PREFLIST, `unknown`, do not state theirs."""
+    placement = structure.placement
+    site = placement.duplex_site or ""
+    if placement.duplex != "DISABLED" and site in _SITES and unknown:
+        yield finding(
+            "DUPLEX_SITE_NOT_STATED",
+            f"{structure.cfrm_name} says DUPLEX({placement.duplex},{site}), and SITE of {', '.join(unknown)} is not stated: "
+            f"{'it is' if len(unknown) == 1 else 'they are'} {_SITES[site]}.",
+            field=f"{structure.pointer}/duplex_site",
+            structure=structure.name,
+        )
 
 
 def check_facilities(document: PlanDocument, structure: StructureResult) -> Iterator[Finding]:
@@ -54,6 +74,7 @@ def check_facilities(document: PlanDocument, structure: StructureResult) -> Iter
             field=f"{at}/preflist",
             structure=name,
         )
+    yield from check_sites(structure, [cf for cf in preflist if cf not in known or known[cf].site is None])
     facilities = [known[cf] for cf in preflist if cf in known]
     yield from _check_space(structure, facilities, all_known=len(facilities) == len(preflist))
     if isinstance(structure.definition, Structure) and not _is_protected(structure.definition):

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from planner_core.checks.facilities import check_sites
 from planner_core.document import Structure, System
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
@@ -384,7 +385,8 @@ def _check_normal(asked: Question, board: Board, normal: Sequence[Placed]) -> It
         )
     for each in normal:
         yield from _check_placed(each, board)
-        yield from _check_sites(each.wanted, asked)
+        unknown = [name for name in each.wanted.preflist if asked.facilities[name].site is None]
+        yield from check_sites(each.wanted.result, unknown)
     for name, facility in asked.facilities.items():
         room = facility.storage_bytes
         if room is None:
@@ -446,29 +448,6 @@ def _check_placed(each: Placed, board: Board) -> Iterator[Finding]:
                 field=at,
                 structure=name,
             )
-
-
-_SITES = {
-    "SAMESITE": "taken to be at one site",
-    "SAMESITEONLY": "taken to be at one site, so that nothing is ruled out",
-    "CROSSSITE": "taken for no other site",
-}
-
-
-def _check_sites(wanted: Wanted, asked: Question) -> Iterator[Finding]:
-    """A site is asked for where sites are not stated."""
-    placement = wanted.result.placement
-    site = placement.duplex_site or ""
-    unknown = [name for name in wanted.preflist if asked.facilities[name].site is None]
-    if wanted.may_be_duplexed and site in _SITES and unknown:
-        one = len(unknown) == 1
-        yield finding(
-            "DUPLEX_SITE_NOT_STATED",
-            f"{wanted.structure} says DUPLEX({placement.duplex},{site}), and SITE of {', '.join(unknown)} is not stated: "
-            f"{'it is' if one else 'they are'} {_SITES[site]}.",
-            field=f"{wanted.result.pointer}/duplex_site",
-            structure=wanted.result.name,
-        )
 
 
 def _check_loss(loss: Loss) -> Iterator[Finding]:

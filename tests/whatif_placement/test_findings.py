@@ -159,6 +159,10 @@ def test_sites_are_asked_for_where_duplex_names_one(duplex: str, site: str | Non
     told = [item.message for item in found(scene) if item.code == "DUPLEX_SITE_NOT_STATED"]
     assert bool(told) == expected
     assert all("SITE of CF02 is not stated: it is" in message for message in told)
+    of_plan = [
+        item.message for item in result(*map(list, scene)).findings if item.code == "DUPLEX_SITE_NOT_STATED"
+    ]
+    assert of_plan == told  # the plan says it, whatever is asked
 
 
 def test_plans_that_say_different_things_of_a_coupling_facility_are_told_and_no_others() -> None:
