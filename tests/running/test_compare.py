@@ -628,7 +628,9 @@ def sysplex_of(running: Running, *, habit: Habit, is_duplexed_if_unknown: bool) 
         made[name] = Structure(dict(each.policy or active), active)
         if each.is_allocated is False:
             continue
-        one = Instance(active, each.size_bytes or active["INITSIZE"])
+        initsize = active["INITSIZE"]
+        assert isinstance(initsize, int)
+        one = Instance(active, each.size_bytes or initsize)
         may = active["DUPLEX"] != "DISABLED" and is_duplexed_if_unknown
         copies = 2 if each.is_duplexed or (each.is_allocated is None and may) else 1
         made[name].instances = [replace(one) for _ in range(copies)]
@@ -676,7 +678,10 @@ def test_a_sysplex_takes_every_command_and_has_the_plans_state_in_the_end(
         is_as_it_was = not found.steps
         assert len(state.instances) == (before[name] if is_as_it_was and not can else copies if can else 1)
         assert len({(each.size, each.under["INITSIZE"]) for each in state.instances}) == 1
-        assert state.instances[0].size >= min(int(says["INITSIZE"]), int(says["SIZE"]) - M)  # type: ignore[call-overload]
+        initsize, size = says["INITSIZE"], says["SIZE"]
+        assert isinstance(initsize, int)
+        assert isinstance(size, int)
+        assert state.instances[0].size >= min(initsize, size - M)
 
 
 @pytest.mark.parametrize("habit", HABITS, ids=str)
