@@ -104,6 +104,7 @@ def test_bytes_that_are_no_utf_8_are_shown_and_never_sent_back_by_the_form(app: 
     assert "9 changes in 4 structures" in answer.text
     assert "a form does not send back as they are" in answer.text
     assert 'name="as" value="file">Download' not in answer.text
+    assert "data-copy" not in answer.text
     assert "DEFINE POLICY" not in answer.text.partition("<textarea")[2].partition("</textarea>")[0]
     kept = post(app, "/merge", {}, {"policy_file": POLICY.encode()})
     assert 'name="as" value="file">Download' in kept.text
