@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -186,7 +187,7 @@ def test_what_the_browse_does_not_say_of_binding_is_not_guessed(told: dict[str, 
     ],
 )
 def test_a_bind_that_is_left_to_the_queue_is_that_of_defbind(
-    defbind: str, more: dict[str, object], eligible: bool | None, causes: tuple[str, ...]
+    defbind: str, more: dict[str, Any], eligible: bool | None, causes: tuple[str, ...]
 ) -> None:
     displays = cluster({"A": {"DEFBIND": defbind}, "B": {"DEFBIND": defbind}}, A={"STATUS": "RETRYING"}, B={})
     told = waiting(token="", bind="MQBND_BIND_AS_Q_DEF", **more)

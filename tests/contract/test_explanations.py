@@ -44,7 +44,9 @@ def documents() -> dict[str, dict[str, Any]]:
         "headroom": put(put(sample, "/headroom_percent", 33), "/admin/headroom_percent", 50),
         "names": several,
         "no-system": put(sample, "/system", {"include": False, "shared_channels": 0, "group_ur_messages": 0}),
-        "db2": put(sample, "/structures/0/offload", {"to": "DB2", "rules": [{"usage_over": 70, "size_over": "0K"}]}),
+        "db2": put(
+            sample, "/structures/0/offload", {"to": "DB2", "rules": [{"usage_over": 70, "size_over": "0K"}]}
+        ),
         "empty": put(sample, "/structures/0/queues", []),
         "no-structures": put(sample, "/structures", []),
     }
