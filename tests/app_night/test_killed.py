@@ -211,7 +211,7 @@ def test_a_command_beside_a_working_run_begins_nothing_and_says_so(
     database: Database, settings: Settings
 ) -> None:
     put_days(settings, 40)
-    order(settings, pause_s=0.1)
+    order(settings, pause_s=2)  # far longer than the command takes to start
     run = queue(database, Trigger.SCHEDULE, due_on=LAST)
     with supervisor_process(settings, run) as process:
         wait_until(lambda: read(database, run.id).job.state == JobState.RUNNING)

@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120
 LOOK_S = 0.1
 LOOPBACK = "127.0.0.1"
+QUICK_JAVA = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""For every Java virtual machine, executors too: they end before an optimising compiler has paid for itself."""
 MASTER_AT = re.compile(r"Starting Spark master at (spark://127\.0\.0\.1:\d+)")
 STATE_AT = re.compile(r"Bound MasterWebUI to \S+ and started at http://[^:]+:(\d+)")
 
@@ -34,7 +36,7 @@ class Cluster:
             "PYTHONPATH": str(ROOT),
             "SPARK_LOCAL_DIRS": str(folder / "local"),
             "SPARK_CONF_DIR": str(folder / "conf"),
-            "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            **QUICK_JAVA,
             "SPARK_DAEMON_MEMORY": "256m",
         }
         (folder / "conf").mkdir(exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 from spark_jobs import ingest
 from spark_jobs.history.store import History
 from spark_jobs.night.facts import Facts
-from tests.cluster.standalone import Cluster, cluster
+from tests.cluster.standalone import QUICK_JAVA, Cluster, cluster
 from tests.history import dumps
 from tests.history.dumps import GROUPS
 from tests.history.support import contents
@@ -24,9 +25,9 @@ from tests.night.support import history_at_once
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 300
-SPLIT_BYTES = 40_000
-INTERVALS = range(48)
-NIGHTS = range(45)
+SPLIT_BYTES = 150_000
+INTERVALS = range(40)
+NIGHTS = range(20)
 
 pytestmark = pytest.mark.spark
 
@@ -47,7 +48,7 @@ def watched(
     killed = False
     with subprocess.Popen(
         [*command, "--master", running.url, "--progress"],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=os.environ | QUICK_JAVA,
     ) as job:  # fmt: skip
         assert job.stdout is not None
         for line in job.stdout:

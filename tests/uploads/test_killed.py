@@ -86,12 +86,15 @@ def check_whole(database: Database, settings: Settings) -> int:
 
 
 def kill_uploads(database: Database, settings: Settings, kills: int) -> None:
-    kept = 0
-    for _ in range(kills):
+    """Cut off so many uploads. One that was quicker than its kill is kept: the next kill comes earlier."""
+    kept, latest_s = 0, LONGEST_S
+    while kills:
         with service_process(settings) as (process, port):
-            kept += send_until_killed(port, process, after_s=MOMENTS.uniform(0, LONGEST_S))
+            if send_until_killed(port, process, after_s=MOMENTS.uniform(0, latest_s)):
+                kept, latest_s = kept + 1, latest_s * 0.8
+            else:
+                kills -= 1
         assert check_whole(database, settings) >= kept, "an upload that was said to be kept is gone"
-    assert kept < kills, "no upload was cut off: the test shows nothing"
     for path in (settings.data_dir / "uploads" / "incoming").glob("*"):
         os.utime(path, (1, 1))
     files.remove_abandoned(settings.data_dir)
@@ -105,8 +108,8 @@ def settings(url: URL, tmp_path: Path, database: Database) -> Settings:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_five_kills_of_an_upload_leave_whole_files_only(database: Database, settings: Settings) -> None:
-    kill_uploads(database, settings, 5)
+def test_three_kills_of_an_upload_leave_whole_files_only(database: Database, settings: Settings) -> None:
+    kill_uploads(database, settings, 3)
 
 
 @pytest.mark.soak
@@ -145,8 +148,8 @@ def stored_hours(database: Database, day: str) -> int:
         return connection.execute(query, {"hour": hour if database.is_sqlite else f"{hour}+00"}).scalar_one()
 
 
-def test_ten_kills_of_a_supervisor_leave_the_run_to_the_next(database: Database, settings: Settings) -> None:
-    kill_supervisors(database, settings, 10)
+def test_five_kills_of_a_supervisor_leave_the_run_to_the_next(database: Database, settings: Settings) -> None:
+    kill_supervisors(database, settings, 5)
 
 
 @pytest.mark.soak
