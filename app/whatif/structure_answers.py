@@ -222,7 +222,8 @@ class StructureRecoveryAnswer(Answer):
     meets: Annotated[
         bool | None,
         Field(
-            description="Whether that is within the time allowed; null for a structure that is not backed up."
+            description="Whether that is within the time allowed; null for a structure that is not backed up, and where the log of queues "
+            "without a rate decides."
         ),
     ]
     longest_interval_minutes: Annotated[

@@ -53,7 +53,8 @@ class RecoveryQuestion:
 class StructureRecovery:
     """One structure: bytes, seconds, and the interval that meets the recovery time.
 
-    Without backups there is no recovery: `not_backed_up` says why, and time and `meets` are None.
+    Without backups there is no recovery: `not_backed_up` says why, and time and `meets` are None. Where queues without a rate log what
+    nobody knows, `meets` is None unless what is known takes too long already.
     """
 
     name: str
@@ -305,7 +306,7 @@ def _structure(document: PlanDocument, result: StructureResult, settled: _Settle
         log_bytes_per_hour=ceil_fraction(per_hour),
         log_bytes_between=ceil_fraction(between),
         recovery_s=None if reason else time_s,
-        meets=None if reason else time_s <= settled.goal_s,
+        meets=_meets(reason, time_s, settled, sums),
         interval_minutes=interval,
         documented_interval_hours=documented,
         unrated_queues=sums.unrated_queues,
@@ -438,6 +439,14 @@ def _explained(sums: _Sums, settled: _Settled) -> Iterator[Explanation]:
     )
 
 
+def _meets(reason: str | None, time_s: Fraction, settled: _Settled, sums: _Sums) -> bool | None:
+    """Whether it is back in time; None where nothing brings it back, or where part of its log is not known."""
+    if reason is not None:
+        return None
+    in_time = time_s <= settled.goal_s
+    return None if in_time and sums.unrated_queues else in_time
+
+
 def _puts_per_s(queue: Queue) -> Fraction | None:
     """Messages put a second: that of the plan, else what was measured at its queue managers."""
     if queue.put_rate_per_s is not None:
@@ -478,7 +487,7 @@ def _findings(result: StructureResult, answer: StructureRecovery, settled: _Sett
     name, at = result.name, result.pointer
     if answer.recovery_s is None:
         return
-    if not answer.meets:
+    if answer.meets is False:
         minutes = float(answer.recovery_s / _SECONDS_PER_MINUTE)
         goal = float(settled.goal_s / _SECONDS_PER_MINUTE)
         if answer.interval_minutes:

@@ -119,7 +119,7 @@ def test_what_is_not_backed_up_meets_no_recovery_time_and_says_why(keys: dict[st
 
 
 def test_a_structure_that_is_backed_up_says_nothing_against_it() -> None:
-    (found,) = recovery(structure([queue(backlog=10, persistent=True)])).structures
+    (found,) = recovery(structure([queue(put_rate_per_s=1, outage_minutes=10, persistent=True)])).structures
     assert (found.as_json()["not_backed_up"], found.as_json()["meets"]) == (None, True)
 
 
@@ -195,3 +195,13 @@ def test_a_queue_with_a_stated_backlog_logs_at_its_measured_rates() -> None:
     without = recovery(structure([queue(backlog=9, persistent=True)])).findings
     (said,) = (each.message for each in without if each.code == "LOG_WITHOUT_RATE")
     assert "Beside a stated backlog, rates are given as queue_manager_rates." in said
+
+
+def test_whether_a_structure_meets_its_time_is_not_known_while_a_queue_has_no_rate() -> None:
+    document = structure([queue("A", message_bytes=1024, backlog=1000, persistent=True)])
+    (found,) = recovery(document).structures
+    assert (found.meets, found.unrated_queues) == (None, 1)
+    late = recovery(document, RecoveryQuestion(recovery_minutes=Decimal(0)))
+    assert late.structures[0].meets is False  # the backup alone takes longer
+    assert "RECOVERY_TOO_SLOW" in codes(late)
+    assert "RECOVERY_TOO_SLOW" not in codes(recovery(document))

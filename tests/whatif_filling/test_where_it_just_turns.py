@@ -121,7 +121,9 @@ def test_a_rate_grows_also_where_the_plan_has_no_outage_to_make_a_backlog_of_it(
 
 def test_a_recovery_that_takes_exactly_as_long_as_it_may_meets_its_time() -> None:
     """61 440 messages of 512 bytes and 512 bytes of overhead are 60 MB: a minute at 1 MB a second."""
-    document = structure([queue(message_bytes=512, backlog=61_440, persistent=True)])
+    nothing_put = {"QM01": {"get_rate_per_s": 1}}
+    queues = [queue(message_bytes=512, backlog=61_440, persistent=True, queue_manager_rates=nothing_put)]
+    document = structure(queues, queue_managers=["QM01"])
     asked = RecoveryQuestion(
         recovery_minutes=Decimal(1), log_read_mb_per_s=Decimal(1), backup_overhead_bytes=512
     )

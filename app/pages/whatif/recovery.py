@@ -242,7 +242,7 @@ def _chart(found: Recovery) -> Chart | None:
                     ("held", backup_s, f"reading the backup: {_minutes(backup_s)} min"),
                     ("keep", seconds - backup_s, f"reading the log: {_minutes(seconds - backup_s)} min"),
                 ),
-                "" if each.meets else "too slow",
+                "too slow" if each.meets is False else "",
             )
         )
     return chart_of_measures(
