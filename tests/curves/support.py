@@ -241,13 +241,14 @@ def store_night(
     scores: Iterable[dict[str, Any]] = (),
     findings: Iterable[dict[str, Any]] = (),
     simulated: Sequence[str] = (),
+    last_day: date = MADE_ON,
 ) -> int:
     """Store what a night brought, as the service does when its job has ended; the number of the run."""
     daily_rows = list(days)
     written = {
         "schema": 1, "curves": list(curves), "forecasts": list(forecasts), "daily": daily_rows,
         "scores": list(scores), "findings": list(findings), "simulated": list(simulated),
-        "first_day": min((each["day"] for each in daily_rows), default="2024-01-01"), "last_day": MADE_ON.isoformat(), "days_total": 80, "days_reduced": 80,
+        "first_day": min((each["day"] for each in daily_rows), default="2024-01-01"), "last_day": last_day.isoformat(), "days_total": 80, "days_reduced": 80,
         "rows_read": 1000, "seconds": {"fit": 0.5},
     }  # fmt: skip
     with database.session(writes=True) as session:

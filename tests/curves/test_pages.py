@@ -48,6 +48,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
         forecast_json(structure="TINY", state="too_short"),
         forecast_json(qsg="SIM1", structure="PAYROLL"),
     ]
+    four_weeks_ago = MADE_ON - timedelta(days=28)
     store_night(
         app.state.database,
         curves=[
@@ -55,9 +56,10 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FastAPI]:
             fit_json(coupling_facility="CF02", cfcc_level=None),
             fit_json(coupling_facility="SIMCF1", qsgs=["SIM1"]),
         ],
-        forecasts=forecasts,
+        forecasts=[{**each, "made_on": four_weeks_ago.isoformat()} for each in forecasts],
         days=daily(),
         simulated=["SIM1"],
+        last_day=four_weeks_ago,
     )
     (first, *_) = forecast_ids(app.state.database)
     score = {
