@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from app.main import create_app
 from app.plans import service
 from app.settings import Settings
-from tests.curves.support import daily, fit_json, forecast_json, store_night
+from tests.curves.support import MADE_ON, daily, fit_json, forecast_json, store_night
 from tests.plans.support import plan
 from tests.serving import served
 
@@ -17,15 +18,17 @@ from tests.serving import served
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where an application is served after a night: two curves, a year of daily peaks and forecasts of it, a plan."""
     app = create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
+    four_weeks_ago = MADE_ON - timedelta(days=28)
     store_night(
         app.state.database,
         curves=[fit_json(element=290.0), fit_json(coupling_facility="CF02", cfcc_level=None)],
         forecasts=[
-            forecast_json(),
-            forecast_json(measure="entries"),
-            forecast_json(structure="TINY", state="too_short"),
+            forecast_json(made_on=four_weeks_ago),
+            forecast_json(measure="entries", made_on=four_weeks_ago),
+            forecast_json(structure="TINY", state="too_short", made_on=four_weeks_ago),
         ],
         days=daily(days=366),
+        last_day=four_weeks_ago,
     )
     store_night(
         app.state.database,
