@@ -56,6 +56,7 @@ FIELDS = {
 class QuestionSpecimens:
     """Something for every component of those pages."""
 
+    version: StoredVersion
     decision: DecisionShown
     load: ClustersShown
     explanation: ExplanationShown
@@ -84,6 +85,7 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
     kept = Kept("more-trade", 2, "", scenario(document, changes).as_json())
     depths = (depths_of(advised(version, item, NoCurves())) for item in version.result["structures"])
     return QuestionSpecimens(
+        version=version,
         decision=decision_shown(decide_text(DECISIONS[0].text.encode())),
         load=clusters_shown(load_answer(read_text(example_text(CLUSTERED).encode()), NoCurves())),
         explanation=explanation_shown(_explanation()),
