@@ -379,11 +379,17 @@ def _clusters(
 
 
 def evaluate_structure(
-    document: PlanDocument, name: str, *, curve: Curve | None = None, advises: bool = False
+    document: PlanDocument,
+    name: str,
+    *,
+    curve: Curve | None = None,
+    advises: bool = False,
+    keeps_units: bool = False,
 ) -> tuple[StructureResult, tuple[Finding, ...]] | None:
     """Work out one application structure alone, and what there is to say about its curve.
 
-    Advice on the depths of its queues is there where it `advises`.
+    Advice on the depths of its queues is there where it `advises`; what one message of each queue
+    takes is there where it `keeps_units`, for those who make more of it.
 
     None when the plan has no application structure of that name.
 
@@ -395,7 +401,10 @@ def evaluate_structure(
     for index, structure in enumerate(document.structures):
         if structure.name == name:
             said = choice.findings if curve is None else tuple(checks.check_fitted(document, curve))
-            return _application(document, curve or choice.curve, index, structure, advises=advises), said
+            found = _application(
+                document, curve or choice.curve, index, structure, advises=advises, keeps_units=keeps_units
+            )
+            return found, said
     return None
 
 
@@ -486,7 +495,13 @@ def _admin(document: PlanDocument, curve: Curve) -> StructureResult:
 
 
 def _application(
-    document: PlanDocument, curve: Curve, index: int, structure: Structure, *, advises: bool = True
+    document: PlanDocument,
+    curve: Curve,
+    index: int,
+    structure: Structure,
+    *,
+    advises: bool = True,
+    keeps_units: bool = False,
 ) -> StructureResult:
     factor = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
     queues = tuple(_queue_demand(queue, factor) for queue in structure.queues)
@@ -500,7 +515,7 @@ def _application(
         else None
     )
     said = places_said(structure.queues) if advises else []
-    units = _units(queues, rules, curve) if said else None
+    units = _units(queues, rules, curve) if said or keeps_units else None
     demand = units.demand([queue.messages for queue in queues]) if units else _demand(queues, rules, curve)
     plain, with_offload = _fills(demand, rules, curve, ratio)
     at_work = with_offload if structure.size_with_offload and with_offload is not plain else None

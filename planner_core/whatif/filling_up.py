@@ -8,6 +8,10 @@ structure that fills holds what `filling.py` says: this is the same model, told 
 Between two moments (a rule starts, a queue's outage ends, a queue has reached its MAXDEPTH) both
 pools fill in straight lines. That is exact, and rounded where it is shown; how full the structure is
 when something happens to a single queue is read off the lines in floating point.
+
+All is counted in whole parts: of a minute, of a message, of an element. Hundreds of queues that each
+end at a moment of their own are then as many additions of integers, and fractions, which cost twenty
+times as much, are made of the few points that somebody asks for.
 """
 
 from __future__ import annotations
@@ -18,11 +22,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from math import lcm
+from operator import mul
 from typing import Literal, NamedTuple, Protocol
 
 from planner_core import tables
-from planner_core.demand import SECONDS_PER_MINUTE, Demand, QueueDemand, band_edges, demand_of, growth_factor
+from planner_core.demand import SECONDS_PER_MINUTE, QueueDemand, Units, band_edges, growth_factor
 from planner_core.document import PlanDocument, Queue, Structure
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding, finding, in_order
@@ -43,6 +49,7 @@ _GRID = 10**6
 _TICKS = 2**30
 _HUNDREDTHS = 100
 _SHOWN = 5
+_SHOWN_DIGITS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +75,50 @@ class Outage:
 
 
 class Point(NamedTuple):
-    """The structure at one moment; all values exact."""
+    """The structure at one moment; all values exact: `ticks` of `clock` to a minute, counts of `parts` to one."""
 
-    minutes: Fraction
-    messages: Fraction
-    elements: Fraction
-    offloaded: Fraction
-    pages: Fraction
+    ticks: int
+    clock: int
+    message_parts: int
+    element_parts: int
+    offloaded_parts: int
+    page_parts: int
+    parts: int
+
+    @property
+    def minutes(self) -> Fraction:
+        """Since getting stopped."""
+        return Fraction(self.ticks, self.clock)
+
+    @property
+    def messages(self) -> Fraction:
+        """Messages in the structure, which are its list entries in use."""
+        return Fraction(self.message_parts, self.parts)
+
+    @property
+    def elements(self) -> Fraction:
+        """List elements in use."""
+        return Fraction(self.element_parts, self.parts)
+
+    @property
+    def offloaded(self) -> Fraction:
+        """Messages whose data is offloaded."""
+        return Fraction(self.offloaded_parts, self.parts)
+
+    @property
+    def pages(self) -> Fraction:
+        """Pages of offloaded data."""
+        return Fraction(self.page_parts, self.parts)
+
+    @property
+    def values(self) -> tuple[Fraction, ...]:
+        """Minutes, messages, elements, offloaded messages and their pages."""
+        return self.minutes, self.messages, self.elements, self.offloaded, self.pages
+
+    @property
+    def drawn_minutes(self) -> float:
+        """The minutes for a picture."""
+        return self.ticks / self.clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +194,7 @@ class Mix:
     can_change: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FillingUp:
     """The answer."""
 
@@ -179,11 +223,29 @@ class FillingUp:
 
     def entries_percent(self, point: Point) -> Fraction:
         """List entries in use [percent]."""
-        return _percent(point.messages, self.bundles)
+        return Fraction(*self._parts_percent(point)[0])
 
     def elements_percent(self, point: Point) -> Fraction:
         """List elements in use [percent]."""
-        return _percent(point.elements, self.bundles * self.elements_per_entry)
+        return Fraction(*self._parts_percent(point)[1])
+
+    def drawn_percents(self, point: Point) -> tuple[float, float]:
+        """Entries and elements in use, for a picture [percent]."""
+        (entries, all_entries), (elements, all_elements) = self._parts_percent(point)
+        return entries / all_entries, elements / all_elements
+
+    def _parts_percent(self, point: Point) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Entries and elements in use, each as parts and how many of these are one percent."""
+        (entries, of_entry), (elements, of_element) = self._pools
+        return (
+            (point.message_parts * _FULL * of_entry, point.parts * entries) if entries else (0, 1),
+            (point.element_parts * _FULL * of_element, point.parts * elements) if elements else (0, 1),
+        )
+
+    @cached_property
+    def _pools(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Entries and elements of the storage."""
+        return self.bundles.as_integer_ratio(), (self.bundles * self.elements_per_entry).as_integer_ratio()
 
     def at_minutes(self, minutes: Fraction) -> Point:
         """The structure at any moment."""
@@ -198,7 +260,7 @@ class FillingUp:
 
     def offload_bytes(self, point: Point) -> int:
         """Space of the offloaded messages: of each data set if one queue manager puts all, or in Db2 [bytes]."""
-        pages = ceil_fraction(point.pages)
+        pages = ceil_div(point.page_parts, point.parts)
         definition = self.structure.definition
         if self.offload_to == "SMDS" and isinstance(definition, Structure):
             return data_set_bytes(pages, dsblock_bytes=definition.offload.dsblock)
@@ -241,20 +303,26 @@ class FillingUp:
         }
 
     def _point_json(self, point: Point) -> dict[str, object]:
+        entries, elements = (_hundredths_up(*each) for each in self._parts_percent(point))
         return {
-            "minutes": shown_minutes(point.minutes),
-            "messages": floor_fraction(point.messages),
-            "entries_percent": hundredths(self.entries_percent(point)),
-            "elements_percent": hundredths(self.elements_percent(point)),
-            "usage_percent": hundredths(self.usage_percent(point)),
-            "offloaded": ceil_fraction(point.offloaded),
+            "minutes": round(point.drawn_minutes, _SHOWN_DIGITS),
+            "messages": point.message_parts // point.parts,
+            "entries_percent": entries,
+            "elements_percent": elements,
+            "usage_percent": max(entries, elements),
+            "offloaded": ceil_div(point.offloaded_parts, point.parts),
             "offload_bytes": self.offload_bytes(point),
         }
 
 
+def _hundredths_up(parts: int, of_percent: int) -> float:
+    """What `hundredths` makes of a percentage."""
+    return ceil_div(parts * _HUNDREDTHS, of_percent) / _HUNDREDTHS
+
+
 def shown_minutes(value: Fraction) -> float:
     """Minutes for people and JSON, to a thousandth."""
-    return round(float(value), 3)
+    return round(float(value), _SHOWN_DIGITS)
 
 
 def only_structure(document: PlanDocument) -> str:
@@ -305,7 +373,7 @@ def structure_of(
         InputInvalid: The plan has no such application structure.
         PlanRefused: No such plan can exist.
     """
-    found = evaluate_structure(document, name, curve=curve)
+    found = evaluate_structure(document, name, curve=curve, keeps_units=True)
     if found is None:
         known = [each.name for each in document.structures]
         message = f"the plan has no application structure {name[:20]!r}; it has {_named(known) if known else 'none'}"
@@ -324,8 +392,9 @@ class PlannedOutage:
 
 def planned_outage(document: PlanDocument, structure: StructureResult) -> PlannedOutage:
     """What a question about a structure starts from."""
-    flows, mix, minutes, _ = _flows(document, structure, Outage())
-    return PlannedOutage(minutes, len({flow.stop for flow in flows}) <= 1, mix)
+    planned = _planned(document, structure)
+    outages = {pace.stop for pace in planned.paces}
+    return PlannedOutage(planned.minutes, len(outages) <= 1, _mix_of(planned, None)[0])
 
 
 def parts_of(structure: StructureResult) -> tuple[Load, Structure]:
@@ -345,15 +414,18 @@ def fill_structure(
     size = structure.sizes.initsize_bytes if asked.at == "initsize" else structure.sizes.size_bytes
     bundles = load.bundles_in_initsize if asked.at == "initsize" else load.bundles_in_size
     per_entry = structure.curve.bundle_at(load.ratio)[1]
-    flows, mix, planned_minutes, is_assumed = _flows(document, structure, asked)
-    end = max((flow.stop for flow in flows), default=planned_minutes)
-    arrivals = _Arrivals(flows, structure.curve, rules)
-    run = _Run(arrivals, bundles=bundles, per_entry=per_entry)
+    planned = _planned(document, structure)
+    flowing = _flowing(planned, asked)
+    flows = flowing.flows
+    end = max((pace.stop for pace in flowing.paces), default=planned.minutes)
+    run = _Run(_Arrivals(flowing, structure, rules), bundles=bundles, per_entry=per_entry)
     points, starts, full = run.until_end(end)
-    later, lasts = points, full
+    last, lasts = points[-1], full
     if run.goes_on is not None:
         # Something would be different if the outage went on.
-        later, _, lasts = run.goes_on.until_full()
+        lasts = run.goes_on.until_full()
+        last = run.goes_on.points[-1]
+    until = end if full is None else full
     answer = FillingUp(
         structure=structure,
         asked=asked,
@@ -361,22 +433,22 @@ def fill_structure(
         bundles=bundles,
         elements_per_entry=per_entry,
         size_bytes=size,
-        mix=mix,
-        planned_minutes=planned_minutes,
+        mix=flowing.mix,
+        planned_minutes=planned.minutes,
         end_minutes=end,
-        arriving=ceil_fraction(sum((flow.per_minute * flow.stop for flow in flows), Fraction(0))),
+        arriving=ceil_fraction(flowing.arriving()),
         points=points,
         moments=(),
         full_minutes=full,
         lasts_minutes=lasts,
-        capacity=None if lasts is None else floor_fraction(later[-1].messages),
+        capacity=None if lasts is None else floor_fraction(last.messages),
         queues=tuple(
             QueueFilling(
                 name=flow.queue.name,
                 is_larger=flow.is_larger,
                 per_minute=flow.per_minute,
-                stops_minutes=flow.stop,
-                depth=flow.depth_at(end if full is None else full),
+                stops_minutes=flow.pace.stop,
+                depth=flow.depth_at(until, flowing.clock),
                 maxdepth=flow.queue.maxdepth,
             )
             for flow in flows
@@ -393,8 +465,8 @@ def fill_structure(
     return replace(
         answer,
         moments=moments,
-        assumptions=tuple(_assumptions(answer, is_assumed=is_assumed)),
-        findings=in_order([*said, *_findings(answer, document, moments, is_assumed=is_assumed)]),
+        assumptions=tuple(_assumptions(answer, is_assumed=planned.is_assumed)),
+        findings=in_order([*said, *_findings(answer, document, moments, is_assumed=planned.is_assumed)]),
     )
 
 
@@ -403,130 +475,180 @@ def _offloads(structure: StructureResult) -> bool:
     return isinstance(definition, Structure) and definition.cflevel >= limit("cflevel_offload")
 
 
-def _percent(used: Fraction, total: Fraction) -> Fraction:
-    return used * _FULL / total if total else Fraction(0)
-
-
 # ---- what arrives ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _Flow:
-    """The messages of one queue: `weight` of them in each `1 / factor` minutes, until `stop`.
+class _Pace:
+    """How fast and how long: `factor` times a queue's weight arrives a minute, until `stop`.
+
+    Queues with the same outage have the same pace, and most have one of a few outages. `stop_at`
+    is `stop` in parts of a minute.
+    """
+
+    factor: Fraction
+    stop: Fraction
+    stop_at: int
+
+
+class _Flow(NamedTuple):
+    """The messages of one queue: `weight` times the pace's factor a minute.
 
     `full_at` is when it has reached its MAXDEPTH, if it goes on for so long; `limited` is when it
-    stops growing: its outage ends, or MAXDEPTH is reached. Kept, since each is a division of
-    large fractions.
+    stops growing: its outage ends, or MAXDEPTH is reached. Both in parts of a minute.
     """
 
     queue: Queue
     message: QueueDemand
     weight: int
-    factor: Fraction
-    per_minute: Fraction
-    stop: Fraction
+    pace: _Pace
     is_larger: bool
-    full_at: Fraction | None
-    limited: Fraction
+    full_at: int | None
+    limited: int
 
-    @classmethod
-    def of(
-        cls, planned: _Planned, *, times: Fraction, outage_minutes: Decimal | None, is_larger: bool
-    ) -> _Flow:
-        """The flow of a queue at so many times its planned rate."""
-        queue, same = planned.queue, times == 1
-        factor = planned.factor if same else planned.factor * times
-        per_minute = planned.per_minute if same else planned.per_minute * times
-        stop = planned.lasts if outage_minutes is None else Fraction(outage_minutes)
-        full_at = None
-        if queue.maxdepth is not None and per_minute:
-            full_at = _up_to_tick(queue.maxdepth / per_minute)
-        limited = stop if full_at is None else min(stop, full_at)
-        return cls(
-            queue, planned.message, planned.weight, factor, per_minute, stop, is_larger, full_at, limited
-        )
+    @property
+    def numerator(self) -> int:
+        """Messages a minute, times the denominator of the pace's factor."""
+        return self.weight * self.pace.factor.numerator
 
-    def depth_at(self, minutes: Fraction) -> int:
+    @property
+    def per_minute(self) -> Fraction:
+        """Messages a minute."""
+        return Fraction(self.numerator, self.pace.factor.denominator)
+
+    def depth_comes(self, depth: int) -> Fraction:
+        """Minutes until there are so many messages."""
+        return Fraction(depth * self.pace.factor.denominator, self.numerator)
+
+    def depth_at(self, minutes: Fraction, clock: int) -> int:
         """Messages in the queue, rounded up."""
-        depth = ceil_fraction(self.per_minute * min(minutes, self.limited))
+        at, of = minutes.as_integer_ratio()
+        if self.limited * of < at * clock:
+            at, of = self.limited, clock
+        depth = ceil_div(self.numerator * at, self.pace.factor.denominator * of)
         return depth if self.queue.maxdepth is None else min(depth, self.queue.maxdepth)
 
 
-def _up_to_tick(minutes: Fraction) -> Fraction:
-    """The next of 2**30 parts of a minute: MAXDEPTHs of hundreds of queues have no bounded common denominator."""
-    return Fraction(-(-minutes.numerator * _TICKS // minutes.denominator), _TICKS)
-
-
-class _Planned(NamedTuple):
-    """What the plan says of one queue: its backlog over its outage."""
+class _PlannedQueue(NamedTuple):
+    """What the plan says of one queue: its backlog, and at which place its pace is."""
 
     queue: Queue
     message: QueueDemand
     weight: int
-    factor: Fraction
-    per_minute: Fraction
-    lasts: Fraction
+    pace: int
 
 
-def _flows(
-    document: PlanDocument, structure: StructureResult, asked: Outage
-) -> tuple[list[_Flow], Mix, Fraction, bool]:
-    """What arrives in each queue, the mix, the planned outage, and whether that is assumed."""
-    queues = parts_of(structure)[1].queues
-    own = [None if queue.outage_minutes is None else Fraction(queue.outage_minutes) for queue in queues]
-    reference = max((each for each in own if each), default=Fraction(_assumed_minutes()))
-    is_assumed = any(each is None for each in own)
-    growth = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
-    rate = Fraction(asked.rate_percent) / _FULL
-    planned: list[_Planned] = []
-    for queue, demand, minutes in zip(queues, structure.queues, own, strict=True):
-        lasts = reference if minutes is None else minutes
-        if lasts and demand.messages:
-            weight, factor = demand.messages, 1 / lasts
-        else:
-            weight, factor = 1, Fraction(queue.put_rate_per_s or 0) * SECONDS_PER_MINUTE * growth
-        planned.append(_Planned(queue, demand, weight, factor, weight * factor, lasts))
-    mix, larger = _mix_of(planned, asked)
-    parts = {True: Fraction(1), False: Fraction(1)}
-    if mix.can_change and mix.percent != mix.planned_percent:
-        parts = {
-            True: mix.percent / mix.planned_percent,
-            False: (_FULL - mix.percent) / (_FULL - mix.planned_percent),
-        }
-    flows = [
-        _Flow.of(
-            each, times=rate * parts[is_larger], outage_minutes=asked.outage_minutes, is_larger=is_larger
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """What the plan says: its queues, their paces, the longest outage, and whether that is assumed."""
+
+    queues: list[_PlannedQueue]
+    paces: list[_Pace]
+    minutes: Fraction
+    is_assumed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Flowing:
+    """What arrives in the outage that is asked about; `clock` parts are a minute."""
+
+    flows: list[_Flow]
+    paces: list[_Pace]
+    clock: int
+    mix: Mix
+
+    def arriving(self) -> Fraction:
+        """Messages of all queues up to the end, were there no MAXDEPTH."""
+        weights = dict.fromkeys(map(id, self.paces), 0)
+        for flow in self.flows:
+            weights[id(flow.pace)] += flow.weight
+        return sum(
+            (
+                pace.factor * pace.stop * weight
+                for pace, weight in zip(self.paces, weights.values(), strict=True)
+            ),
+            Fraction(0),
         )
-        for each, is_larger in zip(planned, larger, strict=True)
-    ]
-    return flows, mix, reference, is_assumed
+
+
+def _planned(document: PlanDocument, structure: StructureResult) -> _Planned:
+    """What the plan says of each queue."""
+    queues = parts_of(structure)[1].queues
+    longest = max((queue.outage_minutes for queue in queues if queue.outage_minutes), default=None)
+    reference = Fraction(_assumed_minutes() if longest is None else longest)
+    growth = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
+    found: list[_PlannedQueue] = []
+    places: dict[tuple[Decimal | None, Decimal | int | None], int] = {}
+    paces: list[_Pace] = []
+    for queue, demand in zip(queues, structure.queues, strict=True):
+        outage, weight, rate = queue.outage_minutes, demand.messages, None
+        if not weight or (outage is not None and not outage):
+            weight, rate = 1, queue.put_rate_per_s or 0
+        place = places.setdefault((outage, rate), len(paces))
+        if place == len(paces):
+            lasts = reference if outage is None else Fraction(outage)
+            factor = 1 / lasts if rate is None else Fraction(rate) * SECONDS_PER_MINUTE * growth
+            paces.append(_Pace(factor, lasts, 0))
+        found.append(_PlannedQueue(queue, demand, weight, place))
+    return _Planned(found, paces, reference, any(queue.outage_minutes is None for queue in queues))
+
+
+def _flowing(planned: _Planned, asked: Outage) -> _Flowing:
+    """What arrives when that outage happens."""
+    mix, larger = _mix_of(planned, asked.larger_percent)
+    rate = Fraction(asked.rate_percent) / _FULL
+    times = {True: rate, False: rate}
+    if mix.can_change and mix.percent != mix.planned_percent:
+        times[True] *= mix.percent / mix.planned_percent
+        times[False] *= (_FULL - mix.percent) / (_FULL - mix.planned_percent)
+    stop = None if asked.outage_minutes is None else Fraction(asked.outage_minutes)
+    stops = [stop] if stop is not None else [pace.stop for pace in planned.paces]
+    clock = lcm(_TICKS, *(each.denominator for each in stops))
+    paces: dict[tuple[int, bool], _Pace] = {}
+    flows: list[_Flow] = []
+    for each, is_larger in zip(planned.queues, larger, strict=True):
+        pace = paces.get((each.pace, is_larger))
+        if pace is None:
+            as_planned = planned.paces[each.pace]
+            ends = as_planned.stop if stop is None else stop
+            pace = paces[each.pace, is_larger] = _Pace(
+                as_planned.factor * times[is_larger], ends, ends.numerator * (clock // ends.denominator)
+            )
+        full_at, maxdepth = None, each.queue.maxdepth
+        if maxdepth is not None and pace.factor:
+            # The next of 2**30 parts of a minute: MAXDEPTHs of hundreds of queues have no bounded common denominator.
+            many, of = maxdepth * pace.factor.denominator, each.weight * pace.factor.numerator
+            full_at = ceil_div(many * _TICKS, of) * (clock // _TICKS)
+        limited = pace.stop_at if full_at is None else min(pace.stop_at, full_at)
+        flows.append(_Flow(each.queue, each.message, each.weight, pace, is_larger, full_at, limited))
+    return _Flowing(flows, list(paces.values()), clock, mix)
 
 
 def _assumed_minutes() -> int:
     return int(tables.constants("whatif_filling")["assumed_outage_minutes"].value)
 
 
-def _mix_of(planned: Sequence[_Planned], asked: Outage) -> tuple[Mix, list[bool]]:
+def _mix_of(planned: _Planned, wanted: Decimal | None) -> tuple[Mix, list[bool]]:
     """Which queues have the larger messages, and their share of what arrives."""
-    sizes = [_mean_bytes(each.message) for each in planned]
-    rates = [each.per_minute for each in planned]
-    together = sum(rates, Fraction(0))
-    mean = (
-        sum((size * rate for size, rate in zip(sizes, rates, strict=True)), Fraction(0)) / together
-        if together
-        else Fraction(0)
-    )
-    larger = [size > mean for size in sizes]
-    many = sum((rate for rate, is_larger in zip(rates, larger, strict=True) if is_larger), Fraction(0))
-    share = _on_grid(many * _FULL / together) if together else Fraction(0)
+    common = lcm(*(pace.factor.denominator for pace in planned.paces))
+    factors = [pace.factor.numerator * (common // pace.factor.denominator) for pace in planned.paces]
+    rates = [each.weight * factors[each.pace] for each in planned.queues]
+    together = sum(rates)
+    means = [_mean_bytes(each.message) for each in planned.queues]
+    unit = lcm(*{of for _, of in means})
+    sizes = [mean * (unit // of) for mean, of in means]
+    weighted = sum(map(mul, sizes, rates))
+    larger = [size * together > weighted for size in sizes] if together else [size > 0 for size in sizes]
+    many = sum(rate for rate, is_larger in zip(rates, larger, strict=True) if is_larger)
+    share = _on_grid(Fraction(many * _FULL, together)) if together else Fraction(0)
     can_change = 0 < share < _FULL
-    if asked.larger_percent is not None and not can_change:
+    if wanted is not None and not can_change:
         message = (
             "cannot be given: all messages of this structure have one size, or nothing is planned for it"
         )
         raise InputInvalid(WHAT, (FieldProblem("larger_percent", message),))
-    wanted = share if asked.larger_percent is None else Fraction(asked.larger_percent)
-    return Mix(mean, share, wanted, can_change), larger
+    mean = Fraction(weighted, unit * together) if together else Fraction(0)
+    return Mix(mean, share, share if wanted is None else Fraction(wanted), can_change), larger
 
 
 def _on_grid(percent: Fraction) -> Fraction:
@@ -534,198 +656,240 @@ def _on_grid(percent: Fraction) -> Fraction:
     return Fraction(round(percent * _GRID), _GRID)
 
 
-def _mean_bytes(demand: QueueDemand) -> Fraction:
+def _mean_bytes(demand: QueueDemand) -> tuple[int, int]:
+    """The mean message of a queue: so many parts, of so many to a byte."""
     sizes = demand.message_bytes
-    return Fraction(sizes) if isinstance(sizes, int) else Fraction(sizes.mean, sizes.mean_of)
+    return (sizes, 1) if isinstance(sizes, int) else (sizes.mean, sizes.mean_of)
 
 
 # ---- how it fills ----------------------------------------------------------------------------------------------------
 
+_Rates = tuple[int, int, int, int]
+"""Messages, elements, offloaded messages and pages, in parts that arrive in a part of a minute."""
 
-class _Stream(NamedTuple):
-    """Queues that arrive and stop alike, in whole numbers for each limit; `full_stop` is when MAXDEPTH stops them."""
 
-    stop: Fraction | None
-    full_stop: Fraction | None
-    rates: dict[int, tuple[int, ...]]
+class _Stream:
+    """Queues that stop alike, as what a message takes in each band and how many arrive; `full_stop`: MAXDEPTH stops them."""
+
+    def __init__(self, stop: int, full_stop: int | None, scale: int) -> None:
+        self.stop, self.full_stop, self.scale = stop, full_stop, scale
+        self.members: list[tuple[tuple[tuple[int, int, int], ...], int]] = []
+        self._rates: dict[int, _Rates] = {}
+
+    def rates(self, staying: int) -> _Rates:
+        """What arrives while the data of so many bands stays in the CF; both runs ask for it."""
+        found = self._rates.get(staying)
+        if found is None:
+            messages = elements = offloaded = pages = 0
+            two = model_constant("offloaded_message_elements")
+            for bands, times in self.members:
+                messages += times
+                for _, band_elements, _ in bands[:staying]:
+                    elements += times * band_elements
+                for share, _, band_pages in bands[staying:]:
+                    offloaded += times * share
+                    pages += times * band_pages
+            found = messages * self.scale, elements + two * offloaded, offloaded, pages
+            self._rates[staying] = found
+        return found
 
 
 class _Arrivals:
-    """All that arrives, added up once for both runs."""
+    """All that arrives, for both runs."""
 
-    def __init__(self, flows: Sequence[_Flow], curve: Curve, rules: Sequence[Rule]) -> None:
+    def __init__(self, flowing: _Flowing, structure: StructureResult, rules: Sequence[Rule]) -> None:
         edges = band_edges([rule.size_bytes for rule in rules])
-        groups: dict[tuple[Fraction, Fraction | None, Fraction | None], list[_Flow]] = {}
-        for flow in flows:
-            if flow.factor:
-                groups.setdefault((flow.factor, flow.limited, flow.full_at), []).append(flow)
-        demands = {key: _demand(members, edges, curve) for key, members in groups.items()}
+        units = _units(structure, edges)
+        total = units.demand([1 if flow.pace.factor else 0 for flow in flowing.flows])
         self.rules = sorted(
-            (rule for rule in rules if rule.is_on and any(can_fire(rule, each) for each in demands.values())),
+            (rule for rule in rules if rule.is_on and can_fire(rule, total)),
             key=lambda rule: (rule.threshold, -rule.size_bytes),
         )
-        self.limits = [edges[-1]]
+        overs, size = (-1, *edges), edges[-1]
+        self.staying = [bisect_left(overs, size)]
         for rule in self.rules:
-            self.limits.append(min(self.limits[-1], rule.size_bytes))
-        scale = max((demand.scale for demand in demands.values()), default=1)
-        common = lcm(*(factor.denominator for factor, _, _ in groups)) if groups else 1
-        self.unit = common * scale
-        self.streams = tuple(
-            _Stream(
-                stop,
-                full_stop,
-                {
-                    each: _rates(demand, each, int(factor * common) * (scale // demand.scale))
-                    for each in set(self.limits)
-                },
-            )
-            for (factor, stop, full_stop), demand in demands.items()
-        )
+            size = min(size, rule.size_bytes)
+            self.staying.append(bisect_left(overs, size))
+        self.clock = flowing.clock
+        common = lcm(*(pace.factor.denominator for pace in flowing.paces))
+        self.unit = common * units.scale
+        streams: dict[tuple[int, int | None], _Stream] = {}
+        for flow, bands in zip(flowing.flows, units.bands, strict=True):
+            if not flow.pace.factor:
+                continue
+            key = (flow.limited, flow.full_at)
+            if key not in streams:
+                streams[key] = _Stream(*key, units.scale)
+            times = flow.numerator * (common // flow.pace.factor.denominator)
+            streams[key].members.append((bands, times))
+        self.streams = tuple(streams.values())
 
 
-class _Run:
-    """One outage running. `goes_on` is the same from the first end of a queue's outage on, as if none ended."""
-
-    def __init__(self, arrivals: _Arrivals, *, bundles: Fraction, per_entry: Fraction) -> None:
-        self.unit, self.limits, self.rules = arrivals.unit, arrivals.limits, arrivals.rules
-        self.totals = (bundles, bundles * per_entry)
-        self.streams = _by_stop((each.stop, each) for each in arrivals.streams)
-        self.flowing = {
-            edge: tuple(map(sum, zip(*(each.rates[edge] for each in arrivals.streams), strict=True)))
-            for edge in set(self.limits)
-        }
-        self.waiting = list(self.rules)
-        self.points = [Point(Fraction(0), Fraction(0), Fraction(0), Fraction(0), Fraction(0))]
-        self.starts: list[tuple[Rule, Point]] = []
-        self.goes_on: _Run | None = None
-
-    def _endless(self) -> _Run:
-        """This run from here on, until the structure is full or no queue grows any more."""
-        other = copy.copy(self)
-        other.streams = _by_stop((each.full_stop, each) for _, each in self.streams)
-        other.flowing = dict(self.flowing)
-        other.waiting, other.points, other.starts = list(self.waiting), list(self.points), list(self.starts)
-        return other
-
-    def until_end(self, end: Fraction) -> tuple[tuple[Point, ...], list[tuple[Rule, Point]], Fraction | None]:
-        """Points up to the end of the outage, where each rule starts, and when the structure is full."""
-        points, starts, full = self.until_full()
-        if points[-1].minutes < end:
-            points = (*points, points[-1]._replace(minutes=end))
-        return points, starts, full
-
-    def until_full(self) -> tuple[tuple[Point, ...], list[tuple[Rule, Point]], Fraction | None]:
-        """The same up to where nothing changes any more."""
-        points, starts, waiting = self.points, self.starts, self.waiting
-        here = points[-1]
-        if not self.streams:
-            return tuple(points), starts, _NEVER
-        if not self.totals[0]:
-            return tuple(points), starts, here.minutes
-        while self.streams:
-            rates = self.flowing[self.limits[len(self.rules) - len(waiting)]]
-            goal = waiting[0].threshold if waiting else _FULL
-            stop, stream = self.streams[-1]
-            if stop is not None:
-                after = self._after(here, stop - here.minutes, rates)
-                if not self._is_at(goal, after):
-                    if self.goes_on is None and stop != stream.full_stop:
-                        self.goes_on = self._endless()
-                    here = after
-                    _append(points, here)
-                    self._stop_one()
-                    continue
-            run = self._time_to(goal, here, rates)
-            if run is None:
-                break
-            here = self._after(here, run, rates)
-            _append(points, here)
-            if not waiting:
-                return tuple(points), starts, here.minutes
-            starts.append((waiting.pop(0), here))
-        return tuple(points), starts, _NEVER
-
-    def _is_at(self, goal: int, point: Point) -> bool:
-        """Whether a pool has come to a percentage."""
-        entries, elements = self.totals
-        return point.messages * _FULL >= entries * goal or point.elements * _FULL >= elements * goal
-
-    def _time_to(self, goal: int, here: Point, rates: tuple[int, ...]) -> Fraction | None:
-        """Minutes until the first pool has come to a percentage; None when none ever does."""
-        found = None
-        for used, total, rate in zip((here.messages, here.elements), self.totals, rates[:2], strict=True):
-            if rate:
-                run = max(Fraction(0), (total * goal / _FULL - used) * self.unit / rate)
-                found = run if found is None else min(found, run)
-        return found
-
-    def _after(self, here: Point, run: Fraction, rates: tuple[int, ...]) -> Point:
-        part = run / self.unit
-        messages, elements, offloaded, pages = rates
-        return Point(
-            here.minutes + run,
-            here.messages + part * messages,
-            here.elements + part * elements,
-            here.offloaded + part * offloaded,
-            here.pages + part * pages,
-        )
-
-    def _stop_one(self) -> None:
-        _, stopped = self.streams.pop()
-        for each, rates in stopped.rates.items():
-            self.flowing[each] = tuple(
-                now - gone for now, gone in zip(self.flowing[each], rates, strict=True)
-            )
-
-
-def _by_stop(streams: Iterable[tuple[Fraction | None, _Stream]]) -> list[tuple[Fraction | None, _Stream]]:
-    """The next to stop last. In floating point first: fractions are compared only where that does not tell them apart."""
-    return sorted(
-        streams, key=lambda each: (each[0] is None, float(each[0] or 0), each[0] or 0), reverse=True
-    )
-
-
-def _append(points: list[Point], point: Point) -> None:
-    if points[-1].minutes == point.minutes:
-        points.pop()
-    points.append(point)
-
-
-def _demand(flows: Sequence[_Flow], edges: tuple[int, ...], curve: Curve) -> Demand:
-    return demand_of(
-        [QueueDemand(flow.weight, flow.message.message_bytes) for flow in flows],
+def _units(structure: StructureResult, edges: tuple[int, ...]) -> Units:
+    """What one message of each queue takes: as it was worked out for the plan, where the rules have the same sizes."""
+    known = None if structure.load is None else structure.load.units
+    if known is not None and known.edges == edges:
+        return known
+    return Units.of(
+        [queue.message_bytes for queue in structure.queues],
         edges=edges,
-        header_bytes=curve.header_bytes,
+        header_bytes=structure.curve.header_bytes,
         page_bytes=page_bytes(),
         page_header_bytes=message_header_bytes(),
     )
 
 
-def _rates(demand: Demand, limit_bytes: int, times: int) -> tuple[int, int, int, int]:
-    """Messages, elements, offloaded messages and pages of a demand with data over a size offloaded."""
-    elements = offloaded = pages = 0
-    for band in demand.bands:
-        if band.over_bytes >= limit_bytes:
-            offloaded += band.messages
-            pages += band.pages
-        else:
-            elements += band.elements
-    elements += offloaded * model_constant("offloaded_message_elements")
-    return demand.messages * demand.scale * times, elements * times, offloaded * times, pages * times
+class _Run:
+    """One outage running. `goes_on` is the same from the first end of a queue's outage on, as if none ended.
+
+    What is held is counted in parts: as many to one as there are parts of a minute, times the
+    arrivals' unit. Where a rule starts between two parts of a minute, these are made finer.
+    """
+
+    def __init__(self, arrivals: _Arrivals, *, bundles: Fraction, per_entry: Fraction) -> None:
+        self.arrivals, self.rules = arrivals, arrivals.rules
+        self.totals = (bundles, bundles * per_entry)
+        self.streams = _by_stop((each.stop, each) for each in arrivals.streams)
+        self.started, self.finer, self.ticks = 0, 1, 0
+        self.held = (0, 0, 0, 0)
+        self.flowing = self._all_flowing()
+        self.points = [self._here()]
+        self.starts: list[tuple[Rule, Point]] = []
+        self.goes_on: _Run | None = None
+
+    def until_end(self, end: Fraction) -> tuple[tuple[Point, ...], list[tuple[Rule, Point]], Fraction | None]:
+        """Points up to the end of the outage, where each rule starts, and when the structure is full."""
+        full = self.until_full()
+        last = self.points[-1]
+        if last.minutes < end:
+            self.points.append(last._replace(ticks=end.numerator, clock=end.denominator))
+        return tuple(self.points), self.starts, full
+
+    def until_full(self) -> Fraction | None:
+        """Run up to where nothing changes any more; when the structure is full."""
+        if not self.streams:
+            return _NEVER
+        if not self.totals[0]:
+            return self.points[-1].minutes
+        while self.streams:
+            # What is held is a whole number of parts: it has come to a goal when it has come to the next part.
+            goals = self._goals()
+            many_messages, many_elements = map(ceil_fraction, goals)
+            while self.streams:
+                stop, stream = self.streams[-1]
+                if stop is None:
+                    break
+                run = stop * self.finer - self.ticks
+                after = self._after(run)
+                if after[0] >= many_messages or after[1] >= many_elements:
+                    break
+                if self.goes_on is None and stop != stream.full_stop:
+                    self.goes_on = self._endless()
+                self._go(run, after)
+                self._stop_one()
+            if not self.streams or not self._go_to(goals):
+                break
+            if self.started == len(self.rules):
+                return self.points[-1].minutes
+            self.starts.append((self.rules[self.started], self.points[-1]))
+            self.started += 1
+            self.flowing = self._all_flowing()
+        return _NEVER
+
+    def _endless(self) -> _Run:
+        """This run from here on, until the structure is full or no queue grows any more."""
+        other = copy.copy(self)
+        other.streams = _by_stop((each.full_stop, each) for _, each in self.streams)
+        other.points, other.starts = [self._here()], []
+        return other
+
+    def _all_flowing(self) -> _Rates:
+        """What all queues that still grow put, with the rules that have started."""
+        staying = self.arrivals.staying[self.started]
+        rates = [stream.rates(staying) for _, stream in self.streams]
+        messages, elements, offloaded, pages = map(sum, zip(*rates, strict=True)) if rates else (0, 0, 0, 0)
+        return messages, elements, offloaded, pages
+
+    def _stop_one(self) -> None:
+        _, stopped = self.streams.pop()
+        messages, elements, offloaded, pages = self.flowing
+        gone = stopped.rates(self.arrivals.staying[self.started])
+        self.flowing = (messages - gone[0], elements - gone[1], offloaded - gone[2], pages - gone[3])
+
+    def _goals(self) -> tuple[Fraction, Fraction]:
+        """Where the next rule starts, or the structure is full: messages, or elements, in parts."""
+        goal = self.rules[self.started].threshold if self.started < len(self.rules) else _FULL
+        parts = self.arrivals.clock * self.finer * self.arrivals.unit
+        entries, elements = self.totals
+        return entries * goal * parts / _FULL, elements * goal * parts / _FULL
+
+    def _go_to(self, goals: tuple[Fraction, Fraction]) -> bool:
+        """Go to where the first pool comes to its goal; False when none ever does."""
+        runs = [
+            max(Fraction(0), (goal - used) / rate)
+            for used, goal, rate in zip(self.held[:2], goals, self.flowing[:2], strict=True)
+            if rate
+        ]
+        if not runs:
+            return False
+        run, finer = min(runs).as_integer_ratio()
+        self.finer, self.ticks = self.finer * finer, self.ticks * finer
+        messages, elements, offloaded, pages = self.held
+        self.held = (messages * finer, elements * finer, offloaded * finer, pages * finer)
+        self._go(run, self._after(run))
+        return True
+
+    def _after(self, run: int) -> _Rates:
+        """What is held so many parts of a minute later."""
+        messages, elements, offloaded, pages = self.held
+        rates = self.flowing
+        return (
+            messages + run * rates[0],
+            elements + run * rates[1],
+            offloaded + run * rates[2],
+            pages + run * rates[3],
+        )
+
+    def _go(self, run: int, held: _Rates) -> None:
+        self.ticks, self.held = self.ticks + run, held
+        if not run:
+            self.points.pop()
+        self.points.append(self._here())
+
+    def _here(self) -> Point:
+        clock = self.arrivals.clock * self.finer
+        return Point(self.ticks, clock, *self.held, clock * self.arrivals.unit)
+
+
+def _by_stop(streams: Iterable[tuple[int | None, _Stream]]) -> list[tuple[int | None, _Stream]]:
+    """The next to stop last; those that never stop first."""
+    return sorted(streams, key=lambda each: (each[0] is None, each[0] or 0), reverse=True)
 
 
 def _between(points: Sequence[Point], minutes: Fraction) -> Point:
     """On the straight line between two points."""
-    index = bisect_left(points, minutes, key=lambda point: point.minutes)
+    ticks, clock = minutes.as_integer_ratio()
+    index = bisect_left(points, True, key=lambda point: point.ticks * clock >= ticks * point.clock)
     if index == len(points):
-        return points[-1]._replace(minutes=minutes)
+        return points[-1]._replace(ticks=ticks, clock=clock)
     after = points[index]
-    if after.minutes == minutes:
+    if after.ticks * clock == ticks * after.clock:
         return after
     before = points[index - 1]
     part = (minutes - before.minutes) / (after.minutes - before.minutes)
-    values = (low + part * (high - low) for low, high in zip(before[1:], after[1:], strict=True))
-    return Point(minutes, *values)
+    messages, elements, offloaded, pages = (
+        low + part * (high - low) for low, high in zip(before.values[1:], after.values[1:], strict=True)
+    )
+    parts = lcm(messages.denominator, elements.denominator, offloaded.denominator, pages.denominator)
+    return Point(
+        ticks,
+        clock,
+        int(messages * parts),
+        int(elements * parts),
+        int(offloaded * parts),
+        int(pages * parts),
+        parts,
+    )
 
 
 # ---- what it starts --------------------------------------------------------------------------------------------------
@@ -773,9 +937,10 @@ def _moments(
         yield moment("full_threshold", crossed, f"FULLTHRESHOLD({threshold}) is reached: IXC585E")
     last = answer.end_minutes if answer.full_minutes is None else answer.full_minutes
     if len(answer.points) > 1:
-        lines = _Floats(answer)
+        lines, high = _Floats(answer), limit("default_qdepthhi_percent")
         for flow in flows:
-            yield from _depth_moments(flow, last, lines)
+            if flow.queue.maxdepth is not None and flow.numerator:
+                yield from _depth_moments(flow, flow.queue.maxdepth, high, last, lines)
     yield from _data_set_moments(answer, queue_managers, moment)
     if answer.full_minutes is not None:
         point = answer.at_minutes(answer.full_minutes)
@@ -785,31 +950,35 @@ def _moments(
     yield moment("outage_ends", answer.points[-1], "the outage ends")
 
 
-def _depth_moments(flow: _Flow, last: Fraction, lines: _Floats) -> Iterator[Moment]:
+def _depth_moments(
+    flow: _Flow, maxdepth: int, default_high: int, last: Fraction, lines: _Floats
+) -> Iterator[Moment]:
     """Queue Depth High and Queue Full of one queue; both need MAXDEPTH in the plan."""
-    queue, maxdepth = flow.queue, flow.queue.maxdepth
-    if maxdepth is None or not flow.per_minute:
-        return
-    until = min(last, flow.stop)
-    high = limit("default_qdepthhi_percent") if queue.qdepthhi is None else queue.qdepthhi
+    queue = flow.queue
+    high = default_high if queue.qdepthhi is None else queue.qdepthhi
     if high:
-        at = Fraction(ceil_div(maxdepth * high, _FULL)) / flow.per_minute
-        if at <= until:
+        at = flow.depth_comes(ceil_div(maxdepth * high, _FULL))
+        if not _is_before(last, at) and not _is_before(flow.pace.stop, at):
             text = f"{queue.name} is at QDEPTHHI({high}) of MAXDEPTH({maxdepth}): Queue Depth High"
             yield lines.moment("depth_high", at, text, queue.name)
-    at = maxdepth / flow.per_minute
-    if at < until:
+    at = flow.depth_comes(maxdepth)
+    if _is_before(at, last) and _is_before(at, flow.pace.stop):
         text = f"{queue.name} is at MAXDEPTH({maxdepth}): puts to it fail with reason 2053"
         yield lines.moment("queue_full", at, text, queue.name)
+
+
+def _is_before(minutes: Fraction, other: Fraction) -> bool:
+    """What `<` says, without its long way."""
+    return minutes.numerator * other.denominator < other.numerator * minutes.denominator
 
 
 class _Floats:
     """The lines in floating point, to read off how full the structure is when something happens to a queue."""
 
     def __init__(self, answer: FillingUp) -> None:
-        self.minutes = [float(point.minutes) for point in answer.points]
-        self.messages = [float(point.messages) for point in answer.points]
-        self.usage = [float(answer.usage_percent(point)) for point in answer.points]
+        self.minutes = [point.drawn_minutes for point in answer.points]
+        self.messages = [point.message_parts / point.parts for point in answer.points]
+        self.usage = [max(answer.drawn_percents(point)) for point in answer.points]
 
     def moment(self, kind: str, minutes: Fraction, text: str, queue: str) -> Moment:
         at = float(minutes)
@@ -912,7 +1081,7 @@ def _assumptions(answer: FillingUp, *, is_assumed: bool) -> Iterator[Assumption]
     yield Assumption(
         "Usage is that of the fuller pool.", Basis.ASSUMED, str(tables.source("project", "Structure usage"))
     )
-    if answer.points[-1].pages:
+    if answer.points[-1].page_parts:
         place = "SMDS space" if answer.offload_to == "SMDS" else "Db2 LOB space"
         yield Assumption(
             "Offloaded data takes whole 4 KB pages with a header, and a share for the space map.",
@@ -975,7 +1144,7 @@ def _findings(
             "IBM does not publish how structure usage is measured; the fuller of entries and elements is taken.",
             structure=name,
         )
-    if answer.points[-1].pages and answer.offload_to == "SMDS":
+    if answer.points[-1].page_parts and answer.offload_to == "SMDS":
         constants = tables.constants("smds")
         yield finding(
             "SMDS_OVERHEAD_ASSUMED",
