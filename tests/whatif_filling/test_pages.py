@@ -116,7 +116,10 @@ def test_a_plan_that_is_sent_has_its_job_as_a_file(app: FastAPI) -> None:
 def test_names_that_the_plan_does_not_tell_are_asked_for_at_their_field_and_taken(app: FastAPI) -> None:
     answer = page(app, "/whatif/smds?plan=nameless")
     assert answer.status == 200
-    assert box(answer, "queue_managers").attributes["aria-invalid"] == "true"
+    assert "No job yet. The plan says that there are 2 queue managers, and not which" in words(answer)
+    assert (
+        "aria-invalid" not in box(answer, "queue_managers").attributes
+    )  # nothing was typed that could be wrong
     assert "The job" not in [each.text for each in read(answer.text).all("h2")]
     named = page(app, "/whatif/smds?plan=nameless&of=nameless&queue_managers=qm08,+qm09")
     assert "MQ.SMDS.QM08.FAST" in words(named)
@@ -125,6 +128,19 @@ def test_names_that_the_plan_does_not_tell_are_asked_for_at_their_field_and_take
     assert "The plan has 2 queue managers, and 1 is named." in words(
         page(app, "/whatif/smds?plan=nameless&queue_managers=QM08")
     )
+
+
+def test_no_names_are_asked_for_where_nothing_is_offloaded_to_data_sets(app: FastAPI) -> None:
+    answer = sent(app, "/whatif/smds", text=json.dumps({"qsg": "SQ03", "queue_managers": 2}))
+    assert "No structure of the plan offloads to SMDS" in words(answer)
+    assert "No job yet" not in words(answer)
+
+
+def test_what_was_typed_wrong_is_told_at_the_top_with_a_link_to_its_box(app: FastAPI) -> None:
+    answer = page(app, "/whatif/recovery?plan=ready&recovery_minutes=soon")
+    told = read(answer.text).one("div", role="alert")
+    assert told.one("a")["href"] == "#stored-recovery_minutes"
+    assert box(answer, "recovery_minutes").attributes["aria-invalid"] == "true"
 
 
 @pytest.mark.parametrize(

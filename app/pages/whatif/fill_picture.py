@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from app.pages.axes import Tick, round_values, short
 from app.templating import grouped, plain
@@ -25,6 +26,8 @@ _MOST_ROWS = 4
 _PLOT, _LANE, _BELOW = 210, 26, 84
 _STEPS_MINUTES = (1, 2, 5, 10, 15, 20, 30, 60, 120, 240, 360, 720, 1440)
 _CLOSE_LABELS = 14
+_NAME_PX = 58
+"""Width of the longer of the two names, `elements`, in the strong face, with the room beside it."""
 _MARK = 3
 """Queue marks nearer to each other than this are one."""
 
@@ -264,17 +267,30 @@ def _pool_lines(found: FillingUp, frame: _Frame, points: Sequence[Point]) -> tup
         (("entries", found.entries_percent), ("elements", found.elements_percent)),
         key=lambda pool: pool[1](last),
     )
-    end = frame.y(pools[1][1](last))
-    upper = (
-        end - 9 if end - 9 >= frame.top + 10 else end + 15
-    )  # above the line, below it where there is no room
-    lower = min(max(frame.y(pools[0][1](last)) + 14, upper + _CLOSE_LABELS), frame.bottom - 4)
-    if lower < upper + _CLOSE_LABELS:  # both at the bottom
-        upper = lower - _CLOSE_LABELS
+    (low, low_before), (end, end_before) = (
+        [frame.y(percent(last)), _height_before(frame, points, percent)] for _, percent in pools
+    )
+    # A line that rises is crossed by no name that stands above its end, or below where the name begins.
+    upper = end - 9 if end - 9 >= frame.top + 10 else end_before + 13
+    lower = max(low_before + 13, upper + _CLOSE_LABELS)
+    if lower > frame.bottom - 4:
+        lower = low - 6
+        upper = min(upper, lower - _CLOSE_LABELS)
     return tuple(
         Named(" ".join(f"{frame.x(point.minutes)},{frame.y(percent(point))}" for point in points), label, y)
         for (label, percent), y in zip(pools, (lower, upper), strict=True)
     )
+
+
+def _height_before(frame: _Frame, points: Sequence[Point], percent: Callable[[Point], Fraction]) -> float:
+    """How high a line is where the name at its end begins."""
+    x = frame.right - _NAME_PX
+    for one, other in pairwise(points):
+        if frame.x(other.minutes) >= x:
+            width = frame.x(other.minutes) - frame.x(one.minutes)
+            share = (x - frame.x(one.minutes)) / width if width else 1.0
+            return round(frame.y(percent(one)) + share * (frame.y(percent(other)) - frame.y(percent(one))), 1)
+    return frame.y(percent(points[-1]))
 
 
 def _area(found: FillingUp, frame: _Frame, points: Sequence[Point], lower_y: Callable[[float], float]) -> str:

@@ -157,13 +157,13 @@ def _page(request: Request, asked: Asked, document: PlanDocument | None, typed: 
     more = _numbers(typed.queue_managers)
     growth = typed.growth.strip()
     if levels is None:
-        wrong["cfcc"] = "must be whole numbers with blanks between them"
+        wrong["cfcc"] = "Must be whole numbers with blanks between them."
     if years is None:
-        wrong["years"] = "must be whole numbers with blanks between them"
+        wrong["years"] = "Must be whole numbers with blanks between them."
     if more is None or len(more) > 1:
-        wrong["queue_managers"] = "must be a whole number"
+        wrong["queue_managers"] = "Must be a whole number."
     if growth and not _DECIMAL.fullmatch(growth):
-        wrong["growth"] = "must be a number"
+        wrong["growth"] = "Must be a number."
 
     def worked_out(plan: PlanDocument) -> UpgradeShown:
         return arranged(

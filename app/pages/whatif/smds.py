@@ -82,6 +82,7 @@ class SmdsPage(Page):
     asked: Annotated[Asked, "The plan that is asked about, and others that could be"]
     fields: Annotated[tuple[Field, ...], "Names that the plan does not tell, as they were typed"]
     problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
+    needed: Annotated[str, "What the plan does not tell and nothing was typed for; else empty"]
     answer: Annotated[JobShown | None, "The data sets, and the job where nothing is missing"]
 
 
@@ -116,7 +117,7 @@ def _page(
         typed.setdefault(_NAMES.name, made_up)
     curves = DatabaseCurves(request.app.state.database)
     found, problems = answered(asked, document, lambda plan: _found(plan, typed, curves))
-    fields, elsewhere = _fields(asked, document, typed, problems, found[1] if found else None)
+    fields, elsewhere, needed = _fields(asked, document, typed, problems, found[1] if found else None)
     planned = document.queue_manager_count if document is not None else 0
     member = query.get("as", "")
     if found and found[1].text and member:
@@ -127,6 +128,7 @@ def _page(
         asked=asked,
         fields=fields,
         problems=elsewhere,
+        needed=needed,
         answer=arranged(*found, asked=asked, typed=typed, planned=planned) if found else None,
     )
     return render(request, "whatif/smds.html", page, status_code=status_of(asked, is_wrong=bool(problems)))
@@ -174,13 +176,14 @@ def _fields(
     typed: Mapping[str, str],
     problems: Sequence[FieldProblem],
     job: SmdsJob | None,
-) -> tuple[tuple[Field, ...], tuple[FieldProblem, ...]]:
-    """The boxes, each with what is wrong in it, and what is wrong elsewhere.
+) -> tuple[tuple[Field, ...], tuple[FieldProblem, ...], str]:
+    """The boxes, each with what is wrong in it; what is wrong elsewhere; and that names are needed, which is no mistake.
 
     There is a box for a DSGROUP where one is missing, wrong, or typed.
     """
     said = [*((each.field, each.message) for each in problems)]
-    if job is not None and not job.text:
+    needed = ""
+    if job is not None and not job.text and document is not None and next(iter(offloading(document)), None):
         said += [(each.field or "", each.message) for each in job.findings]
     wrong: dict[str, str] = {}
     elsewhere = []
@@ -189,6 +192,8 @@ def _fields(
         at = _POINTER.fullmatch(pointer)
         if at and int(at[1]) < len(names):
             wrong.setdefault(f"dsgroup-{names[int(at[1])]}", _sentence(message))
+        elif pointer.startswith("/queue_managers") and job is not None and not typed.get(_NAMES.name):
+            needed = _sentence(message)
         elif pointer.startswith("/queue_managers") and document is not None:
             wrong.setdefault(_NAMES.name, _sentence(message))
         else:
@@ -206,7 +211,7 @@ def _fields(
     shown = tuple(
         replace(each, value=typed.get(each.name, ""), error=wrong.get(each.name, "")) for each in boxes
     )
-    return shown, tuple(elsewhere)
+    return shown, tuple(elsewhere), needed
 
 
 def _sentence(message: str) -> str:
