@@ -118,6 +118,17 @@ def places(records: list[bytes], framing: Framing) -> list[tuple[int, int]]:
     return list(zip([0, *ends[:-1]], ends, strict=True))
 
 
+def stretches_of(records: list[bytes]) -> Iterator[tuple[list[bytes], int]]:
+    """Each record before the pieces with the one before it and some after it, and where it stands there.
+
+    How the records go on is known from several of them, so one alone would not do.
+    """
+    for number in range(BROKEN):
+        begin = max(0, number - 1)
+        end = number + 4 if number + 4 <= BROKEN else len(records)
+        yield records[begin:end], number - begin
+
+
 def rows_by_record(found: RangeResult) -> Counter[int]:
     return Counter(
         record
@@ -171,16 +182,16 @@ def test_a_dump_that_is_cut_off_gives_what_is_whole_and_says_what_is_lost(framin
 
 def test_bytes_put_into_a_record_or_taken_out_of_it_cost_that_record_only() -> None:
     framing = FRAMINGS["rdw"]
-    records = small_records(11)
-    data = dump(records, framing)
-    whole = rows_by_record(decoded(data, framing))
     pick = random.Random(5)
-    for number, (begin, end) in enumerate(places(records, framing)):
-        if end - begin < 100 or number >= BROKEN:
+    for records, number in stretches_of(small_records(11)):
+        data = dump(records, framing)
+        begin, end = places(records, framing)[number]
+        if end - begin < 100:
             continue
+        whole = rows_by_record(decoded(data, framing))
+        kept = [whole[record] for record in sorted(whole) if record != number]
         for _ in range(60):
             at, size = pick.randrange(begin + 30, end - 45), pick.randint(1, 40)
-            kept = [whole[record] for record in sorted(whole) if record != number]
             for damaged in (data[:at] + pick.randbytes(size) + data[at:], data[:at] + data[at + size :]):
                 assert counted(check(damaged, framing)) == kept, (number, at - begin, size)
 
