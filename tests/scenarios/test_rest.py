@@ -156,7 +156,7 @@ def test_up_to_four_are_compared(app: FastAPI) -> None:
     (row,) = [each for each in answer["settings"] if each["label"] == "Queue managers"]
     assert row["values"] == [5, 7, 6]
     assert answer["findings"] == []
-    assert_problem(get(app, f"{AT}/compare?of=a,b,c,d,e"), "out-of-range", 422)
+    assert_problem(get(app, f"{AT}/compare?of=a,b,c,d,e"), "input-refused", 422)
     assert_problem(get(app, f"{AT}/compare?of=,"), "out-of-range", 422)
     assert_problem(get(app, f"{AT}/compare"), "request-invalid", 422)
     assert_problem(get(app, f"{AT}/compare?of=a,none"), "scenario-not-found", 404)
