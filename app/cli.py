@@ -429,7 +429,7 @@ def _example(arguments: argparse.Namespace) -> int:
 def _serve(arguments: argparse.Namespace) -> int:
     import uvicorn
 
-    from app.main import create_app
+    from app.main import create_app, keep_what_is_loaded
     from app.plans.commands import opened
     from app.settings import read_settings
 
@@ -442,6 +442,7 @@ def _serve(arguments: argparse.Namespace) -> int:
             database.upgrade()
         database.prepare()
     application = create_app(settings)
+    keep_what_is_loaded()
     _say(f"cfplan serves http://{settings.host}:{settings.port}")
     uvicorn.run(
         application,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -102,6 +103,16 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 def _prepare(database: Database, settings: Settings) -> None:
     with database.session(writes=True) as session:
         plan_store.purge_deleted(session, timedelta(days=settings.deleted_days))
+
+
+def keep_what_is_loaded() -> None:
+    """Spare what is loaded from garbage collection from now on, in a process that serves and does nothing else.
+
+    It lives as long as the process. To look through its 200 000 objects takes a seventh of a second, and
+    the request in whose midst that happens takes so much longer.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:

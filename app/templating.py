@@ -303,9 +303,13 @@ def signed(value: float, digits: int = 2) -> Markup:
 
 def plain(value_bytes: int) -> str:
     """Bytes in words without markup, for titles and labels: `440.9 MiB`."""
-    if value_bytes and value_bytes % MIB == 0:
-        return f"{value_bytes // MIB} MiB"
-    return f"{value_bytes / MIB:.1f} MiB" if value_bytes >= KIB else f"{value_bytes} bytes"
+    if value_bytes < KIB:
+        return f"{value_bytes} bytes"
+    number = str(value_bytes // MIB) if value_bytes % MIB == 0 else f"{value_bytes / MIB:.1f}"
+    whole, point, rest = number.partition(".")
+    if len(whole) > 4:  # noqa: PLR2004 - four digits read well as they are
+        whole = grouped(int(whole))
+    return f"{whole}{point}{rest} MiB"
 
 
 def grouped(value: int) -> str:

@@ -1,4 +1,7 @@
-"""The picture of an outage recomputed by the service, as when a slider is moved: one structure, as many queues as MQ permits."""
+"""The picture of an outage recomputed by the service, as when a slider is moved: one structure, as many queues as MQ permits.
+
+Beside it an endpoint as FastAPI's users write it, which is sent the same document, validates it and returns it, and does nothing else.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -14,17 +17,19 @@ from pathlib import Path
 from fastapi import FastAPI
 from httpx import ASGITransport, AsyncClient
 
-from app.main import create_app
+from app.main import create_app, keep_what_is_loaded
 from app.plans import service
 from app.settings import Settings
 from bench.plans import QUEUES, largest
-from planner_core.document import read_object
+from bench.serving import bare_def
+from planner_core.document import PlanDocument, read_object
 from planner_core.whatif.filling_up import Outage, fill_up
 
 PLAN = "FILLS"
+BARE = "bare-def"
 FIRST_OUTAGE, FIRST_RATE = 60, 150
 MS_PER_S = 1000
-Asked = Callable[[AsyncClient, int], Awaitable[None]]
+Asked = Callable[[int], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -38,44 +43,59 @@ class Filled:
 def measure(*, queues: int = QUEUES, rounds: int = 9, with_maxdepth: bool) -> dict[str, Filled]:
     """Ask for one outage after the other, no two alike, of the page, over REST and of the core.
 
+    What is loaded is spared from garbage collection, as `cfplan serve` does; what a request leaves is collected in its time.
+
     `with_maxdepth`: each queue is full at a moment of its own, so that the picture has as many bends as queues.
     """
     made = largest(structures=1, queues=queues)
-    name = made["structures"][0]["name"]
     for place, queue in enumerate(made["structures"][0]["queues"]):
         if with_maxdepth:
             queue["maxdepth"] = 500 + 7 * place
     document = read_object(made)
-    body = document.model_dump(mode="json")
     with tempfile.TemporaryDirectory() as folder:
         app = create_app(Settings(data_dir=Path(folder)))
         with app.state.database.session(writes=True) as session:
             service.save_plan(session, PLAN, document)
-        page = f"/plans/{PLAN}/versions/1/structures/{name}/filling"
-
-        async def ask_page(client: AsyncClient, nth: int) -> None:
-            keys = {"outage_minutes": FIRST_OUTAGE + nth, "rate_percent": FIRST_RATE + nth}
-            (await client.get(page, params=keys)).raise_for_status()
-
-        async def ask_rest(client: AsyncClient, nth: int) -> None:
-            keys = {"structure": name, "outage_minutes": FIRST_OUTAGE + nth}
-            (await client.post("/api/v1/whatif/filling", params=keys, json=body)).raise_for_status()
-
-        async def ask_core(_: AsyncClient, nth: int) -> None:
-            fill_up(document, name, Outage(outage_minutes=Decimal(FIRST_OUTAGE + nth)))
-
-        asked = {"the page": ask_page, "REST, with the document": ask_rest, "the core": ask_core}
-        times = asyncio.run(_timed(asked, app, rounds))
+        keep_what_is_loaded()
+        times = asyncio.run(_timed(app, document, rounds))
+        app.state.database.close()
     return {what: Filled(statistics.median(found), max(found)) for what, found in times.items()}
 
 
-async def _timed(asked: Mapping[str, Asked], app: FastAPI, rounds: int) -> dict[str, list[float]]:
-    times: dict[str, list[float]] = {what: [] for what in asked}
-    async with AsyncClient(transport=ASGITransport(app), base_url="http://127.0.0.1") as client:
+async def _timed(app: FastAPI, document: PlanDocument, rounds: int) -> dict[str, list[float]]:
+    body, name = document.model_dump(mode="json"), document.structures[0].name
+    page = f"/plans/{PLAN}/versions/1/structures/{name}/filling"
+    async with _client(app) as planner, _client(bare_def()) as bare:
+
+        async def ask_page(nth: int) -> None:
+            keys = {"outage_minutes": FIRST_OUTAGE + nth, "rate_percent": FIRST_RATE + nth}
+            (await planner.get(page, params=keys)).raise_for_status()
+
+        async def ask_rest(nth: int) -> None:
+            keys: dict[str, str | int] = {"structure": name, "outage_minutes": FIRST_OUTAGE + nth}
+            (await planner.post("/api/v1/whatif/filling", params=keys, json=body)).raise_for_status()
+
+        async def ask_core(nth: int) -> None:
+            fill_up(document, name, Outage(outage_minutes=Decimal(FIRST_OUTAGE + nth)))
+
+        async def ask_bare(_: int) -> None:
+            (await bare.post("/api/v1/size", json=body)).raise_for_status()
+
+        asked: dict[str, Asked] = {
+            "the page": ask_page,
+            "REST, with the document": ask_rest,
+            "the core": ask_core,
+            BARE: ask_bare,
+        }
+        times: dict[str, list[float]] = {what: [] for what in asked}
         for nth in range(rounds + 1):
             for what, ask in asked.items():
                 start = time.process_time()
-                await ask(client, nth)
+                await ask(nth)
                 if nth:  # the first one loads modules and templates
                     times[what].append((time.process_time() - start) * MS_PER_S)
-    return times
+        return times
+
+
+def _client(app: FastAPI) -> AsyncClient:
+    return AsyncClient(transport=ASGITransport(app), base_url="http://127.0.0.1")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.browser.axe import poor_contrasts, violations
 from tests.browser.conftest import NewContext
 from tests.pages.addresses import PAGES
 
@@ -15,7 +15,6 @@ WIDTHS_PX = (1440, 1024, 390)
 EVERY_PAGE = pytest.mark.parametrize("address", PAGES)
 CALCULATED = [address for address, status in PAGES.items() if address.startswith("/?") and status == 200]
 """States of the calculator that differ from its example in figures only: looked at folded."""
-AXE = Axe().axe_script
 
 
 def unfold(page: Page, *, is_open: bool) -> None:
@@ -23,18 +22,6 @@ def unfold(page: Page, *, is_open: bool) -> None:
     page.evaluate(
         "open => { for (const each of document.querySelectorAll('details')) each.open = open; }", is_open
     )
-
-
-def violations(page: Page, **options: object) -> list[str]:
-    """What axe finds wrong.
-
-    Inside the page of the REST API another project draws; around it the rules hold.
-    """
-    found = page.evaluate(
-        "([context, options]) => axe.run(context, options).then(({ violations }) => violations)",
-        [{"exclude": [["#api-docs"]]}, {"resultTypes": ["violations"], **options}],
-    )
-    return [f"{each['id']}: {[node['target'] for node in each['nodes']][:5]}" for each in found]
 
 
 @EVERY_PAGE
@@ -45,12 +32,11 @@ def test_a_page_is_accessible_in_light_and_dark_and_fits_every_width(page: Page,
     is_calculator = address.startswith("/?") or address == "/"
     if address not in CALCULATED:
         unfold(page, is_open=True)
-    page.evaluate(AXE)
     assert violations(page) == []
     if is_calculator:  # thirty explanations have no more colours than the one on the style page
         unfold(page, is_open=False)
     page.emulate_media(color_scheme="dark")  # colours are all that differs
-    assert violations(page, runOnly=["color-contrast"]) == []
+    assert poor_contrasts(page) == []
     unfold(page, is_open=True)
     fits_every_width(page)
 
@@ -69,12 +55,33 @@ def is_accessible_and_fits(page: Page, address: str) -> None:
     page.emulate_media(color_scheme="light")
     page.goto(address)
     unfold(page, is_open=True)
-    page.evaluate(AXE)
     assert violations(page) == []
     page.emulate_media(color_scheme="dark")
-    assert violations(page, runOnly=["color-contrast"]) == []
+    assert poor_contrasts(page) == []
     fits_every_width(page)
     page.set_viewport_size({"width": WIDTHS_PX[0], "height": 900})
+
+
+ADD = """html => {
+  document.querySelector("main").insertAdjacentHTML("beforeend", html);
+  for (const each of document.querySelectorAll("[data-style]")) each.style.cssText = each.dataset.style;
+}"""
+
+
+def test_words_that_stand_out_too_little_are_found_wherever_they_are(page: Page) -> None:
+    page.emulate_media(color_scheme="light")
+    for added in (
+        "<p class='a'>words</p><p class='a' id='bad' data-style='color: #aaa'>words</p>",
+        "<div><p>words</p></div><div data-style='background: #777'><p id='bad'>words</p></div>",
+        "<p>words</p><div data-style='opacity: 0.3'><p id='bad'>words</p></div>",
+        "<input aria-label='a' value='a'><input aria-label='b' id='bad' data-style='color: #aaa' value='b'>",
+    ):
+        page.goto("/nothing/here")
+        page.evaluate(ADD, added)
+        (found,) = poor_contrasts(page)
+        assert "#bad" in found, added
+        (found,) = violations(page)
+        assert found.startswith("color-contrast")
 
 
 def test_nothing_of_the_bar_lies_over_anything_else(page: Page) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import re
@@ -258,6 +259,16 @@ def test_a_damaged_file_is_told_in_a_sentence(
     error = capsys.readouterr().err
     assert "is damaged, or no database: restore it from a backup" in error
     assert "internal error" not in error
+
+
+def test_a_server_spares_what_it_has_loaded_from_garbage_collection(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, spared = gc.get_freeze_count(), list[int]()
+    monkeypatch.setattr("uvicorn.run", lambda *_, **__: spared.append(gc.get_freeze_count()))
+    try:
+        assert main(["serve", "--migrate"]) == 0
+    finally:
+        gc.unfreeze()  # these tests go on
+    assert spared[0] > before + 50_000
 
 
 def test_a_setting_that_is_wrong_is_named(

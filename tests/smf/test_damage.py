@@ -13,7 +13,7 @@ from spark_jobs.smf.decode import SECTIONS, TABLES, RangeResult, decode_bytes
 from spark_jobs.smf.encode import Framing, dump
 from tests.smf.made import rows_of, small_records
 
-FEW_COLUMNS = dict.fromkeys(TABLES, ("offset", "record", "section"))
+FEW_COLUMNS = dict.fromkeys(TABLES, ("record",))
 FRAMINGS = {
     "rdw": Framing(block_bytes=1500),
     "short segments": Framing(block_bytes=70),
@@ -119,7 +119,12 @@ def places(records: list[bytes], framing: Framing) -> list[tuple[int, int]]:
 
 
 def rows_by_record(found: RangeResult) -> Counter[int]:
-    return Counter(row["record"] for table in TABLES for row in rows_of([found], table))
+    return Counter(
+        record
+        for table in TABLES
+        for batch in found.batches[table]
+        for record in batch.column("record").to_pylist()
+    )
 
 
 def counted(found: RangeResult) -> list[int]:
@@ -133,6 +138,7 @@ def test_a_flipped_bit_of_a_header_costs_that_record_only(name: str) -> None:
     records = small_records(11)
     data = dump(records, framing)
     whole = rows_by_record(decoded(data, framing))
+    unharmed = [count for _, count in sorted(whole.items())]
     pick = random.Random(name)
     for number, (begin, end) in enumerate(places(records, framing)):
         others = [whole[record] for record in sorted(whole) if record != number]
@@ -142,7 +148,7 @@ def test_a_flipped_bit_of_a_header_costs_that_record_only(name: str) -> None:
             damaged = bytearray(data)
             damaged[at] ^= 1 << pick.randrange(8)
             found = check(bytes(damaged), framing)
-            assert counted(found) in (others, counted(decoded(data, framing))), (number, at - begin)
+            assert counted(found) in (others, unharmed), (number, at - begin)
 
 
 @pytest.mark.parametrize("framing", FRAMINGS.values(), ids=FRAMINGS)

@@ -239,6 +239,19 @@ def test_neither_pool_ever_runs_backwards_or_over(found: Document, rate: Decimal
     )
 
 
+def test_queues_that_are_each_full_at_a_moment_of_their_own_bend_both_pools_there_and_nowhere_else() -> None:
+    """One message a second each; the queue numbered n is full after n minutes, with 60 n messages of 10 elements."""
+    queues = [queue(f"Q{n}", put_rate_per_s=1, outage_minutes=50, maxdepth=60 * n) for n in range(1, 41)]
+    answer = fill_up(structure(queues, initsize="2G", size="2G", offload={"rules": []}), "APP1")
+    assert [point.minutes for point in answer.points] == [*range(41), 50]
+    for point in answer.points:
+        held = Fraction(sum(60 * min(n, int(point.minutes)) for n in range(1, 41)))
+        assert point.values[1:] == (held, 10 * held, Fraction(0), Fraction(0))
+    full = [moment for moment in answer.moments if moment.kind == "queue_full"]
+    assert {moment.queue: moment.minutes for moment in full} == {f"Q{n}": Fraction(n) for n in range(1, 41)}
+    assert answer.lasts_minutes is None
+
+
 @settings(max_examples=60)
 @given(documents(), st.integers(1, 99))
 def test_halfway_through_an_outage_the_structure_is_as_at_the_end_of_one_half_as_long(

@@ -57,6 +57,8 @@ class FindingLine:
     about: str
     """Path of the description of its code."""
     is_simulated: bool
+    source_url: str = ""
+    """Address of another's document; empty where none is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +138,29 @@ def finding_line(found: NightFinding) -> FindingLine:
         if found.qsg and found.structure
         else ""
     )
+    source, source_url = apart(found.source)
     return FindingLine(
         code=found.code,
         severity=found.severity,
         message=found.message,
-        source=found.source,
+        source=source,
+        source_url=source_url,
         source_href=own_page_of(found.source),
         structure=found.structure or "",
         href=href,
         about="/docs/nightly#findings",
         is_simulated=found.is_simulated,
     )
+
+
+def apart(source: str) -> tuple[str, str]:
+    """A source and its address, which stands in parentheses at its end where there is one.
+
+    >>> apart("IBM MQ, reason code 2192 (https://example.org/2192)"), apart("IBM MQ, Offload rules")
+    (('IBM MQ, reason code 2192', 'https://example.org/2192'), ('IBM MQ, Offload rules', ''))
+    """
+    words, mark, address = source.rpartition(" (https://")
+    return (words, f"https://{address.removesuffix(')')}") if mark else (source, "")
 
 
 def own_page_of(source: str) -> str:

@@ -315,7 +315,7 @@ def _merge_page(
     boxes = (
         Box(
             "unstated", "Keywords that the plan leaves to their defaults", "choice", given.value("unstated") or "plan",
-            faults.get("unstated", ""), options=_UNSTATED,
+            _sentence(faults.get("unstated", "")), options=_UNSTATED,
         ),
         _small(given, faults, "policy_name", "Name of the policy", "name", "Where the text has several."),
     )  # fmt: skip
@@ -478,20 +478,24 @@ def _faults(error: PlannerError) -> dict[str, str]:
 def _told(faults: Mapping[str, str], boxes: tuple[Box, ...]) -> tuple[str, ...]:
     labels = {box.name: box.label for box in boxes}
     return tuple(
-        f"{labels[name]}: {message}." if name in labels else f"{message[:1].upper()}{message[1:]}."
+        f"{labels[name]}: {message.removesuffix('.')}." if name in labels else _sentence(message)
         for name, message in faults.items()
     )
+
+
+def _sentence(message: str) -> str:
+    return f"{message[:1].upper()}{message[1:].removesuffix('.')}." if message else ""
 
 
 def _small(
     given: Given, faults: Mapping[str, str], name: str, label: str, kind: str, hint: str, *, unit: str = ""
 ) -> Box:
-    return Box(name, label, kind, given.value(name), faults.get(name, ""), unit=unit, hint=hint)
+    return Box(name, label, kind, given.value(name), _sentence(faults.get(name, "")), unit=unit, hint=hint)
 
 
 def _large(name: str, label: str, value: str, faults: Mapping[str, str], *, hint: str = "") -> Box:
     shown = value if len(value) <= SHOWN_CHARACTERS else ""
-    return Box(name, label, "text", printable(shown), faults.get(name, ""), hint=hint)
+    return Box(name, label, "text", printable(shown), _sentence(faults.get(name, "")), hint=hint)
 
 
 def _document(given: Given, faults: Mapping[str, str]) -> Box:

@@ -278,8 +278,8 @@ def _field_of(pointer: str, changed: Sequence[str]) -> str:
 
 def _sentence(message: str) -> str:
     if message in ("must be a list", "must be text in quotes, such as 'CF01'"):
-        return "must be written as the plan's are shown below"
-    return message
+        message = "must be written as the plan's are shown below"
+    return f"{message[:1].upper()}{message[1:].removesuffix('.')}."
 
 
 def _now(document: PlanDocument) -> dict[str, str]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from app.templating import plain
+from app.templating import grouped, plain
+from planner_core.units import MIB
 from planner_core.whatif.loss import WhiteSpace
 
 _ROW_PX, _BAR_PX, _LABEL_PX, _TOP_PX = 46, 18, 16, 4
@@ -115,10 +116,16 @@ def chart_of_measures(title: str, about: str, measures: Sequence[Measure]) -> Ch
 
 
 def _said(each: WhiteSpace) -> str:
-    used, keep = plain(each.used_bytes + each.facility.taken_bytes), plain(each.keep_bytes)
+    used = _amount(each.used_bytes + each.facility.taken_bytes)
+    keep = _amount(each.keep_bytes) if each.keep_bytes else "nothing"
     if each.free_bytes is None:
         return f"{used} used, {keep} to keep free; storage not stated"
-    return f"{used} used, {keep} to keep free, of {plain(each.facility.storage_bytes or 0)}"
+    return f"{used} used, {keep} to keep free, of {_amount(each.facility.storage_bytes or 0)}"
+
+
+def _amount(size_bytes: int) -> str:
+    """A size beside a bar: parts of a MiB are in the table."""
+    return f"{grouped(round(size_bytes / MIB))} MiB"
 
 
 def _drawing(kind: str, measures: Sequence[Measure], width: int) -> Drawing:

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import NamedTuple
 
 from app.pages.axes import Tick, round_values, short
 from app.templating import grouped, plain
 from planner_core.units import GIB, KIB, MIB, TIB
-from planner_core.whatif.filling_up import FillingUp, Moment, Point, shown_minutes
+from planner_core.whatif.filling_up import FillingUp, Moment, shown_minutes
 
 QUEUE_KINDS = ("depth_high", "queue_full")
 """What happens to a single queue: marks on a line of their own, since there may be a thousand."""
@@ -115,32 +116,76 @@ class Happening:
     text: str
 
 
-def happenings(found: FillingUp) -> tuple[Happening, ...]:
-    """Everything that happens in its order; what concerns the whole structure is numbered."""
-    rows, number = [], 0
+@dataclass(frozen=True, slots=True)
+class Happenings:
+    """Rows of the table, and how many more happen to queues."""
+
+    rows: tuple[Happening, ...]
+    omitted: int
+
+
+def happenings(found: FillingUp, *, most_of_queues: int) -> Happenings:
+    """What happens in its order: what concerns the whole structure, which is numbered, and the first of the queues."""
+    rows, number, of_queues = [], 0, 0
     for moment in found.moments:
-        mine = None
-        if moment.kind not in QUEUE_KINDS:
+        if moment.kind in QUEUE_KINDS:
+            of_queues += 1
+            if of_queues <= most_of_queues:
+                rows.append(_happening(moment, None))
+        else:
             number += 1
-            mine = number
-        rows.append(
-            Happening(
-                mine,
-                moment.kind,
-                shown_minutes(moment.minutes),
-                moment.messages,
-                moment.usage_percent,
-                moment.text[:1].upper() + moment.text[1:] + ".",
-            )
+            rows.append(_happening(moment, number))
+    rows.sort(key=lambda row: (row.minutes, row.number is None))
+    return Happenings(tuple(rows), max(of_queues - most_of_queues, 0))
+
+
+def _happening(moment: Moment, number: int | None) -> Happening:
+    return Happening(
+        number,
+        moment.kind,
+        shown_minutes(moment.minutes),
+        moment.messages,
+        moment.usage_percent,
+        moment.text[:1].upper() + moment.text[1:] + ".",
+    )
+
+
+class _Seen(NamedTuple):
+    """A point of the lines, as it is drawn."""
+
+    minutes: float
+    entries: float
+    elements: float
+    offload_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Traced:
+    """What both drawings show, worked out once: the points of the lines and what happens to queues, by minutes."""
+
+    found: FillingUp
+    points: tuple[_Seen, ...]
+    of_structure: tuple[Moment, ...]
+    of_queues: tuple[tuple[float, Moment], ...]
+
+    @classmethod
+    def of(cls, found: FillingUp) -> _Traced:
+        return cls(
+            found,
+            tuple(
+                _Seen(point.drawn_minutes, *found.drawn_percents(point), found.offload_bytes(point))
+                for point in found.points
+            ),
+            tuple(moment for moment in found.moments if moment.kind not in QUEUE_KINDS),
+            tuple((float(moment.minutes), moment) for moment in found.moments if moment.kind in QUEUE_KINDS),
         )
-    return tuple(rows)
 
 
 def picture_of(found: FillingUp) -> Picture | None:
     """The picture; None where no time passes."""
     if not found.end_minutes or not found.bundles:
         return None
-    last = found.points[-1]
+    last, traced = found.points[-1], _Traced.of(found)
     full = (
         f" It is full after {shown_minutes(found.full_minutes):g} minutes."
         if found.full_minutes is not None
@@ -153,14 +198,13 @@ def picture_of(found: FillingUp) -> Picture | None:
             f"{float(found.elements_percent(last)):.1f} percent.{full} "
             + " ".join(
                 f"{row.number}: minute {row.minutes:g}, {row.text}"
-                for row in happenings(found)
-                if row.number is not None
+                for row in happenings(found, most_of_queues=0).rows
             )
         ),
-        has_offloaded=bool(last.pages),
-        has_marks=any(moment.kind in QUEUE_KINDS for moment in found.moments),
-        wide=_draw(found, "wide", width=860),
-        narrow=_draw(found, "narrow", width=358),
+        has_offloaded=bool(last.page_parts),
+        has_marks=bool(traced.of_queues),
+        wide=_draw(traced, "wide", width=860),
+        narrow=_draw(traced, "narrow", width=358),
     )
 
 
@@ -180,13 +224,13 @@ class _Frame:
         return round(self.bottom - float(percent) / _FULL * (self.bottom - self.top), 1)
 
 
-def _draw(found: FillingUp, name: str, *, width: int) -> Drawing:
-    numbered = [moment for moment in found.moments if moment.kind not in QUEUE_KINDS]
+def _draw(traced: _Traced, name: str, *, width: int) -> Drawing:
+    found, numbered = traced.found, traced.of_structure
     rows = _rows(found, numbered, width)
     frame = _Frame(found, width, max(rows, default=0) + 1)
-    marks = _marks(found, frame)
+    marks = _marks(traced, frame)
     lane = frame.bottom + (_LANE if marks else 0)
-    lower_top, has_lower = lane + 46, bool(found.points[-1].pages)
+    lower_top, has_lower = lane + 46, bool(found.points[-1].page_parts)
     lower_bottom = lower_top + _BELOW if has_lower else lane
     values, unit = _offload_axis(found)
     highest = values[-1] * unit[0]
@@ -195,10 +239,10 @@ def _draw(found: FillingUp, name: str, *, width: int) -> Drawing:
         return round(lower_bottom - size_bytes / highest * _BELOW, 1)
 
     threshold = found.structure.placement.full_threshold
-    crossed = next((each.minutes for each in found.moments if each.kind == "full_threshold"), None)
+    crossed = next((each.minutes for each in numbered if each.kind == "full_threshold"), None)
     is_late = crossed is None or crossed * 3 > found.end_minutes
     given = found.asked.data_set_bytes
-    points = _thinned(found, frame)
+    points = _thinned(traced, frame)
     return Drawing(
         id=name,
         width=width,
@@ -216,12 +260,12 @@ def _draw(found: FillingUp, name: str, *, width: int) -> Drawing:
         if has_lower
         else (),
         unit=unit[1],
-        lines=_pool_lines(found, frame, points),
+        lines=_pool_lines(frame, points),
         threshold=Tick(frame.y(threshold), f"FULLTHRESHOLD {threshold} %") if threshold else None,
         threshold_x=frame.left + 6 if is_late else frame.right - 4,
         threshold_anchor="start" if is_late else "end",
         full_x=None if found.full_minutes is None else frame.x(found.full_minutes),
-        offloaded=_area(found, frame, points, lower_y) if has_lower else "",
+        offloaded=_area(frame, points, lower_y) if has_lower else "",
         data_set_y=lower_y(given) if has_lower and given is not None and given <= highest else None,
         bubbles=tuple(
             Bubble(
@@ -249,26 +293,29 @@ def _rows(found: FillingUp, moments: Sequence[Moment], width: int) -> list[int]:
     return rows
 
 
-def _thinned(found: FillingUp, frame: _Frame) -> list[Point]:
-    """The points that can be told apart in the drawing."""
-    kept: list[Point] = []
-    for point in found.points:
-        if len(kept) < 2 or frame.x(point.minutes) - frame.x(kept[-1].minutes) >= 1:  # noqa: PLR2004
-            kept.append(point)
-        elif point is found.points[-1]:
-            kept[-1] = point
+def _thinned(traced: _Traced, frame: _Frame) -> list[tuple[float, _Seen]]:
+    """The points that can be told apart in the drawing, and where they are."""
+    kept: list[tuple[float, _Seen]] = []
+    for point in traced.points:
+        x = frame.x(point.minutes)
+        if len(kept) < 2 or x - kept[-1][0] >= 1:  # noqa: PLR2004
+            kept.append((x, point))
+        elif point is traced.points[-1]:
+            kept[-1] = x, point
     return kept
 
 
-def _pool_lines(found: FillingUp, frame: _Frame, points: Sequence[Point]) -> tuple[Named, ...]:
+def _pool_lines(frame: _Frame, points: Sequence[tuple[float, _Seen]]) -> tuple[Named, ...]:
     """The two pools, the fuller one last and strongest."""
-    last = found.points[-1]
     pools = sorted(
-        (("entries", found.entries_percent), ("elements", found.elements_percent)),
-        key=lambda pool: pool[1](last),
+        (
+            ("entries", [(x, frame.y(point.entries)) for x, point in points], points[-1][1].entries),
+            ("elements", [(x, frame.y(point.elements)) for x, point in points], points[-1][1].elements),
+        ),
+        key=lambda pool: pool[2],
     )
     (low, low_before), (end, end_before) = (
-        [frame.y(percent(last)), _height_before(frame, points, percent)] for _, percent in pools
+        (line[-1][1], _height_before(frame, line)) for _, line, _ in pools
     )
     # A line that rises is crossed by no name that stands above its end, or below where the name begins.
     upper = end - 9 if end - 9 >= frame.top + 10 else end_before + 13
@@ -277,28 +324,25 @@ def _pool_lines(found: FillingUp, frame: _Frame, points: Sequence[Point]) -> tup
         lower = low - 6
         upper = min(upper, lower - _CLOSE_LABELS)
     return tuple(
-        Named(" ".join(f"{frame.x(point.minutes)},{frame.y(percent(point))}" for point in points), label, y)
-        for (label, percent), y in zip(pools, (lower, upper), strict=True)
+        Named(" ".join(f"{x},{height}" for x, height in line), label, y)
+        for (label, line, _), y in zip(pools, (lower, upper), strict=True)
     )
 
 
-def _height_before(frame: _Frame, points: Sequence[Point], percent: Callable[[Point], Fraction]) -> float:
+def _height_before(frame: _Frame, line: Sequence[tuple[float, float]]) -> float:
     """How high a line is where the name at its end begins."""
-    x = frame.right - _NAME_PX
-    for one, other in pairwise(points):
-        if frame.x(other.minutes) >= x:
-            width = frame.x(other.minutes) - frame.x(one.minutes)
-            share = (x - frame.x(one.minutes)) / width if width else 1.0
-            return round(frame.y(percent(one)) + share * (frame.y(percent(other)) - frame.y(percent(one))), 1)
-    return frame.y(percent(points[-1]))
+    at = frame.right - _NAME_PX
+    for (x, height), (next_x, next_height) in pairwise(line):
+        if next_x >= at:
+            share = (at - x) / (next_x - x) if next_x > x else 1.0
+            return round(height + share * (next_height - height), 1)
+    return line[-1][1]
 
 
-def _area(found: FillingUp, frame: _Frame, points: Sequence[Point], lower_y: Callable[[float], float]) -> str:
+def _area(frame: _Frame, points: Sequence[tuple[float, _Seen]], lower_y: Callable[[float], float]) -> str:
     """Offloaded data over time, closed at the bottom."""
-    line = [f"{frame.x(point.minutes)},{lower_y(found.offload_bytes(point))}" for point in points]
-    return " ".join(
-        [f"{frame.x(points[0].minutes)},{lower_y(0)}", *line, f"{frame.x(points[-1].minutes)},{lower_y(0)}"]
-    )
+    line = [f"{x},{lower_y(point.offload_bytes)}" for x, point in points]
+    return " ".join([f"{points[0][0]},{lower_y(0)}", *line, f"{points[-1][0]},{lower_y(0)}"])
 
 
 def _offload_axis(found: FillingUp) -> tuple[tuple[float, ...], tuple[int, str]]:
@@ -317,12 +361,11 @@ def _offload_axis(found: FillingUp) -> tuple[tuple[float, ...], tuple[int, str]]
     return (shown if shown[-1] * unit[0] >= highest else (*shown, shown[-1] + shown[1])), unit
 
 
-def _marks(found: FillingUp, frame: _Frame) -> tuple[QueueMark, ...]:
+def _marks(traced: _Traced, frame: _Frame) -> tuple[QueueMark, ...]:
     """Marks of queues; those at one place are one mark."""
     at: dict[tuple[str, int], list[Moment]] = {}
-    for moment in found.moments:
-        if moment.kind in QUEUE_KINDS:
-            at.setdefault((moment.kind, round(frame.x(moment.minutes) / _MARK) * _MARK), []).append(moment)
+    for minutes, moment in traced.of_queues:
+        at.setdefault((moment.kind, round(frame.x(minutes) / _MARK) * _MARK), []).append(moment)
     words = {"depth_high": "at QDEPTHHI", "queue_full": "at MAXDEPTH"}
     return tuple(
         QueueMark(
@@ -367,7 +410,7 @@ def said(found: FillingUp) -> str:
     words = f"{name} holds the {grouped(math.floor(last.messages))} messages of {end:g} minutes, {_up(found.usage_percent(last))} % full."
     if found.lasts_minutes is not None:
         words += f" If no queue's outage ended, it would be full after {_tenth(found.lasts_minutes)} minutes."
-    if last.pages:
+    if last.page_parts:
         words += f" {plain(found.offload_bytes(last))} are offloaded."
     return words
 

@@ -14,7 +14,7 @@ from app.curves.kept import CurvesBeside
 from app.curves.resolve import curve_of
 from app.db import SessionDep
 from app.pages.whatif.choices import Choices, Field, read_choices
-from app.pages.whatif.fill_picture import Happening, Picture, happenings, picture_of, said
+from app.pages.whatif.fill_picture import Happening, Happenings, Picture, happenings, picture_of, said
 from app.pages.whatif.one_structure import path_of, plan_with, version_of
 from app.plans.stored import StoredVersion
 from app.templating import Page, render
@@ -83,9 +83,7 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
         refused = error.findings
     except InputInvalid as error:
         summary = str(error)
-    rows = happenings(found) if found else ()
-    shown = tuple(row for row in rows if row.number is not None)
-    of_queues = [row for row in rows if row.number is None][:MOST_HAPPENINGS]
+    happened = happenings(found, most_of_queues=MOST_HAPPENINGS) if found else Happenings((), 0)
     page = FillingPage(
         title=f"How {cfrm_name} fills",
         section="plans",
@@ -95,8 +93,8 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
         form=form,
         found=found,
         picture=picture_of(found) if found else None,
-        rows=tuple(sorted((*shown, *of_queues), key=lambda row: row.minutes)),
-        rows_omitted=len(rows) - len(shown) - len(of_queues),
+        rows=happened.rows,
+        rows_omitted=happened.omitted,
         figures=_picked(found.points) if found else (),
         queues=tuple(sorted(found.queues, key=lambda queue: -queue.depth)[:MOST_QUEUES]) if found else (),
         refused=refused,
