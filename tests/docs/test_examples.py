@@ -11,11 +11,13 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.docs.pages import PAGES, ROOT, Block, blocks, commands, name_of, shows
+from tests.docs.ready import ready, script
 
 ADDRESS = "http://127.0.0.1:8000"
 LANGUAGES = {"", "console", "csv", "sh", "toml", "python", "json", "yaml", "dockerfile"}
@@ -42,28 +44,31 @@ def has_curl() -> bool:
     return version is not None and (int(version[1]), int(version[2])) >= (7, 82)
 
 
-class Terminal:
-    """A folder in which a reader follows one page, with the project's commands in .venv."""
+def surroundings() -> dict[str, str]:
+    """The environment of the commands."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("CFPLAN_")}
+    night = {"CFPLAN_NIGHT_HOUR": "off"}  # no page is about what begins by itself
+    return {**kept, "LC_ALL": "C", "NO_PROXY": "127.0.0.1", **night}
 
-    def __init__(self, folder: Path, *, port: int, real_curl: bool) -> None:
+
+class Terminal:
+    """A folder in which a reader follows one page, with the project's commands in .venv.
+
+    `cfplan` is ready at once (ready.py); `.venv/bin/cfplan`, as the README has it, and the service are started as always.
+    """
+
+    def __init__(self, folder: Path, *, port: int, real_curl: bool, asked: Path) -> None:
         self.folder, self.port = folder, port
         (folder / ".venv").symlink_to(sys.prefix)
         tools = folder / ".tools"
         tools.mkdir()
         (tools / "python3").symlink_to(sys.executable)
-        if not real_curl:
-            script = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(ROOT / "tests/docs/curl.py"))} "$@"\n'
-            (tools / "curl").write_text(script)
-            (tools / "curl").chmod(0o755)
+        stand_ins = {"cfplan": "app.cli"} | ({} if real_curl else {"curl": "tests.docs.curl"})
+        for name, module in stand_ins.items():
+            (tools / name).write_text(script(asked, module))
+            (tools / name).chmod(0o755)
         path = os.pathsep.join([str(tools), str(folder / ".venv/bin"), os.environ.get("PATH", os.defpath)])
-        kept = {key: value for key, value in os.environ.items() if not key.startswith("CFPLAN_")}
-        self.environment = {
-            **kept,
-            "PATH": path,
-            "LC_ALL": "C",
-            "NO_PROXY": "127.0.0.1",
-            "CFPLAN_NIGHT_HOUR": "off",  # no page is about what begins by itself
-        }
+        self.environment = {**surroundings(), "PATH": path}
 
     def run(self, script: str) -> subprocess.CompletedProcess[str]:
         """Run shell text; the address on the pages becomes that of the running service."""
@@ -116,7 +121,10 @@ class Terminal:
     def _serve(self, words: list[str]) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             free = listener.getsockname()[1]
-        words = [str(free) if word == "8123" else word for word in words]
+        words = [
+            str(self.folder / ".venv/bin/cfplan"),
+            *(str(free) if word == "8123" else word for word in words[1:]),
+        ]
         server = subprocess.Popen(words, cwd=self.folder, env=self.environment, stderr=subprocess.DEVNULL)
         try:
             deadline = time.monotonic() + PATIENCE_S
@@ -134,9 +142,16 @@ class Terminal:
             server.wait(timeout=PATIENCE_S)
 
 
+@pytest.fixture(scope="module")
+def asked() -> Iterator[Path]:
+    """Where commands are ready."""
+    with ready(surroundings()) as found:
+        yield found
+
+
 @pytest.fixture
-def terminal(tmp_path: Path, port: int) -> Terminal:
-    return Terminal(tmp_path, port=port, real_curl=has_curl())
+def terminal(tmp_path: Path, port: int, asked: Path) -> Terminal:
+    return Terminal(tmp_path, port=port, real_curl=has_curl(), asked=asked)
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name_of)
@@ -145,8 +160,10 @@ def test_the_examples_of_a_page_do_what_it_shows(page: Path, terminal: Terminal)
         terminal.follow(block)
 
 
-def test_the_rest_examples_work_with_the_stand_in_for_curl_too(tmp_path: Path, port: int) -> None:
-    terminal = Terminal(tmp_path, port=port, real_curl=False)
+def test_the_rest_examples_work_with_the_stand_in_for_curl_too(
+    tmp_path: Path, port: int, asked: Path
+) -> None:
+    terminal = Terminal(tmp_path, port=port, real_curl=False, asked=asked)
     for block in blocks(ROOT / "docs/rest-api.md"):
         terminal.follow(block)
 
@@ -190,6 +207,19 @@ def test_commands_are_read_with_continuations_and_here_documents() -> None:
         ("cat > a <<'END'\nx\nEND", ""),
         ("sed -e 1 \\\n   a", "out\n...\n"),
     ]
+
+
+def test_a_command_that_is_ready_does_what_the_installed_one_does(terminal: Terminal) -> None:
+    for command in (
+        "cfplan example | cfplan plan - --output policy",
+        "cfplan structure --messages many",
+        "CFPLAN_DATA_DIR=here cfplan plans list; ls here",
+        "cfplan schema | head -n 1",
+    ):
+        quick, real = (
+            terminal.run(command.replace("cfplan ", path)) for path in ("cfplan ", ".venv/bin/cfplan ")
+        )
+        assert (quick.returncode, quick.stdout) == (real.returncode, real.stdout)
 
 
 def test_a_wrong_output_and_a_hidden_failure_are_noticed(terminal: Terminal) -> None:

@@ -208,6 +208,20 @@ def test_a_plan_that_is_not_there_is_told(app: FastAPI) -> None:
     assert "There is no plan called NONE." in answer.text
 
 
+@pytest.mark.parametrize(("address", "box"), [("/running", "current"), ("/merge", "policy")])
+def test_each_error_of_a_plan_that_gives_no_policy_is_a_paragraph(
+    app: FastAPI, address: str, box: str
+) -> None:
+    queue = "queues: [{name: Q1, message_bytes: 1024, backlog: 5, persistent: true}]"
+    parts = "".join(f"  - {{name: {name}, recover: false, {queue.replace('Q1', name)}}}\n" for name in "AB")
+    facility = "coupling_facilities: [{name: CF01}]"
+    document = f"qsg: SQ03\nqueue_managers: 2\n{facility}\nstructures:\n{parts}"
+    told = page(post(app, address, {box: POLICY, "document": document}), 422).one("div", role="alert")
+    begin, *errors = [each.text for each in told.all("p")]
+    assert begin == "The plan has errors: mend them first."
+    assert [words.split()[0] for words in errors] == ["A", "B"]
+
+
 def test_a_made_plan_can_be_downloaded(app: FastAPI) -> None:
     answer = post(app, "/plan-from-running", {"current": running_example().current, "as": "file"})
     assert answer.headers["content-disposition"] == 'attachment; filename="SQ03.json"'

@@ -38,7 +38,7 @@ from app.running import service
 from app.running.texts import bytes_of, invalid, printable
 from app.sizing.routes import curves_of
 from app.templating import Page, render
-from planner_core.errors import DocumentInvalid, InputInvalid, PlannerError
+from planner_core.errors import DocumentInvalid, InputInvalid, OutputRefused, PlannerError, PlanRefused
 from planner_core.running.compare import commands_text
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.merge import Merged, MergeRefused
@@ -472,6 +472,14 @@ def _faults(error: PlannerError) -> dict[str, str]:
             where = f"/{rest}: " if rest else ""
             found[box] = "; ".join(filter(None, (found.get(box, ""), f"{where}{each.message}")))
         return found
+    if isinstance(error, (OutputRefused, PlanRefused)):
+        begin = (
+            "The plan has errors: mend them first"
+            if isinstance(error, OutputRefused)
+            else "No such plan can exist"
+        )
+        wrong = [each.message for each in error.findings if each.severity == "error"]
+        return {"": begin, **{f"#{number}": message for number, message in enumerate(wrong[:_MOST_WRONG])}}
     return {"": str(error).removesuffix(".")}
 
 
