@@ -10,12 +10,16 @@ from hypothesis import settings
 
 import spark_jobs  # noqa: F401 - before numpy is loaded: its linear algebra is to use one thread, as in the jobs
 from tests.chromium import WHAT_TO_DO, find_chromium
+from tests.databases import database, empty_url, migrated_file, migrated_template, postgres_server, url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
+
+__all__ = ["database", "empty_url", "migrated_file", "migrated_template", "postgres_server", "url"]
+"""Fixtures that every folder finds here: one server for all."""
 
 # A property holds or it does not; how long an example takes says nothing about it.
 settings.register_profile("cfplan", deadline=None)

@@ -1,7 +1,12 @@
-"""Both kinds of database for tests; a test that asks for `url` or `database` runs on each."""
+"""Both kinds of database for tests; a test that asks for `url`, `empty_url` or `database` runs on each.
+
+The migrations run once for each kind: a test's database is a copy of what they made.
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,9 +26,31 @@ def postgres_server() -> Iterator[URL]:
         yield at
 
 
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database file of SQLite with the schema and nothing in it."""
+    at = database_url("", data_dir=tmp_path_factory.mktemp("migrated"))
+    _migrate(at)
+    return Path(str(at.database))
+
+
+@pytest.fixture(scope="session")
+def migrated_template(postgres_server: URL) -> Iterator[URL]:
+    """The same on the server."""
+    with postgres.empty_database(postgres_server, f"cfplan_template_{os.getpid()}") as at:
+        _migrate(at)
+        yield at
+
+
+def _migrate(at: URL) -> None:
+    database = Database(at)
+    database.upgrade()
+    database.close()
+
+
 @pytest.fixture(params=KINDS)
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[URL]:
-    """An empty database of its own for the test."""
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[URL]:
+    """A database of its own for the test, without a schema."""
     if request.param == "sqlite":
         yield database_url("", data_dir=tmp_path / "data")
         return
@@ -31,10 +58,23 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[URL]:
         yield made
 
 
+@pytest.fixture(params=KINDS)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[URL]:
+    """A database of its own for the test, with the schema that the migrations build and nothing in it."""
+    if request.param == "sqlite":
+        at = database_url("", data_dir=tmp_path / "data")
+        Path(str(at.database)).parent.mkdir()
+        shutil.copyfile(request.getfixturevalue("migrated_file"), str(at.database))
+        yield at
+        return
+    template = request.getfixturevalue("migrated_template")
+    with postgres.empty_database(template.set(database="postgres"), template=template.database) as made:
+        yield made
+
+
 @pytest.fixture
 def database(url: URL) -> Iterator[Database]:
-    """The same, with its schema built by the migrations."""
+    """The same, opened."""
     made = Database(url)
-    made.upgrade()
     yield made
     made.close()

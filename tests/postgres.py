@@ -109,12 +109,13 @@ def _own_server(programs: Path, folder: Path, *, is_root: bool) -> Iterator[URL]
 
 
 @contextmanager
-def empty_database(at: URL) -> Iterator[URL]:
-    """A database of its own on the server, dropped at the end."""
-    name = f"cfplan_{os.getpid()}_{time.monotonic_ns()}"
+def empty_database(at: URL, name: str = "", *, template: str | None = None) -> Iterator[URL]:
+    """A database of its own on the server, a copy of the template where one is named, dropped at the end."""
+    name = name or f"cfplan_{os.getpid()}_{time.monotonic_ns()}"
     plain = at.set(drivername="postgresql").render_as_string(hide_password=False)
     with psycopg.connect(plain, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"'.encode())
+        copied = f' TEMPLATE "{template}"' if template else ""
+        connection.execute(f'CREATE DATABASE "{name}"{copied}'.encode())
         try:
             yield at.set(database=name)
         finally:

@@ -38,7 +38,6 @@ _MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_erro
 _AS_KEPT = Context(prec=15)
 """Numbers of a plan document have so many digits at most."""
 _MOST_STRUCTURES = 512
-_MOST_SHOWN = 3
 
 
 class StructureChange(BaseModel):

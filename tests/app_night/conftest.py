@@ -8,9 +8,6 @@ from sqlalchemy import URL
 from app.db import Database
 from app.settings import Settings
 from tests.app_night.support import JOBS, settings_for
-from tests.databases import database, postgres_server, url
-
-__all__ = ["database", "postgres_server", "settings", "url"]
 
 
 @pytest.fixture(autouse=True)

@@ -190,7 +190,6 @@ def test_every_address_that_takes_a_plan_knows_the_curve(app: FastAPI, address: 
 def test_a_plan_is_stored_with_its_curve_and_keeps_it(url: URL) -> None:
     app = app_on(url)
     database = app.state.database
-    database.upgrade()
     version = store_curve(database)
     document = changed(curve={"fitted": version})
     saved = send_json(app, "PUT", "/api/v1/plans/SQ03", document)

@@ -1,5 +1,22 @@
 from __future__ import annotations
 
-from tests.databases import database, postgres_server, url
+from collections.abc import Iterator
 
-__all__ = ["database", "postgres_server", "url"]
+import pytest
+from sqlalchemy import URL
+
+from app.db import Database
+
+
+@pytest.fixture
+def url(empty_url: URL) -> URL:
+    """Here the migrations themselves are tested: each test runs them."""
+    return empty_url
+
+
+@pytest.fixture
+def database(url: URL) -> Iterator[Database]:
+    made = Database(url)
+    made.upgrade()
+    yield made
+    made.close()

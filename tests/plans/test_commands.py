@@ -1,4 +1,4 @@
-"""`cfplan plans ...` and `cfplan migrate`: the same store as the service's, on both databases."""
+"""`cfplan plans ...`: the same store as the service's, on both databases."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from sqlalchemy import URL
 
 from app.cli import main
 from app.curves.kept import Curves
-from app.db import Database
 from app.documents import example_text
 from app.plans.computed import Computed, compute
 from planner_core.document import PlanDocument
@@ -32,12 +31,7 @@ def environment(url: URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.fixture
-def migrated() -> None:
-    assert main(["migrate"]) == 0
-
-
-@pytest.fixture
-def app(url: URL, migrated: None) -> FastAPI:
+def app(url: URL) -> FastAPI:
     return app_on(url)
 
 
@@ -229,27 +223,9 @@ def test_files_are_computed_before_the_database_is_locked(
     assert main(["plans", "put", "SQ03", str(file)]) == 0
 
 
-def test_saving_a_plan_with_errors_says_so(migrated: None, tmp_path: Path) -> None:
+def test_saving_a_plan_with_errors_says_so(tmp_path: Path) -> None:
     file = written(tmp_path / "bad.json", changed(cfcc_level=8))
     assert main(["plans", "put", "SQ03", file]) == 1
-
-
-def test_migrating_says_what_it_did(url: URL, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["migrate"]) == 0
-    assert "now" in capsys.readouterr().out
-    assert main(["migrate"]) == 0
-    assert "already" in capsys.readouterr().out
-    made = Database(url)
-    made.prepare()
-    made.close()
-
-
-def test_a_server_that_is_not_migrated_is_told_in_a_sentence(
-    url: URL, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["plans", "list"]) == (0 if url.get_backend_name() == "sqlite" else 2)
-    if url.get_backend_name() != "sqlite":
-        assert "cfplan migrate" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

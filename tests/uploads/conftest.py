@@ -2,10 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.databases import database, postgres_server, url
 from tests.uploads.support import READER
-
-__all__ = ["database", "postgres_server", "url"]
 
 
 @pytest.fixture(autouse=True)

@@ -7,9 +7,6 @@ from fastapi import FastAPI
 
 from app.main import create_app
 from app.settings import Settings
-from tests.databases import database, postgres_server, url
-
-__all__ = ["database", "postgres_server", "url"]
 
 
 @pytest.fixture

@@ -22,7 +22,6 @@ ASKED = {"qsg": "SQ03", "queue_managers": 5, "cfcc_level": 25, "coupling_facilit
 @pytest.fixture
 def app(url: URL) -> Iterator[FastAPI]:
     made = app_on(url)
-    made.state.database.upgrade()
     yield made
     made.state.database.close()
 

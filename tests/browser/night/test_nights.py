@@ -112,9 +112,11 @@ def test_without_a_script_a_run_is_begun_and_looked_at_again(new_context: NewCon
     page = new_context(java_script_enabled=False).new_page()
     page.goto("/nights")
     page.get_by_role("button", name="Run now").click()
-    for _ in range(200):
-        refresh = page.get_by_role("link", name="Refresh")
+    refresh = page.get_by_role("link", name="Refresh")
+    for _ in range(300):
+        expect(page.get_by_role("heading", name="The run")).to_be_visible()  # below the link: the page is whole
         if not refresh.count():
             break
         refresh.click()
+        page.wait_for_timeout(100)
     expect(page.get_by_role("heading", name="Findings")).to_be_visible()

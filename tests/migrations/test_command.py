@@ -1,0 +1,36 @@
+"""`cfplan migrate`, and commands on a database that was not migrated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import URL
+
+from app.cli import main
+from app.db import Database
+
+
+@pytest.fixture(autouse=True)
+def environment(url: URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CFPLAN_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("CFPLAN_DATABASE_URL", url.render_as_string(hide_password=False))
+    monkeypatch.delenv("CFPLAN_PORT", raising=False)
+
+
+def test_migrating_says_what_it_did(url: URL, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["migrate"]) == 0
+    assert "now" in capsys.readouterr().out
+    assert main(["migrate"]) == 0
+    assert "already" in capsys.readouterr().out
+    made = Database(url)
+    made.prepare()
+    made.close()
+
+
+def test_a_server_that_is_not_migrated_is_told_in_a_sentence(
+    url: URL, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plans", "list"]) == (0 if url.get_backend_name() == "sqlite" else 2)
+    if url.get_backend_name() != "sqlite":
+        assert "cfplan migrate" in capsys.readouterr().err
