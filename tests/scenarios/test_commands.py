@@ -98,6 +98,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(tmp_path: Path, capsys: pytest.
         (["save", "NONE", "a", "lost.json"], "There is no plan called NONE"),
         (["show", "SQ03", "a"], "no scenario called a"),
         (["report", "SQ03", "a"], "no scenario called a"),
+        (["compare", "SQ03", *"abcd"], "no scenario called a"),
         (["compare", "SQ03", *"abcde"], "name one to 4 scenarios; 5 are named"),
         (["delete", "SQ03", "a"], "no scenario called a"),
     ):
