@@ -114,7 +114,9 @@ def test_without_a_script_a_run_is_begun_and_looked_at_again(new_context: NewCon
     page.get_by_role("button", name="Run now").click()
     refresh = page.get_by_role("link", name="Refresh")
     for _ in range(300):
-        expect(page.get_by_role("heading", name="The run")).to_be_visible()  # below the link: the page is whole
+        expect(
+            page.get_by_role("heading", name="The run")
+        ).to_be_visible()  # below the link: the page is whole
         if not refresh.count():
             break
         refresh.click()
