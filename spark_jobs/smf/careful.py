@@ -106,6 +106,14 @@ class Careful:
         length, code = RDW_WORD.unpack_from(self.view, position)
         return SHORTEST_SEGMENT <= length <= LONGEST_SEGMENT and code in (LAST << 8, MIDDLE << 8)
 
+    def next_continuation(self, position: int) -> int | None:
+        """A middle or last segment at the position, or behind the block word there."""
+        if self.is_continuation(position):
+            return position
+        if self.blocked and self.is_block_word(position) and self.is_continuation(position + BDW):
+            return position + BDW
+        return None
+
     def next_start(self, position: int) -> int | None:
         """The beginning of a record at the position, or behind the block word there."""
         if self.is_start(position):
@@ -129,12 +137,10 @@ class Careful:
         position += length
         joined = length
         while found[-1][1] in (FIRST, MIDDLE) and position < self.size and joined <= LONGEST_RECORD:
-            if not self.is_continuation(position):
-                if not (
-                    self.blocked and self.is_block_word(position) and self.is_continuation(position + BDW)
-                ):
-                    break
-                position += BDW
+            following = self.next_continuation(position)
+            if following is None:
+                break
+            position = following
             length, word = RDW_WORD.unpack_from(self.view, position)
             found.append((position, word >> 8, length))
             position += length
@@ -197,7 +203,7 @@ class Careful:
             end = self.record_end(position)
             return end if end is not None and self.is_end(end) else None
         end = position + length
-        return end if self.is_end(end) or self.is_continuation(end) else None
+        return end if self.is_end(end) or self.next_continuation(end) is not None else None
 
     def has_blocks(self, position: int) -> bool:
         """Whether block words stand in the chain from the position on."""

@@ -227,17 +227,19 @@ class Walk:
         if careful.size - trouble < SHORTEST_RECORD and careful.at_end:
             found.add_record(record)
             return self._tail(careful, found, trouble)
-        end = careful.damaged_record_end(trouble)
-        if end is not None:
-            found.add_record(record)
-            is_odd = careful.is_continuation(trouble)
-            reason = NO_BEGIN if is_odd else NO_HEADER
-            found.damage.append((self._base + trouble, self._base + end, reason))
-            return self._arrive(careful, found, end)
+        # Before the chain is asked: a block's word with another bit leads to the next block like a segment's.
         if careful.blocked and careful.is_start(trouble + BDW):
             found.add_record(record)
             found.damage.append((self._base + trouble, self._base + trouble + BDW, NO_BLOCK))
             return trouble + BDW
+        # A block's word may have the look of a whole record's, and lead to the next block as that to the next record.
+        segment = careful.next_continuation(trouble)
+        end = careful.damaged_record_end(trouble if segment is None else segment)
+        if end is not None:
+            found.add_record(record)
+            reason = NO_HEADER if segment is None else NO_BEGIN
+            found.damage.append((self._base + trouble, self._base + end, reason))
+            return self._arrive(careful, found, end)
         if record is None or careful.has_header_near(trouble) or careful.is_filling(trouble):
             found.add_record(record)
             return self._give_up(trouble, trouble + 1, NO_RECORD)

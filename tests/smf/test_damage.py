@@ -162,6 +162,22 @@ def test_a_flipped_bit_of_a_header_costs_that_record_only(name: str) -> None:
             assert counted(found) in (others, unharmed), (number, at - begin)
 
 
+@pytest.mark.parametrize("name", ["rdw", "bdw", "short blocks"])
+@pytest.mark.parametrize(("begin", "end"), [(0, 4), (2, 7)])
+def test_any_bit_of_a_descriptor_word_costs_one_record_only(name: str, begin: int, end: int) -> None:
+    framing = FRAMINGS[name]
+    records = small_records(11)[begin:end]
+    data = dump(records, framing)
+    whole = rows_by_record(decoded(data, framing))
+    unharmed = [count for _, count in sorted(whole.items())]
+    for number, (place, _) in enumerate(places(records, framing)):
+        others = [whole[record] for record in sorted(whole) if record != number]
+        for bit in range(64):  # the block's word and the record's, or the record's and the flags behind it
+            damaged = bytearray(data)
+            damaged[place + bit // 8] ^= 1 << bit % 8
+            assert counted(check(bytes(damaged), framing)) in (others, unharmed), (number, bit)
+
+
 @pytest.mark.parametrize("framing", FRAMINGS.values(), ids=FRAMINGS)
 def test_a_dump_that_is_cut_off_gives_what_is_whole_and_says_what_is_lost(framing: Framing) -> None:
     records = small_records(11)
