@@ -176,7 +176,7 @@ def test_a_damaged_policy_is_shown_with_its_lines(app: FastAPI) -> None:
     answer = post(app, "/merge", {"policy": POLICY.replace("INITSIZE(131072)", "INITSIZE(131072")})
     assert page(answer, 422)
     assert "nothing is merged into it" in answer.text
-    assert "<strong>Line 15</strong>" in answer.text
+    assert "<strong>Line 14</strong>" in answer.text
 
 
 def test_a_document_that_is_none_is_told_by_its_fields(app: FastAPI) -> None:
