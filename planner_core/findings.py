@@ -1327,7 +1327,7 @@ _KINDS: tuple[FindingKind, ...] = (
     FindingKind(
         "RUNNING_STATE_UNKNOWN",
         "warning",
-        "It is not said whether a structure is allocated",
+        "It is not said whether a structure is allocated, or there at all",
         "project",
         "What runs today",
     ),
@@ -1347,6 +1347,27 @@ _KINDS: tuple[FindingKind, ...] = (
     ),
     FindingKind(
         "RUNNING_CHANGE_PENDING", "warning", "A policy change is pending already", "zos_rebuild_policy", ""
+    ),
+    FindingKind(
+        "REBUILD_TOO_SMALL",
+        "error",
+        "A structure has more in use than its planned SIZE holds",
+        "project",
+        "When a change takes effect",
+    ),
+    FindingKind(
+        "REBUILD_ABOVE_INITSIZE",
+        "warning",
+        "A rebuild needs more than INITSIZE for what is in use",
+        "project",
+        "When a change takes effect",
+    ),
+    FindingKind(
+        "RUNNING_NOT_GIVEN",
+        "info",
+        "Something was not given, and is not compared",
+        "project",
+        "What runs today",
     ),
     FindingKind(
         "REBUILD_NEEDS_ALTER",

@@ -116,7 +116,12 @@ class ComparedStructureAnswer(Answer):
     name: str
     cfrm_name: str
     role: Literal["admin", "application", "system"]
-    is_new: bool
+    is_new: Annotated[
+        bool | None,
+        Field(
+            description="Whether a whole policy does not have it; null where nothing that was given speaks of it."
+        ),
+    ]
     today: RunningToday
     needed: RunningNeed
     planned: RunningSettings

@@ -372,8 +372,8 @@ class _Reading:
                 self.tell(opening, "closed", message, keyword)
                 break
             if kind == "open":
-                message = f"a parenthesis inside {shown(keyword)}(...), which begins in line {self.line(first)}: its own is not closed."
-                self.tell(number, "inside", message, keyword)
+                message = f"a parenthesis inside {shown(keyword)}(...), in line {self.line(number)}: its own is not closed."
+                self.tell(opening, "inside", message, keyword)
                 number, closing = self._step_back(values, opening, number)
                 break
             if kind == "word":

@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
 from typing import Final, Literal
 
 from planner_core import names, tables
@@ -33,7 +35,7 @@ from planner_core.running.state import (
     plain,
     same,
 )
-from planner_core.units import bytes_to_kib_ceil, format_size
+from planner_core.units import bytes_to_kib_ceil, format_size, round_up
 
 TakesEffect = Literal["at once", "pending until rebuild", "needs an outage"]
 Layer = Literal["cfrm", "cfstruct", "queue"]
@@ -76,7 +78,37 @@ class Compared:
     today: RunningStructure | None
     differences: tuple[Difference, ...]
     queue_differences: tuple[tuple[str, Difference], ...]
-    is_new: bool
+    is_new: bool | None
+    """Whether a whole policy does not have it; None where nothing that was given speaks of it."""
+
+    @property
+    def in_use_bytes(self) -> int | None:
+        """What a copy of it must hold today [bytes]; None where no display says.
+
+        The fuller of entries and elements counts, at what each costs in the structure as it is allocated: its storage beyond
+        the base of the plan's curve, in proportion.
+        """
+        today = self.today
+        if today is None or today.size_bytes is None or today.is_allocated is False:
+            return None
+        pools = (
+            (today.entries_in_use, today.entries_total),
+            (today.elements_in_use, today.elements_total),
+        )
+        shares = [Fraction(used, total) for used, total in pools if used is not None and total]
+        if not shares or not any(shares):
+            return None
+        base = min(Fraction(today.size_bytes), self.result.curve.base)
+        return ceil(base + (today.size_bytes - base) * max(shares))
+
+    @property
+    def is_too_small(self) -> bool:
+        """Whether what is in it today has no room in the SIZE planned: it is left as it is."""
+        waits = any(each.takes_effect == _PENDING for each in self.differences)
+        if self.in_use_bytes is None or not (waits or (self.today and self.today.is_pending)):
+            return False
+        most = planned(self.result)["SIZE"]
+        return isinstance(most, int) and self.in_use_bytes > most
 
     @property
     def usage_percent(self) -> int | None:
@@ -159,7 +191,7 @@ class Comparison:
     @property
     def is_same(self) -> bool:
         """Whether what runs is what is planned, as far as was given."""
-        return not self.steps
+        return not (self.steps or any(each.is_too_small for each in self.structures))
 
     def as_json(self) -> dict[str, object]:
         """JSON-ready."""
@@ -180,6 +212,9 @@ _ASSUMPTIONS: Final = (
     "policy lets it be (assumed).",
     "A rebuild allocates a structure at INITSIZE, or larger where its data need it (published); that it returns to the plan's "
     "coupling facility is not checked.",
+    "A rebuild into a SIZE that does not hold what is in the structure is taken to fail: no command is given for it (assumed). What "
+    "is in it is reckoned from the fuller of entries and elements when it was displayed.",
+    "A structure that no text mentions is new only where a whole policy was given; otherwise it is not known, and no command changes its policy.",
     "Lowering CFLEVEL, and changing OFFLOAD, DSGROUP or DSBLOCK of a structure that exists, or the structure of a queue, are taken to "
     "need an outage (assumed, but for CFLEVEL: published).",
 )
@@ -194,14 +229,25 @@ def compare(result: PlanResult, running: Running) -> Comparison:
     render_output("policy", result)
     wanted = _wanted_objects(result)
     compared = tuple(_compared(structure, running, wanted) for structure, _ in planned_structures(result))
-    merged = {structure.cfrm_name: _merged(structure, running) for structure, _ in planned_structures(result)}
-    before = _state(result, running)
+    merged = {
+        each.result.cfrm_name: _merged(each.result, running)
+        if not each.is_too_small or each.today is None
+        else dict(each.today.settings or {})  # a text that is not active may not hold what is in it either
+        for each in compared
+        if _is_known(each, running)
+    }
+    before = _state(running, {each.result.cfrm_name: each.in_use_bytes for each in compared})
     steps = _numbered(_steps(result, running, compared, wanted))
     findings = (
         *running.findings,
         *(LineFinding(each) for each in in_order(list(_findings(result, running, compared, steps)))),
     )
     return Comparison(result.document.qsg, compared, steps, before, merged, findings)
+
+
+def _is_known(each: Compared, running: Running) -> bool:
+    """Whether anything that was given tells of it, be it that it is not there."""
+    return running.knows_structures and each.is_new is not None
 
 
 def _kib(size_bytes: int | None) -> int | None:
@@ -252,7 +298,8 @@ def _compared(
     structure: StructureResult, running: Running, wanted: Mapping[str, Sequence[Command]]
 ) -> Compared:
     today = running.structures.get(structure.cfrm_name)
-    differences = [*_cfrm_differences(structure, today)] if running.knows_structures else []
+    is_new = False if today is not None else True if running.has_whole_policy else None
+    differences = [*_cfrm_differences(structure, today, is_new=is_new)] if running.knows_structures else []
     if running.knows_cfstructs:
         for command in wanted["CFSTRUCT"]:
             if command.name == structure.name:
@@ -263,12 +310,14 @@ def _compared(
             if command.value("CFSTRUCT") == structure.name:
                 found = _object_differences("queue", command, running.queues.get(command.name))
                 queues += [(command.name, each) for each in found]
-    return Compared(structure, today, tuple(differences), tuple(queues), is_new=today is None)
+    return Compared(structure, today, tuple(differences), tuple(queues), is_new)
 
 
-def _cfrm_differences(structure: StructureResult, today: RunningStructure | None) -> Iterator[Difference]:
+def _cfrm_differences(
+    structure: StructureResult, today: RunningStructure | None, *, is_new: bool | None
+) -> Iterator[Difference]:
     settings = today.settings if today else None
-    waits = today is not None and today.is_allocated is not False
+    waits = is_new is None or (today is not None and today.is_allocated is not False)
     for keyword, value in planned(structure).items():
         has = settings.get(keyword) if settings else None
         site = planned_site(structure) if keyword == "DUPLEX" else None
@@ -332,7 +381,7 @@ def _merged(structure: StructureResult, running: Running) -> dict[str, Setting]:
     return with_defaults({**had, **planned(structure)})
 
 
-def _state(result: PlanResult, running: Running) -> State:
+def _state(running: Running, in_use: Mapping[str, int | None]) -> State:
     structures: dict[str, StructureState] = {}
     for name, each in running.structures.items():
         settings = each.settings or {}
@@ -345,6 +394,7 @@ def _state(result: PlanResult, running: Running) -> State:
             allocated_with=settings if is_allocated else None,
             size_bytes=size if is_allocated else None,
             is_duplexed=_duplexed(each) != "no",
+            in_use_bytes=in_use.get(name) or 0,
         )
     return State(
         structures,
@@ -389,16 +439,18 @@ def _steps(
     compared: Sequence[Compared],
     wanted: Mapping[str, Sequence[Command]],
 ) -> Iterator[_Draft]:
-    changed = [each for each in compared if any(found.layer == "cfrm" for found in each.differences)]
+    differing = [each for each in compared if any(found.layer == "cfrm" for found in each.differences)]
+    changed = [each for each in differing if _is_known(each, running) and not each.is_too_small]
+    left = [each for each in differing if each.is_too_small]
     held = [each for each in changed if _waits(each) and planned(each.result)["DUPLEX"] == "ENABLED"]
     for each in compared:
         yield from _in_place(result, each)
     if changed:
-        yield from _policy(result, running, changed, held)
+        yield from _policy(result, running, changed, held, left)
         for each in changed:
             yield from _rebuild(each, running)
     if held:
-        yield from _policy_at_last(result, running, held)
+        yield from _policy_at_last(result, running, held, left)
     objects = {"CFSTRUCT": running.cfstructs, "QLOCAL": running.queues}
     for kind, known in (("CFSTRUCT", running.knows_cfstructs), ("QLOCAL", running.knows_queues)):
         if known:
@@ -438,10 +490,11 @@ def _policy_name(result: PlanResult, running: Running) -> str:
     return result.document.policy.name or running.policy_name or "policy-name"
 
 
-def _with_which(running: Running) -> str:
+def _with_which(running: Running, left: Sequence[Compared]) -> str:
+    also = f", {_named(left)} left as it is active" if left else ""
     if running.policy_text is not None:
-        return "with the merged policy"
-    return "with the whole policy, these structures merged into it"
+        return f"with the merged policy{also}"
+    return f"with the whole policy, these structures merged into it{also}"
 
 
 def _named(structures: Sequence[Compared]) -> str:
@@ -449,10 +502,19 @@ def _named(structures: Sequence[Compared]) -> str:
 
 
 def _policy(
-    result: PlanResult, running: Running, changed: Sequence[Compared], held: Sequence[Compared]
+    result: PlanResult,
+    running: Running,
+    changed: Sequence[Compared],
+    held: Sequence[Compared],
+    left: Sequence[Compared],
 ) -> Iterator[_Draft]:
     name = _policy_name(result, running)
     why = "IXCMIAPU changes the administrative copy of the policy; nothing that runs changes yet."
+    if left:
+        why += (
+            f" Not yet the plan's STRUCTURE of {_named(left)}, whose data have no room in its SIZE: with it pending, any rebuild would try "
+            "that."
+        )
     but = f"{HELD}{_named(held)}" if held else ""
     if held:
         why += (
@@ -460,7 +522,7 @@ def _policy(
             "not rebuilt: ALLOWED holds that off, and the last policy brings ENABLED."
         )
     yield _Draft(
-        "policy", f"IXCMIAPU: DEFINE POLICY NAME({name}) REPLACE(YES) {_with_which(running)}{but}", None, _NOW, why, Basis.PUBLISHED,
+        "policy", f"IXCMIAPU: DEFINE POLICY NAME({name}) REPLACE(YES) {_with_which(running, left)}{but}", None, _NOW, why, Basis.PUBLISHED,
         _source("db2_stop_duplex" if held else "zos_update_cds"),
     )  # fmt: skip
 
@@ -514,12 +576,14 @@ def _of_duplexing(changed: Sequence[Compared]) -> Iterator[str]:
         yield f"Stays duplexed: {_named(stay)}."
 
 
-def _policy_at_last(result: PlanResult, running: Running, held: Sequence[Compared]) -> Iterator[_Draft]:
+def _policy_at_last(
+    result: PlanResult, running: Running, held: Sequence[Compared], left: Sequence[Compared]
+) -> Iterator[_Draft]:
     """The policy with DUPLEX(ENABLED), when nothing is pending any more."""
     name = _policy_name(result, running)
     why = f"Nothing of it is pending any more: with DUPLEX(ENABLED) for {_named(held)}, as planned."
     yield _Draft(
-        "policy", f"IXCMIAPU: DEFINE POLICY NAME({name}) REPLACE(YES) {_with_which(running)}", None, _NOW, why, Basis.PUBLISHED,
+        "policy", f"IXCMIAPU: DEFINE POLICY NAME({name}) REPLACE(YES) {_with_which(running, left)}", None, _NOW, why, Basis.PUBLISHED,
         _source("zos_update_cds"),
     )  # fmt: skip
     why = (
@@ -557,9 +621,47 @@ def _shrinking(each: Compared) -> str:
     used = (
         "" if each.usage_percent is None else f", {each.usage_percent} % of it in use when it was displayed"
     )
-    return (
-        f" It shrinks: {format_size(today.size_bytes)} today{used}, {format_size(initsize)} then, or more where its data "
-        "need it."
+    shrinks = f" It shrinks: {format_size(today.size_bytes)} today{used}, "
+    if each.in_use_bytes is not None and each.in_use_bytes > initsize:
+        return (
+            f"{shrinks}{_about(each)} or more then, for what is in it does not fit INITSIZE {format_size(initsize)}: look at D XCF,STR "
+            "again before it, and better wait until fewer messages are there."
+        )
+    return f"{shrinks}{format_size(initsize)} then, or more where its data need it."
+
+
+def _about(each: Compared) -> str:
+    """What is in it today, in whole steps of the coupling facility."""
+    return format_size(round_up(each.in_use_bytes or 0, multiple=each.result.curve.increment_bytes))
+
+
+def _too_small(each: Compared) -> Finding:
+    """Why no command is given for a structure."""
+    today, most = each.today, planned(each.result)["SIZE"]
+    message = (
+        f"{each.result.cfrm_name} has {format_size(today.size_bytes or 0) if today else ''} and {each.usage_percent} % of it in use: about "
+        f"{_about(each)}, which SIZE {format_size(most) if isinstance(most, int) else most} does not hold. Neither its policy nor a rebuild "
+        f"is among the commands: wait until the structure is drained and displayed again, or raise SIZE to at least {_about(each)}."
+    )
+    return finding(
+        "REBUILD_TOO_SMALL", message, field=f"{each.result.pointer}/size", structure=each.result.name
+    )
+
+
+def _above_initsize(each: Compared) -> Finding | None:
+    """A rebuild that allocates more than INITSIZE, for what is in it."""
+    initsize = planned(each.result)["INITSIZE"]
+    if each.is_too_small or not _waits(each) or each.in_use_bytes is None or not isinstance(initsize, int):
+        return None
+    if each.in_use_bytes <= initsize:
+        return None
+    message = (
+        f"{each.result.cfrm_name} has about {_about(each)} in use, more than INITSIZE {format_size(initsize)}: a rebuild needs more than "
+        "INITSIZE, and room for that in a coupling facility of its PREFLIST. Wait until fewer messages are there, or raise INITSIZE to at "
+        f"least {_about(each)}."
+    )
+    return finding(
+        "REBUILD_ABOVE_INITSIZE", message, field=f"{each.result.pointer}/initsize", structure=each.result.name
     )
 
 
@@ -645,8 +747,13 @@ def _is_plain(key: str) -> bool:
 def _findings(
     result: PlanResult, running: Running, compared: Sequence[Compared], steps: Sequence[Step]
 ) -> Iterator[Finding]:
+    yield from _not_given(running, compared, steps)
     for each in compared:
         name, today = each.result.cfrm_name, each.today
+        if each.is_too_small:
+            yield _too_small(each)
+        if above := _above_initsize(each):
+            yield above
         if running.knows_structures and today is not None and today.is_allocated is None:
             also = " and duplexed" if _duplexed(today) == "unknown" else ""
             message = (
@@ -695,6 +802,37 @@ def _findings(
         if step.takes_effect == _OUTAGE:
             yield finding("CHANGE_NEEDS_OUTAGE", f"{step.command}: {step.why}", structure=step.structure)
     yield from _not_in_plan(result, running)
+
+
+def _not_given(running: Running, compared: Sequence[Compared], steps: Sequence[Step]) -> Iterator[Finding]:
+    """What no text speaks of: structures that may run nonetheless, and what is not compared at all."""
+    unknown = [each.result.cfrm_name for each in compared if not _is_known(each, running)]
+    if unknown and running.knows_structures:
+        one = len(unknown) == 1
+        message = (
+            f"Nothing that was given speaks of {', '.join(unknown)}, and no whole policy was given: {'it' if one else 'they'} may run or not, "
+            f"so that no command changes {'it' if one else 'them'}. Add D XCF,STR,STRNAME= of {'it' if one else 'each'}, or the whole policy."
+        )
+        yield finding("RUNNING_STATE_UNKNOWN", message)
+    missing = [
+        what
+        for what, is_known in (
+            ("structures (D XCF,STR or the policy)", running.knows_structures),
+            ("CFSTRUCT objects (DISPLAY CFSTRUCT(*) ALL)", running.knows_cfstructs),
+            ("shared queues (DISPLAY QLOCAL(*) ALL)", running.knows_queues),
+        )
+        if not is_known
+    ]
+    if missing:
+        yield finding("RUNNING_NOT_GIVEN", f"Not given, and so not compared: {', '.join(missing)}.")
+    defined = [step.command.split(" ")[1] for step in steps if step.command.startswith("DEFINE ")]
+    if defined:
+        more = f" and {len(defined) - 1} more" if len(defined) > 1 else ""
+        message = (
+            f"No text has {defined[0]}{more}: taken to be not defined. Where what was given is not all of the group, DEFINE is refused for "
+            "those that are there; add their displays."
+        )
+        yield finding("RUNNING_NOT_GIVEN", message)
 
 
 def _is_left_simplex(each: Compared) -> bool:
@@ -764,6 +902,9 @@ def commands_text(comparison: Comparison) -> str:
     )
     if comparison.is_same:
         lines += _remark("Nothing to do: what was given is as planned.")
+    for each in comparison.structures:
+        if each.is_too_small:
+            lines += ["*", *_remark(f"NOT YET. {_too_small(each).message}")]
     for step in comparison.steps:
         lines += ["*", *_remark(f"{step.number}. {step.takes_effect.upper()}. {step.why}")]
         if step.kind == "policy":

@@ -7,7 +7,8 @@ allocated with, and MQ's objects. The rules, each with its source:
 - SETXCF START,POLICY makes it active. ALLOWAUTOALT and FULLTHRESHOLD take effect at once (Updating the CFRM policy), as
   DUPLEX does (Options for Initiating Duplexing Rebuild); what else changes for an allocated structure stays pending.
 - SETXCF START,REBUILD allocates the structure anew by the pending sizes, if all connectors allow alter (Use of the CFRM
-  policy in system-managed rebuild); MQ's do, since IBM documents SETXCF START,ALTER for its structures.
+  policy in system-managed rebuild); MQ's do, since IBM documents SETXCF START,ALTER for its structures. It takes INITSIZE,
+  or what its data need where that is more, and nothing changes where they need more than SIZE (assumed).
 - With DUPLEX(ENABLED) the system begins to duplex an allocated structure when the policy is active (Automatic Duplexing);
   with DISABLED it stops.
 - A duplexed structure is not rebuilt while it is duplexed (Rebuilding the Structure to Increase the Storage Capacity), and
@@ -42,6 +43,8 @@ class StructureState:
     """None: it is not allocated."""
     size_bytes: int | None = None
     is_duplexed: bool = False
+    in_use_bytes: int = 0
+    """What a copy of it must hold."""
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -130,8 +133,10 @@ def _changed(each: StructureState, command: re.Match[str], operands: Mapping[str
         return replace(each, is_duplexed=starts and can_be_duplexed(each.active.get("PREFLIST")))
     if each.is_duplexed:
         return each  # a duplexed structure is not rebuilt as it stands
-    initsize = each.active.get("INITSIZE")
-    size = initsize if isinstance(initsize, int) else each.size_bytes
+    initsize, most = each.active.get("INITSIZE"), each.active.get("SIZE")
+    if isinstance(most, int) and each.in_use_bytes > most:
+        return each  # what is in it has no room
+    size = max(initsize, each.in_use_bytes) if isinstance(initsize, int) else each.size_bytes
     return replace(each, allocated_with=each.active, size_bytes=size)
 
 

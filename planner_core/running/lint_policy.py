@@ -362,10 +362,17 @@ def _duplex(values: Sequence[str]) -> Iterator[tuple[str, str]]:
 # ---- one structure -----------------------------------------------------------------------------------------
 
 
+def _size(parameter: Parameter | None) -> int | None:
+    """A size that a policy can state [bytes]; of one that is not written so, POLICY_VALUE_INVALID says all there is to say."""
+    if parameter is None or not _WHOLE_SIZE.fullmatch("".join(parameter.values)):
+        return None
+    return size_of(parameter)
+
+
 def _structure(statement: TextStatement) -> Iterator[LineFinding]:
     """Sizes and thresholds of one structure against one another and against the limits."""
     name = statement.one("NAME") or ""
-    size, initsize, minsize = (size_of(statement.get(key)) for key in ("SIZE", "INITSIZE", "MINSIZE"))
+    size, initsize, minsize = (_size(statement.get(key)) for key in ("SIZE", "INITSIZE", "MINSIZE"))
 
     def at(keyword: str) -> int:
         parameter = statement.get(keyword)

@@ -83,6 +83,8 @@ class Running:
     admin_entsmax: int | None = None
     policy_text: str | None = None
     policy_name: str | None = None
+    has_whole_policy: bool = False
+    """Whether a policy with its DEFINE POLICY was given: a structure that it does not have is not there."""
     findings: tuple[LineFinding, ...] = ()
 
     @property
@@ -179,6 +181,7 @@ class _Reading:
         self.managers: list[str] = []
         self.entsmax: int | None = None
         self.policy: tuple[str, Policy] | None = None
+        self.is_whole = False
         self.findings: list[LineFinding] = []
 
     def tell(self, code: str, message: str, line: int) -> None:
@@ -215,6 +218,7 @@ class _Reading:
             self.tell("RUNNING_SEVERAL_POLICIES", message, named[1].definition.line)
         for policy in found:
             self.policy = (text, policy)
+            self.is_whole |= policy.definition is not None
             for statement in policy.structures:
                 name = statement.one("NAME")
                 if name:
@@ -306,6 +310,7 @@ class _Reading:
             admin_entsmax=self.entsmax,
             policy_text=self.policy[0] if self.policy else None,
             policy_name=self.policy[1].name if self.policy else None,
+            has_whole_policy=self.is_whole,
             findings=tuple(dict.fromkeys(self.findings)),
         )
 

@@ -11,6 +11,8 @@ Its rules are IBM's, each from the text named:
   (Setting Up a Sysplex, problems with system-managed duplexing, "CFRM policy change is pending").
 - A duplexed structure is not rebuilt (Rebuilding the Structure to Increase the Storage Capacity).
 - A change is pending until every instance was allocated under the new policy (Mark Brooks on IBM-MAIN).
+- A rebuild takes INITSIZE, or what the data need where that is more; into a SIZE that does not hold them it is not done, and
+  neither is an alter.
 - An alter goes to both instances, up to the SIZE that they were allocated with (Altering a Duplexed Structure).
 
 Where IBM leaves open what the system does, a `Habit` says it, and commands must do with every habit.
@@ -59,6 +61,8 @@ class Structure:
     admin: Settings
     active: Settings
     instances: list[Instance] = field(default_factory=list)
+    used: int = 0
+    """What is in it."""
 
     @property
     def pending(self) -> set[str]:
@@ -99,6 +103,8 @@ class Sysplex:
         if not each.instances:
             raise Refused(f"{command}: STRUCTURE NOT ALLOCATED")
         if what == "ALTER":
+            if int(operands["SIZE"]) * KIB < each.used:
+                raise Refused(f"{command}: ENTRIES AND ELEMENTS IN USE")
             for instance in each.instances:
                 instance.size = min(int(operands["SIZE"]) * KIB, instance.under["SIZE"])
         elif what == "REBUILD,DUPLEX" and verb == "STOP":
@@ -114,7 +120,9 @@ class Sysplex:
         else:
             if len(each.instances) > 1:
                 raise Refused(f"{command}: REBUILD HAS ALREADY BEEN INITIATED FOR THE STRUCTURE")
-            each.instances = [Instance(each.active, each.active["INITSIZE"])]
+            if each.used > each.active["SIZE"]:
+                raise Refused(f"{command}: THE NEW STRUCTURE IS TOO SMALL")
+            each.instances = [Instance(each.active, max(each.active["INITSIZE"], each.used))]
             self._duplex_by_itself(each)
 
     def settle(self) -> None:

@@ -159,7 +159,7 @@ def test_what_cannot_be_read_is_a_sentence_and_exit_code_2(
 def test_a_damaged_policy_is_told_with_its_line(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (files / "policy.txt").write_text(POLICY.replace("INITSIZE(131072)", "INITSIZE(131072"), encoding="utf-8")
     assert main(["merge", str(files / "plan.yaml"), "--policy", str(files / "policy.txt")]) == 2
-    assert "Line 15: A parenthesis inside INITSIZE(...)" in capsys.readouterr().err
+    assert "Line 14: A parenthesis inside INITSIZE(...), in line 15" in capsys.readouterr().err
 
 
 def test_a_plan_with_errors_is_not_merged(files: Path, capsys: pytest.CaptureFixture[str]) -> None:

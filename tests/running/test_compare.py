@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -79,13 +81,19 @@ def xcf_size(size_bytes: int) -> str:
     return f"{text[:-1]} {text[-1]}"
 
 
+def _filled(percent: int, found: re.Match[str]) -> str:
+    return f"{found[1]}{-(-int(found[3]) * percent // 100)}{found[2]}{found[3]}    {percent}\n"
+
+
 def display(
     name: str = "SQ03APP1",
     *,
     actual: str | None = "256 M",
     duplexed: bool = False,
+    in_use: tuple[int, int] = (1, 1),
     **values: Any,  # noqa: ANN401
 ) -> str:
+    """A display; `in_use` is the percentage of entries and of elements."""
     given = {
         "size": "512 M",
         "initsize": "256 M",
@@ -96,9 +104,16 @@ def display(
     }
     given |= {"name": name, "status": "ALLOCATED" if actual else "NOT ALLOCATED"} | values
     text = DISPLAY.format(**given)
-    if actual and duplexed:
-        return text + FIRST.format(actual=actual) + SECOND.format(actual=actual)
-    return text + (INSTANCE.format(actual=actual) if actual else "")
+    shown = (FIRST + SECOND if duplexed else INSTANCE) if actual else ""
+    shown = shown.format(actual=actual)
+    for label, percent in (("ENTRIES", in_use[0]), ("ELEMENTS", in_use[1])):
+        if percent != 1:
+            shown = re.sub(
+                rf"({label}: +)[0-9]+( +)([0-9]+) +1\n",
+                partial(_filled, percent),
+                shown,
+            )
+    return text + shown
 
 
 def commands(comparison: Comparison) -> list[tuple[str, str]]:
@@ -366,11 +381,135 @@ def test_duplexing_that_the_plan_ends_stops_with_the_policy() -> None:
 
 
 def test_a_new_structure_is_there_at_once() -> None:
-    found = compare(result(), read_running([ADMIN]))
+    policy = OLD.replace("SQ03APP1", "SQ04APP1")
+    found = compare(result(), read_running([policy, ADMIN]))
     app = next(each for each in found.structures if each.result.name == "APP1")
     assert app.is_new
+    assert ("SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD01", "at once") in commands(found)
     assert {each.takes_effect for each in app.differences} == {"at once"}
     assert not [step for step in found.steps if "REBUILD" in step.command]
+
+
+def by_code(found: Comparison, code: str) -> list[str]:
+    return [each.finding.message for each in found.findings if each.finding.code == code]
+
+
+@pytest.mark.parametrize(
+    "policy", [[], [OLD[OLD.index("   STRUCTURE NAME(ISGLOCK)") :]]], ids=["none", "a fragment"]
+)
+def test_a_structure_that_nothing_speaks_of_is_not_taken_to_be_new(policy: list[str]) -> None:
+    found = compare(result(), read_running([ADMIN, *policy]))
+    app = next(each for each in found.structures if each.result.name == "APP1")
+    assert (app.is_new, app.as_json()["is_new"]) == (None, None)
+    assert {
+        each.takes_effect for each in app.differences if each.keyword in {"SIZE", "INITSIZE", "PREFLIST"}
+    } == {"pending until rebuild"}
+    assert found.steps == ()
+    assert "SQ03APP1" not in found.merged
+    (told,) = by_code(found, "RUNNING_STATE_UNKNOWN")
+    assert "Nothing that was given speaks of SQ03APP1, and no whole policy was given" in told
+
+
+def test_a_plan_made_of_one_display_asks_for_nothing_of_what_was_not_displayed() -> None:
+    running = read_running([display()])
+    made = evaluate(plan_from(running, qsg="SQ03", queue_managers=2).plan)
+    found = compare(made, running)
+    assert found.steps == ()
+    (told,) = by_code(found, "RUNNING_STATE_UNKNOWN")
+    assert "SQ03CSQ_ADMIN" in told
+
+
+def test_what_was_not_given_is_told_once() -> None:
+    structures, objects, queues = "structures (D", "CFSTRUCT objects", "shared queues"
+    for texts, missing in (
+        ([display(), ADMIN], [objects, queues]),
+        ([CFSTRUCT.format(level=5, block="256K")], [structures, queues]),
+        (
+            [
+                display(),
+                CFSTRUCT.format(level=5, block="256K"),
+                QLOCAL.format(structure="APP1", persistent="YES"),
+            ],
+            [],
+        ),
+    ):
+        told = by_code(compare(result(), read_running(texts)), "RUNNING_NOT_GIVEN")
+        assert len(told) == bool(missing)
+        assert [each for each in (structures, objects, queues) if each in "".join(told)] == missing
+
+
+def test_definitions_for_objects_in_none_of_the_texts_are_told_to_be_taken_for_new() -> None:
+    found = compare(result(), read_running([DISPLAYED.replace("APP1", "OTHER")]))
+    assert [each.split("(")[0] for each, _ in commands(found)] == ["DEFINE CFSTRUCT", "ALTER QLOCAL"]
+    assert any(
+        "No text has CFSTRUCT(APP1): taken to be not defined" in each
+        for each in by_code(found, "RUNNING_NOT_GIVEN")
+    )
+
+
+# A structure of 1G in use: base aside, 81 % is 830M.
+FULL: dict[str, Any] = {"actual": "1 G", "size": "1 G", "initsize": "512 M", "threshold": 85}
+
+
+@pytest.mark.parametrize("in_use", [(81, 1), (1, 81), (81, 81)], ids=["entries", "elements", "both"])
+@pytest.mark.parametrize("is_duplexed", [True, False])
+def test_a_structure_is_not_rebuilt_into_a_size_that_does_not_hold_what_is_in_it(
+    in_use: tuple[int, int], is_duplexed: bool
+) -> None:
+    duplex = "ENABLED" if is_duplexed else "DISABLED"
+    running = read_running([display(**FULL, in_use=in_use, duplexed=is_duplexed, duplex=duplex), ADMIN])
+    found = compare(result(structures__0__duplex=duplex), running)
+    assert found.steps == ()
+    assert not found.is_same
+    assert found.after == found.before
+    (told,) = by_code(found, "REBUILD_TOO_SMALL")
+    assert "wait until the structure is drained" in told
+    least = re.search(r"raise SIZE to at least ([0-9]+)M", told)
+    assert least
+    assert 1024 * 0.81 <= int(least[1]) <= 1024 * 0.81 + 20
+    text = " ".join(commands_text(found).replace("\n* ", " ").split())
+    assert "NOT YET. SQ03APP1 has 1G and 81 % of it in use" in text
+    assert "Nothing to do" not in text
+    raised = compare(
+        result(structures__0__size=f"{least[1]}M", structures__0__initsize=f"{least[1]}M"), running
+    )
+    assert "REBUILD_TOO_SMALL" not in {each.finding.code for each in raised.findings}
+
+
+def test_the_others_are_changed_while_a_structure_waits_to_be_drained() -> None:
+    admin = display("SQ03CSQ_ADMIN", actual="32 M", size="40 M", initsize="32 M", threshold=85)
+    found = compare(result(), read_running([OLD, display(**FULL, in_use=(81, 81)), admin]))
+    assert [command for command, _ in commands(found)] == [
+        "IXCMIAPU: DEFINE POLICY NAME(PROD01) REPLACE(YES) with the merged policy, SQ03APP1 left as it is active",
+        "SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD01",
+        "SETXCF START,REBUILD,STRNAME=SQ03CSQ_ADMIN",
+    ]
+    # The text that is merged into says 512M, which is not what is active and holds it neither.
+    assert found.merged["SQ03APP1"] == found.before.structures["SQ03APP1"].active
+    assert found.after.structures["SQ03APP1"].pending == ()
+    assert (
+        found.after.structures["SQ03APP1"].allocated_with
+        == found.before.structures["SQ03APP1"].allocated_with
+    )
+
+
+def test_a_rebuild_that_needs_more_than_initsize_is_told() -> None:
+    running = read_running([display(**FULL, in_use=(40, 20)), ADMIN])
+    found = compare(result(), running)
+    (told,) = by_code(found, "REBUILD_ABOVE_INITSIZE")
+    assert "a rebuild needs more than INITSIZE" in told
+    (why,) = [step.why for step in found.steps if step.command == REBUILD]
+    assert "does not fit INITSIZE 256M" in why
+    assert found.after.structures["SQ03APP1"].size_bytes == found.structures[1].in_use_bytes
+    little = compare(result(), read_running([display(**FULL, in_use=(20, 20)), ADMIN]))
+    assert not by_code(little, "REBUILD_ABOVE_INITSIZE")
+
+
+@pytest.mark.parametrize("percent", [1, 20, 81, 99])
+def test_no_alter_takes_what_is_in_use(percent: int) -> None:
+    shown = display(**{**FULL, "size": "2 G", "initsize": "1 G"}, in_use=(percent, percent))
+    found = compare(result(), read_running([shown, ADMIN]))
+    assert not [command for command, _ in commands(found) if "ALTER" in command]
 
 
 def test_a_structure_of_which_no_display_speaks_is_taken_to_be_allocated_and_told() -> None:
@@ -423,7 +562,11 @@ def test_objects_that_differ_are_altered_and_those_that_need_an_outage_say_so() 
         ("ALTER QLOCAL(Q1) QSGDISP(SHARED) DEFPSIST(YES)", "at once"),
         ("ALTER QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT(APP1)", "needs an outage"),
     ]
-    assert [each.finding.code for each in found.findings] == ["CHANGE_NEEDS_OUTAGE", "CHANGE_NEEDS_OUTAGE"]
+    assert sorted(each.finding.code for each in found.findings) == [
+        "CHANGE_NEEDS_OUTAGE",
+        "CHANGE_NEEDS_OUTAGE",
+        "RUNNING_NOT_GIVEN",
+    ]
 
 
 def test_a_lower_cflevel_needs_an_outage() -> None:
@@ -531,6 +674,9 @@ def runnings(draw: st.DrawFn) -> list[str]:
     size = draw(st.sampled_from([512 * M, 1024 * M, 2048 * M]))
     if draw(st.integers(0, 3)) == 0:  # as most plans here have it: nothing but the allocation differs
         initsize, size = 512 * M, 1024 * M
+    is_full = draw(st.integers(0, 3)) == 0  # more is in it than most plans here have room for
+    size = 2048 * M if is_full else size
+    shares = [20, 45, 81, 99] if is_full else [1, 20, 81]
     texts = []
     if draw(st.booleans()):
         texts.append(OLD)
@@ -546,9 +692,13 @@ def runnings(draw: st.DrawFn) -> list[str]:
                             xcf_size(initsize),
                             xcf_size(initsize // 2),
                             xcf_size(min(size, initsize + 64 * M)),
+                            xcf_size(size),
                         ]
                     )
-                ),
+                )
+                if not is_full
+                else xcf_size(size),
+                in_use=draw(st.tuples(st.sampled_from(shares), st.sampled_from(shares))),
                 threshold=draw(st.integers(0, 100)),
                 alter=draw(st.sampled_from(["YES", "NO"])),
                 duplex=draw(st.sampled_from(["DISABLED", "ALLOWED", "ENABLED"])),
@@ -577,6 +727,18 @@ def assert_as_planned(made: PlanResult, running: Running, found: Comparison) -> 
     for structure in made.structures:
         if not running.knows_structures:
             break
+        (each,) = [other for other in found.structures if other.result is structure]
+        if each.is_new is None:
+            assert structure.cfrm_name not in after.structures
+            continue
+        if each.is_too_small:
+            left, was = after.structures[structure.cfrm_name], found.before.structures[structure.cfrm_name]
+            may_begin = was.is_duplexed or was.active["DUPLEX"] == "ENABLED"
+            assert replace(left, policy=was.policy, is_duplexed=was.is_duplexed) == was
+            assert may_begin or not left.is_duplexed
+            is_written = any(step.kind == "policy" for step in found.steps)
+            assert left.policy == (was.active if is_written else was.policy)
+            continue
         says, state = planned(structure), after.structures[structure.cfrm_name]
         for where in (state.policy, state.active, state.allocated_with):
             if where is not None:
@@ -617,7 +779,9 @@ def test_applying_the_commands_to_what_runs_gives_the_plans_state(
         rebuilt = f"SETXCF START,REBUILD,STRNAME={each.result.cfrm_name}" in [
             step.command for step in found.steps
         ]
-        assert rebuilt == bool(waits)
+        assert rebuilt == (bool(waits) and each.is_new is not None and not each.is_too_small)
+        told = [e for e in found.findings if e.finding.code == "REBUILD_TOO_SMALL"]
+        assert each.is_too_small == (each.result.name in {e.finding.structure for e in told})
 
 
 def sysplex_of(running: Running, *, habit: Habit, is_duplexed_if_unknown: bool) -> Sysplex:
@@ -634,6 +798,13 @@ def sysplex_of(running: Running, *, habit: Habit, is_duplexed_if_unknown: bool) 
         may = active["DUPLEX"] != "DISABLED" and is_duplexed_if_unknown
         copies = 2 if each.is_duplexed or (each.is_allocated is None and may) else 1
         made[name].instances = [replace(one) for _ in range(copies)]
+        made[name].used = int(
+            one.size
+            * max(
+                (each.entries_in_use or 0) / (each.entries_total or 1),
+                (each.elements_in_use or 0) / (each.elements_total or 1),
+            )
+        )
     return Sysplex(made, habit)
 
 
@@ -667,7 +838,17 @@ def test_a_sysplex_takes_every_command_and_has_the_plans_state_in_the_end(
     carry_out(found, sysplex)
     for structure in made.structures:
         name, says = structure.cfrm_name, planned(structure)
+        (each,) = [other for other in found.structures if other.result is structure]
+        if each.is_new is None:
+            assert name not in sysplex.structures
+            continue
         state = sysplex.structures[name]
+        if each.is_too_small:
+            assert state.pending == set()
+            assert {each.size for each in state.instances} == {found.before.structures[name].size_bytes}
+            if state.active["DUPLEX"] != "ENABLED":  # else the system may begin by itself with any policy
+                assert len(state.instances) == before[name]
+            continue
         assert {key: state.active[key] for key in says} == says
         assert state.admin == state.active
         assert state.pending == set()

@@ -176,7 +176,7 @@ def test_a_policy_for_mq_has_no_finding() -> None:
 # ---- damage ---------------------------------------------------------------------------------------------------
 
 DAMAGE = [
-    ("   INITSIZE(262144)\n", "   INITSIZE(262144\n", "POLICY_PARENTHESIS_MISSING", 18),
+    ("   INITSIZE(262144)\n", "   INITSIZE(262144\n", "POLICY_PARENTHESIS_MISSING", 17),
     ("SIZE(524288)", "SIZE 524288", "POLICY_VALUE_MISSING", 16),
     ("SIZE(524288)", "SIZE()", "POLICY_VALUE_MISSING", 16),
     ("STRUCTURE NAME(SQ03APP1)", "STRUCTUR NAME(SQ03APP1)", "POLICY_STATEMENT_UNKNOWN", 15),
@@ -526,3 +526,10 @@ def test_a_policy_that_reads_well_has_no_error_of_syntax(policy: object) -> None
         if each.finding.severity == "error" and each.finding.code in syntax
     ]
     assert errors == []
+
+
+def test_of_a_size_that_no_policy_can_state_one_finding_says_all() -> None:
+    text = "STRUCTURE NAME(SQ03APP1)\n SIZE(99999999999)\n INITSIZE(262144)\n PREFLIST(CF01,CF02)\n"
+    assert [code for code, line in codes(text) if line == 2] == ["POLICY_VALUE_INVALID"]
+    stated = text.replace("99999999999", "999999999G")
+    assert "SIZE_ABOVE_MAXIMUM" in [code for code, line in codes(stated) if line == 2]

@@ -365,7 +365,7 @@ def test_page_headings_of_a_report_stay_and_are_told() -> None:
 @pytest.mark.parametrize(
     ("damage", "line"),
     [
-        (("FULLTHRESHOLD(80)", "FULLTHRESHOLD(80"), 18),
+        (("FULLTHRESHOLD(80)", "FULLTHRESHOLD(80"), 17),
         (("/* 256 MB */", "/* 256 MB"), None),
         (("REBUILDPERCENT(10)", "SIZE(10)"), 19),
         (("NAME(ISGLOCK)", "NAME(SQ03APP1)"), 20),

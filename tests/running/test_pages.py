@@ -9,6 +9,7 @@ from app.running.texts import running_example
 from tests.app.support import HOST, Answer, call
 from tests.pages.addresses import html
 from tests.pages.html import Element, read
+from tests.running.test_compare import display
 
 POLICY = running_example().policy
 BOUNDARY = "a-boundary-that-no-policy-has"
@@ -176,7 +177,7 @@ def test_a_damaged_policy_is_shown_with_its_lines(app: FastAPI) -> None:
     answer = post(app, "/merge", {"policy": POLICY.replace("INITSIZE(131072)", "INITSIZE(131072")})
     assert page(answer, 422)
     assert "nothing is merged into it" in answer.text
-    assert "<strong>Line 15</strong>" in answer.text
+    assert "<strong>Line 14</strong>" in answer.text
 
 
 def test_a_document_that_is_none_is_told_by_its_fields(app: FastAPI) -> None:
@@ -194,6 +195,17 @@ def test_a_comparison_has_commands_in_order(app: FastAPI) -> None:
     ]
     assert places == sorted(places)
     assert "Pending until rebuild" in answer.text
+
+
+def test_a_comparison_shows_what_was_not_given_and_what_waits_to_be_drained(app: FastAPI) -> None:
+    shown = display("SQ03APPLICATION1", actual="4 G", size="4 G", in_use=(81, 81))
+    answer = post(app, "/running", {"current": shown})
+    assert page(answer)
+    assert "<td>not given</td>" in answer.text
+    assert "<td>new</td>" not in answer.text
+    assert "no command leads there yet" in answer.text
+    assert "REBUILD_TOO_SMALL" in answer.text
+    assert "START,REBUILD" not in answer.text
 
 
 def test_text_that_says_nothing_of_what_runs_is_told(app: FastAPI) -> None:

@@ -87,7 +87,7 @@ def test_sequence_numbers_and_jcl_are_pieces_of_their_own() -> None:
     ("text", "told", "read"),
     [
         ("STRUCTURE NAME(A) SIZE(1 PREFLIST(CF01)", [(1, "inside")], ["A"]),
-        ("STRUCTURE NAME(A)\n PREFLIST(CF01,CF02\nSTRUCTURE NAME(B) SIZE(1)", [(3, "inside")], ["A", "B"]),
+        ("STRUCTURE NAME(A)\n PREFLIST(CF01,CF02\nSTRUCTURE NAME(B) SIZE(1)", [(2, "inside")], ["A", "B"]),
         ("STRUCTURE NAME(A)\nSTRUCTUR NAME(B) SIZE(1)\nSTRUCTURE NAME(C)", [(2, "statement")], ["A", "C"]),
         ("STRUCTURE NAME(A)\nSIZE 1024\nINITSIZE(1)\nSTRUCTURE NAME(C)", [(2, "value")], ["A", "C"]),
         ("STRUCTURE NAME(A) /* OPEN\nSTRUCTURE NAME(B)", [(1, "remark")], ["A", "B"]),
@@ -96,8 +96,8 @@ def test_sequence_numbers_and_jcl_are_pieces_of_their_own() -> None:
         ("STRUCTURE NAME(A) SIZE(1))\nSTRUCTURE NAME(B)", [(1, "unexpected")], ["A", "B"]),
         ("STRUCTURE NAME(A)\n\nSIZE(1)\nSIZE(2)", [(4, "twice")], ["A"]),
         ("STRUCTURE NAME(A) ' STRUCTURE NAME(B)", [(1, "unexpected")], ["A", "B"]),
-        ("DEFINE POLICY NAME(P) REPLACE(YES\nCF NAME(C)", [(2, "inside")], ["P", "C"]),
-        ("CF NAME(C\nDEFINE POLICY NAME(P)", [(2, "inside")], ["C", "P"]),
+        ("DEFINE POLICY NAME(P) REPLACE(YES\nCF NAME(C)", [(1, "inside")], ["P", "C"]),
+        ("CF NAME(C\nDEFINE POLICY NAME(P)", [(1, "inside")], ["C", "P"]),
     ],
 )
 def test_reading_goes_on_behind_damage(text: str, told: list[tuple[int, str]], read: list[str]) -> None:

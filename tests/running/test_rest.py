@@ -120,7 +120,7 @@ def test_a_damaged_policy_is_refused_with_its_lines(app: FastAPI) -> None:
         app, "/api/v1/merge", {"plan": SQ03, "policy": POLICY.replace("INITSIZE(131072)", "INITSIZE(131072")}
     )
     problem = assert_problem(answer, "input-refused", 422)
-    assert "Line 15" in problem["detail"]
+    assert "Line 14" in problem["detail"]
     assert [each["code"] for each in problem["findings"]] == ["POLICY_PARENTHESIS_MISSING"]
 
 

@@ -221,9 +221,14 @@ def shown_comparison(found: Comparison, text: str) -> ShownComparison:
     """The comparison as its page shows it."""
     differing = sum(1 for each in found.structures if each.differences or each.queue_differences)
     steps = len(found.steps)
-    summary = (
-        f"{differing} of {len(found.structures)} structures differ from the plan; {steps} command{'' if steps == 1 else 's'} lead there."
+    lead = (
+        f"{steps} command{' leads' if steps == 1 else 's lead'} there"
         if steps
+        else "no command leads there yet"
+    )
+    summary = (
+        f"{differing} of {len(found.structures)} structures differ from the plan; {lead}."
+        if not found.is_same
         else "What was given is as planned: nothing to do."
     ) + _of_more(found.findings, "cfplan diff")
     answer = found.as_json()
@@ -255,7 +260,7 @@ def _largest(each: Compared) -> int:
 
 def _structure(each: Compared) -> ShownStructure:
     sizes, today = each.result.sizes, each.today
-    state = "new"
+    state = "new" if each.is_new else "not given"
     if today is not None:
         state = {True: "allocated", False: "not allocated", None: "not said"}[today.is_allocated]
         if today.is_pending:
