@@ -394,7 +394,7 @@ def merge_a_plan(page: Page) -> None:
 
 def compare_with_what_runs(page: Page) -> None:
     tab_to(page, page.get_by_role("textbox", name="What runs"))
-    page.keyboard.type(FRAGMENT)
+    page.keyboard.type("DEFINE POLICY NAME(POL1) REPLACE(YES) " + FRAGMENT)
     press(page, "button", "Compare")
     expect(page.get_by_role("heading", name="Commands, in order")).to_be_visible()
 
