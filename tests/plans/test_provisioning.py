@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import threading
@@ -18,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from ruamel.yaml import YAML
 
 from app.main import create_app
@@ -29,6 +27,7 @@ from planner_core.findings import Finding
 from planner_core.outputs import OUTPUT_KINDS, render_output
 from planner_core.plan import evaluate
 from tests.packaging.pins import ROOT
+from tests.serving import served
 
 PAGE = (ROOT / "docs" / "provisioning.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
@@ -95,16 +94,8 @@ def zosmf() -> Iterator[Zosmf]:
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[str]:
     """The address of a service with no plans."""
-    app = create_app(Settings(data_dir=tmp_path / "data"))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join(timeout=30)
+    with served(create_app(Settings(data_dir=tmp_path / "data"))) as address:
+        yield address
 
 
 @dataclass

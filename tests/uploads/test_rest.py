@@ -6,13 +6,11 @@ import hashlib
 import json
 import shutil
 import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-import uvicorn
 from fastapi import FastAPI
 from sqlalchemy import URL, text
 
@@ -20,6 +18,7 @@ from app.db import Database
 from app.jobs import processes
 from app.jobs import routes as job_routes
 from app.uploads import qsg_map
+from tests import serving
 from tests.app.support import assert_problem, call, get, send_json
 from tests.uploads.support import (
     DAY,
@@ -217,15 +216,8 @@ def test_a_page_of_another_site_cannot_upload(app: FastAPI, tmp_path: Path) -> N
 def served(url: URL, tmp_path: Path, database: Database) -> Iterator[str]:
     """A service with its jobs."""
     assert database.revision()
-    server = uvicorn.Server(uvicorn.Config(app_for(url, tmp_path), log_level="critical", access_log=False))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join(timeout=30)
+    with serving.served(app_for(url, tmp_path)) as address:
+        yield address
 
 
 def events(text: str) -> list[tuple[str, dict[str, object]]]:
