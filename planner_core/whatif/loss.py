@@ -393,11 +393,18 @@ def _check_normal(asked: Question, board: Board, normal: Sequence[Placed]) -> It
             continue
         inside = [each.wanted for each in normal if name in each.now]
         largest = sum(wanted.size_bytes for wanted in inside)
-        if largest > room - facility.taken_bytes:
+        free = room - facility.taken_bytes
+        if free < 0:
             yield finding(
                 "CF_OVERCOMMITTED_AT_SIZE",
-                f"The structures in {name} may grow to {format_mib(largest)} together, and {format_mib(max(0, room - facility.taken_bytes))} "
-                "is there for them: not all can reach SIZE.",
+                f"What others take of {name} and its DUMPSPACE come to {format_mib(facility.taken_bytes)}, more than its size of "
+                f"{format_mib(room)}: nothing can be placed there. Check `occupied`, `dumpspace` and `size`.",
+            )
+        elif largest > free:
+            yield finding(
+                "CF_OVERCOMMITTED_AT_SIZE",
+                f"The structures in {name} may grow to {format_mib(largest)} together, and {format_mib(free)} is there for them: not all "
+                "can reach SIZE.",
             )
 
 

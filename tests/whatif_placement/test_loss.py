@@ -220,6 +220,16 @@ def test_growth_to_size_is_held_against_the_storage() -> None:
     assert "CF_OVERCOMMITTED_AT_SIZE" not in codes(answer([cf("CF01", "9G"), cf("CF02")], [grows]))
 
 
+def test_more_taken_than_there_is_sends_to_what_was_stated_and_not_to_the_structures() -> None:
+    found = answer([cf("CF01", "8G", occupied="9G"), cf("CF02")], [structure("A")])
+    (said,) = [each for each in found.findings if each.code == "CF_OVERCOMMITTED_AT_SIZE"]
+    assert (
+        "What others take of CF01 and its DUMPSPACE come to 9,216.0 MiB, more than its size of 8,192.0 MiB"
+        in said.message
+    )
+    assert "0.0 MiB is there" not in said.message
+
+
 @pytest.mark.parametrize(
     ("facility", "scm", "expected"),
     [
