@@ -1,8 +1,9 @@
-"""Find a Chromium for the tests that drive a browser.
+"""Find a Chromium, and the driver that controls it, for the browser tests.
 
-The order of choice is $CHROMIUM, then `chromium` on PATH. `python -m tests.chromium`, which `make test` runs, first
-installs Debian's package when there is none and the user is root. Without a browser the tests marked `browser` are
-skipped, and the run says so at its end.
+The order of choice is $CHROMIUM, then `chromium` on PATH. The driver comes with Playwright's wheel, but needs the system
+library libatomic, which neither Python nor Chromium installs. `python -m tests.chromium`, which `make test` runs, first
+installs Debian's packages when one of the two does not start and the user is root. Without both, the tests marked
+`browser` are skipped, and the run reports it at its end.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 LAUNCH_FLAGS = (
@@ -25,8 +27,28 @@ LAUNCH_FLAGS = (
 """A browser that runs as root in a container and asks nothing of any other machine."""
 
 WHAT_TO_DO = "no Chromium: put `chromium` on PATH or name one with CHROMIUM=/path/to/chromium"
+DRIVER_WHAT_TO_DO = (
+    "Playwright's driver does not start: install the system library libatomic (Debian: libatomic1)"
+)
 
+PACKAGES = ("chromium", "libatomic1")
 APT_TIMEOUT_S = 300
+
+
+def problem() -> str | None:
+    """Say why no browser test can run here, or return None.
+
+    Raises:
+        FileNotFoundError: CHROMIUM names something that does not start.
+    """
+    if find_chromium() is None:
+        return WHAT_TO_DO
+    return None if driver_starts() else DRIVER_WHAT_TO_DO
+
+
+def driver_starts() -> bool:
+    """Whether Playwright's driver, an executable in its wheel, finds its system libraries."""
+    return _succeeds([sys.executable, "-m", "playwright", "--version"])
 
 
 def find_chromium() -> Path | None:
@@ -45,10 +67,10 @@ def find_chromium() -> Path | None:
     return Path(on_path) if on_path and _starts(Path(on_path)) else None
 
 
-def install_chromium() -> None:
-    """Install Debian's Chromium; a failure is told and changes nothing."""
+def install_packages() -> None:
+    """Install Debian's Chromium and the library of the driver; a failure is reported and changes nothing."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for arguments in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
+    for arguments in (["update"], ["install", "-y", "--no-install-recommends", *PACKAGES]):
         try:
             subprocess.run(
                 ["apt-get", "-q", "-o", "DPkg::Lock::Timeout=120", *arguments],
@@ -63,9 +85,13 @@ def install_chromium() -> None:
 
 
 def _starts(executable: Path) -> bool:
+    return _succeeds([executable, "--version"])
+
+
+def _succeeds(command: Sequence[str | Path]) -> bool:
     try:
         answer = subprocess.run(
-            [executable, "--version"], capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=60
+            command, capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=60
         )
     except (OSError, subprocess.TimeoutExpired):
         return False
@@ -73,12 +99,13 @@ def _starts(executable: Path) -> bool:
 
 
 def main() -> int:
-    """Make sure that there is a browser, or say that there is none."""
-    if find_chromium() is None and shutil.which("apt-get") and os.geteuid() == 0:
-        print("Installing Chromium for the browser tests")
-        install_chromium()
-    if find_chromium() is None:
-        print(f"The browser tests will be skipped: {WHAT_TO_DO}", file=sys.stderr)
+    """Install what browser tests need and this machine lacks, where that is possible; report what is missing."""
+    if problem() and shutil.which("apt-get") and os.geteuid() == 0:
+        print(f"Installing {' and '.join(PACKAGES)} for the browser tests")
+        install_packages()
+    missing = problem()
+    if missing:
+        print(f"The browser tests will be skipped: {missing}", file=sys.stderr)
     return 0
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 import spark_jobs  # noqa: F401 - before numpy is loaded: its linear algebra is to use one thread, as in the jobs
-from tests.chromium import WHAT_TO_DO, find_chromium
+from tests.chromium import DRIVER_WHAT_TO_DO, WHAT_TO_DO, driver_starts, find_chromium
 from tests.databases import database, empty_url, migrated_file, migrated_template, postgres_server, url
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def chromium() -> Path:
     found = find_chromium()
     if found is None:
         pytest.skip(WHAT_TO_DO)
+    if not driver_starts():
+        pytest.skip(DRIVER_WHAT_TO_DO)
     return found
 
 
@@ -54,9 +56,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    skipped = [
-        report for report in terminalreporter.stats.get("skipped", []) if WHAT_TO_DO in str(report.longrepr)
-    ]
-    if skipped:
-        terminalreporter.section("BROWSER TESTS DID NOT RUN", red=True, bold=True)
-        terminalreporter.line(f"{len(skipped)} skipped: {WHAT_TO_DO}")
+    for reason in (WHAT_TO_DO, DRIVER_WHAT_TO_DO):
+        skipped = [
+            report for report in terminalreporter.stats.get("skipped", []) if reason in str(report.longrepr)
+        ]
+        if skipped:
+            terminalreporter.section("BROWSER TESTS DID NOT RUN", red=True, bold=True)
+            terminalreporter.line(f"{len(skipped)} skipped: {reason}")

@@ -29,6 +29,11 @@ WITH_EXAMPLES = [
     for page in PAGES
     if page not in RUN_ELSEWHERE and any(block.language in SHELL for block in blocks(page))
 ]
+WITH_CURL = [
+    page
+    for page in WITH_EXAMPLES
+    if any(block.language in SHELL and re.search(r"\bcurl ", block.text) for block in blocks(page))
+]
 PATIENCE_S = 120
 
 
@@ -160,11 +165,13 @@ def test_the_examples_of_a_page_do_what_it_shows(page: Path, terminal: Terminal)
         terminal.follow(block)
 
 
-def test_the_rest_examples_work_with_the_stand_in_for_curl_too(
-    tmp_path: Path, port: int, asked: Path
+@pytest.mark.skipif(not has_curl(), reason="without a curl, the test of all examples uses the stand-in")
+@pytest.mark.parametrize("page", WITH_CURL, ids=name_of)
+def test_examples_with_curl_give_the_same_with_the_stand_in(
+    page: Path, tmp_path: Path, port: int, asked: Path
 ) -> None:
     terminal = Terminal(tmp_path, port=port, real_curl=False, asked=asked)
-    for block in blocks(ROOT / "docs/rest-api.md"):
+    for block in blocks(page):
         terminal.follow(block)
 
 

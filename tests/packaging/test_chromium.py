@@ -24,6 +24,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setattr(chromium, "driver_starts", lambda: True)
     return folder
 
 
@@ -76,6 +77,43 @@ def test_root_installs_the_missing_browser(programs: Path, monkeypatch: pytest.M
     assert [call.split()[3] for call in calls] == ["update", "install"]
     assert chromium.main() == 0
     assert (programs / "log").read_text(encoding="utf-8").splitlines() == calls, "not installed twice"
+
+
+def test_root_installs_the_library_that_the_driver_lacks(
+    programs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(chromium, "driver_starts", lambda: (programs / "libatomic").exists())
+    program(programs / "chromium")
+    program(
+        programs / "apt-get",
+        f'case "$*" in *"install -y --no-install-recommends"*" libatomic1") : > {programs}/libatomic;; esac',
+    )
+    assert chromium.problem() == chromium.DRIVER_WHAT_TO_DO
+    assert chromium.main() == 0
+    assert chromium.problem() is None
+    assert "skipped" not in capsys.readouterr().err
+
+
+def test_a_missing_library_is_reported_by_name(
+    programs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(chromium, "driver_starts", lambda: False)
+    program(programs / "chromium")
+    assert chromium.main() == 0
+    assert "The browser tests will be skipped: Playwright's driver does not start" in capsys.readouterr().err
+
+
+def test_the_driver_is_started_to_see_whether_it_works(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(program(tmp_path / "python", "exit 127")))
+    assert not chromium.driver_starts()
+    monkeypatch.setattr(
+        sys, "executable", str(program(tmp_path / "python", 'test "$*" = "-m playwright --version"'))
+    )
+    assert chromium.driver_starts()
 
 
 def test_anyone_else_is_told_that_browser_tests_will_be_skipped(
