@@ -1,8 +1,9 @@
 """Read what XCF says of structures: D XCF,STR,STRNAME= and the messages IXC585E, IXC582I, IXC588I, IXL015I.
 
 Sources: the message texts of z/OS MVS System Messages (IXC360I down to the allocation time,
-IXC582I, IXC588I, IXL015I) and a real IXC585E of IBM's manual for IMS CQS. The block
-SPACE USAGE of IXC360I is from memory: no published sample was found. A value that is absent,
+IXC582I, IXC588I, IXL015I), a real IXC585E of IBM's manual for IMS CQS, and APAR PH39578 for
+the block SPACE USAGE (columns IN-USE, TOTAL, %; rows ENTRIES:, ELEMENTS:). The blocks around it
+are from memory: no published sample was found. A value that is absent,
 N/A or not understood is None. What is there and not understood, a count that contradicts its
 percentage, and an answer that was cut off are reported with their line and text.
 """
@@ -187,6 +188,17 @@ _IN_USE_TOTAL = (
 )
 _WORDS = re.compile(r"[ \t]*([^\n]*?)(?=[ \t]+[A-Z]+[ \t]*:(?:[ \t]|$)|\n|$)")
 """Up to the line's end, or the next label of a text that lost its line breaks."""
+_STORAGE_CLASS = (
+    r"(?:STORAGE[- ]CLASS[ \t]+MEMORY\b(?![ \t]*(?::[ \t]*)?(?:N/A|NONE)\b)|\bSCM(?=[ \t]+(?:SPACE|USAGE)\b))"
+)
+_COLUMNS = r"IN[- ]USE[ \t]+TOTAL\b"
+_USAGE_BLOCK = re.compile(
+    rf"(?P<scm>{_STORAGE_CLASS}(?:[ \t]+SPACE)?(?:[ \t]+USAGE)?(?:[ \t]*\n)?(?:[ \t]*{_COLUMNS})?)"
+    rf"|(?P<usage>(?<![A-Z0-9-])SPACE[ \t]+USAGE\b)"
+    rf"|(?P<columns>^[ \t]*{_COLUMNS})",
+    re.MULTILINE,
+)
+"""Where a block of counts begins: storage-class memory's, SPACE USAGE, or columns that no heading names."""
 _NO_COUNTS = re.compile(r"\s*(?:N/A|NONE|NOT\s+APPLICABLE|-(?![0-9]))")
 _SHOWN: Final = 48
 _RATIO = re.compile(r"\s*(?P<entries>[0-9]{1,9})\s*:\s*(?P<elements>[0-9]{1,9})")
@@ -322,7 +334,7 @@ class _Reading:
             locks_total=part.number("LOCKS"),
         )
         counts = part.counts()
-        told = part.block.text[part.start : part.end]
+        told = "\n".join(each.block.text[each.start : each.end] for each in part.usage())
         missing = [name for name in ("ENTRIES", "ELEMENTS") if not re.search(rf"(?<![A-Z0-9]){name}\b", told)]
         if is_list and missing:
             last = part.block.line_at(max(part.start, part.end - 1))
@@ -613,18 +625,43 @@ class _Part:
         rows = self.block.text[head.end() : self.end].split("\n")
         return tuple(found["name"] for found in map(_CONNECTION.match, rows) if found)
 
+    def usage(self) -> tuple[_Part, ...]:
+        """The parts that count the structure's own storage: SPACE USAGE, else all but storage-class memory.
+
+        The block STORAGE-CLASS MEMORY has rows ENTRIES: and ELEMENTS: too. They count what was migrated, so reading them
+        as the structure's use would report a full structure as nearly empty.
+        """
+        begins = list(_USAGE_BLOCK.finditer(self.block.text, self.start, self.end))
+        for at, found in enumerate(begins):
+            if found["usage"]:
+                ends = next((each.start() for each in begins[at + 1 :] if each["scm"]), self.end)
+                return (self.within(found.end(), ends),)
+        parts: list[_Part] = []
+        start: int | None = self.start
+        for found in begins:
+            if found["scm"] and start is not None:
+                parts.append(self.within(start, found.start()))
+                start = None
+            elif found["columns"] and start is None:
+                start = found.end()
+        return (*parts, self.within(start, self.end)) if start is not None else tuple(parts)
+
     def counts(self) -> dict[str, Any]:
         """In use and total of entries, elements and EMCs, in either form that XCF writes."""
         found: dict[str, Any] = {}
+        usage = self.usage()
         for key, label in _COUNTED.items():
-            for form in (_IN_USE_TOTAL, _COUNTS):
-                pattern = re.compile(rf"(?<![A-Z0-9]){label}{form}")
-                match = pattern.search(self.block.text, self.start, self.end)
-                if match:
-                    break
+            patterns = [re.compile(rf"(?<![A-Z0-9]){label}{form}") for form in (_IN_USE_TOTAL, _COUNTS)]
+            matches = (
+                pattern.search(part.block.text, part.start, part.end)
+                for part in usage
+                for pattern in patterns
+            )
+            match = next(filter(None, matches), None)
             # What ends with the text's last digit may have had more of them.
             if not match or (match["percent"] is None and match.end() == len(self.block.text)):
-                self._unread_counts(label)
+                for part in usage:
+                    part._unread_counts(label)
                 continue
             in_use, total = int(match["first"]), int(match["second"])
             percent = int(match["percent"]) if match["percent"] else None

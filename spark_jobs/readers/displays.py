@@ -28,8 +28,8 @@ _FROM_MEMORY: Final = {
     ),
     "CFSTRUCT": "DISPLAY CFSTRUCT: the shape of the answer is from memory; sizes without a unit are taken in KB.",
     "IXC360I": (
-        "D XCF,STR: the lines below the allocation time, SPACE USAGE above all, are read from memory of z/OS: "
-        "no published sample was found."
+        "D XCF,STR: the lines below the allocation time are read from memory of z/OS, for no published sample was found; "
+        "the columns and rows of SPACE USAGE are published (APAR PH39578)."
     ),
 }
 

@@ -192,3 +192,17 @@ def test_a_size_beyond_what_can_be_kept_costs_the_row(tmp_path: Path) -> None:
     result = read_text(tmp_path, text, "xcf_str", observed_at=OBSERVED)
     assert result.tables == {}
     assert "larger" in result.problems[0].message
+
+
+def test_rows_of_a_display_have_the_counts_of_space_usage_not_of_storage_class_memory(tmp_path: Path) -> None:
+    """The job reads with the reader of the core: a block of storage-class memory changes no row."""
+    counts = support.IXC360I.index("                IN-USE        TOTAL     %\n")
+    block = "  STORAGE-CLASS MEMORY:     100 M          4 G     2\n   ENTRIES:     900 1000 90\n   ELEMENTS:    900 1000 90\n"
+    with_block = support.IXC360I[:counts] + block + " SPACE USAGE" + support.IXC360I[counts:]
+    plain, found = (
+        read_text(tmp_path, text, "xcf_str", observed_at=OBSERVED, zone=EAST)
+        for text in (support.IXC360I, with_block)
+    )
+    (row,) = rows(found, "allocation")
+    assert (row["entries_in_use"], row["elements_total"]) == (1200, 667_404)
+    assert [{**row, "file_record": 0}] == [{**each, "file_record": 0} for each in rows(plain, "allocation")]

@@ -438,3 +438,124 @@ WORDS = st.sampled_from(
 @given(st.lists(WORDS | st.text(max_size=30), max_size=40), st.sampled_from(["\n", " ", ""]))
 def test_no_text_makes_the_reading_fail(parts: list[str], between: str) -> None:
     assert isinstance(read_xcf(between.join(parts)), XcfText)
+
+
+# ---- the block SPACE USAGE -------------------------------------------------------------------------------------
+
+COLUMNS = "                IN-USE        TOTAL     %\n"
+USAGE = f"""\
+{COLUMNS}\
+  ENTRIES:        1200       111234     1
+  ELEMENTS:       8100       667404     1
+  EMCS:             10           20    50
+"""
+PUBLISHED = """\
+ SPACE USAGE        IN-USE       TOTAL     %
+ ENTRIES:             6708       52945    12
+ ELEMENTS:          107043      107055    99
+"""
+"""The counts of APAR PH39578, in the columns and rows that it shows."""
+STORAGE_CLASS = """\
+ STORAGE CONFIGURATION  ALLOCATED      MAXIMUM     %
+  ACTUAL SIZE:              256 M        512 M    50
+  AUGMENTED SPACE:            2 M         30 M     6
+  STORAGE-CLASS MEMORY:     100 M          4 G     2
+   ENTRIES:                 1000        50000     2
+   ELEMENTS:                6000       300000     2
+"""
+STORAGE_CLASS_COLUMNS = """\
+ STORAGE-CLASS MEMORY   IN-USE        TOTAL     %
+  ENTRIES:                1000        50000     2
+  ELEMENTS:               6000       300000     2
+"""
+STORAGE_CLASS_HEADINGS = """\
+ STORAGE-CLASS MEMORY SPACE USAGE
+                        IN-USE        TOTAL     %
+  ENTRIES:                1000        50000     2
+
+  ELEMENTS:               6000       300000     2
+  AUGMENTED SPACE:           2            30     7
+"""
+STORAGE_CLASS_BLOCKS = {
+    "configuration": STORAGE_CLASS,
+    "columns": STORAGE_CLASS_COLUMNS,
+    "headings": STORAGE_CLASS_HEADINGS,
+}
+OF_PUBLISHED = (6708, 52_945, 107_043, 107_055)
+
+
+def counted(text: str) -> tuple[int | None, ...]:
+    (instance,) = one(text).instances
+    return (
+        instance.entries_in_use,
+        instance.entries_total,
+        instance.elements_in_use,
+        instance.elements_total,
+    )
+
+
+@pytest.mark.parametrize("block", STORAGE_CLASS_BLOCKS.values(), ids=STORAGE_CLASS_BLOCKS)
+@pytest.mark.parametrize("gap", ["", "\n", "\n\n"], ids=["close", "blank", "blanks"])
+def test_counts_come_from_space_usage_whether_storage_class_memory_is_before_or_after_it(
+    block: str, gap: str
+) -> None:
+    for shown in (f"{block}{gap}{PUBLISHED}", f"{PUBLISHED}{gap}{block}"):
+        text = support.IXC360I.replace(USAGE, shown)
+        assert text != support.IXC360I
+        assert counted(text) == OF_PUBLISHED
+        assert read_xcf(text).problems == ()
+
+
+def test_counts_without_the_heading_space_usage_are_read_outside_storage_class_memory() -> None:
+    plain = (1200, 111_234, 8100, 667_404)
+    for block in STORAGE_CLASS_BLOCKS.values():
+        assert counted(support.IXC360I.replace(USAGE, f"{block}{USAGE}")) == plain
+        assert counted(support.IXC360I.replace(USAGE, f"{USAGE}{block}")) == plain
+
+
+def test_storage_class_memory_alone_gives_no_counts_and_the_display_is_reported_as_cut_off() -> None:
+    for block in STORAGE_CLASS_BLOCKS.values():
+        text = support.IXC360I.replace(USAGE, block)
+        assert counted(text) == (None, None, None, None)
+        (problem,) = read_xcf(text).problems
+        assert "ENTRIES and ELEMENTS" in problem.message
+
+
+def test_storage_class_memory_that_a_structure_does_not_have_is_no_block() -> None:
+    for word in ("N/A", "NONE"):
+        text = support.IXC360I.replace(COLUMNS, f"  STORAGE-CLASS MEMORY: {word}\n")
+        assert counted(text) == (1200, 111_234, 8100, 667_404)
+
+
+def test_each_instance_of_a_duplexed_structure_has_the_counts_of_its_own_space_usage() -> None:
+    head, _, instance = support.IXC360I.partition(" ACTIVE STRUCTURE\n ----------------\n")
+    old = instance.replace(USAGE, f"{STORAGE_CLASS}{PUBLISHED}")
+    new = instance.replace(USAGE, f"{PUBLISHED.replace('6708', '6709')}{STORAGE_CLASS}")
+    text = (
+        f"{head} DUPLEXING REBUILD NEW STRUCTURE\n -------------------------------\n{new}"
+        f" DUPLEXING REBUILD OLD STRUCTURE\n -------------------------------\n{old}"
+    )
+    first, second = one(text).instances
+    assert (first.role, first.entries_in_use) == ("NEW", 6709)
+    assert (second.role, second.entries_in_use) == ("OLD", 6708)
+
+
+@pytest.mark.parametrize("block", STORAGE_CLASS_BLOCKS.values(), ids=STORAGE_CLASS_BLOCKS)
+def test_a_full_event_counts_space_usage_only(block: str) -> None:
+    begin = """\
+*IXC585E STRUCTURE QSG1CSQ_ADMIN IN COUPLING FACILITY CF01, 725
+ PHYSICAL STRUCTURE VERSION B4704775 92D95302,
+ IS AT OR ABOVE STRUCTURE FULL MONITORING THRESHOLD OF 85%.
+"""
+    for shown in (f"{block}{PUBLISHED}", f"{PUBLISHED}\n{block}", PUBLISHED):
+        found = read_xcf(begin + shown + "\n")
+        (event,) = found.full_events
+        assert event.threshold_percent == 85
+        counts = (event.entries_in_use, event.entries_total, event.elements_in_use, event.elements_total)
+        assert (counts, found.problems) == (OF_PUBLISHED, ())
+    old_form = (
+        " ENTRIES:  IN USE:     4874 TOTAL:     4874, 100% FULL\n"
+        " ELEMENTS: IN USE:       19 TOTAL:     4872,   0% FULL\n"
+    )
+    (event,) = read_xcf(f"{begin}{old_form}{block}\n").full_events
+    assert (event.entries_in_use, event.elements_in_use) == (4874, 19)
