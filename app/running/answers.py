@@ -149,6 +149,12 @@ class RunningDiffAnswer(Answer):
     same: bool
     structures: list[ComparedStructureAnswer]
     commands: list[CommandAnswer]
+    instead_of_rebuilds: Annotated[
+        list[str],
+        Field(
+            description="REALLOCATE for every structure of the sysplex, after its test; empty where nothing is rebuilt."
+        ),
+    ]
     text: Annotated[str, Field(description="The commands as text, each below a remark.")]
     assumptions: list[str]
     findings: list[LineFindingAnswer]

@@ -36,6 +36,7 @@ from planner_core.running.state import (
     same,
 )
 from planner_core.units import bytes_to_kib_ceil, format_size, round_up
+from planner_core.xcf.setxcf import REALLOCATE, REALLOCATE_TEST
 
 TakesEffect = Literal["at once", "pending until rebuild", "needs an outage"]
 Layer = Literal["cfrm", "cfstruct", "queue"]
@@ -193,6 +194,11 @@ class Comparison:
         """Whether what runs is what is planned, as far as was given."""
         return not (self.steps or any(each.is_too_small for each in self.structures))
 
+    @property
+    def instead_of_rebuilds(self) -> tuple[str, ...]:
+        """Commands that bring pending changes into effect for every structure of the sysplex: a test, then the change."""
+        return (REALLOCATE_TEST, REALLOCATE) if any(_is_rebuild(step) for step in self.steps) else ()
+
     def as_json(self) -> dict[str, object]:
         """JSON-ready."""
         return {
@@ -200,9 +206,14 @@ class Comparison:
             "same": self.is_same,
             "structures": [each.as_json() for each in self.structures],
             "commands": [step.as_json() for step in self.steps],
+            "instead_of_rebuilds": list(self.instead_of_rebuilds),
             "assumptions": list(_ASSUMPTIONS),
             "findings": [each.as_json() for each in self.findings],
         }
+
+
+def _is_rebuild(step: Step) -> bool:
+    return step.command.startswith("SETXCF START,REBUILD,STRNAME=")
 
 
 _ASSUMPTIONS: Final = (
@@ -473,7 +484,7 @@ def _in_place(result: PlanResult, each: Compared) -> Iterator[_Draft]:
         return
     why = (
         f"{name} has {format_size(today.size_bytes)} and may grow to {format_size(most)}: this brings it to {format_size(target)} in "
-        "place. SIZE is meant in K; check the unit in the description of SETXCF START for your z/OS."
+        "place. SIZE= is in K; IXC533I shows the size that was reached."
     )
     command = f"SETXCF START,ALTER,STRNAME={name},SIZE={bytes_to_kib_ceil(target)}"
     yield _Draft(
@@ -792,7 +803,7 @@ def _findings(
                 f"A policy change of {name} is pending already: it would take effect with the same rebuild."
             )
             yield finding("RUNNING_CHANGE_PENDING", message, structure=each.result.name)
-    if any(step.command.startswith("SETXCF START,REBUILD,STRNAME") for step in steps):
+    if any(_is_rebuild(step) for step in steps):
         message = (
             "A rebuild takes the new SIZE and INITSIZE only if all connectors allow alter. MQ's structures can be altered, by IBM's "
             "own procedure; D XCF,STR,STRNAME=,CONNM=ALL shows it of each connection."
@@ -905,13 +916,26 @@ def commands_text(comparison: Comparison) -> str:
     for each in comparison.structures:
         if each.is_too_small:
             lines += ["*", *_remark(f"NOT YET. {_too_small(each).message}")]
+    first_rebuild = next((step for step in comparison.steps if _is_rebuild(step)), None)
     for step in comparison.steps:
+        if step is first_rebuild:
+            lines += [
+                "*",
+                *_remark(_INSTEAD),
+                *(f"*   {command}" for command in comparison.instead_of_rebuilds),
+            ]
         lines += ["*", *_remark(f"{step.number}. {step.takes_effect.upper()}. {step.why}")]
         if step.kind == "policy":
             lines += _remark(step.command)
         else:
             lines += _continued(step.command) if step.kind == "mqsc" else [step.command]
     return "\n".join(lines) + "\n"
+
+
+_INSTEAD: Final = (
+    "Instead of single rebuilds, REALLOCATE brings pending changes into effect for every structure of the sysplex, not only those of "
+    "this plan, and may move structures. Read the report of its test before you decide:"
+)
 
 
 def _remark(text: str) -> list[str]:

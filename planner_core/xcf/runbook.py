@@ -12,7 +12,7 @@ from planner_core.document import Structure
 from planner_core.names import mqsc_value
 from planner_core.plan import PlanResult, StructureResult
 from planner_core.units import bytes_to_kib_ceil, format_mib
-from planner_core.xcf.setxcf import alter_command
+from planner_core.xcf.setxcf import REALLOCATE, REALLOCATE_TEST, alter_command
 
 _SHOWN_QUEUES = 5
 _RULE = "-" * 71
@@ -61,11 +61,21 @@ def _grow(structure: StructureResult, number: int) -> Iterator[str]:
     if command is None:
         yield f"{number}. The structure cannot grow in place: INITSIZE leaves no room below SIZE."
         yield "   Raise SIZE in the policy and rebuild the structure."
+        yield from _rebuild(structure)
         return
-    yield f"{number}. Enlarge it in place, between its current size and SIZE (meant in K;"
-    yield "   check the unit in the description of SETXCF START for your z/OS):"
+    yield f"{number}. Enlarge it in place, between its current size and SIZE (SIZE= is in K):"
     yield f"     {command}"
     yield "   If it is at SIZE already: raise SIZE in the policy and rebuild it."
+    yield from _rebuild(structure)
+
+
+def _rebuild(structure: StructureResult) -> Iterator[str]:
+    """How a raised SIZE takes effect: one structure, or all of the sysplex after a test."""
+    yield f"     SETXCF START,REBUILD,STRNAME={structure.cfrm_name}"
+    yield "   Or, for every structure of the sysplex, read the report of the first command"
+    yield "   before you issue the second:"
+    yield f"     {REALLOCATE_TEST}"
+    yield f"     {REALLOCATE}"
 
 
 def _messages(structure: StructureResult) -> Iterator[str]:

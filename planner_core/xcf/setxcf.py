@@ -1,15 +1,25 @@
-"""SETXCF commands that bring a policy and its structures into use.
+"""SETXCF commands that bring a policy and its structures into use, each in a remark.
 
 Sources: IBM MQ, Planning your coupling facility (SETXCF START,ALTER between the current size
-and SIZE); z/OS MVS System Commands, SETXCF START.
+and SIZE); z/OS MVS System Commands, SETXCF START (SIZE= counts units of 1 KiB; REALLOCATE
+evaluates every allocated structure); IBM's playbook for CFRM policy changes (D XCF,REALLOCATE,TEST
+before REALLOCATE).
 """
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
+from typing import Final
 
 from planner_core.plan import PlanResult, StructureResult
-from planner_core.units import bytes_to_kib_ceil, round_up
+from planner_core.units import bytes_to_kib_ceil, format_size, round_up
+
+REALLOCATE_TEST: Final = "D XCF,REALLOCATE,TEST"
+"""Reports what REALLOCATE would do, and changes nothing."""
+REALLOCATE: Final = "SETXCF START,REALLOCATE"
+_REMARK_WIDTH: Final = 64
+"""Between the marks of a remark that ends in column 71, the last one that z/OS members use."""
 
 
 def alter_target_bytes(structure: StructureResult) -> int | None:
@@ -33,45 +43,76 @@ def alter_command(structure: StructureResult) -> str | None:
     return f"SETXCF START,ALTER,STRNAME={structure.cfrm_name},SIZE={bytes_to_kib_ceil(target)}"
 
 
-def _rebuild(structure: StructureResult) -> Iterator[str]:
-    """A duplexed structure cannot be rebuilt as it stands: its command is a remark that says so."""
-    command = f"SETXCF START,REBUILD,STRNAME={structure.cfrm_name}"
-    if structure.placement.duplex == "ENABLED":
-        yield f"* {structure.cfrm_name} is duplexed: stop duplexing first, then"
-        yield f"* {command}"
-    else:
-        yield command
+def _remarks(text: str) -> list[str]:
+    """Text in remarks, each closed on its own line: one line can be taken out without opening another.
+
+    They begin in column 2, because /* in columns 1 and 2 ends data in a job.
+    """
+    lines = textwrap.wrap(text, _REMARK_WIDTH, break_long_words=False, break_on_hyphens=False)
+    return [f" /* {line:{_REMARK_WIDTH}} */" for line in lines]
+
+
+def _held(command: str) -> str:
+    """A command in a remark."""
+    return f" /* {command} */"
+
+
+_TOP: Final = (
+    "Pasted whole, these lines change nothing: each SETXCF command is in a remark, and only DISPLAY commands are outside of one.",
+    "To issue a command, copy that line without the slash and asterisk at either end. A console answers a remark with a "
+    "message that it is no command, and does nothing else.",
+    "Rebuild: an allocated structure keeps its sizes, and a change of its policy is pending, until it is rebuilt. A rebuild "
+    "takes a new INITSIZE and SIZE only if all connectors allow alter.",
+    "Alter: enlarges a structure in place, to a value above its current size and below SIZE. It cannot pass the maximum that "
+    "was fixed when the structure was allocated. SIZE= is in K. IXC533I shows the size that was reached.",
+    "cfplan diff compares the plan with what runs and lists only the commands that are needed, in their order.",
+)
 
 
 def setxcf(result: PlanResult) -> str:
-    """The commands, each under the situation that it is for. Lines that begin with * are remarks."""
+    """The commands, a block for each structure, each command in a remark below its purpose."""
     document = result.document
-    name = document.policy.name or "policy-name"
-    lines = [
-        f"* SETXCF commands for the structures of queue-sharing group {document.qsg}.",
-        "* Lines that begin with * are remarks. Three situations follow, never to be run as a",
-        "* whole: issue only the command that fits yours, and only for that structure.",
-        "*",
-        "* 1. After the policy has been updated with IXCMIAPU: put it into use.",
-    ]
-    activate = f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={name}"
-    lines.append(activate if document.policy.name else f"* {activate}")
-    lines += [
-        "*",
-        "* 2. A structure that is allocated already keeps its sizes: the change is",
-        "*    pending (D XCF,STR) until the structure is rebuilt. A rebuild takes a new",
-        "*    INITSIZE and SIZE only if all connectors allow alter.",
-    ]
+    lines = _remarks(f"SETXCF commands for the structures of queue-sharing group {document.qsg}.")
+    for sentence in _TOP:
+        lines += _remarks(sentence)
+    lines += ["", *_remarks("Policy, to put it into use after IXCMIAPU has updated it:")]
+    lines.append("D XCF,POLICY,TYPE=CFRM")
+    lines.append(_held(f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={document.policy.name or 'policy-name'}"))
     for structure in result.structures:
-        lines += _rebuild(structure)
-    lines += [
-        "*",
-        "* 3. A structure fills (IXC585E): enlarge it in place, to a value above its",
-        "*    current size and below SIZE. SIZE here is meant in K; check the unit in the",
-        "*    description of SETXCF START for your z/OS. It cannot pass the maximum",
-        "*    that was fixed when the structure was allocated.",
-    ]
-    for structure in result.structures:
-        command = alter_command(structure)
-        lines.append(command or f"* {structure.cfrm_name}: no room between INITSIZE and SIZE.")
-    return "\n".join(lines) + "\n"
+        lines += ["", *_block(structure)]
+    return "\n".join([*lines, "", *_reallocate()]) + "\n"
+
+
+def _block(structure: StructureResult) -> Iterator[str]:
+    """The commands for one structure: rebuild, and alter."""
+    sizes, name = structure.sizes, structure.cfrm_name
+    between = f"INITSIZE {format_size(sizes.initsize_bytes)}, SIZE {format_size(sizes.size_bytes)}"
+    yield from _remarks(f"{name}, {_ROLES[structure.role]}")
+    yield from _remarks(between)
+    yield f"D XCF,STR,STRNAME={name}"
+    yield from _remarks("Rebuild, when D XCF,STR shows a pending policy change:")
+    if structure.placement.duplex != "DISABLED":
+        yield from _remarks("(a duplexed structure is not rebuilt: stop duplexing first)")
+    yield _held(f"SETXCF START,REBUILD,STRNAME={name}")
+    target, command = alter_target_bytes(structure), alter_command(structure)
+    if target is None or command is None:
+        yield from _remarks("Alter: there is no room between INITSIZE and SIZE.")
+        return
+    yield from _remarks(f"Alter to {format_size(target)}, when it fills (IXC585E):")
+    yield _held(command)
+
+
+_ROLES: Final = {
+    "admin": "administrative structure",
+    "application": "application structure",
+    "system": "structure of system queues",
+}
+
+
+def _reallocate() -> Iterator[str]:
+    yield from _remarks(
+        "All structures of the sysplex, not only those above: REALLOCATE brings pending changes into effect, too, and may "
+        "move structures. Read the report of the test first:"
+    )
+    yield REALLOCATE_TEST
+    yield _held(REALLOCATE)

@@ -89,3 +89,11 @@ def test_any_plan_has_a_runbook_in_plain_text(document: dict[str, Any]) -> None:
     assert text.isascii()
     assert all(line == line.rstrip() for line in text.splitlines())
     assert text.count(RULE) == len(document["structures"]) + 2
+
+
+def test_the_unit_of_size_is_stated_and_reallocate_follows_its_test() -> None:
+    for sizes in ({"initsize": "300M", "size": "500M"}, {"initsize": "500M", "size": "500M"}):
+        text = sections(**{f"structures__0__{key}": value for key, value in sizes.items()})["SQ03APP1"]
+        assert "check the unit" not in text
+        assert "     SETXCF START,REBUILD,STRNAME=SQ03APP1\n" in text
+        assert text.index("     D XCF,REALLOCATE,TEST") < text.index("     SETXCF START,REALLOCATE")

@@ -664,6 +664,29 @@ def test_mqsc_of_the_commands_ends_within_72_columns_and_reads_back() -> None:
         assert again[command.name].attributes.keys() == command.attributes.keys()
 
 
+def test_the_test_of_reallocate_precedes_it_in_remarks_before_the_first_rebuild() -> None:
+    asked = result(structures__0__size="768M", structures__0__initsize="400M")
+    found = compare(asked, read_running([display(), ADMIN]))
+    assert found.instead_of_rebuilds == ("D XCF,REALLOCATE,TEST", "SETXCF START,REALLOCATE")
+    lines = commands_text(found).splitlines()
+    test = lines.index("*   D XCF,REALLOCATE,TEST")
+    assert lines[test + 1] == "*   SETXCF START,REALLOCATE"
+    assert test < lines.index(REBUILD)
+    assert found.as_json()["instead_of_rebuilds"] == list(found.instead_of_rebuilds)
+
+
+def test_reallocate_is_not_offered_where_nothing_is_rebuilt() -> None:
+    found = compare(result(), read_running([display(), ADMIN]))
+    assert found.instead_of_rebuilds == ()
+    assert "REALLOCATE" not in commands_text(found)
+
+
+def test_the_unit_of_an_alter_is_stated_where_it_is_given() -> None:
+    found = compare(result(), read_running([display(actual="200 M", threshold=85), ADMIN]))
+    assert "SIZE= is in K" in commands_text(found)
+    assert "check the unit" not in commands_text(found)
+
+
 # ---- for all -----------------------------------------------------------------------------------------------------
 
 
