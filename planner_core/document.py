@@ -11,7 +11,7 @@ import copy
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cache
@@ -29,6 +29,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from planner_core import names, tables
+from planner_core.bounds import MOST_KEYS, UntilManyErrors, first_problems, is_too_deep
 from planner_core.cluster.entries import (
     ChannelEntry,
     InstanceEntry,
@@ -43,7 +44,6 @@ from planner_core.limits import limit
 from planner_core.units import KIB, MIB, format_size, kib_to_bytes, parse_size
 
 _MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
-_DEEPEST = 60
 _LONGEST_NUMBER = 40
 _SHOWN = 20
 _MOST_DIGITS = 15
@@ -474,7 +474,7 @@ class Structure(BaseModel):
         Annotated[int, Field(ge=1, le=100)] | None,
         Field(description="Queue Depth High events are to come before the structure is this full."),
     ] = None
-    queues: list[Queue] = Field(default_factory=list)
+    queues: Annotated[list[Queue], UntilManyErrors] = Field(default_factory=list)
 
 
 class Acknowledgement(BaseModel):
@@ -550,7 +550,8 @@ class PlanDocument(BaseModel):
     schema_version: Annotated[Literal[1], BeforeValidator(_not_boolean)] = 1
     qsg: QsgName
     queue_managers: Annotated[
-        Annotated[int, Field(ge=1, le=999)] | Annotated[list[QueueManagerName], Field(min_length=1)],
+        Annotated[int, Field(ge=1, le=999)]
+        | Annotated[list[QueueManagerName], UntilManyErrors, Field(min_length=1)],
         Field(
             description="Queue managers DEFINED to the group (CSQ5PQSG, DISPLAY GROUP): a number, or their names."
         ),
@@ -568,7 +569,7 @@ class PlanDocument(BaseModel):
     system: System = Field(default_factory=System)
     policy: Policy = Field(default_factory=Policy)
     coupling_facilities: Annotated[list[CouplingFacility], Field(max_length=64)] = Field(default_factory=list)
-    structures: list[Structure] = Field(default_factory=list)
+    structures: Annotated[list[Structure], UntilManyErrors] = Field(default_factory=list)
     acknowledged: Annotated[list[Acknowledgement], Field(max_length=1000)] = Field(default_factory=list)
     clusters: Annotated[list[Cluster], Field(max_length=32)] = Field(
         default_factory=list, description="Clusters that send to the group's shared queues."
@@ -669,7 +670,9 @@ def parse_json(text: bytes | str) -> object:
     reader = _JsonReader()
     try:
         parsed = reader.read(text if isinstance(text, str) else text.decode("utf-8"))
-        problems = tuple(_unusable(parsed, "")) if reader.met_unusable else ()
+        if is_too_deep(parsed):
+            raise RecursionError
+        problems = first_problems(_unusable(parsed, "")) if reader.met_unusable else ()
     except UnicodeDecodeError as error:
         _invalid(f"The text is not UTF-8: byte {error.start} cannot be read.")
     except json.JSONDecodeError as error:
@@ -702,6 +705,8 @@ class _JsonReader:
         return _Unusable(message)
 
     def _once(self, pairs: list[tuple[str, object]]) -> dict[str, object] | _Unusable:
+        if len(pairs) > MOST_KEYS:
+            return self._mark(f"The object has {len(pairs)} keys: at most {MOST_KEYS} are allowed.")
         found = dict(pairs)
         if len(found) != len(pairs):
             twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
@@ -749,10 +754,10 @@ def read_object(document: object) -> PlanDocument:
     try:
         plan = PlanDocument.model_validate(document)
     except ValidationError as error:
-        raise DocumentInvalid(tuple(field_problems(error, document))) from None
+        raise DocumentInvalid(field_problems(error, document)) from None
     except RecursionError:
         _invalid("The document is nested too deeply.")
-    problems = tuple(_cross_checks(plan))
+    problems = first_problems(_cross_checks(plan))
     if problems:
         raise DocumentInvalid(problems)
     return plan
@@ -777,8 +782,8 @@ def field_problems(
     *,
     what: str = "the plan document",
     sentences: Mapping[str, str] | None = None,
-) -> Iterator[FieldProblem]:
-    """One problem a field, with pydantic's branch labels taken out of the location.
+) -> tuple[FieldProblem, ...]:
+    """One problem a field, with pydantic's branch labels taken out of the location; the first when there are many.
 
     `what` names the document; `sentences` adds words for kinds of errors that only that document has.
     """
@@ -788,8 +793,9 @@ def field_problems(
         (_pointer(item["loc"], document, missing=item["type"] == "missing"), item)
         for item in error.errors(include_url=False, include_input=False)
     ]
+    around = _around(pointer for pointer, _ in errors)
     for pointer, item in errors:
-        if _is_other_branch(item["type"]) and any(other.startswith(f"{pointer}/") for other, _ in errors):
+        if _is_other_branch(item["type"]) and pointer in around:
             continue  # what is wrong stands deeper: the plain form of the field was not meant
         message = (
             known.get(item["type"])
@@ -799,8 +805,22 @@ def field_problems(
         messages = by_field.setdefault(pointer, [])
         if message not in messages:
             messages.append(message)
-    for pointer, messages in by_field.items():
-        yield FieldProblem(pointer, ", or ".join(messages))
+    return first_problems(
+        FieldProblem(pointer, ", or ".join(messages)) for pointer, messages in by_field.items()
+    )
+
+
+def _around(pointers: Iterable[str]) -> set[str]:
+    """The pointers of every list and object that holds one of these fields."""
+    found: set[str] = set()
+    for pointer in pointers:
+        here = pointer
+        while here:
+            here = here.rpartition("/")[0]
+            if here in found:
+                break
+            found.add(here)
+    return found
 
 
 def _of_length(item: ErrorDetails) -> str | None:
@@ -860,8 +880,9 @@ def escape_pointer(part: str) -> str:
 
 def _cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
     """What no single field shows."""
+    members = plan.queue_managers if isinstance(plan.queue_managers, int) else set(plan.queue_managers)
     if isinstance(plan.perfmev, dict):
-        yield from _check_members("/perfmev", plan.perfmev, plan)
+        yield from _check_members("/perfmev", plan.perfmev, members)
     if isinstance(plan.queue_managers, list):
         yield from _twice("/queue_managers", plan.queue_managers, "queue manager")
         if plan.qsg in plan.queue_managers:
@@ -895,7 +916,7 @@ def _cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
             queue_places[queue.name] = where
             yield from _check_queue(where, queue)
             if queue.queue_manager_rates:
-                yield from _check_members(f"{where}/queue_manager_rates", queue.queue_manager_rates, plan)
+                yield from _check_members(f"{where}/queue_manager_rates", queue.queue_manager_rates, members)
 
 
 def _check_clusters(clusters: list[Cluster]) -> Iterator[FieldProblem]:
@@ -942,16 +963,14 @@ def _check_lists(at: str, preflist: list[str], exclist: list[str]) -> Iterator[F
     yield from _twice(f"{at}/exclist", exclist, "structure")
 
 
-def _check_members(at: str, by_name: Mapping[str, object], plan: PlanDocument) -> Iterator[FieldProblem]:
+def _check_members(at: str, by_name: Mapping[str, object], members: int | set[str]) -> Iterator[FieldProblem]:
     """Names that are told of must be queue managers of the group."""
-    if isinstance(plan.queue_managers, list):
+    if isinstance(members, set):
         for name in by_name:
-            if name not in plan.queue_managers:
+            if name not in members:
                 yield FieldProblem(f"{at}/{name}", f"{name} is not among the queue_managers of the plan")
-    elif len(by_name) > plan.queue_managers:
-        yield FieldProblem(
-            at, f"names {len(by_name)} queue managers, but queue_managers says {plan.queue_managers}"
-        )
+    elif len(by_name) > members:
+        yield FieldProblem(at, f"names {len(by_name)} queue managers, but queue_managers says {members}")
 
 
 def _check_queue(at: str, queue: Queue) -> Iterator[FieldProblem]:

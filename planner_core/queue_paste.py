@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -73,12 +74,18 @@ _AS_TEXT = "'"
 """Before a cell that a spreadsheet would take for a formula."""
 _FORMULA = ("=", "+", "-", "@")
 _YES, _NO = {"yes", "y", "true", "1", "x"}, {"no", "n", "false", "0", ""}
-_ATTRIBUTE = re.compile(r"([A-Z][A-Z0-9]{1,11})\(((?:'[^']*'|[^()']|\([^()]*\))*)\)", re.IGNORECASE)
+_KEY = re.compile(r"([A-Za-z][A-Za-z0-9]{1,11})\(")
+_MARK_IN_VALUE = re.compile(r"['()]")
+_BRACKET = re.compile(r"[()]")
 _MESSAGE = re.compile(r"\b(?:CSQM4\d\dI|CSQM2\d\dI|AMQ8409I?:)")
 _BEGINS = re.compile(r"\bQ(?:UEUE|LOCAL)\(", re.IGNORECASE)
-_PLAN_KEY = re.compile(r"^\s*(?:-\s+)?(?:structures|queues|qsg|message_bytes)\s*:", re.MULTILINE)
+_PLAN_KEYS = frozenset({"structures", "queues", "qsg", "message_bytes"})
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LARGEST_LINE = 20_000
+_MOST_ROWS = 40_000
+"""More than a plan holds: 63 application structures of 512 queues are 32 256."""
+_MOST_NAMED = 20
+"""Columns that one sentence names."""
 _LONGEST_NUMBER = 24
 _MAXDEPTH_NOTHING_SAID = limit("largest_maxdepth")
 _DISPLAYED_NUMBERS = {
@@ -144,9 +151,19 @@ def detect(text: str) -> Kind:
     """What a text looks like."""
     if text.lstrip()[:1] in ("{", "["):
         return "plan"
-    if _MESSAGE.search(text) or re.search(r"\bQ(?:UEUE|LOCAL)\([^)]*\)", text, re.IGNORECASE):
+    begins = _BEGINS.search(text)
+    if _MESSAGE.search(text) or (begins and text.find(")", begins.end()) >= 0):
         return "display"
-    return "plan" if _PLAN_KEY.search(text) else "table"
+    return "plan" if any(map(_is_plan_key, text.splitlines())) else "table"
+
+
+def _is_plan_key(line: str) -> bool:
+    """Whether a line begins with one of the keys that only a plan document has, in a list or not."""
+    key, colon, _ = line.partition(":")
+    words = key.split()
+    if words[:1] == ["-"]:
+        del words[0]
+    return bool(colon) and len(words) == 1 and words[0] in _PLAN_KEYS
 
 
 def read_queues(
@@ -188,7 +205,10 @@ def _from_table(text: str, problems: list[LineProblem]) -> list[_Found]:
     found: dict[str, _Found] = {}
     columns: tuple[str | None, ...] | None = None
     doubled: set[str] = set()
-    for line, cells in _rows(text, problems):
+    for number, (line, cells) in enumerate(_rows(text, problems)):
+        if number > _MOST_ROWS:
+            _stop(line, text, problems)
+            break
         if columns is None:
             if problems:  # without its heading the rest means nothing
                 problems[:] = [
@@ -220,6 +240,12 @@ def _from_table(text: str, problems: list[LineProblem]) -> list[_Found]:
     return [each for name, each in found.items() if name not in doubled]
 
 
+def _stop(line: int, text: str, problems: list[LineProblem]) -> None:
+    """Say that nothing more is read from a line on."""
+    words = f"Only the first {_MOST_ROWS} queues are read; paste the rest separately."
+    problems.append(LineProblem(line, words, last=len(text.splitlines())))
+
+
 def _columns(line: int, cells: list[str], problems: list[LineProblem]) -> tuple[str | None, ...] | None:
     """The meaning of each column of a heading; None when the line is none."""
     plain = [_plain(cell) for cell in cells]
@@ -230,15 +256,29 @@ def _columns(line: int, cells: list[str], problems: list[LineProblem]) -> tuple[
         found = [cell if cell in _BACKLOG_OR_OWN else field for cell, field in zip(plain, found, strict=True)]
     if "name" not in found:
         return None
-    doubled = [cell for at, cell in enumerate(cells) if found[at] is not None and found[at] in found[:at]]
+    used: set[str] = set()
+    columns: list[str | None] = []
+    doubled: list[str] = []
+    for cell, field in zip(cells, found, strict=True):
+        columns.append(None if field in used else field)
+        if field in used:
+            doubled.append(cell)
+        elif field is not None:
+            used.add(field)
     if doubled:
-        words = f"Two columns mean the same, so only the first is taken, not: {', '.join(doubled)}."
+        words = f"Two columns mean the same, so only the first is taken, not: {_some(doubled)}."
         problems.append(LineProblem(line, words, "columns"))
     unknown = [cell for cell, field in zip(cells, found, strict=True) if field is None and cell]
     if unknown:
-        words = f"Columns without a meaning here are left out: {', '.join(unknown)}."
+        words = f"Columns without a meaning here are left out: {_some(unknown)}."
         problems.append(LineProblem(line, words, "columns"))
-    return tuple(None if field in found[:at] else field for at, field in enumerate(found))
+    return tuple(columns)
+
+
+def _some(words: list[str]) -> str:
+    """The first of many words, and how many more there are."""
+    more = len(words) - _MOST_NAMED
+    return ", ".join(words[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _rows(text: str, problems: list[LineProblem]) -> Iterator[tuple[int, list[str]]]:
@@ -357,8 +397,12 @@ def _from_display(text: str, problems: list[LineProblem]) -> list[_Found]:
     """
     found: list[_Found] = []
     seen: dict[str, int] = {}
-    blocks = list(_displayed(text, problems))
-    for line, last, attributes in blocks:
+    blocks = 0
+    for line, last, attributes in _displayed(text, problems):
+        blocks += 1
+        if blocks > _MOST_ROWS:
+            _stop(line, text, problems)
+            break
         name = attributes.get("QUEUE") or attributes.get("QLOCAL") or ""
         if "*" in name:  # the command itself
             continue
@@ -381,9 +425,9 @@ def _from_display(text: str, problems: list[LineProblem]) -> list[_Found]:
         queue: dict[str, object] = {"name": name}
         if attributes.get("DEFPSIST", "").upper() in {"YES", "NO"}:
             queue["persistent"] = attributes["DEFPSIST"].upper() == "YES"
-        depth = attributes.get("MAXDEPTH", "")
-        if depth.isdigit() and int(depth) < _MAXDEPTH_NOTHING_SAID:
-            queue["backlog"] = int(depth)
+        depth = _whole(attributes.get("MAXDEPTH", ""))
+        if depth is not None and depth < _MAXDEPTH_NOTHING_SAID:
+            queue["backlog"] = depth
         else:
             words = f"{name}: MAXDEPTH does not limit it, so its backlog is asked for."
             problems.append(LineProblem(line, words, "backlog", last, name))
@@ -400,12 +444,18 @@ def _from_display(text: str, problems: list[LineProblem]) -> list[_Found]:
 def _depth_attributes(attributes: Mapping[str, str]) -> Iterator[tuple[str, object]]:
     """What a definition says of depth events, as far as it can be read."""
     for key, highest in _DISPLAYED_NUMBERS.items():
-        text = attributes.get(key.upper(), "").strip()
-        if text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER and int(text) <= highest:
-            yield key, int(text)
+        number = _whole(attributes.get(key.upper(), ""))
+        if number is not None and number <= highest:
+            yield key, number
     for key, words in _DISPLAYED_WORDS.items():
         if (word := attributes.get(key.upper(), "").strip().upper()) in words:
             yield key, word
+
+
+def _whole(value: str) -> int | None:
+    """A whole number as MQ displays it; None when it is none."""
+    text = value.strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER else None
 
 
 def _apart(attributes: Mapping[str, str]) -> str:
@@ -426,18 +476,62 @@ def _displayed(text: str, problems: list[LineProblem]) -> Iterator[tuple[int, in
     current: dict[str, str] = {}
     began, number = 1, 0
     for number, line in enumerate(text.splitlines(), start=1):
-        for match in _ATTRIBUTE.finditer(line):
-            key, value = match.group(1).upper(), match.group(2).strip()
+        rest: list[str] = []
+        read_to = 0
+        for start, end, key, value in _attributes(line):
+            rest.append(line[read_to:start])
+            read_to = end
             if key in {"QUEUE", "QLOCAL"} and "(" not in value:
                 if current:
                     yield began, max(began, number - 1), current
                 current, began = {}, number
             quoted = value.startswith("'") and value.endswith("'") and len(value) > 1
             current.setdefault(key, value[1:-1].replace("''", "'") if quoted else value)
-        if _BEGINS.search(_ATTRIBUTE.sub("", line)):
+        rest.append(line[read_to:])
+        if _BEGINS.search("".join(rest)):
             problems.append(LineProblem(number, "The name of a queue is cut off: its bracket is not closed."))
     if current:
         yield began, number, current
+
+
+def _attributes(line: str) -> Iterator[tuple[int, int, str, str]]:
+    """Each KEYWORD(value) of a line: where it begins and ends, the keyword and the value.
+
+    A value may hold quoted text, and parentheses one level deep. Each character is looked at a bounded number of times,
+    however many parentheses and quotes are not closed.
+    """
+    dead: set[int] = set()
+    at = 0
+    while key := _KEY.search(line, at):
+        end = _value_end(line, key.end(), dead)
+        if end < 0:
+            at = key.end()
+            continue
+        yield key.start(), end + 1, key.group(1).upper(), line[key.end() : end].strip()
+        at = end + 1
+
+
+def _value_end(line: str, at: int, dead: set[int]) -> int:
+    """Where the parenthesis is that closes a value; -1 when there is none.
+
+    `dead` collects the places from which no closing parenthesis is found, so that none is tried twice.
+    """
+    passed: list[int] = []
+    while (mark := _MARK_IN_VALUE.search(line, at)) and mark.start() not in dead:
+        place = mark.start()
+        if mark.group() == ")":
+            return place
+        passed.append(place)
+        if mark.group() == "'":
+            closing = line.find("'", place + 1)
+        else:
+            bracket = _BRACKET.search(line, place + 1)
+            closing = bracket.start() if bracket and bracket.group() == ")" else -1
+        if closing < 0:
+            break
+        at = closing + 1
+    dead.update(passed)
+    return -1
 
 
 def _from_plan(text: str, parse: Callable[[str], object], problems: list[LineProblem]) -> list[_Found]:
@@ -456,7 +550,7 @@ def _from_plan(text: str, parse: Callable[[str], object], problems: list[LinePro
         return []
     called = [str(each.queue.get("name", "")) for each in found]
     if len(set(called)) < len(called):
-        doubled = next(name for name in called if called.count(name) > 1)
+        doubled = next(name for name, count in Counter(called).items() if count > 1)
         problems.append(LineProblem(1, f"Queue {doubled!r} stands there twice.", "lost", last))
         return []
     if not found:

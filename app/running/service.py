@@ -107,7 +107,7 @@ def read_request(model: type[Asked], body: bytes) -> Asked:
     try:
         return model.model_validate(parsed)
     except ValidationError as error:
-        raise InputInvalid(WHAT, tuple(field_problems(error, parsed, what="what is asked"))) from None
+        raise InputInvalid(WHAT, field_problems(error, parsed, what="what is asked")) from None
 
 
 def _needed(model: type[BaseModel]) -> list[str]:

@@ -14,21 +14,16 @@ from app.curves.resolve import evaluate
 from planner_core.document import read_json
 from planner_core.findings import SEVERITIES, Finding
 from planner_core.outputs import Output, render_output
-from planner_core.units import KIB
 
 T = TypeVar("T")
 
-INLINE_BYTES = 8 * KIB
-"""Documents up to this size are computed on the event loop, which takes about as long as the way to a thread and back;
-larger ones in a thread, so that other requests are answered meanwhile."""
-NAMES_A_CURVE = b'"fitted"'
-"""A document with this in it may ask the database, which nothing on the event loop should wait for."""
-
 
 async def compute(function: Callable[[bytes], T], body: bytes) -> T:
-    """Call a function with a document, where it disturbs other requests least."""
-    is_quick = len(body) <= INLINE_BYTES and NAMES_A_CURVE not in body
-    return function(body) if is_quick else await run_in_threadpool(function, body)
+    """Call a function with a document in a thread, so that other requests are answered meanwhile.
+
+    Even a short document can take seconds, and on the event loop nothing else would be answered until it is done.
+    """
+    return await run_in_threadpool(function, body)
 
 
 def size_answer(body: bytes, *, curves: Curves, explain: bool, depths: bool = False) -> bytes:

@@ -3,15 +3,16 @@ from __future__ import annotations
 import copy
 import json
 import re
+import threading
 from collections import Counter
 
 import pytest
 from fastapi import FastAPI
 
+from app.sizing import service
 from app.sizing.examples import examples
-from app.sizing.service import INLINE_BYTES
 from bench.plans import largest
-from planner_core.document import json_schema, read_object
+from planner_core.document import PlanDocument, json_schema, read_json, read_object
 from planner_core.outputs import OUTPUT_KINDS, render_output
 from planner_core.plan import evaluate
 from tests.app.support import COMPLETE, SMALLEST, SQ03, Json, call, get, post_json
@@ -90,13 +91,20 @@ def test_names_with_national_characters_do_not_spoil_the_headers(app: FastAPI, q
         assert answer.status == 422
 
 
-def test_small_documents_and_large_ones_take_different_ways_to_the_same_answer(app: FastAPI) -> None:
-    small = json.dumps(SQ03).encode()
-    assert len(small) < INLINE_BYTES
-    padded = small + b" " * INLINE_BYTES
-    headers = {"content-type": "application/json"}
-    answers = [call(app, "POST", "/api/v1/size", headers=headers, chunks=[body]) for body in (small, padded)]
-    assert answers[0].content == answers[1].content
+def test_documents_of_any_size_are_computed_off_the_event_loop(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+
+    def read(body: bytes) -> PlanDocument:
+        threads.append(threading.get_ident())
+        return read_json(body)
+
+    monkeypatch.setattr(service, "read_json", read)
+    for path in ("/api/v1/size", "/api/v1/policy"):
+        assert post_json(app, path, SQ03).status == 200
+    assert len(threads) == 2
+    assert threading.get_ident() not in threads
 
 
 def test_a_plan_with_many_structures_is_answered(app: FastAPI) -> None:

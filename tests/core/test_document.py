@@ -26,6 +26,7 @@ from planner_core.document import (
 from planner_core.errors import DocumentInvalid, NotJson
 from planner_core.plan import evaluate
 from tests.core.plans import BASE, documents, policy_documents, varied
+from tests.cpu import at_most_cpu_seconds
 
 K, M, G = 1024, 1024**2, 1024**3
 SMALLEST: dict[str, Any] = {"qsg": "SQ03", "queue_managers": 5}
@@ -466,3 +467,77 @@ def test_what_the_schema_refuses_the_core_refuses(changes: dict[str, Any]) -> No
     document = varied(**changes)
     assert not VALIDATOR.is_valid(document)
     assert problems(document)
+
+
+def with_queues(queues: object) -> dict[str, Any]:
+    return {**SMALLEST, "structures": [{"name": "APPLICATION1", "queues": queues}]}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        with_queues([1] * 24_000),
+        with_queues([{}] * 300_000),
+        with_queues([{"name": "!", "message_bytes": [], "backlog": -1}] * 100_000),
+        {**SMALLEST, "structures": [1] * 500_000},
+        {**SMALLEST, "structures": [{"queues": [{}] * 1000}] * 300},
+        {**SMALLEST, "queue_managers": [1] * 500_000},
+        {**SMALLEST, "acknowledged": [{}] * 1000},
+        {**SMALLEST, **{f"k{at}": 1 for at in range(9_000)}},
+    ],
+    ids=["whole numbers", "empty", "three errors each", "structures", "nested", "names", "reasons", "keys"],
+)
+def test_many_field_errors_are_reported_in_bounded_cpu_time(document: dict[str, Any]) -> None:
+    with at_most_cpu_seconds(5), pytest.raises(DocumentInvalid) as refused:
+        read_object(document)
+    *listed, last = refused.value.problems
+    assert len(listed) == 199
+    assert len({problem.field for problem in listed}) == 199
+    assert last.field == ""
+    assert "more problems than the 199 listed here" in last.message
+
+
+def test_up_to_200_field_errors_are_all_listed() -> None:
+    assert problems(with_queues([1] * 200)).keys() == {f"/structures/0/queues/{at}" for at in range(200)}
+
+
+def test_field_errors_behind_many_right_items_name_their_place() -> None:
+    queue = {"name": "Q", "message_bytes": 1, "backlog": 1}
+    queues: list[object] = [{**queue, "name": f"Q{at}"} for at in range(1_000)]
+    queues[500] = {**queue, "colour": "red"}
+    queues.append(7)
+    assert problems(with_queues(queues)) == {
+        "/structures/0/queues/500/colour": "is not a key of the plan document",
+        "/structures/0/queues/1000": "must be an object",
+    }
+
+
+def test_an_object_with_more_keys_than_any_document_has_is_refused_with_their_number() -> None:
+    text = "{" + ",".join(f'"k{at}":1' for at in range(200_000)) + "}"
+    with at_most_cpu_seconds(5), pytest.raises(DocumentInvalid) as refused:
+        read_json(text)
+    (problem,) = refused.value.problems
+    assert "200000 keys: at most 10000" in problem.message
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_text_nested_deeper_than_any_document_is_refused(opening: str) -> None:
+    closing = {"[": "]", '{"a":': "}"}[opening]
+    for levels in (62, 900, 100_000):
+        with pytest.raises(DocumentInvalid, match="nested too deeply"):
+            parse_json(opening * levels + "1" + closing * levels)
+    assert parse_json("[" * 50 + "]" * 50)
+
+
+def test_the_largest_plan_that_mq_permits_is_read() -> None:
+    structures = [
+        {
+            "name": f"APP{at}",
+            "queues": [
+                {"name": f"Q{at}.{nth}", "message_bytes": 4096, "backlog": 1000} for nth in range(512)
+            ],
+        }
+        for at in range(63)
+    ]
+    read = read_json(json.dumps({**SMALLEST, "structures": structures}))
+    assert sum(len(structure.queues) for structure in read.structures) == 63 * 512

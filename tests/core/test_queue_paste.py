@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_core.queue_paste import detect, read_queues
+from tests.cpu import at_most_cpu_seconds
 
 DISPLAY_CSQM = """CSQM201I +QM01 CSQMDRTC  DISPLAY QLOCAL DETAILS
 QUEUE(PAYMENTS.IN)
@@ -327,3 +328,47 @@ def test_rates_by_queue_manager_and_switches_are_cells_too() -> None:
         "QM02": {"put_rate_per_s": 0, "get_rate_per_s": 1},
     }
     assert "no number" in read_queues(text.replace("30/12.5", "30")).problems[0].message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\t\t\t\n" * 12_000,
+        "\n" * 60_000,
+        "QUEUE(" * 20_000,
+        "A1(" * 40_000,
+        "A1('" * 40_000,
+        "A1(x" * 40_000 + "QUEUE(Q1)",
+    ],
+    ids=lambda text: repr(text[:6]),
+)
+def test_long_pastes_that_hold_no_queue_are_read_in_bounded_cpu_time(text: str) -> None:
+    with at_most_cpu_seconds(5):
+        assert read_queues(text).queues == ()
+
+
+def test_empty_rows_around_a_table_change_nothing() -> None:
+    table = "name\tmessage_bytes\tbacklog\nQ1\t500\t10\n"
+    read = read_queues("\t\t\n" * 12_000 + table + "\t\t\n" * 12_000)
+    assert read.queues == read_queues(table).queues
+    assert read.lines == (12_002,)
+
+
+def test_a_maxdepth_that_is_no_number_of_mq_leaves_the_backlog_open() -> None:
+    for depth in ("9" * 5_000, "\u00b2"):
+        read = read_queues(f"QUEUE(Q1) QSGDISP(SHARED) MAXDEPTH({depth})")
+        assert [queue.get("backlog") for queue in read.queues] == [None]
+
+
+def test_rows_beyond_the_largest_plan_are_reported_and_not_read() -> None:
+    read = read_queues("name,message_bytes,backlog\n" + "".join(f"Q{at},500,10\n" for at in range(40_100)))
+    assert len(read.queues) == 40_000
+    (problem,) = read.problems
+    assert (problem.line, problem.last, problem.kind) == (40_002, 40_101, "lost")
+    assert "40000 queues" in problem.message
+
+
+def test_a_heading_with_thousands_of_unknown_columns_names_the_first_of_them() -> None:
+    read = read_queues("name," + ",".join(f"c{at}" for at in range(3_000)) + "\nQ1\n")
+    assert [queue["name"] for queue in read.queues] == ["Q1"]
+    assert "c19 and 2980 more" in read.problems[0].message

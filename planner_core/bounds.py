@@ -1,0 +1,74 @@
+"""Bounds on input that is checked, so that the work of refusing it does not grow with what a client sends.
+
+A model reports every field at fault. Of a list with a million wrong items that would be a million errors, which cost
+seconds and gigabytes and which no reader looks at. So lists are checked a few items at a time, and checking ends when
+there are enough errors to report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any, Final
+
+from pydantic import ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+
+from planner_core.errors import FieldProblem
+
+MOST_PROBLEMS: Final = 200
+"""Fields at fault that one answer names."""
+MOST_KEYS: Final = 10_000
+"""Keys of one object. The largest maps that any document permits hold 5,000 queues."""
+DEEPEST: Final = 60
+"""Levels of lists and objects. A plan document has 6."""
+_ERRORS_A_FIELD: Final = 5
+"""A field whose value may be of several kinds has an error for each."""
+_AT_ONCE: Final = 8
+
+
+def first_problems(problems: Iterable[FieldProblem]) -> tuple[FieldProblem, ...]:
+    """The problems, or the first of them and that there are more."""
+    first = tuple(islice(problems, MOST_PROBLEMS + 1))
+    if len(first) <= MOST_PROBLEMS:
+        return first
+    listed = MOST_PROBLEMS - 1
+    words = (
+        f"has more problems than the {listed} listed here: checking stopped. Correct these, then try again"
+    )
+    return (*first[:listed], FieldProblem("", words))
+
+
+def _until_many_errors(items: object, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401
+    """Check the items of a list a few at a time; stop when there are more errors than an answer names."""
+    if not isinstance(items, list) or len(items) <= _AT_ONCE:
+        return handler(items)
+    read: list[Any] = []
+    errors = 0
+    for start in range(0, len(items), _AT_ONCE):
+        try:
+            read += handler(items[start : start + _AT_ONCE])
+        except ValidationError as error:
+            errors += error.error_count()
+            if errors > MOST_PROBLEMS * _ERRORS_A_FIELD:
+                # Checked once more from the first item, so that each error names its place in the whole list.
+                return handler(items[: start + _AT_ONCE])
+    return handler(items) if errors else read
+
+
+UntilManyErrors: Final = WrapValidator(_until_many_errors)
+"""For the type of a list that has no largest length."""
+
+
+def is_too_deep(value: object) -> bool:
+    """Whether lists and objects are nested deeper than any document needs."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [
+            child
+            for each in level
+            for child in (each.values() if isinstance(each, dict) else each if isinstance(each, list) else ())
+            if isinstance(child, (dict, list))
+        ]
+        if not level:
+            return False
+    return True
