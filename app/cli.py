@@ -182,6 +182,12 @@ def _parser() -> argparse.ArgumentParser:
     admin.add_argument(
         "--entsmax", type=_whole(0, _MOST), metavar="E", help="ENTSMAX from DISPLAY CFSTATUS(CSQ_ADMIN)"
     )
+    admin.add_argument(
+        "--elements-total",
+        type=_whole(0, _MOST),
+        metavar="T",
+        help="total of elements of CSQ_ADMIN, from D XCF,STR or IXC585E",
+    )
     answers(admin)
 
     offload = command("offload", "What a structure holds with offload rules at work.", _offload)
@@ -343,13 +349,18 @@ def _admin(arguments: argparse.Namespace) -> int:
 
     try:
         need = admin_structure.admin_need(
-            queue_managers=arguments.queue_managers, cfcc_level=arguments.cfcc, entsmax=arguments.entsmax
+            queue_managers=arguments.queue_managers,
+            cfcc_level=arguments.cfcc,
+            entsmax=arguments.entsmax,
+            elements_total=arguments.elements_total,
         )
     except PlanRefused as refused:
-        return _answer(arguments, {"size_kib": None, "entries_required": None}, refused.findings)
+        nothing = {"size_kib": None, "entries_required": None, "elements_required": None}
+        return _answer(arguments, nothing, refused.findings)
     figures = {
         "size_kib": bytes_to_kib_ceil(need.published_bytes),
         "entries_required": need.entries_required,
+        "elements_required": need.elements_required,
         "basis": need.basis.value,
         "table": need.table_id,
     }

@@ -1,7 +1,8 @@
 """The administrative structure, CSQ_ADMIN.
 
-It must hold 1000 list entries for each queue manager DEFINED to the group. IBM publishes
-sizes: Table 1 for CFCC 14, charts for CFCC 21 to 24 and for CFCC 25.
+It must hold 1000 list entries for each queue manager DEFINED to the group, and CFSizer sizes it with
+two elements for each entry. It can run out of either (APAR PH39578: elements 99 % in use, entries
+12 %). IBM publishes sizes: Table 1 for CFCC 14, charts for CFCC 21 to 24 and for CFCC 25.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ _LEVELS = (
     (25, "admin_structure_cfcc25", "size_mb", MIB),
 )
 _FROM = {"admin_structure_cfcc14": 14, "admin_structure_cfcc21": 21, "admin_structure_cfcc25": 25}
-_MAX_ENTRIES_FINDINGS_FIELD = "/admin/entsmax"
 
 
 @dataclass(frozen=True, slots=True)
 class AdminNeed:
-    """What CSQ_ADMIN needs [bytes, entries], and where the figure stands."""
+    """What CSQ_ADMIN needs [bytes, entries, elements], and where the figure is published."""
 
     queue_managers: int
     published_bytes: int
     entries_required: int
+    elements_required: int
     table_id: str
     basis: Basis
     source: Source
@@ -41,6 +42,11 @@ class AdminNeed:
 def entries_required(*, queue_managers: int) -> int:
     """List entries that CSQ_ADMIN must have [entries]."""
     return queue_managers * limit("admin_entries_per_queue_manager")
+
+
+def elements_required(*, queue_managers: int) -> int:
+    """Elements that CSQ_ADMIN must have at CFSizer's ratio of entries to elements [elements]."""
+    return entries_required(queue_managers=queue_managers) * limit("admin_elements_per_entry")
 
 
 def check_queue_managers(queue_managers: int) -> None:
@@ -63,14 +69,17 @@ def check_queue_managers(queue_managers: int) -> None:
         )
 
 
-def admin_need(*, queue_managers: int, cfcc_level: int, entsmax: int | None = None) -> AdminNeed:
-    """The published minimum of CSQ_ADMIN, checked against ENTSMAX when that is known.
+def admin_need(
+    *, queue_managers: int, cfcc_level: int, entsmax: int | None = None, elements_total: int | None = None
+) -> AdminNeed:
+    """Return the published minimum of CSQ_ADMIN, and check the entries and elements that it has today, where given.
 
     Args:
         queue_managers: Queue managers defined to the group, 1 to 32.
         cfcc_level: CF control code level; a level without figures takes the next higher one,
             above 25 takes 25.
         entsmax: ENTSMAX of the structure as it is now, from DISPLAY CFSTATUS(CSQ_ADMIN) [entries].
+        elements_total: Elements of the structure as it is now, from D XCF,STR or IXC585E [elements].
 
     Raises:
         PlanRefused: More than 32 queue managers.
@@ -117,10 +126,12 @@ def admin_need(*, queue_managers: int, cfcc_level: int, entsmax: int | None = No
             finding("ADMIN_FIGURE_MISPRINT", note.text, structure="CSQ_ADMIN", source=table.source)
         )
     required = entries_required(queue_managers=queue_managers)
-    if entsmax is not None and entsmax < required:
-        findings.append(_too_few_entries(queue_managers, cfcc_level, entsmax, required, size_bytes))
+    elements = elements_required(queue_managers=queue_managers)
+    for pool, has in ((_entries_pool(), entsmax), (_elements_pool(), elements_total)):
+        if has is not None and has < queue_managers * pool.per_queue_manager:
+            findings.append(_too_few(pool, queue_managers, cfcc_level, has, size_bytes))
     return AdminNeed(
-        queue_managers, size_bytes, required, table_id, table.basis, table.source, tuple(findings)
+        queue_managers, size_bytes, required, elements, table_id, table.basis, table.source, tuple(findings)
     )
 
 
@@ -139,12 +150,44 @@ def _figures(table_id: str, column: str) -> dict[int, int]:
     return {int(row["queue_managers"]): int(row[column]) for row in tables.table(table_id).records()}
 
 
-def _too_few_entries(
-    queue_managers: int, cfcc_level: int, entsmax: int, required: int, size_bytes: int
-) -> Finding:
-    """ENTSMAX is short: the size that satisfies it, absolutely and against what is allocated now."""
-    per_manager = limit("admin_entries_per_queue_manager")
-    covered = entsmax // per_manager
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """One of the two pools that CSQ_ADMIN can run out of, and how findings name it."""
+
+    code: str
+    field: str
+    name: str
+    unit: str
+    per_queue_manager: int
+    shown_by: str
+
+
+def _entries_pool() -> _Pool:
+    return _Pool(
+        "ADMIN_ENTSMAX_TOO_LOW",
+        "/admin/entsmax",
+        "ENTSMAX",
+        "list entries",
+        entries_required(queue_managers=1),
+        "DISPLAY CFSTATUS(CSQ_ADMIN)",
+    )
+
+
+def _elements_pool() -> _Pool:
+    return _Pool(
+        "ADMIN_ELEMENTS_TOO_LOW",
+        "/admin/elements_total",
+        "The total of elements,",
+        "elements",
+        elements_required(queue_managers=1),
+        "D XCF,STR",
+    )
+
+
+def _too_few(pool: _Pool, queue_managers: int, cfcc_level: int, has: int, size_bytes: int) -> Finding:
+    """A pool is short: the size that holds what is needed, absolutely and compared with what is allocated now."""
+    required = queue_managers * pool.per_queue_manager
+    covered = has // pool.per_queue_manager
     more = size_bytes
     if covered:
         more = size_bytes - admin_need(queue_managers=covered, cfcc_level=cfcc_level).published_bytes
@@ -154,19 +197,21 @@ def _too_few_entries(
         if covered and more > 0
         else ""
     )
+    separator = "," if pool.name.endswith(",") else ""
     return finding(
-        "ADMIN_ENTSMAX_TOO_LOW",
-        f"ENTSMAX {entsmax} is {required - entsmax} below the {required} list entries that {queue_managers} queue managers "
-        f"need ({per_manager} each): increase CSQ_ADMIN to at least {bytes_to_kib_ceil(size_bytes)}K and check "
-        f"DISPLAY CFSTATUS(CSQ_ADMIN) again.{growth}",
-        field=_MAX_ENTRIES_FINDINGS_FIELD,
+        pool.code,
+        f"{pool.name} {has}{separator} is {required - has} below the {required} {pool.unit} that {queue_managers} queue managers "
+        f"need ({pool.per_queue_manager} each): increase CSQ_ADMIN to at least {bytes_to_kib_ceil(size_bytes)}K and check "
+        f"{pool.shown_by} again.{growth}",
+        field=pool.field,
         structure="CSQ_ADMIN",
     )
 
 
 def explain_admin(need: AdminNeed) -> tuple[Explanation, ...]:
-    """Where the published figure stands, and how the required entries are counted."""
+    """Where the published figure is from, and how the required entries and elements are counted."""
     per_manager = tables.constants("limits")["admin_entries_per_queue_manager"]
+    per_entry = tables.constants("limits")["admin_elements_per_entry"]
     size_kib = bytes_to_kib_ceil(need.published_bytes)
     figure = Input("published_kib", size_kib, "K", need.basis, need.source)
     managers = Input("queue_managers", need.queue_managers, "queue managers", Basis.GIVEN)
@@ -180,5 +225,14 @@ def explain_admin(need: AdminNeed) -> tuple[Explanation, ...]:
             (managers, per_manager.as_input()),
             per_manager.basis,
             per_manager.source,
+        ),
+        Explanation(
+            "/elements_required",
+            need.elements_required,
+            "elements",
+            "queue_managers * admin_entries_per_queue_manager * admin_elements_per_entry",
+            (managers, per_manager.as_input(), per_entry.as_input()),
+            Basis.DERIVED,
+            per_entry.source,
         ),
     )

@@ -252,10 +252,13 @@ class GivenStructure(BaseModel):
 
 
 class Admin(GivenStructure):
-    """CSQ_ADMIN: room for large units of work, and ENTSMAX as DISPLAY CFSTATUS(CSQ_ADMIN) shows it."""
+    """CSQ_ADMIN: room for large units of work, and the entries and elements that displays show today."""
 
     headroom_percent: Percent = Decimal(0)
     entsmax: Annotated[Count | None, Field(description="ENTSMAX from DISPLAY CFSTATUS(CSQ_ADMIN).")] = None
+    elements_total: Annotated[
+        Count | None, Field(description="Total of elements of CSQ_ADMIN, from D XCF,STR or IXC585E.")
+    ] = None
 
 
 class System(GivenStructure):

@@ -282,8 +282,8 @@ def _admin(at: str, structure: StructureResult) -> Iterator[Explanation]:
         need.basis,
         need.source,
     )
-    entries = explain_admin(need)[1]
-    yield replace(entries, figure=f"{at}{entries.figure}")
+    for counted in explain_admin(need)[1:]:
+        yield replace(counted, figure=f"{at}{counted.figure}")
 
 
 def _counts(at: str, result: PlanResult, structure: StructureResult, load: Load) -> Iterator[Explanation]:

@@ -189,6 +189,20 @@ _KINDS: tuple[FindingKind, ...] = (
         _ADMIN,
     ),
     FindingKind(
+        "ADMIN_ELEMENTS_TOO_LOW",
+        "warning",
+        "CSQ_ADMIN has fewer elements than the group needs",
+        "project",
+        "Entries and elements of CSQ_ADMIN",
+    ),
+    FindingKind(
+        "ADMIN_NEARLY_FULL",
+        "warning",
+        "CSQ_ADMIN is nearly full",
+        "mq_ph39578",
+        "",
+    ),
+    FindingKind(
         "ADMIN_NO_ROOM_FOR_LARGE_UNITS_OF_WORK",
         "info",
         "No room is planned for large units of work",

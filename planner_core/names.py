@@ -151,6 +151,15 @@ def cfrm_structure_name(*, qsg_name: str, cfstruct_name: str) -> str:
     return qsg_name.ljust(_QSG_LENGTH, _PAD) + cfstruct_name
 
 
+def is_admin_structure(cfrm_name: str) -> bool:
+    """Return whether a name in the CFRM policy is that of an administrative structure.
+
+    >>> is_admin_structure("MQ@@CSQ_ADMIN"), is_admin_structure("MQ@@APP")
+    (True, False)
+    """
+    return cfrm_name[_QSG_LENGTH:] == ADMIN_STRUCTURE
+
+
 def mqsc_value(value: str) -> str:
     """A name as MQSC wants it: in quotes unless it would be read as it stands.
 

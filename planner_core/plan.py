@@ -233,6 +233,7 @@ class StructureResult:
         }
         if self.admin is not None:
             found["entries_required"] = self.admin.entries_required
+            found["elements_required"] = self.admin.elements_required
         if self.load is not None:
             found.update(self._load_json(self.load))
         if self.smds is not None:
@@ -472,6 +473,7 @@ def _admin(document: PlanDocument, curve: Curve) -> StructureResult:
         queue_managers=document.queue_manager_count,
         cfcc_level=document.cfcc_level,
         entsmax=definition.entsmax,
+        elements_total=definition.elements_total,
     )
     sizes = _sizes(
         definition,

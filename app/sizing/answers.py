@@ -128,6 +128,9 @@ class StructureAnswer(Answer):
     entries_required: Annotated[
         int | Absent, Field(description="CSQ_ADMIN only: list entries that the group's queue managers need.")
     ] = None
+    elements_required: Annotated[
+        int | Absent, Field(description="CSQ_ADMIN only: elements that go with them, two for each entry.")
+    ] = None
     messages: Annotated[int | Absent, Field(description="The planned backlog, at the horizon.")] = None
     entries: Annotated[int | Absent, Field(description="List entries that the backlog takes.")] = None
     elements: Annotated[int | Absent, Field(description="256-byte elements that the backlog takes.")] = None

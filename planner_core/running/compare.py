@@ -10,6 +10,7 @@ from math import ceil
 from typing import Final, Literal
 
 from planner_core import names, tables
+from planner_core.admin_structure import admin_need
 from planner_core.findings import Finding, finding, in_order
 from planner_core.mqsc.commands import Command, read_commands
 from planner_core.mqsc.render import mqsc
@@ -32,6 +33,7 @@ from planner_core.running.state import (
     MqObject,
     Running,
     RunningStructure,
+    admin_nearly_full,
     plain,
     same,
 )
@@ -759,6 +761,7 @@ def _findings(
     result: PlanResult, running: Running, compared: Sequence[Compared], steps: Sequence[Step]
 ) -> Iterator[Finding]:
     yield from _not_given(running, compared, steps)
+    yield from _admin_pools(result, running)
     for each in compared:
         name, today = each.result.cfrm_name, each.today
         if each.is_too_small:
@@ -844,6 +847,21 @@ def _not_given(running: Running, compared: Sequence[Compared], steps: Sequence[S
             "those that are there; add their displays."
         )
         yield finding("RUNNING_NOT_GIVEN", message)
+
+
+def _admin_pools(result: PlanResult, running: Running) -> Iterator[Finding]:
+    """Check the entries and elements of CSQ_ADMIN that displays show: for the group, and for room."""
+    admin = next(each for each in result.structures if each.admin is not None)
+    pools = running.admin_pools(admin.cfrm_name)
+    need = admin_need(
+        queue_managers=result.document.queue_manager_count,
+        cfcc_level=result.document.cfcc_level,
+        entsmax=pools.entries_total,
+        elements_total=pools.elements_total,
+    )
+    short = ("ADMIN_ENTSMAX_TOO_LOW", "ADMIN_ELEMENTS_TOO_LOW")
+    yield from (each for each in need.findings if each.code in short)
+    yield from admin_nearly_full(running, admin.cfrm_name)
 
 
 def _is_left_simplex(each: Compared) -> bool:

@@ -9,9 +9,10 @@ from planner_core.findings import finding
 from planner_core.limits import limit
 from planner_core.mqsc.commands import without_commands
 from planner_core.mqsc.displays import CfStatus, CfStruct, read_mq
+from planner_core.running.admin_pools import AdminPools, nearly_full, too_few_elements
 from planner_core.running.line_findings import LineFinding
 from planner_core.units import format_size
-from planner_core.xcf.displays import StructureDisplay, read_xcf
+from planner_core.xcf.displays import StructureDisplay, XcfText, read_xcf
 
 
 def _at(code: str, message: str, line: int, name: str | None = None) -> LineFinding:
@@ -23,10 +24,13 @@ def lint_displays(text: str, *, queue_managers: int | None = None) -> tuple[list
     text = without_commands(text)
     xcf, mq = read_xcf(text), read_mq(text)
     found: list[LineFinding] = []
-    count = len(xcf.structures) + len(mq.structures) + len(mq.statuses)
+    displayed = {each.name for each in xcf.structures}
+    only_full = {each.name for each in xcf.full_events} - displayed
+    count = len(xcf.structures) + len(only_full) + len(mq.structures) + len(mq.statuses)
     found += [_at("RUNNING_TEXT_UNREAD", each.message, each.line) for each in (*xcf.problems, *mq.problems)]
     for display in xcf.structures:
         found += _structure(display)
+    found += _admin_pools(xcf, queue_managers)
     for status in mq.statuses:
         found += _status(status, queue_managers)
     for structure in mq.structures:
@@ -56,8 +60,30 @@ def _structure(shown: StructureDisplay) -> Iterator[LineFinding]:
         yield _at("PREFLIST_SINGLE_CF", message, shown.line, name)
 
 
+def _admin_pools(xcf: XcfText, queue_managers: int | None) -> Iterator[LineFinding]:
+    """Entries and elements of administrative structures, in displays and in IXC585E."""
+    shown = [
+        (each.line, each.name, AdminPools.of(instance), each.full_threshold_percent)
+        for each in xcf.structures
+        for instance in each.instances[:1]
+    ]
+    shown += [(each.line, each.name, AdminPools.of(each), each.threshold_percent) for each in xcf.full_events]
+    for line, name, pools, threshold in shown:
+        if names.is_admin_structure(name):
+            for each in nearly_full(name, pools, threshold=threshold):
+                yield LineFinding(each, line)
+            if queue_managers is not None:
+                for each in too_few_elements(name, pools.elements_total, queue_managers=queue_managers):
+                    yield LineFinding(each, line)
+
+
 def _status(shown: CfStatus, queue_managers: int | None) -> Iterator[LineFinding]:
-    if shown.name != names.ADMIN_STRUCTURE or shown.entries_max is None or queue_managers is None:
+    if shown.name != names.ADMIN_STRUCTURE or shown.entries_max is None:
+        return
+    pools = AdminPools(entries_in_use=shown.entries_used, entries_total=shown.entries_max)
+    for each in nearly_full(names.ADMIN_STRUCTURE, pools, threshold=None):
+        yield LineFinding(each, shown.line)
+    if queue_managers is None:
         return
     needed = limit("admin_entries_per_queue_manager") * queue_managers
     if shown.entries_max < needed:

@@ -18,7 +18,7 @@ from planner_core.findings import finding
 from planner_core.limits import limit
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.policy import Setting
-from planner_core.running.state import MqObject, Running, RunningStructure, plain
+from planner_core.running.state import MqObject, Running, RunningStructure, admin_nearly_full, plain
 from planner_core.units import KIB, format_size
 
 _ADMIN = re.compile(rf"(?P<qsg>[A-Z][A-Z0-9$#@]{{3}}){names.ADMIN_STRUCTURE}")
@@ -103,8 +103,13 @@ def plan_from(
     for key, name in (("admin", names.ADMIN_STRUCTURE), ("system", names.SYSTEM_STRUCTURE)):
         if name in ours:
             document[key] = _settings(ours[name])
-    if running.admin_entsmax:
-        document.setdefault("admin", {})["entsmax"] = running.admin_entsmax
+    admin = f"{prefix}{names.ADMIN_STRUCTURE}"
+    pools = running.admin_pools(admin)
+    if entsmax := running.admin_entsmax or pools.entries_total:
+        document.setdefault("admin", {})["entsmax"] = entsmax
+    if pools.elements_total:
+        document.setdefault("admin", {})["elements_total"] = pools.elements_total
+    told += [LineFinding(each) for each in admin_nearly_full(running, admin)]
     if names.SYSTEM_STRUCTURE not in ours and running.knows_structures:
         document["system"] = {"include": False, "shared_channels": 0, "group_ur_messages": 0}
     applications = dict.fromkeys([*(name for name in ours if _is(names.cfstruct, name)), *running.cfstructs])

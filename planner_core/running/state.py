@@ -12,18 +12,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypedDict, get_args
 
-from planner_core import tables
+from planner_core import names, tables
 from planner_core.cfrm.text import TextStatement, read_policy_text
 from planner_core.document import DuplexSite
 from planner_core.errors import SizeSyntax
-from planner_core.findings import finding
+from planner_core.findings import Finding, finding
 from planner_core.mqsc.commands import has_commands, read_commands, without_commands
 from planner_core.mqsc.records import read_records
+from planner_core.running.admin_pools import AdminPools, nearly_full
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.lint_policy import DAMAGE, has_policy, sentence
 from planner_core.running.policy import Policy, Setting, in_effect, policies, size_of, with_defaults
 from planner_core.units import parse_size
-from planner_core.xcf.displays import StructureDisplay, read_xcf
+from planner_core.xcf.displays import Instance, StructureDisplay, read_xcf
 from planner_core.xcf.facilities import FacilityDisplay, read_facilities
 
 Attributes = Mapping[str, str]
@@ -81,11 +82,19 @@ class Running:
     facilities: Mapping[str, FacilityDisplay] = field(default_factory=dict)
     queue_managers: tuple[str, ...] = ()
     admin_entsmax: int | None = None
+    admin_entsused: int | None = None
+    admin_counts: Mapping[str, AdminPools] = field(default_factory=dict)
+    """Entries and elements of administrative structures by their CFRM names, from D XCF,STR and IXC585E."""
     policy_text: str | None = None
     policy_name: str | None = None
     has_whole_policy: bool = False
     """Whether a policy with its DEFINE POLICY was given: a structure that it does not have is not there."""
     findings: tuple[LineFinding, ...] = ()
+
+    def admin_pools(self, cfrm_name: str) -> AdminPools:
+        """Return entries and elements of an administrative structure; entries from DISPLAY CFSTATUS if XCF shows none."""
+        of_mq = AdminPools(entries_in_use=self.admin_entsused, entries_total=self.admin_entsmax)
+        return self.admin_counts.get(cfrm_name, AdminPools()).completed(of_mq)
 
     @property
     def knows_structures(self) -> bool:
@@ -143,6 +152,17 @@ def _cfstruct_defaults(values: Attributes) -> Attributes:
     return {**CFSTRUCT_DEFAULTS, **{f"OFFLD{number}SZ": "64K" for number in (1, 2, 3)}}
 
 
+def admin_nearly_full(running: Running, cfrm_name: str) -> Iterator[Finding]:
+    """Yield a finding where entries or elements of an administrative structure are at its FULLTHRESHOLD."""
+    structure = running.structures.get(cfrm_name)
+    threshold = (structure.settings or {}).get("FULLTHRESHOLD") if structure else None
+    yield from nearly_full(
+        cfrm_name,
+        running.admin_pools(cfrm_name),
+        threshold=threshold if isinstance(threshold, int) else None,
+    )
+
+
 def same(key: str, one: str | None, other: str | None) -> bool:
     """Whether two MQSC values say the same: `256K` and `256k`, `070` and `70`."""
     return plain(key, one) == plain(key, other)
@@ -180,6 +200,8 @@ class _Reading:
         self.facilities: dict[str, FacilityDisplay] = {}
         self.managers: list[str] = []
         self.entsmax: int | None = None
+        self.entsused: int | None = None
+        self.admin_counts: dict[str, AdminPools] = {}
         self.policy: tuple[str, Policy] | None = None
         self.is_whole = False
         self.findings: list[LineFinding] = []
@@ -241,14 +263,23 @@ class _Reading:
         read = read_xcf(text)
         for problem in read.problems:
             self.tell("RUNNING_TEXT_UNREAD", problem.message, problem.line)
+        for event in read.full_events:
+            self._count_admin(event.name, AdminPools.of(event))
         for display in read.structures:
             self.displays[display.name] = display
-        names = list(_STRNAME.finditer(text))
-        starts = [match.start() for match in names]
+            if instance := _allocated(display):
+                self._count_admin(display.name, AdminPools.of(instance))
+        found = list(_STRNAME.finditer(text))
+        starts = [match.start() for match in found]
         for match in _PENDING.finditer(text):
             before = bisect_left(starts, match.start())
             if before:
-                self.pending.add(names[before - 1]["name"])
+                self.pending.add(found[before - 1]["name"])
+
+    def _count_admin(self, name: str, counts: AdminPools) -> None:
+        """Keep the counts of an administrative structure; what a later display does not show stays as it was."""
+        if names.is_admin_structure(name):
+            self.admin_counts[name] = counts.completed(self.admin_counts.get(name, AdminPools()))
 
     def _mq(self, text: str) -> None:
         read = read_records(text)
@@ -264,8 +295,10 @@ class _Reading:
             elif record.kind == "QUEUE" and values.get("CFSTRUCT", "").strip():
                 self.queues[record.name] = MqObject(record.name, values, is_complete=False)
             elif record.kind == "CFSTATUS" and record.name == "CSQ_ADMIN":
-                entries = record.text("ENTSMAX") or ""
-                self.entsmax = int(entries) if _WHOLE.fullmatch(entries) and int(entries) else self.entsmax
+                entries, used = record.text("ENTSMAX") or "", record.text("ENTSUSED") or ""
+                if _WHOLE.fullmatch(entries) and int(entries):
+                    self.entsmax = int(entries)
+                    self.entsused = int(used) if _WHOLE.fullmatch(used) else None
 
     def _commands(self, text: str) -> None:
         read = read_commands(text)
@@ -287,8 +320,8 @@ class _Reading:
                 objects[command.name] = MqObject(command.name, {**defaults, **values}, is_complete=True)
 
     def result(self) -> Running:
-        names = dict.fromkeys((*self.policies, *self.displays))
-        structures = {name: self._structure(name) for name in names}
+        found = dict.fromkeys((*self.policies, *self.displays))
+        structures = {name: self._structure(name) for name in found}
         for name, structure in structures.items():
             if structure.policy and structure.active and structure.policy != structure.active:
                 differing = [
@@ -308,6 +341,8 @@ class _Reading:
             facilities=self.facilities,
             queue_managers=tuple(self.managers),
             admin_entsmax=self.entsmax,
+            admin_entsused=self.entsused,
+            admin_counts=self.admin_counts,
             policy_text=self.policy[0] if self.policy else None,
             policy_name=self.policy[1].name if self.policy else None,
             has_whole_policy=self.is_whole,
@@ -326,7 +361,7 @@ class _Reading:
         allocated: bool | None = bool(display.instances) or None
         if allocated is None and status:
             allocated = "NOT ALLOCATED" not in status
-        instance = next((each for each in display.instances if each.role != "NEW"), None)
+        instance = _allocated(display)
         return RunningStructure(
             name,
             policy,
@@ -342,6 +377,11 @@ class _Reading:
             is_pending=name in self.pending,
             **_placement(statement, display),
         )
+
+
+def _allocated(display: StructureDisplay) -> Instance | None:
+    """Return the instance that holds the data: the old one while a structure is rebuilt or duplexed."""
+    return next((each for each in display.instances if each.role != "NEW"), None)
 
 
 class _Placement(TypedDict):

@@ -40,6 +40,7 @@ def full_document() -> dict[str, Any]:
     document = sample_document()
     document["policy"] = {"name": "POLICY1", "job": True}
     document["admin"]["entsmax"] = 9000
+    document["admin"]["elements_total"] = 18_000
     for facility in document["coupling_facilities"]:
         facility.update(HARDWARE)
     document["coupling_facilities"][1]["sequence"] = "0000000A1B2D"
@@ -66,6 +67,7 @@ TYPES = {
     "/admin": "object",
     "/admin/headroom_percent": "number",
     "/admin/entsmax": "count?",
+    "/admin/elements_total": "count?",
     "/system": "object",
     "/system/include": "truth",
     "/system/shared_channels": "count",

@@ -103,6 +103,14 @@ def test_entsmax_is_checked_against_1000_entries_for_each_queue_manager(entsmax:
         assert ran.code == (1 if "error" in severities(ran.answer) else 0)
 
 
+@pytest.mark.parametrize(("elements", "enough"), [(9999, False), (10_000, True)])
+def test_elements_are_checked_against_2000_for_each_queue_manager(elements: int, enough: bool) -> None:
+    answer = admin(5, 25, "--elements-total", elements)
+
+    assert answer["elements_required"] == 10_000
+    assert ("ADMIN_ELEMENTS_TOO_LOW" in codes(answer)) is not enough
+
+
 @pytest.mark.parametrize("value", ["-1", "abc", "", "1.5", "nan"])
 def test_an_entsmax_that_is_no_count_is_refused(value: str) -> None:
     assert_refused(run("admin", "--queue-managers=5", "--cfcc=25", f"--entsmax={value}", "--json"))

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_core.admin_structure import admin_need, check_queue_managers, entries_required, explain_admin
+from planner_core.admin_structure import (
+    admin_need,
+    check_queue_managers,
+    elements_required,
+    entries_required,
+    explain_admin,
+)
 from planner_core.errors import PlanRefused
 from planner_core.provenance import Basis
 
@@ -73,6 +79,37 @@ def test_entsmax_is_short_exactly_when_below_1000_for_each_queue_manager(
     assert is_short == (entsmax < 1000 * managers)
 
 
+@given(st.integers(1, 32), st.integers(1, 99), st.integers(0, 80_000))
+def test_elements_are_short_exactly_when_below_2000_for_each_queue_manager(
+    managers: int, level: int, elements: int
+) -> None:
+    need = admin_need(queue_managers=managers, cfcc_level=level, elements_total=elements)
+    assert need.elements_required == elements_required(queue_managers=managers) == 2000 * managers
+    codes = [item.code for item in need.findings]
+    assert ("ADMIN_ELEMENTS_TOO_LOW" in codes) == (elements < 2000 * managers)
+    assert "ADMIN_ENTSMAX_TOO_LOW" not in codes
+
+
+def test_short_elements_name_the_size_and_the_growth_that_hold_them() -> None:
+    need = admin_need(queue_managers=8, cfcc_level=25, elements_total=13_999)
+    (item,) = [each for each in need.findings if each.code == "ADMIN_ELEMENTS_TOO_LOW"]
+    # The z16 chart for CFCC 25 has 28 MB for 8 queue managers and 26 for 6, which 13,999 elements cover.
+    assert "13999, is 2001 below the 16000 elements that 8 queue managers need (2000 each)" in item.message
+    assert f"at least {28 * 1024}K" in item.message
+    assert f"{2 * 1024}K more than 6 queue managers need" in item.message
+    assert (item.field, item.structure) == ("/admin/elements_total", "CSQ_ADMIN")
+
+
+def test_published_sizes_grow_by_one_entry_and_two_elements_for_each_entry_required() -> None:
+    """docs/assumptions.md: entries of about 323 and elements of about 312 bytes, 22 and 50 MB at 1 and 32."""
+    grown = (
+        admin_need(queue_managers=32, cfcc_level=25).published_bytes
+        - admin_need(queue_managers=1, cfcc_level=25).published_bytes
+    )
+    assert grown == (50 - 22) * 2**20
+    assert 323 + 1.9 * 312 < grown / 31_000 < 323 + 2.1 * 312
+
+
 @pytest.mark.parametrize("managers", [0, -1, 33, 10**9])
 def test_a_group_that_cannot_be_is_refused(managers: int) -> None:
     with pytest.raises(PlanRefused, match=f"{managers} queue managers: a queue-sharing group has 1 to 32"):
@@ -82,10 +119,14 @@ def test_a_group_that_cannot_be_is_refused(managers: int) -> None:
 
 
 def test_the_explanation_names_the_table_and_how_far_it_can_be_trusted() -> None:
-    size, entries = explain_admin(admin_need(queue_managers=5, cfcc_level=25))
+    size, entries, elements = explain_admin(admin_need(queue_managers=5, cfcc_level=25))
     assert (size.figure, size.value, size.unit, size.basis) == ("/size_kib", 25600, "K", Basis.READ_OFF_CHART)
     assert (entries.value, entries.formula) == (5000, "queue_managers * admin_entries_per_queue_manager")
+    assert (entries.basis, elements.basis) == (Basis.PUBLISHED, Basis.DERIVED)
+    assert (elements.figure, elements.value) == ("/elements_required", 10_000)
+    assert elements.formula.endswith("* admin_elements_per_entry")
+    assert "slide 32" in str(elements.source)
     assert size.source is not None
     assert "z16" in size.source.document
-    printed, _ = explain_admin(admin_need(queue_managers=5, cfcc_level=14))
+    printed, *_ = explain_admin(admin_need(queue_managers=5, cfcc_level=14))
     assert printed.basis is Basis.PUBLISHED

@@ -195,6 +195,14 @@ CASES: dict[str, Case] = {
         near={"admin__entsmax": 5000},
         structure="CSQ_ADMIN",
     ),
+    "ADMIN_ELEMENTS_TOO_LOW": Case(
+        "warning",
+        "/admin/elements_total",
+        "9999, is 1 below the 10000 elements that 5 queue managers need .*at least 25600K",
+        raised={"admin__elements_total": 9999},
+        near={"admin__elements_total": 10_000},
+        structure="CSQ_ADMIN",
+    ),
     "ADMIN_NO_ROOM_FOR_LARGE_UNITS_OF_WORK": Case(
         "info",
         "/admin/headroom_percent",

@@ -18,6 +18,7 @@ PROMISED = (
     "The element model",
     "Two pools",
     "CFCC levels without figures",
+    "Entries and elements of CSQ_ADMIN",
     "Entry and element cost apart",
     "Structure usage",
     "Message size distributions",

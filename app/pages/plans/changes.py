@@ -88,6 +88,7 @@ _UNITS = {
     "maxdepth": "messages",
     "curdepth": "messages",
     "entsmax": "entries",
+    "elements_total": "elements",
     "shared_channels": "channels",
     "messages": "messages",
     "at_messages": "messages",

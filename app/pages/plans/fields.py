@@ -114,6 +114,7 @@ ADMIN = (
         "%",
     ),
     Spec("entsmax", "ENTSMAX", "whole", hint="As DISPLAY CFSTATUS(CSQ_ADMIN) shows it; may be empty."),
+    Spec("elements_total", "Elements in total", "whole", hint="As D XCF,STR shows them; may be empty."),
 )
 ADMIN_MORE = _GIVEN
 SYSTEM = (

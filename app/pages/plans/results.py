@@ -118,7 +118,7 @@ def _line(index: int, found: Mapping[str, Any], severities: Sequence[str]) -> St
         duplex=found["duplex"],
         messages=messages,
         entries=found.get("entries", found.get("entries_required")),
-        elements=found.get("elements"),
+        elements=found.get("elements", found.get("elements_required")),
         binding=found.get("binding", "") if messages else "",
         usage_percent=found.get("peak_usage_percent"),
         holds=found.get("messages_in_initsize"),

@@ -41,6 +41,7 @@ LABELS: Mapping[str, tuple[str, Kind]] = {
     "initsize_kib": ("INITSIZE", "kib"),
     "size_kib": ("SIZE", "kib"),
     "entries_required": ("List entries required", "count"),
+    "elements_required": ("Elements required", "count"),
     "messages": ("Messages", "count"),
     "entries": ("List entries", "count"),
     "elements": ("List elements of 256 bytes", "count"),

@@ -1,0 +1,81 @@
+"""The entries and elements of CSQ_ADMIN as displays show them: too few for the group, or nearly all in use.
+
+Either pool can run out on its own. In APAR PH39578 elements were 99 % in use while entries were 12 %, and the queue
+manager ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from planner_core import names
+from planner_core.admin_structure import elements_required
+from planner_core.findings import Finding, finding
+from planner_core.limits import limit
+from planner_core.xcf.displays import FullEvent, Instance
+
+_ALL_PERCENT: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class AdminPools:
+    """Entries and elements of one CSQ_ADMIN; None where no display shows them."""
+
+    entries_in_use: int | None = None
+    entries_total: int | None = None
+    elements_in_use: int | None = None
+    elements_total: int | None = None
+
+    @classmethod
+    def of(cls, shown: FullEvent | Instance) -> AdminPools:
+        """Return the counts of a display."""
+        return cls(shown.entries_in_use, shown.entries_total, shown.elements_in_use, shown.elements_total)
+
+    def completed(self, other: AdminPools) -> AdminPools:
+        """Return these counts, each pool that is not known here taken from the other display."""
+        entries = self if self.entries_total is not None else other
+        elements = self if self.elements_total is not None else other
+        return AdminPools(
+            entries.entries_in_use, entries.entries_total, elements.elements_in_use, elements.elements_total
+        )
+
+
+def nearly_full(cfrm_name: str, pools: AdminPools, *, threshold: int | None) -> Iterator[Finding]:
+    """Yield a finding where one of the pools is at or above the full threshold.
+
+    Args:
+        cfrm_name: The structure as CFRM knows it, or CSQ_ADMIN.
+        pools: Its entries and elements.
+        threshold: FULLTHRESHOLD [percent]; None or 0, which switches monitoring off: that of IBM's examples.
+    """
+    level = threshold or limit("fullthreshold_in_examples")
+    counted = (
+        ("entries", pools.entries_in_use, pools.entries_total),
+        ("elements", pools.elements_in_use, pools.elements_total),
+    )
+    known = [(name, used, total) for name, used, total in counted if used is not None and total]
+    if not any(used * _ALL_PERCENT >= total * level for _, used, total in known):
+        return
+    said = " and ".join(
+        f"{used} of {total} {name} ({_ALL_PERCENT * used // total} %)" for name, used, total in known
+    )
+    yield finding(
+        "ADMIN_NEARLY_FULL",
+        f"{cfrm_name} has {said} in use, at or above {level} %. Either pool fills it on its own, and queue managers end when it is "
+        "full (00C51165, 00C510AB): let large units of work commit, and enlarge it.",
+        structure=names.ADMIN_STRUCTURE,
+    )
+
+
+def too_few_elements(cfrm_name: str, elements_total: int | None, *, queue_managers: int) -> Iterator[Finding]:
+    """Yield a finding where it has fewer elements than its queue managers need."""
+    needed = elements_required(queue_managers=queue_managers)
+    if elements_total is not None and elements_total < needed:
+        yield finding(
+            "ADMIN_ELEMENTS_TOO_LOW",
+            f"{cfrm_name} has {elements_total} elements, but {queue_managers} queue managers need {needed}, two for each of their "
+            "list entries: enlarge it.",
+            structure=names.ADMIN_STRUCTURE,
+        )
