@@ -274,6 +274,17 @@ SessionDep = Annotated[Session, Depends(get_session, scope="function")]
 """With the default scope the transaction would end after the answer had left: a failed commit would have been a 200."""
 
 
+def hold_lock(session: Session, key: int) -> None:
+    """Hold a lock until the transaction of a writer ends; no other writer holds the same one meanwhile.
+
+    On PostgreSQL it is the advisory lock `key`. On SQLite a writer has the database to itself from its first statement
+    on, so that beginning the transaction is enough.
+    """
+    connection = session.connection()
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
+
+
 def after_commit(session: Session, action: Callable[[], object]) -> None:
     """Do something outside the database once the transaction is in it; nothing, should it be undone."""
     waiting = [action]

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, text, update
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy.orm import Session, defer
 
+from app.db import hold_lock
 from app.jobs.models import ALONE, JobRun, JobState
 
 CLAIM_LOCK = 0x6366706A6F62  # "cfpjob"
@@ -17,8 +18,7 @@ CLAIM_LOCK = 0x6366706A6F62  # "cfpjob"
 
 def hold_claims(session: Session) -> None:
     """Let nobody else claim a run until the transaction ends. A writer on SQLite has the database to itself anyway."""
-    if session.get_bind().dialect.name == "postgresql":
-        session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": CLAIM_LOCK})
+    hold_lock(session, CLAIM_LOCK)
 
 
 def find(session: Session, job_id: int, *, lock: bool = False, light: bool = False) -> JobRun | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from sqlalchemy.orm import Session
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -17,8 +20,20 @@ from app.uploads.service import Outcome, Said
 FORM = "multipart/form-data"
 
 
-async def receive(request: Request, *, filename: str) -> Form:
-    """Take the body to disk: a form, or else the file itself under this name."""
+@asynccontextmanager
+async def received(request: Request, *, filename: str) -> AsyncIterator[Form]:
+    """Take the body to disk: a form, or else the file itself under this name.
+
+    Used as a context: files that did not become uploads when the block ends are removed.
+    """
+    form = await _receive(request, filename=filename)
+    try:
+        yield form
+    finally:
+        form.discard()
+
+
+async def _receive(request: Request, *, filename: str) -> Form:
     settings: Settings = request.app.state.settings
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     data_dir, largest_bytes = settings.data_dir, settings.max_upload_bytes

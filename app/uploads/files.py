@@ -5,6 +5,9 @@
 
 A file that has its final name is whole, whatever happened: it was written, synchronised, and then renamed. What a
 process that was killed left behind is removed at the next start.
+
+A file gets its final name, and loses it, only inside a transaction that holds `repository.hold_files`: otherwise one
+request could remove a file that another one, with the same bytes, has just put there.
 """
 
 from __future__ import annotations
@@ -34,18 +37,38 @@ _WHOLE = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A whole file under its final name."""
+    """A whole file, synchronized to disk, that waits for its final name."""
 
     sha256: str
     size_bytes: int
     first: bytes
     """As much of its beginning as detection wants to see."""
+    waiting: Path
+    target: Path
+
+    def place(self) -> None:
+        """Give the file its final name. The same bytes have the same name: one that is there already is replaced.
+
+        Raises:
+            NoRoom: The disk is full.
+        """
+        try:
+            self.target.parent.mkdir(parents=True, exist_ok=True)
+            self.waiting.replace(self.target)
+            _synchronise(self.target.parent)
+            _synchronise(self.target.parent.parent)
+        except OSError as error:
+            raise _refusal(error) from None
+
+    def discard(self) -> None:
+        """Remove the file if it did not get its final name."""
+        self.waiting.unlink(missing_ok=True)
 
 
 class Incoming:
     """A file on its way in. Nothing of it is held in memory but its first bytes, for detection.
 
-    Used as a context: what was not kept when the block ends is removed.
+    Used as a context: a file that is not finished when the block ends is removed.
     """
 
     def __init__(self, data_dir: Path, *, largest_bytes: int) -> None:
@@ -59,6 +82,7 @@ class Incoming:
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / f"{secrets.token_hex(16)}.part"
         self._file = self._path.open("xb", buffering=0)
+        self._is_finished = False
 
     def __enter__(self) -> Self:
         return self
@@ -67,7 +91,8 @@ class Incoming:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
-        self._path.unlink(missing_ok=True)
+        if not self._is_finished:
+            self._path.unlink(missing_ok=True)
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         """Append.
@@ -90,20 +115,22 @@ class Incoming:
         except OSError as error:
             raise _refusal(error) from None
 
-    def keep(self) -> Received:
-        """Give the file its final name. The same bytes have the same name: one that is there already is replaced."""
-        sha256 = self._hash.hexdigest()
-        target = path_of(self._data_dir, sha256)
+    def finish(self) -> Received:
+        """Synchronize the file to disk. From here on it belongs to the caller, who places or discards it.
+
+        Raises:
+            NoRoom: The disk is full.
+        """
         try:
             os.fsync(self._file.fileno())
             self._file.close()
-            target.parent.mkdir(parents=True, exist_ok=True)
-            self._path.replace(target)
-            _synchronise(target.parent)
-            _synchronise(target.parent.parent)
         except OSError as error:
             raise _refusal(error) from None
-        return Received(sha256, self.size_bytes, bytes(self._first))
+        self._is_finished = True
+        sha256 = self._hash.hexdigest()
+        return Received(
+            sha256, self.size_bytes, bytes(self._first), self._path, path_of(self._data_dir, sha256)
+        )
 
 
 def check_room(data_dir: Path, announced_bytes: int) -> None:

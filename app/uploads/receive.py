@@ -45,6 +45,11 @@ class Form:
     files: list[ReceivedFile] = field(default_factory=list)
     fields: dict[str, str] = field(default_factory=dict)
 
+    def discard(self) -> None:
+        """Remove the files that did not become uploads."""
+        for each in self.files:
+            each.received.discard()
+
 
 async def receive_body(request: Request, *, data_dir: Path, largest_bytes: int, filename: str) -> Form:
     """The whole body as one file."""
@@ -53,7 +58,7 @@ async def receive_body(request: Request, *, data_dir: Path, largest_bytes: int, 
             await run_in_threadpool(incoming.write, piece)
         if not incoming.size_bytes:
             raise UploadInvalid(FieldProblem("", "The request has no body: the file is to be its body."))
-        received = await run_in_threadpool(incoming.keep)
+        received = await run_in_threadpool(incoming.finish)
     return Form(files=[ReceivedFile(filename, received)])
 
 
@@ -90,9 +95,13 @@ async def receive_form(request: Request, *, data_dir: Path, largest_bytes: int) 
         if not parts.is_finished:
             raise UploadInvalid(FieldProblem("", "The form ends in the middle: nothing of it was kept."))
         form = Form(fields=parts.fields)
-        for filename, incoming in parts.files:
-            if incoming.size_bytes:  # a box without a file is sent as an empty one
-                form.files.append(ReceivedFile(filename, await run_in_threadpool(incoming.keep)))
+        try:
+            for filename, incoming in parts.files:
+                if incoming.size_bytes:  # a box without a file is sent as an empty one
+                    form.files.append(ReceivedFile(filename, await run_in_threadpool(incoming.finish)))
+        except BaseException:
+            form.discard()
+            raise
     return form
 
 

@@ -8,8 +8,16 @@ from datetime import datetime
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
+from app.db import hold_lock
 from app.jobs.models import JobRun, JobState
 from app.uploads.models import QsgMapping, Upload
+
+FILES_LOCK = 0x636670757066  # "cfpupf"
+
+
+def hold_files(session: Session) -> None:
+    """Hold the names of all uploaded files until the transaction ends: nobody else gives or takes one meanwhile."""
+    hold_lock(session, FILES_LOCK)
 
 
 def find(session: Session, upload_id: int, *, lock: bool = False) -> Upload | None:

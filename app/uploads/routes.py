@@ -62,10 +62,10 @@ async def upload(
     """
     said = Said(kind=kind or None, observed_at=observed_at or None, zone=zone or None)
     said.checked()  # before many gigabytes arrive
-    arrived = await arrivals.receive(request, filename=name or service.UNNAMED)
-    if len(arrived.files) != 1:
-        raise UploadInvalid(FieldProblem("", "Send one file in each request."))
-    (outcome,) = await run_in_threadpool(arrivals.keep, request, arrived, said)
+    async with arrivals.received(request, filename=name or service.UNNAMED) as arrived:
+        if len(arrived.files) != 1:
+            raise UploadInvalid(FieldProblem("", "Send one file in each request."))
+        (outcome,) = await run_in_threadpool(arrivals.keep, request, arrived, said)
     at = f"{request.scope.get('root_path', '')}/api/v1/uploads/{outcome.upload.id}"
     return Response(
         answers.received_answer(outcome).model_dump_json(),

@@ -6,15 +6,16 @@ names a file that was not received in whole.
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from app.db import after_commit
@@ -29,6 +30,8 @@ from app.uploads.models import LONGEST_FILENAME, Upload
 from planner_core.errors import FieldProblem
 from planner_core.inputs import KINDS, Kind, KindUnknown, detect
 from planner_core.local_time import TimeNotMeant, check_observed, instant_of
+
+logger = logging.getLogger("cfplan.uploads")
 
 MOST_PER_PAGE = 200
 UNNAMED = "unnamed"
@@ -175,19 +178,15 @@ def keep(session: Session, received: Received, *, filename: str, said: Said) -> 
     A file that is there already and could not be read is read again.
     """
     said = said.checked()
+    repository.hold_files(session)
+    received.place()
     found = repository.find_same(session, received.sha256, said.observed_utc)
     if found is None:
-        try:
-            with session.begin_nested():
-                found = _new(received, filename=filename, said=said)
-                session.add(found)
-                session.flush()
-            jobs.queue_ingest(session, found.id)
-            return Outcome(get(session, found.id), is_new=True)
-        except IntegrityError:  # another request brought the same file at the same time
-            found = repository.find_same(session, received.sha256, said.observed_utc)
-            if found is None:
-                raise
+        found = _new(received, filename=filename, said=said)
+        session.add(found)
+        session.flush()
+        jobs.queue_ingest(session, found.id)
+        return Outcome(get(session, found.id), is_new=True)
     for row in repository.find_with_bytes(session, received.sha256):
         row.removed_at = None  # the file has just been put back
     shown = get(session, found.id)
@@ -223,6 +222,7 @@ def delete(session: Session, upload_id: int, *, data_dir: Path) -> StoredUpload:
     Raises:
         JobBusy: A job is under way.
     """
+    repository.hold_files(session)
     row = _found(session, upload_id, lock=True)
     shown = get(session, upload_id)
     if shown.job is not None and shown.job.is_under_way and shown.job.state == JobState.RUNNING:
@@ -230,12 +230,13 @@ def delete(session: Session, upload_id: int, *, data_dir: Path) -> StoredUpload:
     session.delete(row)
     session.flush()
     if not repository.is_wanted(session, row.sha256):
-        after_commit(session, lambda: files.remove(data_dir, shown.sha256))
+        _remove_after_commit(session, [shown.sha256], data_dir=data_dir)
     return shown
 
 
 def remove_old_files(session: Session, *, data_dir: Path, kept: timedelta) -> int:
     """Remove the files of uploads that were read longer ago, and whole files that no row names; returns how many."""
+    repository.hold_files(session)
     removed: set[str] = set()
     for row in repository.read_before(session, datetime.now(UTC) - kept):
         row.removed_at = datetime.now(UTC)
@@ -243,16 +244,35 @@ def remove_old_files(session: Session, *, data_dir: Path, kept: timedelta) -> in
     session.flush()
     removed |= set(files.whole_files(data_dir))
     unwanted = [sha256 for sha256 in sorted(removed) if not repository.is_wanted(session, sha256)]
-
-    def remove() -> None:
-        for sha256 in unwanted:
-            files.remove(data_dir, sha256)
-
-    after_commit(session, remove)
+    if unwanted:
+        _remove_after_commit(session, unwanted, data_dir=data_dir)
     return len(unwanted)
 
 
 # ---- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _remove_after_commit(session: Session, digests: Sequence[str], *, data_dir: Path) -> None:
+    """Remove files once the transaction is in the database, those aside that another request wants by then.
+
+    A file is removed after the row that named it, so that no row ever names a file that is gone. Between the two, an
+    upload with the same bytes may put the file back. So a second transaction asks again and removes the file while
+    no upload can place one. If it fails, the files stay until the next cleanup, which finds them without a row.
+    """
+    bind = session.get_bind()
+
+    def remove() -> None:
+        try:
+            with Session(bind) as own:
+                repository.hold_files(own)
+                for sha256 in digests:
+                    if not repository.is_wanted(own, sha256):
+                        files.remove(data_dir, sha256)
+                own.commit()
+        except (DBAPIError, OSError) as error:
+            logger.warning("%d files of deleted uploads stay until the next cleanup: %s", len(digests), error)
+
+    after_commit(session, remove)
 
 
 def _new(received: Received, *, filename: str, said: Said) -> Upload:

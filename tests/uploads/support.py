@@ -6,12 +6,12 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
-from sqlalchemy import URL
+from sqlalchemy import URL, text
 
 from app.db import Database
 from app.jobs import service as jobs
@@ -47,10 +47,17 @@ def app_for(url: URL, folder: Path, **settings: Any) -> FastAPI:  # noqa: ANN401
 
 
 def received(data_dir: Path, content: bytes) -> Received:
-    """A file that has arrived."""
+    """A file that has arrived and waits for its final name."""
     with Incoming(data_dir, largest_bytes=2**40) as incoming:
         incoming.write(content)
-        return incoming.keep()
+        return incoming.finish()
+
+
+def placed(data_dir: Path, content: bytes) -> Received:
+    """A file under its final name, without a row."""
+    found = received(data_dir, content)
+    found.place()
+    return found
 
 
 def keep(
@@ -61,6 +68,20 @@ def keep(
     found = received(data_dir, data)
     with database.session(writes=True) as session:
         return service.keep(session, found, filename=filename, said=said)
+
+
+def set_state(database: Database, job_id: int, state: JobState, *, ended_days_ago: float = 0) -> None:
+    """Put a job into a state, as if it had ended so long ago."""
+    with database.engine.begin() as connection:
+        ended = datetime.now(UTC) - timedelta(days=ended_days_ago)
+        connection.execute(
+            text("UPDATE job_runs SET state = :state, ended_at = :ended WHERE id = :id"),
+            {
+                "state": state.value,
+                "ended": ended if not database.is_sqlite else str(ended)[:26],
+                "id": job_id,
+            },
+        )
 
 
 def supervise(database: Database, settings: Settings, job_id: int) -> Job:

@@ -20,7 +20,7 @@ from app.uploads.files import Incoming
 from planner_core.inputs import LOOKED_AT_BYTES
 from planner_core.units import MIB
 from tests.app.support import assert_problem, call
-from tests.uploads.support import files_on_their_way, received, whole_files
+from tests.uploads.support import files_on_their_way, placed, received, whole_files
 
 CONTENT = os.urandom(3 * 2**17 + 5)
 
@@ -29,8 +29,9 @@ def test_a_file_is_whole_under_the_name_of_its_hash(tmp_path: Path) -> None:
     with Incoming(tmp_path, largest_bytes=2**30) as incoming:
         for at in range(0, len(CONTENT), 1000):
             incoming.write(CONTENT[at : at + 1000])
-        assert whole_files(tmp_path) == []
-        found = incoming.keep()
+        found = incoming.finish()
+    assert whole_files(tmp_path) == []
+    found.place()
     assert found.sha256 == hashlib.sha256(CONTENT).hexdigest()
     assert found.size_bytes == len(CONTENT)
     assert found.first == CONTENT[:LOOKED_AT_BYTES]
@@ -46,14 +47,21 @@ def test_what_is_not_kept_is_gone(tmp_path: Path) -> None:
 
 
 def test_the_same_bytes_are_one_file(tmp_path: Path) -> None:
-    assert received(tmp_path, CONTENT) == received(tmp_path, CONTENT)
+    assert placed(tmp_path, CONTENT).target == placed(tmp_path, CONTENT).target
     assert len(whole_files(tmp_path)) == 1
+
+
+def test_a_file_that_is_discarded_after_it_was_placed_stays(tmp_path: Path) -> None:
+    placed(tmp_path, CONTENT).discard()
+    assert len(whole_files(tmp_path)) == 1
+    received(tmp_path, CONTENT + b"more").discard()
+    assert (files_on_their_way(tmp_path), len(whole_files(tmp_path))) == ([], 1)
 
 
 def test_a_file_of_exactly_the_limit_is_taken_and_one_byte_more_is_not(tmp_path: Path) -> None:
     with Incoming(tmp_path, largest_bytes=10) as incoming:
         incoming.write(b"1234567890")
-        assert incoming.keep().size_bytes == 10
+        assert incoming.finish().size_bytes == 10
     with Incoming(tmp_path, largest_bytes=10) as incoming:
         incoming.write(b"123456789")
         with pytest.raises(UploadTooLarge, match=r"larger than 10 bytes.*CFPLAN_MAX_UPLOAD_BYTES"):
@@ -68,7 +76,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path, monkeypatch: pyt
     with Incoming(tmp_path, largest_bytes=2**30) as incoming:
         incoming.write(CONTENT)
         with pytest.raises(NoRoom, match="too little room"):
-            incoming.keep()
+            incoming.finish()
     assert (files_on_their_way(tmp_path), whole_files(tmp_path)) == ([], [])
 
 

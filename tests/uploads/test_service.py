@@ -18,22 +18,9 @@ from app.jobs.models import JobState
 from app.uploads import files, qsg_map, service
 from app.uploads.errors import FileGone, MappingNotFound, ReportNotReady, UploadInvalid, UploadNotFound
 from app.uploads.service import Outcome, Said
-from tests.uploads.support import job_id_of, keep, received, whole_files
+from tests.uploads.support import job_id_of, keep, placed, set_state, whole_files
 
 STALE = timedelta(seconds=60)
-
-
-def set_state(database: Database, job_id: int, state: JobState, *, ended_days_ago: float = 0) -> None:
-    with database.engine.begin() as connection:
-        ended = datetime.now(UTC) - timedelta(days=ended_days_ago)
-        connection.execute(
-            text("UPDATE job_runs SET state = :state, ended_at = :ended WHERE id = :id"),
-            {
-                "state": state.value,
-                "ended": ended if not database.is_sqlite else str(ended)[:26],
-                "id": job_id,
-            },
-        )
 
 
 def again(
@@ -338,7 +325,7 @@ def test_files_are_removed_when_their_time_has_come_and_reports_are_not(
 
 
 def test_a_whole_file_without_a_row_is_removed_but_not_at_once(database: Database, tmp_path: Path) -> None:
-    orphan = received(tmp_path, b"orphan")
+    orphan = placed(tmp_path, b"orphan")
     with database.session(writes=True) as session:
         assert service.remove_old_files(session, data_dir=tmp_path, kept=timedelta(0)) == 0
     os.utime(files.path_of(tmp_path, orphan.sha256), (1, 1))

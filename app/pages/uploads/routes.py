@@ -195,13 +195,13 @@ def show_map(request: Request, session: SessionDep) -> Response:
 @router.post("/uploads")
 async def receive(request: Request) -> Response:
     """Files and pasted text, as a form without a script sends them."""
-    arrived = await arrivals.receive(request, filename=service.UNNAMED)
-    try:
-        if not arrived.files:
-            raise UploadInvalid(NOTHING_CHOSEN)
-        outcomes = await run_in_threadpool(arrivals.keep, request, arrived, Said())
-    except UploadInvalid as error:
-        return _form(request, arrived.fields, {each.field: each.message for each in error.problems})
+    async with arrivals.received(request, filename=service.UNNAMED) as arrived:
+        try:
+            if not arrived.files:
+                raise UploadInvalid(NOTHING_CHOSEN)
+            outcomes = await run_in_threadpool(arrivals.keep, request, arrived, Said())
+        except UploadInvalid as error:
+            return _form(request, arrived.fields, {each.field: each.message for each in error.problems})
     if len(outcomes) > 1:
         return _see(request, "/uploads?said=created")
     (outcome,) = outcomes
