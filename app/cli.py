@@ -22,6 +22,7 @@ from app.command_line import (
     add_fail_on,
     add_json,
     exit_code,
+    message_size,
     read_plan,
     write,
     write_json,
@@ -143,13 +144,12 @@ def _parser() -> argparse.ArgumentParser:
         add_fail_on(made)
 
     def sized(made: argparse.ArgumentParser) -> None:
-        largest = 100 * 2**20
         made.add_argument(
             "--message-bytes",
-            type=_whole(0, largest),
+            type=message_size(_whole),
             required=True,
             metavar="B",
-            help="user data and MQ headers except the MQMD",
+            help="user data and MQ headers except the MQMD, in bytes or with a unit, such as 2K",
         )
         made.add_argument(
             "--cfcc",

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from planner_core.document import PlanDocument
 
+LARGEST_MESSAGE_BYTES = 100 * 2**20
 EXIT_OK, EXIT_FINDINGS, EXIT_USAGE = 0, 1, 2
+_SIZE_ENDS = ("B", "K", "M", "G", "T")
 STANDARD_INPUT = "-"
 Action = Callable[[argparse.Namespace], int]
 Command = Callable[[str, str, Action], argparse.ArgumentParser]
@@ -38,6 +40,24 @@ def verbs_of(commands: Command, parser_class: Parser, name: str, about: str) -> 
 def _nothing(arguments: argparse.Namespace) -> int:
     del arguments
     return EXIT_OK
+
+
+def message_size(whole: Whole) -> Callable[[str], int]:
+    """A reader of message sizes: a number of bytes, or a size such as `2K`, as in a plan document."""
+    number = whole(0, LARGEST_MESSAGE_BYTES)
+
+    def read(text: str) -> int:
+        if not text.strip().upper().endswith(_SIZE_ENDS):
+            return number(text)
+        from planner_core.document import message_bytes
+        from planner_core.errors import PlannerError
+
+        try:
+            return message_bytes(text)
+        except (PlannerError, ValueError) as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return read
 
 
 def add_json(made: argparse.ArgumentParser, about: str = "answer as JSON") -> None:

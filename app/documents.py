@@ -5,6 +5,9 @@ Kept apart from the web so that the command line starts without it.
 
 from __future__ import annotations
 
+import json
+import re
+from datetime import date
 from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,6 +20,9 @@ EXAMPLE = "sq03.yaml"
 CLUSTERED = "inventory.yaml"
 """A group among the destinations of a cluster."""
 _LARGEST_FLOW_BYTES = 2**20
+_SHOWN = 40
+_DEEPEST = 60
+_BRACKET = re.compile(rb"[\[\]{}]")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -73,6 +79,29 @@ def parse_text(text: bytes) -> object:
             raise not_json from None
 
 
+def yaml_as_json(text: bytes) -> bytes:
+    """A document in YAML as JSON text, for readers that take JSON.
+
+    Raises:
+        DocumentInvalid: It is no YAML, or holds what JSON cannot, such as a date.
+    """
+    if not text.strip():
+        _invalid("The document is empty.")
+    try:
+        return json.dumps(parse_yaml(text.removeprefix(_BYTE_ORDER_MARK)), default=_no_json).encode()
+    except ValueError:  # the interpreter's limit
+        _invalid("A number in the text is too long.")
+    except TypeError:
+        _invalid("A key in the text is neither a text nor a number.")
+    except RecursionError:
+        _invalid("The text is nested too deeply.")
+
+
+def _no_json(value: object) -> NoReturn:
+    kind = "date" if isinstance(value, date) else type(value).__name__
+    _invalid(f"The text holds a {kind} ({str(value)[:_SHOWN]}): put it in quotes.")
+
+
 def parse_yaml(text: bytes) -> object:
     """YAML 1.2 text → object.
 
@@ -93,6 +122,8 @@ def parse_yaml(text: bytes) -> object:
                 raise ComposerError(problem="aliases are not allowed in a plan document", problem_mark=mark)
             return super().compose_node(parent, index)
 
+    if _is_nested_too_deeply(text):
+        _invalid("The text is nested too deeply.")
     yaml = YAML(typ="safe", pure=True)
     yaml.Composer = NoAliases
     try:
@@ -111,6 +142,16 @@ def parse_yaml(text: bytes) -> object:
         if "digits" in str(error):  # the interpreter's own limit, with advice for programmers
             _invalid("A number in the text is too long.")
         _invalid(f"The text is not YAML: {str(error).splitlines()[0]}")
+
+
+def _is_nested_too_deeply(text: bytes) -> bool:
+    """Whether brackets open deeper than in any document. The reader's time grows with the square of their depth."""
+    depth = 0
+    for bracket in _BRACKET.findall(text):
+        depth += 1 if bracket in b"[{" else -1
+        if depth > _DEEPEST:
+            return True
+    return False
 
 
 def _invalid(message: str) -> NoReturn:

@@ -19,13 +19,13 @@ from pydantic.json_schema import models_json_schema
 from app.answers import ProblemAnswer
 from app.errors import PROBLEM_MEDIA_TYPE, TYPE_OF_STATUS, UNEXPECTED, Problem, problem_of
 from app.sizing.answers import PlanResultAnswer
+from app.sizing.body import JSON, YAML
 from app.sizing.examples import examples
 from planner_core.document import json_schema, read_object
 from planner_core.errors import DocumentInvalid, FieldProblem, OutputRefused
 from planner_core.outputs import OUTPUT_KINDS, render_output
 from planner_core.plan import evaluate
 
-JSON = "application/json"
 TEXT = "text/plain"
 COMPONENTS = "#/components/schemas/"
 Mode = Literal["serialization", "validation"]
@@ -136,7 +136,7 @@ PROBLEM_WORDS = {
     404: "There is nothing at this address.",
     408: "The body took too long to arrive.",
     413: "The body is larger than the service takes.",
-    415: "The body is not application/json in UTF-8, as its headers say.",
+    415: "The headers do not say that the body is application/json or application/yaml in UTF-8.",
     507: "There is too little room on the disk for the upload.",
     422: "The document is not valid, no such plan can exist, or this output cannot be given: `errors` names the fields.",
 }
@@ -170,7 +170,13 @@ def _example_problem(status: int) -> Problem:
 
 def json_request(name: str) -> dict[str, Any]:
     """A request body of the shape with this name."""
-    return {"requestBody": {"required": True, "content": _json_content(name)}}
+    return document_request({"$ref": COMPONENTS + name})
+
+
+def document_request(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A request body with this schema, in JSON or YAML."""
+    content = {media_type: {"schema": dict(schema)} for media_type in (JSON, YAML[0])}
+    return {"requestBody": {"required": True, "content": content}}
 
 
 def json_response(name: str, description: str) -> dict[str, Any]:

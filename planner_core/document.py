@@ -10,12 +10,15 @@ from __future__ import annotations
 import copy
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
 from functools import cache
-from typing import Annotated, Any, Literal, NoReturn
+from itertools import chain
+from typing import Annotated, Any, Literal, NoReturn, get_args
 
 from pydantic import (
     BaseModel,
@@ -48,6 +51,9 @@ _LONGEST_NUMBER = 40
 _SHOWN = 20
 _MOST_DIGITS = 15
 """A number that is kept as JSON keeps it: more digits would be lost."""
+_MOST_SUGGESTIONS = 50
+_LONGEST_SUGGESTED = 40
+"""Comparing an unknown key with the known ones costs time, so only this many keys of at most this length are compared."""
 _NOTHING = object()
 _MOST_CLUSTER_CHANNELS = 200
 """In all clusters of a plan: what each of them brings when it fails is worked out."""
@@ -130,6 +136,9 @@ _LARGEST_STRUCTURE = limit("largest_policy_size_mib") * MIB
 _LARGEST_CF = 64 * _LARGEST_STRUCTURE
 _LARGEST_SCM = 16 * _LARGEST_STRUCTURE
 _LARGEST_MESSAGE = limit("largest_message_bytes")
+_SMALLEST_CF = limit("smallest_cf_mib") * MIB
+_MOST_GIB_MEANT = 1023
+"""Larger numbers are meant as M."""
 
 StructureSize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_STRUCTURE), _AS_SIZE, _SIZE_SCHEMA]
 MinSize = Annotated[int, _size(lowest_kib=0, highest_bytes=_LARGEST_STRUCTURE), _AS_SIZE, _SIZE_SCHEMA]
@@ -176,6 +185,62 @@ def _number_schema(lowest: int, highest: int) -> WithJsonSchema:
     return WithJsonSchema({"type": "number", "minimum": lowest, "maximum": highest})
 
 
+_ONE_MESSAGE_SIZE = r" *[0-9]{1,15}(\.[0-9]{1,9})? *([KMGTkmgt]([Ii]?[Bb])?|[Bb])? *"
+_DECIMAL_TEXT = re.compile(r"\d{1,15}\.\d{1,9}", re.ASCII)
+_WHOLE_BYTES: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": _LARGEST_MESSAGE}
+_MESSAGE_SIZE_SCHEMA: dict[str, Any] = {
+    "type": "string",
+    "pattern": f"^{_ONE_MESSAGE_SIZE}$",
+    "description": "A number of bytes, or a number with K or M (1024-based), such as 2K.",
+}
+_MESSAGE_SIZES_SCHEMA: dict[str, Any] = {
+    "anyOf": [
+        _WHOLE_BYTES,
+        {
+            "type": "string",
+            "pattern": f"^{_ONE_MESSAGE_SIZE}(/{_ONE_MESSAGE_SIZE}/{_ONE_MESSAGE_SIZE})?$",
+            "description": "A size with its unit, such as 2K, or mean/p95/max, such as 3500/12K/60K.",
+        },
+    ]
+}
+
+
+def message_bytes(value: str | int) -> int:
+    """A message size as people type it: a number of bytes, or a size such as `2K` [bytes].
+
+    Raises:
+        ValueError: It is no size, or no message is as large.
+    """
+    size = parse_size(value, default_unit="B")
+    if size > _LARGEST_MESSAGE:
+        message = f"must be between 0 and {_LARGEST_MESSAGE} bytes (100 MB)"
+        raise ValueError(message)
+    return size
+
+
+def _one_message_size(value: object) -> object:
+    """The bytes of a size in text; what is no text is left to the field."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return message_bytes(value)
+    except (SizeSyntax, ValueError) as error:
+        _refuse(str(error))
+
+
+def _mean_size(value: object) -> object:
+    """A mean may also have decimals: `3500.5`."""
+    if isinstance(value, str) and _DECIMAL_TEXT.fullmatch(value):
+        return Decimal(value)
+    return _one_message_size(value)
+
+
+MessageBytes = Annotated[
+    int,
+    BeforeValidator(_one_message_size),
+    Field(ge=0, le=_LARGEST_MESSAGE),
+    WithJsonSchema({"anyOf": [_WHOLE_BYTES, _MESSAGE_SIZE_SCHEMA]}),
+]
 Percent = Annotated[Decimal, _number(lowest=0, highest=1000), _AS_NUMBER, _number_schema(0, 1000)]
 GrowthPercent = Annotated[Decimal, _number(lowest=-99, highest=1000), _AS_NUMBER, _number_schema(-99, 1000)]
 Years = Annotated[Decimal, _number(lowest=0, highest=50), _AS_NUMBER, _number_schema(0, 50)]
@@ -183,7 +248,13 @@ SizeFactor = Annotated[Decimal, _number(lowest=1, highest=2), _AS_NUMBER, _numbe
 Rate = Annotated[Decimal, _number(lowest=0, highest=10**9), _AS_NUMBER, _number_schema(0, 10**9)]
 Minutes = Annotated[Decimal, _number(lowest=0, highest=10**6), _AS_NUMBER, _number_schema(0, 10**6)]
 MeanBytes = Annotated[
-    Decimal, _number(lowest=0, highest=_LARGEST_MESSAGE), _AS_NUMBER, _number_schema(0, _LARGEST_MESSAGE)
+    Decimal,
+    _number(lowest=0, highest=_LARGEST_MESSAGE),
+    BeforeValidator(_mean_size),
+    _AS_NUMBER,
+    WithJsonSchema(
+        {"anyOf": [{"type": "number", "minimum": 0, "maximum": _LARGEST_MESSAGE}, _MESSAGE_SIZE_SCHEMA]}
+    ),
 ]
 
 QsgName = Annotated[str, _named(names.qsg, example="SQ03"), Field(min_length=1, max_length=4)]
@@ -371,8 +442,8 @@ class MessageSizes(BaseModel):
 
     model_config = _MODEL
     mean: MeanBytes
-    p95: Annotated[int, Field(ge=0, le=_LARGEST_MESSAGE)]
-    max: Annotated[int, Field(ge=0, le=_LARGEST_MESSAGE)]
+    p95: MessageBytes
+    max: MessageBytes
 
     def distribution(self) -> SizeDistribution | int:
         """As the core computes with it; one size where mean, p95 and max are the same."""
@@ -382,7 +453,16 @@ class MessageSizes(BaseModel):
         return SizeDistribution(mean=numerator, mean_of=denominator, p95=self.p95, maximum=self.max)
 
 
+_DISTRIBUTION = ("mean", "p95", "max")
+
+
 def _message_bytes(value: object) -> object:
+    """One size or three, as numbers or in text: 1024, `1K`, `3500/12K/60K`."""
+    if isinstance(value, str):
+        parts = value.split("/", len(_DISTRIBUTION))
+        if len(parts) == len(_DISTRIBUTION):
+            return dict(zip(_DISTRIBUTION, (part.strip() for part in parts), strict=True))
+        return _one_message_size(value)
     if isinstance(value, bool) or not isinstance(value, (int, dict, MessageSizes)):
         _refuse("must be a whole number of bytes, or an object with mean, p95 and max")
     if isinstance(value, int) and not 0 <= value <= _LARGEST_MESSAGE:
@@ -410,7 +490,9 @@ class Queue(BaseModel):
     model_config = _MODEL
     name: QueueName
     message_bytes: Annotated[
-        Annotated[int, Field(ge=0, le=_LARGEST_MESSAGE)] | MessageSizes, BeforeValidator(_message_bytes)
+        Annotated[int, Field(ge=0, le=_LARGEST_MESSAGE), WithJsonSchema(_MESSAGE_SIZES_SCHEMA)]
+        | MessageSizes,
+        BeforeValidator(_message_bytes),
     ]
     backlog: Count | None = None
     put_rate_per_s: Rate | None = None
@@ -609,6 +691,9 @@ def json_schema() -> dict[str, Any]:
         place = schema if model is PlanDocument else schema["$defs"][model.__name__]
         for name, default in model.model_construct().model_dump(mode="json", warnings=False).items():
             place["properties"][name]["default"] = default
+    branches = schema["$defs"]["Queue"]["properties"]["message_bytes"]
+    # Text is a second form of the number, so pydantic writes one list of branches into the other.
+    branches["anyOf"] = [part for each in branches["anyOf"] for part in each.get("anyOf", [each])]
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
     return {**head, "title": "cfplan plan document"}
 
@@ -646,14 +731,14 @@ def _filled(value: object, schema: dict[str, Any], known: dict[str, Any]) -> obj
     return value
 
 
-def read_json(text: bytes | str) -> PlanDocument:
-    """Read a plan document from JSON text.
+def read_json(text: bytes | str, *, is_stored: bool = False) -> PlanDocument:
+    """Read a plan document from JSON text; `is_stored` as for `read_object`.
 
     Raises:
         DocumentInvalid: Not UTF-8, not JSON, a key twice, or a field that is wrong; every
             problem with its JSON pointer.
     """
-    return read_object(parse_json(text))
+    return read_object(parse_json(text), is_stored=is_stored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -746,8 +831,13 @@ def _invalid(message: str, field: str = "") -> NoReturn:
     raise DocumentInvalid((FieldProblem(field, message),)) from None
 
 
-def read_object(document: object) -> PlanDocument:
+def read_object(document: object, *, is_stored: bool = False) -> PlanDocument:
     """Check an already parsed document.
+
+    Args:
+        document: What was parsed.
+        is_stored: It was accepted and stored before, perhaps by an earlier version: sizes that are only implausible
+            are accepted.
 
     Raises:
         DocumentInvalid: Every problem with its JSON pointer.
@@ -757,13 +847,32 @@ def read_object(document: object) -> PlanDocument:
     try:
         plan = PlanDocument.model_validate(document)
     except ValidationError as error:
-        raise DocumentInvalid(field_problems(error, document)) from None
+        raise DocumentInvalid(field_problems(error, document, model=PlanDocument)) from None
     except RecursionError:
         _invalid("The document is nested too deeply.")
-    problems = first_problems(_cross_checks(plan))
+    problems = first_problems(chain(_cross_checks(plan), () if is_stored else _implausible_sizes(plan)))
     if problems:
         raise DocumentInvalid(problems)
     return plan
+
+
+def _implausible_sizes(plan: PlanDocument) -> Iterator[FieldProblem]:
+    """Coupling facilities so small that a unit is missing or wrong: a bare number counts K, as in a CFRM policy."""
+    for index, facility in enumerate(plan.coupling_facilities):
+        if facility.size is None or facility.size >= _SMALLEST_CF:
+            continue
+        size = format_size(facility.size)
+        number = int(size[:-1])
+        meant = " or ".join(
+            f"{number}{unit}"
+            for unit, fits in (("M", number >= _SMALLEST_CF // MIB), ("G", number <= _MOST_GIB_MEANT))
+            if fits
+        )
+        yield FieldProblem(
+            f"/coupling_facilities/{index}/size",
+            f"is {size}, too small for a coupling facility, which has at least {format_size(_SMALLEST_CF)} "
+            f"(a number without a unit counts K): did you mean {meant}?",
+        )
 
 
 _SENTENCES = {
@@ -783,15 +892,18 @@ def field_problems(
     error: ValidationError,
     document: object,
     *,
+    model: type[BaseModel],
     what: str = "the plan document",
     sentences: Mapping[str, str] | None = None,
 ) -> tuple[FieldProblem, ...]:
     """One problem a field, with pydantic's branch labels taken out of the location; the first when there are many.
 
-    `what` names the document; `sentences` adds words for kinds of errors that only that document has.
+    `model` is the document's shape, whose keys are suggested for unknown ones; `what` names the document; `sentences`
+    adds words for kinds of errors that only that document has.
     """
     known = {**_SENTENCES, "extra_forbidden": f"is not a key of {what}", **(sentences or {})}
     by_field: dict[str, list[str]] = {}
+    suggestions = 0
     errors = [
         (_pointer(item["loc"], document, missing=item["type"] == "missing"), item)
         for item in error.errors(include_url=False, include_input=False)
@@ -805,6 +917,9 @@ def field_problems(
             or _of_length(item)
             or item["msg"].removeprefix("Input ").removeprefix("Value error, ")
         )
+        if item["type"] == "extra_forbidden" and suggestions < _MOST_SUGGESTIONS:
+            suggestions += 1
+            message += did_you_mean(str(item["loc"][-1]), _keys_at(model, item["loc"][:-1]))
         messages = by_field.setdefault(pointer, [])
         if message not in messages:
             messages.append(message)
@@ -824,6 +939,39 @@ def _around(pointers: Iterable[str]) -> set[str]:
                 break
             found.add(here)
     return found
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a sentence that refuses a word: the closest known one, or nothing."""
+    if len(word) > _LONGEST_SUGGESTED:
+        return ""
+    plain = word.strip().lower().replace("-", "_").replace(" ", "_")
+    found = get_close_matches(plain, list(known), n=1)
+    return f": did you mean {found[0]}?" if found else ""
+
+
+def _keys_at(model: type[BaseModel], location: Iterable[int | str]) -> list[str]:
+    """The keys of the object at a place in a document of this shape; of all shapes that it may have there."""
+    here: tuple[type[BaseModel], ...] = (model,)
+    for item in location:
+        deeper = [
+            found
+            for each in here
+            for name, field in each.model_fields.items()
+            if item in (name, field.alias)
+            for found in _models_in(field.annotation)
+        ]
+        # An index, the name of a queue manager and the label of a union's branch lead no deeper in the model.
+        here = tuple(deeper) or here
+    return sorted({field.alias or name for each in here for name, field in each.model_fields.items()})
+
+
+def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
+    """The models in an annotation, through unions, lists, maps and their constraints."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)
 
 
 def _of_length(item: ErrorDetails) -> str | None:

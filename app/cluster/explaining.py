@@ -188,7 +188,9 @@ def explanation_json(body: bytes) -> bytes:
     try:
         asked = ExplainRequest.model_validate(parsed)
     except ValidationError as error:
-        raise InputInvalid(WHAT, field_problems(error, parsed, what="the question")) from None
+        raise InputInvalid(
+            WHAT, field_problems(error, parsed, model=ExplainRequest, what="the question")
+        ) from None
     texts = [asked.displays] if isinstance(asked.displays, str) else asked.displays
     if len(texts) > _MOST_TEXTS:
         _invalid("/displays", f"has more than {_MOST_TEXTS} texts: join them")

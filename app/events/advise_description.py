@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from app.events.advise_answers import AdviceAnswer, RatesAnswer
-from app.openapi import COMPONENTS, JSON, json_response, model_schemas, put_examples, put_schemas
+from app.openapi import (
+    COMPONENTS,
+    document_request,
+    json_response,
+    model_schemas,
+    put_examples,
+    put_schemas,
+)
 
 ADVISE, RATES = "/api/v1/events/advise", "/api/v1/events/rates"
 
@@ -36,7 +43,7 @@ def rates_request() -> dict[str, Any]:
         "properties": properties,
         "additionalProperties": False,
     }
-    return {"requestBody": {"required": True, "content": {JSON: {"schema": schema}}}}
+    return document_request(schema)
 
 
 def rates_response() -> dict[str, Any]:

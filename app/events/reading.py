@@ -117,7 +117,9 @@ def read_request(document: Any) -> EventReading:  # noqa: ANN401 - whatever JSON
     try:
         request = ReadRequest.model_validate(document)
     except ValidationError as error:
-        raise InputInvalid(WHAT, field_problems(error, document, what="the request")) from None
+        raise InputInvalid(
+            WHAT, field_problems(error, document, model=ReadRequest, what="the request")
+        ) from None
     known = Known(
         members=tuple(dict.fromkeys(request.members)),
         perfmev={name: _PERFMEV[value] for name, value in request.perfmev.items()},

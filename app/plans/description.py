@@ -9,11 +9,12 @@ from typing import Any
 from pydantic.json_schema import models_json_schema
 
 from app.curves.kept import NoCurves
-from app.openapi import COMPONENTS, JSON, text_response
+from app.openapi import COMPONENTS, text_response
 from app.plans.answers import version_json
 from app.plans.computed import compute
 from app.plans.schemas import StoredPlan
 from app.plans.stored import StoredVersion
+from app.sizing.body import JSON
 from app.sizing.examples import examples
 from planner_core.document import read_object
 

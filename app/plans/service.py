@@ -412,7 +412,7 @@ def _is_same(current: StoredVersion, computed: Computed) -> bool:
     """Say whether a document is the stored one; an old one is compared with the defaults of keys added since."""
     if current.document_json == computed.document:
         return True
-    return canonical(read_json(current.document_json)) == computed.document
+    return canonical(read_json(current.document_json, is_stored=True)) == computed.document
 
 
 def _create(session: Session, name: str, computed: Computed, comment: str | None) -> StoredVersion | None:

@@ -42,7 +42,7 @@ class StoredVersion:
     @cached_property
     def document(self) -> PlanDocument:
         """The plan document."""
-        return read_json(self.document_json)
+        return read_json(self.document_json, is_stored=True)
 
     @cached_property
     def document_object(self) -> dict[str, Any]:

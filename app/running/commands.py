@@ -18,6 +18,7 @@ from app.command_line import (
     add_fail_on,
     add_json,
     exit_code,
+    message_size,
     read_plan,
     write,
     write_json,
@@ -26,8 +27,6 @@ from app.command_line import (
 if TYPE_CHECKING:
     from planner_core.plan import PlanResult
     from planner_core.running.line_findings import LineFinding
-
-_LARGEST_MESSAGE = 100 * 2**20
 
 
 def add(commands: Command, whole: Whole) -> None:
@@ -89,9 +88,9 @@ def add(commands: Command, whole: Whole) -> None:
     )
     made.add_argument(
         "--message-bytes",
-        type=whole(0, _LARGEST_MESSAGE),
+        type=message_size(whole),
         metavar="B",
-        help="message size for all queues, with MAXDEPTH as backlog; without it queues are left out",
+        help="message size for all queues, in bytes or such as 2K, with MAXDEPTH as backlog; without it queues are left out",
     )
     add_json(made, "answer as JSON: document, findings")
 

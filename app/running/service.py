@@ -12,7 +12,7 @@ from app.curves.kept import Curves
 from app.curves.resolve import evaluate
 from app.running.texts import LARGEST_FILE_BYTES, MOST_TEXTS, WHAT, invalid
 from planner_core import names
-from planner_core.document import field_problems, parse_json, read_object
+from planner_core.document import MessageBytes, field_problems, parse_json, read_object
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, NameSyntax
 from planner_core.plan import PlanResult
 from planner_core.running.compare import Comparison, commands_text, compare
@@ -87,8 +87,8 @@ class FromRunningRequest(BaseModel):
         int | None, Field(ge=1, le=32, description="Absent: those that DISPLAY GROUP lists.")
     ] = None
     message_bytes: Annotated[
-        int | None,
-        Field(ge=0, le=100 * 2**20, description="Message size for all queues; absent: queues are left out."),
+        MessageBytes | None,
+        Field(description="Message size for all queues; absent: queues are left out."),
     ] = None
 
 
@@ -107,7 +107,7 @@ def read_request(model: type[Asked], body: bytes) -> Asked:
     try:
         return model.model_validate(parsed)
     except ValidationError as error:
-        raise InputInvalid(WHAT, field_problems(error, parsed, what="what is asked")) from None
+        raise InputInvalid(WHAT, field_problems(error, parsed, model=model, what="what is asked")) from None
 
 
 def _needed(model: type[BaseModel]) -> list[str]:

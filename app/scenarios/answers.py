@@ -113,7 +113,7 @@ def read_object(parsed: object, *, named: bool) -> tuple[str, Wanted]:
     try:
         read = model.model_validate(parsed)
     except ValidationError as error:
-        raise InputInvalid(WHAT, field_problems(error, parsed, what="a scenario")) from None
+        raise InputInvalid(WHAT, field_problems(error, parsed, model=model, what="a scenario")) from None
     wanted = Wanted(changes=read.changes, note=read.note, version=read.version)
     return getattr(read, "name", ""), wanted
 

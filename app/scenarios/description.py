@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from pydantic.json_schema import models_json_schema
 
 from app.answers import Absent, Answer, FindingAnswer
-from app.openapi import COMPONENTS, JSON
+from app.openapi import COMPONENTS
 from app.scenarios.answers import (
     DescribedNewScenario,
     DescribedScenario,
@@ -19,6 +19,7 @@ from app.scenarios.answers import (
     scenario_json,
 )
 from app.scenarios.stored import StoredScenario
+from app.sizing.body import JSON
 from app.sizing.examples import examples
 from planner_core.document import read_object
 from planner_core.whatif.changes import read_changes
@@ -229,11 +230,6 @@ MODELS: tuple[tuple[type[BaseModel], Literal["serialization", "validation"]], ..
 
 def _content(name: str) -> dict[str, Any]:
     return {JSON: {"schema": {"$ref": COMPONENTS + name}}}
-
-
-def request(name: str) -> dict[str, Any]:
-    """The body of a request."""
-    return {"requestBody": {"required": True, "content": _content(name)}}
 
 
 def response(name: str, text: str, *, has_etag: bool = False, **headers: object) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.db import SessionDep
-from app.openapi import problems
+from app.openapi import json_request, problems
 from app.plans.answers import conditional, header_list
 from app.plans.description import conditional_delete, conditional_get, conditional_put
 from app.plans.routes import Body, Name
@@ -50,7 +50,7 @@ def list_scenarios(name: Name, session: SessionDep) -> ScenariosAnswer:
         **problems(404, 409, 413, 415, 422),
     },
     response_class=Response,
-    openapi_extra=description.request("DescribedNewScenario"),
+    openapi_extra=json_request("DescribedNewScenario"),
 )
 def make_scenario(name: Name, body: Body, session: SessionDep, request: Request) -> Response:
     """Works out what the changes lead to, and keeps it. The version of the plan is the latest unless one is given."""
@@ -120,7 +120,7 @@ def read_scenario(name: Name, scenario: Scenario, session: SessionDep, request: 
         **problems(404, 409, 412, 413, 415, 422, 428),
     },
     response_class=Response,
-    openapi_extra={**description.request("DescribedScenario"), **conditional_put()},
+    openapi_extra={**json_request("DescribedScenario"), **conditional_put()},
 )
 def save_scenario(
     name: Name, scenario: Scenario, body: Body, session: SessionDep, request: Request

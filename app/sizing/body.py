@@ -1,29 +1,49 @@
-"""What is read from a request: the plan document's bytes, left to the core to judge, and flags in the address."""
+"""The body of a request that holds a document, checked by the core later, and flags in the address."""
 
 from __future__ import annotations
 
 from fastapi.exceptions import RequestValidationError
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from app.documents import yaml_as_json
+from planner_core.units import KIB
+
 JSON = "application/json"
+YAML = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml")
+"""RFC 9512 registers the first and lists the others as its former names."""
+LARGEST_YAML_BYTES = 128 * KIB
+"""YAML is read a hundred times slower than JSON: this much takes about a second."""
+_ACCEPTED = {"accept": f"{JSON}, {YAML[0]}"}
 FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
 async def document_body(request: Request) -> bytes:
-    """Take the body of a request that says it is JSON."""
+    """Take the body of a request that says it is JSON or YAML, as JSON text.
+
+    Raises:
+        DocumentInvalid: It is no YAML.
+    """
     headers = request.headers
-    media_type, _, parameters = headers.get("content-type", "").partition(";")
-    if media_type.strip().lower() != JSON:
-        sent = f"not as {media_type.strip()[:100]!r}" if media_type.strip() else "and say so"
-        detail = f"Send the plan document as {JSON}, {sent}: the header is Content-Type: {JSON}."
-        raise HTTPException(415, detail, headers={"accept": JSON})
+    sent_as, _, parameters = headers.get("content-type", "").partition(";")
+    media_type = sent_as.strip().lower()
+    if media_type != JSON and media_type not in YAML:
+        sent = f"not as {sent_as.strip()[:100]!r}" if media_type else "and say so"
+        detail = f"Send the document as {JSON} or {YAML[0]}, {sent}: the header is Content-Type: {JSON}."
+        raise HTTPException(415, detail, headers=_ACCEPTED)
     charset = parameters.lower().replace(" ", "").replace('"', "").removeprefix("charset=")
     if charset not in ("", "utf-8", "utf8"):
-        raise HTTPException(415, "Send the plan document in UTF-8.", headers={"accept": JSON})
+        raise HTTPException(415, "Send the document in UTF-8.", headers=_ACCEPTED)
     if headers.get("content-encoding", "identity").lower() != "identity":
-        raise HTTPException(415, "Send the plan document as it is, without Content-Encoding.")
-    return await request.body()
+        raise HTTPException(415, "Send the document as it is, without Content-Encoding.")
+    body = await request.body()
+    if media_type == JSON:
+        return body
+    if len(body) > LARGEST_YAML_BYTES:
+        detail = f"The YAML body is larger than {LARGEST_YAML_BYTES} bytes. Send a larger document as {JSON}."
+        raise HTTPException(413, detail)
+    return await run_in_threadpool(yaml_as_json, body)
 
 
 def flag(request: Request, name: str) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.openapi import COMPONENTS, JSON, model_schemas, put_schemas
+from app.openapi import COMPONENTS, model_schemas, put_schemas
+from app.sizing.body import JSON
 from app.uploads.answers import ReceivedAnswer
 
 BINARY = {"type": "string", "format": "binary"}

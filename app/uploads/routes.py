@@ -10,7 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.db import SessionDep
-from app.openapi import JSON, problems
+from app.openapi import problems
+from app.sizing.body import JSON
 from app.uploads import answers, arrivals, description, qsg_map, service
 from app.uploads.errors import UploadInvalid
 from app.uploads.qsg_map import QUEUE_MANAGER_PATTERN, SYSTEM_PATTERN

@@ -166,7 +166,7 @@ def read_object(parsed: object) -> DecisionFile:
     try:
         found = DecisionFile.model_validate(parsed)
     except ValidationError as error:
-        _invalid(field_problems(error, parsed, what="the input of a decision"))
+        _invalid(field_problems(error, parsed, model=DecisionFile, what="the input of a decision"))
     except RecursionError:
         _invalid((FieldProblem("", "it is nested too deeply"),))
     problems = (

@@ -326,7 +326,9 @@ def read_object(document: object) -> DepthEventFile:
         read = DepthEventFile.model_validate(document)
     except ValidationError as error:
         raise _invalid(
-            *field_problems(error, document, what="the depth event file", sentences=_SENTENCES)
+            *field_problems(
+                error, document, model=DepthEventFile, what="the depth event file", sentences=_SENTENCES
+            )
         ) from None
     except RecursionError:
         raise _invalid(FieldProblem("", "it is nested too deeply")) from None

@@ -120,7 +120,7 @@ def read_changes(changes: object) -> Changes:
     try:
         read = Changes.model_validate(changes)
     except ValidationError as error:
-        found = field_problems(error, changes, what="a scenario's changes")
+        found = field_problems(error, changes, model=Changes, what="a scenario's changes")
         _refuse(*(FieldProblem(f"/changes{each.field}", each.message) for each in found))
     if not read.as_json():
         _refuse(FieldProblem("/changes", "changes nothing: give at least one change"))

@@ -201,7 +201,7 @@ S0, Q0 = "structures__0__", "structures__0__queues__0__"
         ({Q0 + "name": "A\n"}, "/structures/0/queues/0/name", "1 to 48 characters"),
         ({Q0 + "message_bytes": -1}, "/structures/0/queues/0/message_bytes", "between 0 and 104857600"),
         (
-            {Q0 + "message_bytes": "1K"},
+            {Q0 + "message_bytes": 1.5},
             "/structures/0/queues/0/message_bytes",
             "whole number of bytes, or an object",
         ),
@@ -239,6 +239,94 @@ def test_a_document_is_an_object(document: object) -> None:
 def test_every_problem_is_told_at_once() -> None:
     found = problems(varied(qsg="x", cfcc_level=0, structures__0__name="1"))
     assert list(found) == ["/qsg", "/cfcc_level", "/structures/0/name"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "size"),
+    [
+        ("1K", 1024), ("2 kb", 2048), ("1024", 1024), ("1.5K", 1536), ("1M", M), ("100M", 100 * M), ("0", 0), (7, 7),
+    ],
+)  # fmt: skip
+def test_message_sizes_may_have_a_unit(typed: str | int, size: int) -> None:
+    document = varied(**{Q0 + "message_bytes": typed})
+    assert read_object(document).structures[0].queues[0].message_bytes == size
+    jsonschema_rs.validate(json_schema(), document)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "3500.5/12K/1M",
+        {"mean": 3500.5, "p95": "12K", "max": "1M"},
+        {"mean": "3500.5", "p95": 12288, "max": M},
+    ],
+)
+def test_message_distributions_may_have_units(typed: object) -> None:
+    document = varied(**{Q0 + "message_bytes": typed})
+    read = read_object(document).structures[0].queues[0].message_bytes
+    assert read == MessageSizes(mean=Decimal("3500.5"), p95=12288, max=M)
+    jsonschema_rs.validate(json_schema(), document)
+
+
+@pytest.mark.parametrize("typed", ["1.3", "x", "101M", "1/2", "1/2/3/4", "-1", "", "9" * 5000 + "K"])
+def test_message_sizes_that_cannot_be_read_are_refused_at_the_field(typed: str) -> None:
+    assert problem(**{Q0 + "message_bytes": typed})[0] == "/structures/0/queues/0/message_bytes"
+
+
+@pytest.mark.parametrize(
+    ("size", "meant"),
+    [
+        ("8", "8G"), (8, "8G"), ("8K", "8G"), ("16M", "16G"), ("512", "512M or 512G"), (8192, "8G"), ("65535", "65535M"),
+    ],
+)  # fmt: skip
+def test_coupling_facilities_of_a_few_k_are_refused_with_what_was_meant(size: str | int, meant: str) -> None:
+    at, message = problem(coupling_facilities__0__size=size)
+    assert at == "/coupling_facilities/0/size"
+    assert message.endswith(f"did you mean {meant}?")
+
+
+@pytest.mark.parametrize("size", ["64M", "1G", 65536, "64T"])
+def test_coupling_facilities_from_64_mb_are_accepted(size: str | int) -> None:
+    read_object(varied(coupling_facilities__0__size=size))
+
+
+def test_a_stored_document_with_a_small_coupling_facility_still_loads() -> None:
+    text = json.dumps(varied(coupling_facilities__0__size="8"))
+    assert read_json(text, is_stored=True).coupling_facilities[0].size == 8 * K
+    with pytest.raises(DocumentInvalid):
+        read_json(text)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "meant"),
+    [
+        ({"headroom": 10}, "/headroom", "headroom_percent"),
+        ({"queue-managers": 10}, "/queue-managers", "queue_managers"),
+        ({"queueManagers": 10}, "/queueManagers", "queue_managers"),
+        ({S0 + "pref_list": []}, "/structures/0/pref_list", "preflist"),
+        ({Q0 + "message_byte": 1}, "/structures/0/queues/0/message_byte", "message_bytes"),
+        ({S0 + "offload__rule": []}, "/structures/0/offload/rule", "rules"),
+        ({S0 + "offload__rules": [{"usage": 70}]}, "/structures/0/offload/rules/0/usage", "usage_over"),
+        ({Q0 + "message_bytes": {"maxx": 1}}, "/structures/0/queues/0/message_bytes/maxx", "max"),
+        ({"coupling_facilities__0__sizes": 1}, "/coupling_facilities/0/sizes", "size"),
+        ({"curve": {"fited": 1}}, "/curve/fited", "fitted"),
+        ({"admin__headroom": 1}, "/admin/headroom", "headroom_percent"),
+    ],
+)
+def test_unknown_keys_get_the_closest_key_of_their_object(
+    changes: dict[str, Any], field: str, meant: str
+) -> None:
+    assert problems(varied(**changes))[field].endswith(f": did you mean {meant}?")
+
+
+@pytest.mark.parametrize("key", ["colour", "x" * 100_000])
+def test_unknown_keys_that_are_like_no_other_get_no_suggestion(key: str) -> None:
+    assert problems({**SMALLEST, key: 1})[f"/{key}"] == "is not a key of the plan document"
+
+
+def test_suggestions_are_bounded() -> None:
+    found = problems({**SMALLEST, **{f"queue_manager{nth}": 1 for nth in range(1000)}})
+    assert sum("did you mean" in message for message in found.values()) == 50
 
 
 # ---- what no single field shows ----------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from app.documents import example_text
 from app.main import create_app
 from app.settings import Settings
 from app.sizing.examples import examples
@@ -150,7 +151,7 @@ def text_of(kind: str, document: dict[str, Any]) -> str:
 
 
 def test_the_lines_of_curl_save_change_compare_and_fetch(shell: Shell) -> None:
-    first, change, fetch = blocks("curl", "sh")
+    first, change, _, fetch = blocks("curl", "sh")
     assert shell.run(first).stdout == "version 1: created\n"
     assert shell.run(first).stdout == "version 1: identical\n"
     changed = shell.run(change)
@@ -162,8 +163,16 @@ def test_the_lines_of_curl_save_change_compare_and_fetch(shell: Shell) -> None:
         assert shell.read(f"SQ03-{kind}.txt") == text_of(kind, {**COMPLETE, "headroom_percent": 20})
 
 
+def test_curl_stores_a_yaml_file(shell: Shell) -> None:
+    _, _, upload, _ = blocks("curl", "sh")
+    (shell.folder / "SQ04.yaml").write_text(example_text().replace("SQ03", "SQ04"), encoding="utf-8")
+    stored = shell.run(upload)
+    assert stored.stdout == "version 1: created\n", stored.stderr
+    assert shell.run(upload).stdout == "version 1: identical\n"
+
+
 def test_the_lines_of_curl_fail_when_somebody_was_faster(shell: Shell) -> None:
-    first, change, _ = blocks("curl", "sh")
+    first, change, *_ = blocks("curl", "sh")
     shell.run(first)
     read, rest = change.split("jq '.document", 1)
     assert shell.run(read).returncode == 0
@@ -304,4 +313,4 @@ def test_every_example_of_the_page_is_run_here() -> None:
     counted = {
         section: len(re.findall(r"^```\w+$", text, re.MULTILINE)) for section, text in SECTIONS.items()
     }
-    assert counted == {"curl": 3, "Ansible": 2, "Zowe": 1, "A CI job that fails on new warnings": 3}
+    assert counted == {"curl": 4, "Ansible": 2, "Zowe": 1, "A CI job that fails on new warnings": 3}

@@ -15,7 +15,8 @@ from app.curves.resolve import evaluate
 from app.documents import example_text, read_text
 from app.plans import service as plans
 from app.running.texts import LARGEST_FILE_BYTES, MOST_TEXTS, WHAT, printable, running_example, text_of
-from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
+from planner_core.document import message_bytes
+from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, PlannerError
 from planner_core.plan import PlanResult
 
 SHOWN_CHARACTERS: Final = 2_000_000
@@ -67,6 +68,18 @@ class Given:
             problem = FieldProblem(f"/{name}", f"must be a whole number between {lowest} and {highest}")
             raise InputInvalid(WHAT, (problem,))
         return int(text)
+
+    def message_bytes(self) -> int | None:
+        """A message size, None where the field is empty.
+
+        Raises:
+            InputInvalid: It is none.
+        """
+        text = self.value("message_bytes")
+        try:
+            return message_bytes(text) if text else None
+        except (PlannerError, ValueError) as error:
+            raise InputInvalid(WHAT, (FieldProblem("/message_bytes", str(error)),)) from None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -46,7 +46,6 @@ from planner_core.running.merge import Merged, MergeRefused
 router = APIRouter(include_in_schema=False)
 
 _MOST_WRONG: Final = 20
-_LARGEST_MESSAGE: Final = 100 * 2**20
 _UNSTATED = (("plan", "the plan's defaults"), ("policy", "what the policy says"))
 
 
@@ -410,7 +409,7 @@ def _from_running(request: Request, given: Given) -> Response:
             given.texts("current", "current_files"),
             qsg=given.value("qsg") or None,
             queue_managers=given.whole("queue_managers", 1, 32),
-            message_bytes=given.whole("message_bytes", 0, _LARGEST_MESSAGE),
+            message_bytes=given.message_bytes(),
         )
     except PlannerError as error:
         return _from_running_page(request, given, wrong=_faults(error))
@@ -444,9 +443,8 @@ def _from_running_page(
             faults,
             "message_bytes",
             "Message size",
-            "whole",
-            "For all queues; empty: they are left out.",
-            unit="bytes",
+            "bytes",
+            "Bytes, or a size such as 2K, for all queues. Empty: queues are left out.",
         ),
     )
     box = _current(given, faults)
