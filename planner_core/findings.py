@@ -122,6 +122,13 @@ _KINDS: tuple[FindingKind, ...] = (
         "pages 12 to 17",
     ),
     FindingKind(
+        "CF_BELOW_LEAST_STORAGE",
+        "warning",
+        "A coupling facility has less storage than its CFCC level needs",
+        "z17_cfcc26",
+        "",
+    ),
+    FindingKind(
         "CURVE_BASE_ASSUMED", "info", "The base of the curve is inferred", "project", "The element model"
     ),
     FindingKind(
@@ -1093,6 +1100,13 @@ _KINDS: tuple[FindingKind, ...] = (
         "warning",
         "Storage-class memory needs a higher CFCC level",
         "zos_scm",
+        "",
+    ),
+    FindingKind(
+        "SCM_REMOVED",
+        "warning",
+        "Storage-class memory does not exist from CFCC level 26 on",
+        "z17_cfcc26",
         "",
     ),
     FindingKind(

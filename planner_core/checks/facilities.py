@@ -11,7 +11,8 @@ from planner_core.document import (
     Structure,
 )
 from planner_core.findings import Finding, finding
-from planner_core.units import format_mib
+from planner_core.limits import limit
+from planner_core.units import MIB, format_mib
 
 if TYPE_CHECKING:
     from planner_core.plan import StructureResult
@@ -39,6 +40,52 @@ def check_sites(structure: StructureResult, unknown: Sequence[str]) -> Iterator[
         )
 
 
+def has_no_scm(cfcc_level: int) -> bool:
+    """Return whether coupling facilities of this level no longer have storage-class memory."""
+    return cfcc_level > limit("highest_cfcc_level_scm")
+
+
+def check_scm_levels(document: PlanDocument, structure: StructureResult) -> Iterator[Finding]:
+    """Yield a finding where a structure may come to a level that no longer has storage-class memory."""
+    if structure.placement.scm_bytes is None:
+        return
+    known = {cf.name: cf.cfcc_level for cf in document.coupling_facilities}
+    levels = {cf: known.get(cf) or document.cfcc_level for cf in structure.placement.preflist}
+    without = [cf for cf, level in levels.items() if has_no_scm(level)]
+    if without or (not levels and has_no_scm(document.cfcc_level)):
+        where = f"in {', '.join(without)} " if without else ""
+        yield finding(
+            "SCM_REMOVED",
+            f"{structure.name} asks for {format_mib(structure.placement.scm_bytes)} of storage-class memory, and there is none {where}"
+            f"after CFCC level {limit('highest_cfcc_level_scm')}: messages beyond the structure find no room. Remove SCMMAXSIZE, and offload "
+            "to shared message data sets.",
+            field=f"{structure.pointer}/scm/max_size",
+            structure=structure.name,
+        )
+
+
+def check_storage(document: PlanDocument) -> Iterator[Finding]:
+    """Yield findings on what CFCC level 26 changed: the least storage of an image, and no storage-class memory."""
+    least, since = limit("least_cf_storage_mib") * MIB, limit("cfcc_level_1024_mib")
+    for index, cf in enumerate(document.coupling_facilities):
+        level = cf.cfcc_level or document.cfcc_level
+        if cf.size is not None and cf.size < least and level >= since:
+            yield finding(
+                "CF_BELOW_LEAST_STORAGE",
+                f"{cf.name} has {format_mib(cf.size)} at CFCC level {level}: an image of that level needs at least {format_mib(least)} to "
+                "activate, and storage for structures and dumps on top. If this is the free space that D CF shows, add what the control "
+                "code takes.",
+                field=f"/coupling_facilities/{index}/size",
+            )
+        if cf.scm and has_no_scm(level):
+            yield finding(
+                "SCM_REMOVED",
+                f"{cf.name} states {format_mib(cf.scm)} of storage-class memory at CFCC level {level}: there is none after level "
+                f"{limit('highest_cfcc_level_scm')}.",
+                field=f"/coupling_facilities/{index}/scm",
+            )
+
+
 def check_facilities(document: PlanDocument, structure: StructureResult) -> Iterator[Finding]:
     """Findings on PREFLIST and on what its coupling facilities offer."""
     at, name, preflist = structure.pointer, structure.name, structure.placement.preflist
@@ -50,6 +97,7 @@ def check_facilities(document: PlanDocument, structure: StructureResult) -> Iter
             field=f"{at}/preflist",
             structure=name,
         )
+        yield from check_scm_levels(document, structure)
         return
     if not structure.definition.preflist and structure.role == "application":
         yield finding(
@@ -74,6 +122,7 @@ def check_facilities(document: PlanDocument, structure: StructureResult) -> Iter
             field=f"{at}/preflist",
             structure=name,
         )
+    yield from check_scm_levels(document, structure)
     yield from check_sites(structure, [cf for cf in preflist if cf not in known or known[cf].site is None])
     facilities = [known[cf] for cf in preflist if cf in known]
     yield from _check_space(structure, facilities, all_known=len(facilities) == len(preflist))

@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from planner_core import tables
+from planner_core.checks.facilities import check_storage
 from planner_core.checks.job import check_job
 from planner_core.document import (
     FittedCurve,
@@ -108,6 +109,7 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
             "the fuller of entries and elements is taken.",
         )
     yield from _check_hardware(document)
+    yield from check_storage(document)
     yield from _check_dsgroups(document)
     if any(structure.db2 and structure.db2.when_full_bytes for structure in applications):
         yield finding(

@@ -1,6 +1,6 @@
 """Storage-class memory: what a structure may use of it where it is placed, and what is not known.
 
-Facts and their sources: CFCC level 19 or higher; the largest amount by IXCH0257E; used from 90 %
+Facts and their sources: CFCC levels 19 to 25; the largest amount by IXCH0257E; used from 90 %
 on, with augmented space taken from the CF's storage (reason code 2192). IBM publishes no formula
 for augmented space: the plan states it, or a finding says that it is missing. Whether a coupling
 facility has storage-class memory is none of the criteria by which XCF chooses one: a structure
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from planner_core.checks.facilities import has_no_scm
 from planner_core.document import Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
@@ -28,7 +29,7 @@ def most_scm(facility: Facility, *, asked_bytes: int, size_bytes: int) -> int | 
         asked_bytes: SCMMAXSIZE.
         size_bytes: SIZE of the structure.
     """
-    if facility.cfcc_level < limit("lowest_cfcc_level_scm"):
+    if facility.cfcc_level < limit("lowest_cfcc_level_scm") or has_no_scm(facility.cfcc_level):
         return 0
     if facility.scm_bytes is None:
         return None
@@ -98,7 +99,8 @@ def check_scm(asked: Question, placed: Sequence[Placed]) -> Iterator[Finding]:
             yield from _check_place(each, asked.facilities[place], scm)
         for place in each.wanted.preflist:
             facility = asked.facilities[place]
-            if facility.scm_bytes is None and facility.cfcc_level >= limit("lowest_cfcc_level_scm"):
+            has_some = facility.cfcc_level >= limit("lowest_cfcc_level_scm")
+            if facility.scm_bytes is None and has_some and not has_no_scm(facility.cfcc_level):
                 unknown.setdefault(place, []).append(each.wanted.structure)
     for name, structures in unknown.items():
         yield finding(
@@ -167,6 +169,14 @@ def _check_place(each: Placed, facility: Facility, scm: int, *, without: str = "
             "SCM_LEVEL_TOO_LOW",
             f"{comes} asks for storage-class memory, and {facility.name} has CFCC level {facility.cfcc_level}: it takes "
             f"{limit('lowest_cfcc_level_scm')} or higher.",
+            field=at,
+            structure=result.name,
+        )
+    elif has_no_scm(facility.cfcc_level):
+        yield finding(
+            "SCM_REMOVED",
+            f"{comes} asks for storage-class memory, and {facility.name} has CFCC level {facility.cfcc_level}: there is none after level "
+            f"{limit('highest_cfcc_level_scm')}. Offload to shared message data sets instead.",
             field=at,
             structure=result.name,
         )

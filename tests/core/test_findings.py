@@ -195,6 +195,21 @@ CASES: dict[str, Case] = {
         near={"admin__entsmax": 5000},
         structure="CSQ_ADMIN",
     ),
+    "SCM_REMOVED": Case(
+        "warning",
+        "/structures/0/scm/max_size",
+        "APP1 asks for 4,096.0 MiB of storage-class memory, and there is none in CF02 after CFCC level 25",
+        raised={S0 + "scm": {"max_size": "4G"}, "coupling_facilities__1__cfcc_level": 26},
+        near={S0 + "scm": {"max_size": "4G"}, "coupling_facilities__1__cfcc_level": 25},
+        structure="APP1",
+    ),
+    "CF_BELOW_LEAST_STORAGE": Case(
+        "warning",
+        "/coupling_facilities/1/size",
+        "CF02 has 1,023.0 MiB at CFCC level 26: an image of that level needs at least 1,024.0 MiB",
+        raised={"coupling_facilities__1__cfcc_level": 26, "coupling_facilities__1__size": "1023M"},
+        near={"coupling_facilities__1__cfcc_level": 26, "coupling_facilities__1__size": "1024M"},
+    ),
     "ADMIN_ELEMENTS_TOO_LOW": Case(
         "warning",
         "/admin/elements_total",
@@ -884,6 +899,19 @@ def test_a_finding_as_json_has_these_members_and_no_other() -> None:
     assert as_json["acknowledged"] is None
     assert isinstance(as_json["source"], str)
     assert "https://" in as_json["source"]
+
+
+@pytest.mark.parametrize(("level", "removed"), [(25, False), (26, True)])
+def test_storage_class_memory_of_a_coupling_facility_ends_with_level_25(level: int, removed: bool) -> None:
+    changed = {"coupling_facilities__0__scm": "16G", "coupling_facilities__0__cfcc_level": level}
+    fields = [item.field for item in found(changed) if item.code == "SCM_REMOVED"]
+    assert fields == (["/coupling_facilities/0/scm"] if removed else [])
+
+
+def test_a_coupling_facility_without_a_level_has_that_of_the_plan() -> None:
+    changed = {"cfcc_level": 26, "coupling_facilities": [{"name": "CF01", "size": "512M"}, {"name": "CF02"}]}
+    fields = [item.field for item in found(changed) if item.code == "CF_BELOW_LEAST_STORAGE"]
+    assert fields == ["/coupling_facilities/0/size"]
 
 
 @settings(max_examples=100)

@@ -245,6 +245,11 @@ def test_more_taken_than_there_is_sends_to_what_was_stated_and_not_to_the_struct
             {"max_size": "8G", "augmented": 0},
             {"SCM_USED_FROM_THRESHOLD", "SCM_LEVEL_TOO_LOW"},
         ),
+        (
+            {"scm": "16G", "cfcc_level": 26},
+            {"max_size": "8G", "augmented": 0},
+            {"SCM_USED_FROM_THRESHOLD", "SCM_REMOVED"},
+        ),
         # 16 TiB less 4 KiB, less SIZE of 4 GiB: SCMMAXSIZE(16T) is more.
         (
             {"scm": "32T"},
@@ -293,6 +298,13 @@ def scm_of(one: Loss, name: str) -> Json:
             "Without CF01, SQ03A comes to CF02. It asks for storage-class memory, and CF02 has CFCC level 18: it takes 19 or higher.",
         ),
         (
+            {"scm": "16G", "cfcc_level": 26},
+            0,
+            "SCM_REMOVED",
+            "Without CF01, SQ03A comes to CF02. It asks for storage-class memory, and CF02 has CFCC level 26: there is none after level 25. "
+            "Offload to shared message data sets instead.",
+        ),
+        (
             {},
             None,
             "SCM_OF_CF_NOT_STATED",
@@ -300,7 +312,7 @@ def scm_of(one: Loss, name: str) -> Json:
             "not known.",
         ),
     ],
-    ids=["enough", "too little", "none", "level too low", "not stated"],
+    ids=["enough", "too little", "none", "level too low", "removed", "not stated"],
 )
 def test_a_structure_that_moves_is_held_against_the_storage_class_memory_of_where_it_goes(
     other: Json, usable_mib: int | None, code: str | None, says: str
