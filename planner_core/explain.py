@@ -505,7 +505,7 @@ def _at_backlog(at: str, structure: StructureResult, load: Load) -> Iterator[Exp
             structure,
             space,
             (need.at_backlog_bytes, need.when_full_bytes),
-            "{}",
+            "{space}",
             "Db2 LOB space",
         )
 
@@ -518,9 +518,11 @@ def _offloaded_space(
     rounded: str,
     section: str,
 ) -> Iterator[Explanation]:
-    """Space of offloaded data at the planned backlog and when SIZE is full; `rounded` is put around the formula."""
+    """Explain the space of offloaded data at the planned backlog and when SIZE is full.
+
+    `rounded` is the formula over the names `space` and `pages`, in braces.
+    """
     sizes, source = structure.sizes, tables.source("project", section)
-    formula = rounded.format("ceil(ceil({}) * page_bytes * (1 + space_map_percent / 100))")
     phases = _filling(structure, offload=True)
     at_backlog = structure.at_backlog.pages if structure.at_backlog is not None else 0
     pages = Input("pages_at_backlog", at_backlog, "pages", Basis.ASSUMED, source)
@@ -537,11 +539,12 @@ def _offloaded_space(
     )
     for name, value, size_bytes, given, what in cases:
         inputs, steps = _bundles(structure, size_bytes, given=given)
+        needed = f"ceil(ceil({what}) * page_bytes * (1 + space_map_percent / 100))"
         yield Explanation(
             f"{figure}_{name}",
             value,
             "bytes",
-            formula.format(what),
+            rounded.format(space=needed, pages=f"ceil({what})"),
             (*inputs, *phases.inputs, pages, *space),
             Basis.ASSUMED,
             source,
@@ -554,10 +557,16 @@ def _smds(
 ) -> Iterator[Explanation]:
     constants = tables.constants("smds")
     dsblock = Input("dsblock_bytes", definition.offload.dsblock, "bytes", Basis.GIVEN)
-    space = (constants["page_bytes"].as_input(), constants["space_map_percent"].as_input(), dsblock)
+    queues = Input("queues", len(definition.queues), "queues", Basis.GIVEN)
+    space = (constants["page_bytes"].as_input(), constants["space_map_percent"].as_input(), dsblock, queues)
     values = (need.at_backlog_bytes, need.when_full_bytes)
     yield from _offloaded_space(
-        f"{at}/smds/data_set_bytes", structure, space, values, "round_up({}, dsblock_bytes)", "SMDS space"
+        f"{at}/smds/data_set_bytes",
+        structure,
+        space,
+        values,
+        "round_up({space}, dsblock_bytes) + min(queues, {pages}) * dsblock_bytes",
+        "SMDS space",
     )
     yield Explanation(
         f"{at}/smds/buffer_bytes_per_queue_manager",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from planner_core.cfrm import render
 from planner_core.checks.job import job_incomplete
 from planner_core.errors import OutputRefused, UnknownOutput
+from planner_core.findings import Finding
 from planner_core.mqsc.render import mqsc
 from planner_core.plan import PlanResult
 from planner_core.xcf.runbook import runbook
@@ -32,6 +33,15 @@ class Output:
     filename: str
 
 
+def errors_of(result: PlanResult) -> tuple[Finding, ...]:
+    """Return the errors that keep a plan from giving any text; what only the CFRM job lacks is none of them."""
+    return tuple(
+        finding
+        for finding in result.findings
+        if finding.severity == "error" and finding.code != "JOB_INCOMPLETE"
+    )
+
+
 def render_output(kind: str, result: PlanResult) -> Output:
     """Render one output.
 
@@ -41,12 +51,9 @@ def render_output(kind: str, result: PlanResult) -> Output:
     """
     if kind not in _RENDERERS:
         raise UnknownOutput(kind, OUTPUT_KINDS)
-    errors = tuple(finding for finding in result.findings if finding.severity == "error")
-    if kind == "job" and not any(finding.code == "JOB_INCOMPLETE" for finding in errors):
+    errors = errors_of(result)
+    if kind == "job":
         errors += job_incomplete(result.document)
-    elif kind != "job":
-        # What only the job lacks does not stand against the other outputs.
-        errors = tuple(finding for finding in errors if finding.code != "JOB_INCOMPLETE")
     if errors:
         raise OutputRefused(kind, errors)
     make, suffix = _RENDERERS[kind]

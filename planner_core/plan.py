@@ -681,10 +681,10 @@ def _db2(load: Load, at_backlog: Snapshot | None) -> Db2Need:
 
 
 def _smds(structure: Structure, load: Load, at_backlog: Snapshot | None) -> SmdsNeed:
-    block = structure.offload.dsblock
+    block, queues = structure.offload.dsblock, len(structure.queues)
     pages, when_full = _offloaded_pages(load, at_backlog)
     return SmdsNeed(
-        at_backlog_bytes=data_set_bytes(pages, dsblock_bytes=block),
-        when_full_bytes=data_set_bytes(when_full, dsblock_bytes=block),
+        at_backlog_bytes=data_set_bytes(pages, dsblock_bytes=block, queues=queues),
+        when_full_bytes=data_set_bytes(when_full, dsblock_bytes=block, queues=queues),
         buffers_bytes=buffer_bytes(dsbufs=structure.offload.dsbufs, dsblock_bytes=block),
     )

@@ -2,10 +2,13 @@
 
 IBM publishes neither the header of a message in SMDS nor the share of the space map; both
 are assumed (tables/smds.toml) and reported. The queue manager that puts a message owns its
-space, so each data set is sized for the whole load: puts may all come to one member.
+space, so each data set is sized for the whole load: puts may all come to one member. Space is
+given to queues in whole blocks of DSBLOCK, so each queue can leave a block partly empty.
 """
 
 from __future__ import annotations
+
+from bisect import bisect_right
 
 from planner_core import tables
 from planner_core.units import ceil_div, round_up
@@ -23,11 +26,30 @@ def message_header_bytes() -> int:
     return tables.constants("smds")["message_header_bytes"].value
 
 
-def data_set_bytes(pages: int, *, dsblock_bytes: int) -> int:
-    """Space of one data set for that many pages [bytes], in whole blocks, with the assumed space map."""
+def data_set_bytes(pages: int, *, dsblock_bytes: int, queues: int) -> int:
+    """Return the space of one data set [bytes]: whole blocks with the assumed space map, and a block for each queue.
+
+    Args:
+        pages: Pages of message data in it.
+        dsblock_bytes: DSBLOCK [bytes].
+        queues: Queues of the structure; those that have pages in it can be no more than the pages.
+    """
     percent = _PERCENT + tables.constants("smds")["space_map_percent"].value
     space = ceil_div(pages * page_bytes() * percent, _PERCENT)
-    return round_up(space, multiple=dsblock_bytes)
+    return round_up(space, multiple=dsblock_bytes) + min(queues, pages) * dsblock_bytes
+
+
+def pages_in_data_set(size_bytes: int, *, dsblock_bytes: int, queues: int) -> int:
+    """Return the pages of message data that a data set holds: the inverse of `data_set_bytes`."""
+    candidates = range(size_bytes // page_bytes() + 1)
+    return (
+        bisect_right(
+            candidates,
+            size_bytes,
+            key=lambda pages: data_set_bytes(pages, dsblock_bytes=dsblock_bytes, queues=queues),
+        )
+        - 1
+    )
 
 
 def lob_bytes(pages: int) -> int:

@@ -1,22 +1,30 @@
 """The job that makes a plan's shared message data sets: IDCAMS to define, CSQJUFMT to format, one step pair for each.
 
 Every queue manager of the group needs one data set for each structure that offloads to SMDS. Its name
-is DSGROUP with the asterisk replaced by the queue manager's name. The space is that of a data set
-when the structure is full, for the whole load: all puts may come to one member.
+is DSGROUP with the asterisk replaced by the queue manager's name. Message data lies in the data set of the
+queue manager that puts it, and all puts may come to one member: each data set is allocated for the whole load,
+either that of the planned backlog, from where DSEXPAND(YES) lets it grow, or that of a structure full at SIZE.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, Literal, get_args
 
 from planner_core.document import PlanDocument, Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
-from planner_core.plan import PlanResult
+from planner_core.outputs import errors_of
+from planner_core.plan import PlanResult, SmdsNeed
 from planner_core.units import GIB, MIB, ceil_div
 
+Load = Literal["backlog", "size"]
+"""What data sets are allocated for: the planned backlog, or a structure that is full at SIZE."""
+LOADS: Final[tuple[Load, ...]] = get_args(Load)
 _SECONDARY_PART = 10
+_MOST_EXTENTS = 100
+"""Secondary extents in which a data set can grow to what a full structure needs. VSAM's limit is higher: 123 on a volume."""
 _SETS_PER_JOB = 127
 """Two steps for each; a job has 255 at most (z/OS MVS JCL Reference, EXEC statement)."""
 _LONGEST_NAME = 44
@@ -26,18 +34,20 @@ _EXTENDED_MIB = 4 * GIB // MIB
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """One shared message data set: whose, for which structure, its name and space [MiB]."""
+    """One shared message data set: its owner, structure, name and space [MiB]."""
 
     structure: str
     queue_manager: str
     name: str
     primary_mib: int
     secondary_mib: int
+    when_full_mib: int
+    """What it needs when the structure is full at SIZE."""
 
     @property
     def needs_extended_addressability(self) -> bool:
-        """Whether it is larger than 4 GB."""
-        return self.primary_mib + self.secondary_mib > _EXTENDED_MIB
+        """Whether it is larger than 4 GB, or grows beyond that while its structure fills."""
+        return max(self.primary_mib + self.secondary_mib, self.when_full_mib) > _EXTENDED_MIB
 
     def as_json(self) -> dict[str, object]:
         """JSON-ready."""
@@ -47,6 +57,7 @@ class DataSet:
             "name": self.name,
             "primary_mib": self.primary_mib,
             "secondary_mib": self.secondary_mib,
+            "when_full_mib": self.when_full_mib,
             "extended_addressability": self.needs_extended_addressability,
         }
 
@@ -59,29 +70,36 @@ class SmdsJob:
     data_sets: tuple[DataSet, ...]
     findings: tuple[Finding, ...]
     qsg: str
+    load: Load = "backlog"
 
     def of(self, queue_manager: str) -> str:
         """The job of one queue manager's data sets alone."""
-        return _text(self.qsg, [each for each in self.data_sets if each.queue_manager == queue_manager])
+        ours = [each for each in self.data_sets if each.queue_manager == queue_manager]
+        return _text(self.qsg, ours, self.load)
 
     def as_json(self) -> dict[str, object]:
         """JSON-ready."""
         return {
             "job": self.text,
+            "for": self.load,
             "data_sets": [each.as_json() for each in self.data_sets],
             "findings": [each.as_json() for each in self.findings],
         }
 
 
-def smds_job(result: PlanResult) -> SmdsJob:
-    """The job for every data set that the plan needs.
+def smds_job(result: PlanResult, *, load: Load = "backlog") -> SmdsJob:
+    """Return the job for every data set that the plan needs.
 
-    It is empty while something is missing; the findings name what.
+    It is empty while the plan has errors or something is missing; the findings name both.
+
+    Args:
+        result: The plan.
+        load: What each data set is allocated for.
     """
     document = result.document
-    missing = tuple(_missing(document))
-    if missing:
-        return SmdsJob("", (), missing, document.qsg)
+    against = (*errors_of(result), *_missing(document))
+    if against:
+        return SmdsJob("", (), against, document.qsg, load)
     names = document.queue_managers if isinstance(document.queue_managers, list) else []
     needs = {each.name: each.smds for each in result.structures if each.smds is not None}
     sets: list[DataSet] = []
@@ -89,18 +107,28 @@ def smds_job(result: PlanResult) -> SmdsJob:
         need = needs.get(structure.name)
         if need is None:
             continue
-        primary = max(1, ceil_div(max(need.when_full_bytes, structure.offload.dsblock), MIB))
-        secondary = max(1, ceil_div(primary, _SECONDARY_PART))
+        primary, secondary, when_full = _space_mib(structure, need, load)
         sets += [
-            DataSet(structure.name, name, data_set_name(structure, name), primary, secondary)
+            DataSet(structure.name, name, data_set_name(structure, name), primary, secondary, when_full)
             for name in names
         ]
     assumed = finding(
         "SMDS_JOB_CHOICES_ASSUMED",
-        "LINEAR, and IDCAMS before CSQJUFMT, are published; SHAREOPTIONS(2 3), the DD name SYSUT1 and the secondary space of a tenth "
-        "are from memory: compare the job with the sample CSQ4SMDS of your SCSQPROC.",
+        "LINEAR, and IDCAMS before CSQJUFMT, are published; SHAREOPTIONS(2 3), the DD name SYSUT1, the secondary space and the limits of "
+        "VSAM extents are from memory: compare the job with the sample CSQ4SMDS of your SCSQPROC.",
     )
-    return SmdsJob(_text(document.qsg, sets), tuple(sets), (assumed,) if sets else (), document.qsg)
+    return SmdsJob(
+        _text(document.qsg, sets, load), tuple(sets), (assumed,) if sets else (), document.qsg, load
+    )
+
+
+def _space_mib(structure: Structure, need: SmdsNeed, load: Load) -> tuple[int, int, int]:
+    """Return primary and secondary space, and what a full structure needs [MiB]."""
+    least = structure.offload.dsblock * max(1, len(structure.queues))
+    when_full = ceil_div(max(need.when_full_bytes, least), MIB)
+    primary = when_full if load == "size" else ceil_div(max(need.at_backlog_bytes, least), MIB)
+    growth = ceil_div(when_full - primary, _MOST_EXTENTS)
+    return primary, max(1, ceil_div(primary, _SECONDARY_PART), growth), when_full
 
 
 def data_set_name(structure: Structure, queue_manager: str) -> str:
@@ -179,16 +207,30 @@ def _unusable_names(document: PlanDocument, queue_managers: Sequence[str]) -> It
             yield finding("SMDS_JOB_INCOMPLETE", said, field=at, structure=structure.name)
 
 
-def _text(qsg: str, sets: list[DataSet]) -> str:
-    return "\n".join(_lines(qsg, sets)) + "\n"
+def _text(qsg: str, sets: Sequence[DataSet], load: Load) -> str:
+    return "\n".join(_lines(qsg, sets, load)) + "\n"
 
 
-def _lines(qsg: str, sets: list[DataSet]) -> Iterator[str]:
+_REMARKS: Final[Mapping[Load, Sequence[str]]] = {
+    "backlog": (
+        "Primary: all messages that are offloaded at the planned",
+        "backlog, and a DSBLOCK for each queue. All puts may come to one",
+        "queue manager, whose data set then holds all of them. Beyond",
+        "that, DSEXPAND(YES) lets a data set grow by its secondary space.",
+    ),
+    "size": (
+        "Primary: all messages that are offloaded when the structure is",
+        "full at SIZE, and a DSBLOCK for each queue. All puts may come to",
+        "one queue manager, whose data set then holds all of them.",
+    ),
+}
+
+
+def _lines(qsg: str, sets: Sequence[DataSet], load: Load) -> Iterator[str]:
     yield f"//* Shared message data sets of queue-sharing group {qsg}."
     yield "//* Put your JOB statement before this, and the name of MQ's load"
     yield "//* library for ++THLQUAL++. Compare with the sample CSQ4SMDS."
-    yield "//* Each is sized for all messages that are offloaded when its"
-    yield "//* structure is full, since all puts may come to one queue manager."
+    yield from (f"//* {line}" for line in _REMARKS[load])
     if not sets:
         yield "//* No structure of the plan offloads to SMDS."
     for number, each in enumerate(sets, start=1):
@@ -205,7 +247,7 @@ def _lines(qsg: str, sets: list[DataSet]) -> Iterator[str]:
         yield f"     MEGABYTES({each.primary_mib} {each.secondary_mib}) -"
         yield "     LINEAR -"
         if each.needs_extended_addressability:
-            yield "     DATACLASS(++EXTENDED++) /* over 4 GB */ -"
+            yield "     DATACLASS(++EXTENDED++) /* to grow over 4 GB */ -"
         yield "     SHAREOPTIONS(2 3))"
         yield "/*"
         yield f"//FMT{number:04} EXEC PGM=CSQJUFMT,COND=(0,NE,DEF{number:04})"

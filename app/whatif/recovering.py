@@ -23,13 +23,13 @@ def answer(document: PlanDocument, values: Mapping[str, Any], curves: Curves) ->
     return recovery(document, RecoveryQuestion(**values), curve=curve_of(document, curves))
 
 
-def job(document: PlanDocument, curves: Curves) -> SmdsJob:
+def job(document: PlanDocument, values: Mapping[str, Any], curves: Curves) -> SmdsJob:
     """The job of the shared message data sets.
 
     Raises:
         PlanRefused: No such plan can exist.
     """
-    return smds_job(evaluate(document, curves, compares=False))
+    return smds_job(evaluate(document, curves, compares=False), load=values.get("for", "backlog"))
 
 
 def lines(found: Recovery) -> Iterator[str]:

@@ -265,13 +265,28 @@ class SmdsDataSetAnswer(Answer):
     name: str
     primary_mib: int
     secondary_mib: int
-    extended_addressability: Annotated[bool, Field(description="Whether it is over 4 GB.")]
+    when_full_mib: Annotated[
+        int,
+        Field(
+            description="What it needs when the structure is full at SIZE; DSEXPAND(YES) lets it grow there."
+        ),
+    ]
+    extended_addressability: Annotated[
+        bool, Field(description="Whether it is over 4 GB, or grows beyond that while its structure fills.")
+    ]
 
 
 class SmdsJobAnswer(Answer):
     """The job of the shared message data sets."""
 
-    job: Annotated[str, Field(description="JCL; empty while something is missing.")]
+    job: Annotated[str, Field(description="JCL; empty while the plan has errors or something is missing.")]
+    load: Annotated[
+        Literal["backlog", "size"],
+        Field(
+            alias="for",
+            description="What each data set is allocated for: the planned backlog, or a full structure of SIZE.",
+        ),
+    ]
     data_sets: list[SmdsDataSetAnswer]
     findings: list[FindingAnswer]
 

@@ -17,7 +17,7 @@ from app.command_line import (
     write_json,
     write_lines,
 )
-from app.whatif.structure_parameters import FILLING, RECOVERY, THRESHOLDS, Parameter, read_values
+from app.whatif.structure_parameters import FILLING, RECOVERY, SMDS_JOB, THRESHOLDS, Parameter, read_values
 
 
 def add(verb: Command) -> None:
@@ -38,7 +38,8 @@ def add(verb: Command) -> None:
     recovery.add_argument(
         "--explain", action="store_true", help="with --json: the explanation of each figure"
     )
-    verb("smds-job", "The job that defines and formats the shared message data sets.", _smds_job)
+    job = verb("smds-job", "The job that defines and formats the shared message data sets.", _smds_job)
+    _options(job, SMDS_JOB)
 
 
 def _options(made: argparse.ArgumentParser, parameters: Iterable[Parameter]) -> None:
@@ -99,7 +100,8 @@ def _smds_job(arguments: argparse.Namespace) -> int:
     from app.curves.from_settings import CurvesOfSettings
     from app.whatif import recovering
 
-    found = recovering.job(read_plan(arguments.file), CurvesOfSettings())
+    values = _values(arguments, SMDS_JOB)
+    found = recovering.job(read_plan(arguments.file), values, CurvesOfSettings())
     if arguments.json:
         write_json(found.as_json())
     else:

@@ -300,3 +300,12 @@ RECOVERY = (
     ),
 )
 """What `recovery` is asked."""
+SMDS_JOB = (
+    Parameter(
+        "for",
+        "choice",
+        "what each data set is allocated for: the planned backlog, or a structure that is full at SIZE; absent: backlog",
+        choices=("backlog", "size"),
+    ),
+)
+"""What `smds-job` is asked."""

@@ -16,7 +16,7 @@ from app.curves.kept import Curves, DatabaseCurves
 from app.openapi import EXPLAIN, json_response, plan_request, problems
 from app.sizing.body import JSON, document_body, flag
 from app.whatif import filling, recovering, thresholds
-from app.whatif.structure_parameters import FILLING, RECOVERY, THRESHOLDS, Parameter, read_values
+from app.whatif.structure_parameters import FILLING, RECOVERY, SMDS_JOB, THRESHOLDS, Parameter, read_values
 from planner_core.document import PlanDocument, read_json
 from planner_core.whatif.filling_up import WHAT
 
@@ -102,15 +102,17 @@ async def recover(request: Request) -> Response:
     "/smds-job",
     summary="Make the job of the shared message data sets",
     **_described(
-        (),
+        SMDS_JOB,
         "SmdsJobAnswer",
-        "IDCAMS and CSQJUFMT for every data set; empty while the findings name what is missing.",
+        "IDCAMS and CSQJUFMT for every data set; empty while the plan has errors or something is missing, which the findings name.",
     ),
 )
 async def smds_job(request: Request) -> Response:
     """A plan in; the job that defines and formats its shared message data sets out."""
     return await _answered(
-        request, (), lambda document, _, curves: recovering.job(document, curves).as_json()
+        request,
+        SMDS_JOB,
+        lambda document, values, curves: recovering.job(document, values, curves).as_json(),
     )
 
 

@@ -36,7 +36,13 @@ from planner_core.limits import limit
 from planner_core.offload import Rule, can_fire
 from planner_core.plan import Load, StructureResult, evaluate_structure, hundredths
 from planner_core.provenance import Basis
-from planner_core.smds import data_set_bytes, lob_bytes, message_header_bytes, page_bytes
+from planner_core.smds import (
+    data_set_bytes,
+    lob_bytes,
+    message_header_bytes,
+    page_bytes,
+    pages_in_data_set,
+)
 from planner_core.structure_size import Curve, model_constant
 from planner_core.units import bytes_to_kib_ceil, ceil_div, ceil_fraction, floor_fraction, format_size
 
@@ -263,7 +269,9 @@ class FillingUp:
         pages = ceil_div(point.page_parts, point.parts)
         definition = self.structure.definition
         if self.offload_to == "SMDS" and isinstance(definition, Structure):
-            return data_set_bytes(pages, dsblock_bytes=definition.offload.dsblock)
+            return data_set_bytes(
+                pages, dsblock_bytes=definition.offload.dsblock, queues=len(definition.queues)
+            )
         return lob_bytes(pages)
 
     def as_json(self) -> dict[str, object]:
@@ -1003,7 +1011,7 @@ def _data_set_moments(answer: FillingUp, queue_managers: int, moment: _Maker) ->
     given, definition = answer.asked.data_set_bytes, answer.structure.definition
     if given is None or answer.offload_to != "SMDS" or not isinstance(definition, Structure):
         return
-    pages = _pages_in(given, dsblock_bytes=definition.offload.dsblock)
+    pages = pages_in_data_set(given, dsblock_bytes=definition.offload.dsblock, queues=len(definition.queues))
     size = format_size(given)
     alone = _first(answer, pages)
     if alone is not None:
@@ -1013,13 +1021,6 @@ def _data_set_moments(answer: FillingUp, queue_managers: int, moment: _Maker) ->
     if together is not None:
         text = f"all {queue_managers} data sets of {size} are full, if all queue managers put equally much"
         yield moment("data_sets_full", together, text)
-
-
-def _pages_in(size_bytes: int, *, dsblock_bytes: int) -> int:
-    """Pages of messages in a data set of that size: the inverse of `data_set_bytes`."""
-    usable = size_bytes // dsblock_bytes * dsblock_bytes
-    percent = _FULL + tables.constants("smds")["space_map_percent"].value
-    return usable * _FULL // (page_bytes() * percent)
 
 
 def _first_at(answer: FillingUp, threshold: int) -> Point | None:

@@ -456,7 +456,7 @@ class _Bench:
             for point in filled.starts
             if point.rule is not None and bundles
         )
-        block = parts_of(self.structure)[1].offload.dsblock
+        definition = parts_of(self.structure)[1]
         uses_db2 = self.structure.db2 is not None
         return Setting(
             name=name,
@@ -467,7 +467,9 @@ class _Bench:
             offloaded=held.offloaded,
             offload_bytes=lob_bytes(held.pages)
             if uses_db2
-            else data_set_bytes(held.pages, dsblock_bytes=block),
+            else data_set_bytes(
+                held.pages, dsblock_bytes=definition.offload.dsblock, queues=len(definition.queues)
+            ),
             starts=starts,
             # A rule from 0 % on is a limit of size, not a threshold.
             offloads_normally=any(rule.threshold and messages < self.typical for rule, messages in starts),

@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_core.plan import Db2Need, SmdsNeed, evaluate
-from planner_core.smds import buffer_bytes, data_set_bytes, message_header_bytes, page_bytes
+from planner_core.smds import (
+    buffer_bytes,
+    data_set_bytes,
+    message_header_bytes,
+    page_bytes,
+    pages_in_data_set,
+)
 from tests.core.plans import plan
 
 K, M = 1024, 1024**2
@@ -23,19 +29,35 @@ def smds(**paths: Any) -> SmdsNeed | None:  # noqa: ANN401
 
 @given(st.integers(0, 10**12), blocks)
 def test_space_is_whole_blocks_and_just_enough_for_pages_and_space_map(pages: int, block: int) -> None:
-    space = data_set_bytes(pages, dsblock_bytes=block)
+    space = data_set_bytes(pages, dsblock_bytes=block, queues=0)
     wanted = math.ceil(Fraction(pages * 4096 * 102, 100))
     assert space % block == 0
     assert wanted <= space < wanted + block
 
 
-@given(st.integers(0, 10**9), st.integers(0, 10**6), blocks)
-def test_more_pages_never_take_less_space(pages: int, more: int, block: int) -> None:
-    assert data_set_bytes(pages + more, dsblock_bytes=block) >= data_set_bytes(pages, dsblock_bytes=block)
+@given(st.lists(st.integers(1, 10**6), max_size=20), blocks)
+def test_space_holds_queues_that_each_take_whole_blocks(pages: list[int], block: int) -> None:
+    """DSBLOCK is the unit in which space is given to a queue: each queue leaves part of its last block empty."""
+    taken = sum(math.ceil(Fraction(each * 4096 * 102, 100 * block)) * block for each in pages)
+    space = data_set_bytes(sum(pages), dsblock_bytes=block, queues=len(pages))
+    assert taken <= space <= taken + (len(pages) + 1) * block
+
+
+@given(st.integers(0, 10**9), st.integers(0, 10**6), blocks, st.integers(0, 512))
+def test_more_pages_never_take_less_space(pages: int, more: int, block: int, queues: int) -> None:
+    larger = data_set_bytes(pages + more, dsblock_bytes=block, queues=queues)
+    assert larger >= data_set_bytes(pages, dsblock_bytes=block, queues=queues)
+
+
+@given(st.integers(0, 10**12), blocks, st.integers(0, 512))
+def test_pages_in_a_data_set_are_the_most_that_fit(size: int, block: int, queues: int) -> None:
+    pages = pages_in_data_set(size, dsblock_bytes=block, queues=queues)
+    assert data_set_bytes(pages, dsblock_bytes=block, queues=queues) <= size
+    assert data_set_bytes(pages + 1, dsblock_bytes=block, queues=queues) > size
 
 
 def test_nothing_takes_nothing() -> None:
-    assert data_set_bytes(0, dsblock_bytes=256 * K) == 0
+    assert data_set_bytes(0, dsblock_bytes=256 * K, queues=5) == 0
     assert (page_bytes(), message_header_bytes()) == (4096, 512)
 
 
@@ -48,7 +70,7 @@ def test_messages_over_63_kb_are_all_in_the_data_set_at_the_backlog() -> None:
     # 65 000 + 512 bytes are 16 pages.
     need = smds(structures__0__queues__0__message_bytes=65_000, structures__0__queues__0__backlog=1000)
     assert need is not None
-    assert need.at_backlog_bytes == data_set_bytes(16_000, dsblock_bytes=256 * K)
+    assert need.at_backlog_bytes == math.ceil(16_000 * 4096 * 1.02 / (256 * K)) * 256 * K + 256 * K
     assert need.when_full_bytes >= need.at_backlog_bytes
     assert need.buffers_bytes == 25 * M
 

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from planner_core.document import read_object
 from planner_core.plan import evaluate
-from planner_core.smds_job import smds_job
+from planner_core.smds_job import LOADS, smds_job
 from planner_core.whatif.recovery import recovery
 from tests.app.support import Answer, send_json
 from tests.pages.html import Element, read
@@ -111,6 +111,28 @@ def test_the_job_stands_there_for_each_queue_manager_and_as_files(app: FastAPI) 
 def test_a_plan_that_is_sent_has_its_job_as_a_file(app: FastAPI) -> None:
     answer = sent(app, "/whatif/smds", **{"text": json.dumps(PLAN), "as": "QM02"})
     assert answer.text == smds_job(evaluate(read_object(PLAN))).of("QM02")
+
+
+def test_space_for_a_full_structure_is_chosen_on_the_page_and_kept_in_its_files(app: FastAPI) -> None:
+    result = evaluate(read_object(PLAN))
+    answer = page(app, "/whatif/smds?plan=ready&for=size")
+    chosen = {
+        each.attributes["value"]
+        for each in read(answer.text).all("option")
+        if "selected" in each.attributes and each.attributes["value"] in LOADS
+    }
+    assert chosen == {"size"}
+    links = [each.attributes["href"] for each in read(answer.text).all("a", class_="button")]
+    whole, *_ = [page(app, link) for link in links if "as=" in link]
+    assert whole.text == smds_job(result, load="size").text != smds_job(result).text
+    assert page(app, "/whatif/smds?plan=ready&for=nothing").status == 200
+
+
+def test_a_plan_with_errors_has_no_job_and_shows_its_errors(app: FastAPI) -> None:
+    answer = sent(app, "/whatif/smds", text=json.dumps({**PLAN, "system": {"initsize": "1M"}}))
+    assert "No job: the plan has errors. Correct them first." in words(answer)
+    assert "SYSTEM_STRUCTURE_BELOW_MINIMUM" in words(answer)
+    assert "The job" not in [each.text for each in read(answer.text).all("h2")]
 
 
 def test_names_that_the_plan_does_not_tell_are_asked_for_at_their_field_and_taken(app: FastAPI) -> None:

@@ -7,14 +7,18 @@ import io
 import json
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from fastapi import FastAPI
 
 from app.cli import main
-from app.whatif.structure_answers import FillingAnswer, ThresholdsAnswer
+from app.whatif.structure_answers import FillingAnswer, SmdsJobAnswer, ThresholdsAnswer
+from app.whatif.structure_parameters import SMDS_JOB
+from planner_core.document import read_object
 from planner_core.offload import Rule
+from planner_core.plan import evaluate
+from planner_core.smds_job import LOADS, smds_job
 from planner_core.whatif.filling_up import Outage, fill_up
 from planner_core.whatif.thresholds import ThresholdQuestion, advise
 from tests.app.support import assert_problem, post_json
@@ -53,6 +57,39 @@ def test_both_ways_give_the_cores_answer_about_an_outage(
     FillingAnswer.model_validate(answer.json())
     code, out, _ = run(capsys, "filling", plan_file, "--structure", "APP1", "--json")
     assert (code, json.loads(out)) == (0, expected)
+
+
+@pytest.mark.parametrize(
+    ("query", "options", "load"), [("", [], "backlog"), ("?for=size", ["--for", "size"], "size")]
+)
+def test_both_ways_make_the_job_of_the_data_sets_for_backlog_or_size(
+    app: FastAPI,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    query: str,
+    options: list[str],
+    load: Literal["backlog", "size"],
+) -> None:
+    made = {**DOCUMENT, "queue_managers": ["QM01", "QM02"]}
+    made["structures"] = [{**DOCUMENT["structures"][0], "offload": {"dsgroup": "MQ.SMDS.*.APP1"}}]
+    path = tmp_path / "named.json"
+    path.write_text(json.dumps(made), encoding="utf-8")
+    expected = smds_job(evaluate(read_object(made)), load=load)
+    answer = post_json(app, f"/api/v1/whatif/smds-job{query}", made)
+    assert (answer.status, answer.json()) == (200, expected.as_json())
+    SmdsJobAnswer.model_validate(answer.json())
+    assert answer.json()["for"] == load
+    code, out, _ = run(capsys, "smds-job", str(path), *options)
+    assert (code, out) == (0, expected.text)
+
+
+def test_another_load_of_the_data_sets_is_refused(
+    app: FastAPI, plan_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert post_json(app, "/api/v1/whatif/smds-job?for=half", DOCUMENT).status == 422
+    code, _, err = run(capsys, "smds-job", plan_file, "--for", "half")
+    assert (code, "invalid choice: 'half'" in err) == (2, True)
+    assert SMDS_JOB[0].choices == LOADS
 
 
 def test_every_choice_reaches_the_core(

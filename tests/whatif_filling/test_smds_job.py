@@ -8,7 +8,7 @@ import pytest
 
 from planner_core.document import PlanDocument, read_object
 from planner_core.plan import evaluate
-from planner_core.smds_job import SmdsJob, smds_job
+from planner_core.smds_job import LOADS, Load, SmdsJob, smds_job
 from tests.whatif_filling.plans import queue, structure
 
 NAMES = ["QM01", "QM02", "QM03"]
@@ -29,8 +29,67 @@ def made(**keys: object) -> SmdsJob:
     return smds_job(evaluate(plan(**keys)))
 
 
+def made_for(load: Load, **keys: object) -> SmdsJob:
+    return smds_job(evaluate(plan(**keys)), load=load)
+
+
+def test_data_sets_of_500_large_messages_have_space_for_them_and_grow_from_there() -> None:
+    """500 messages of 10 MB: 10,000,000 bytes and the header of 512 are 2442 pages of 4096; 2 % and a block of 256 KB on top."""
+    document = structure(
+        [queue(message_bytes=10_000_000, backlog=500)],
+        queue_managers=["QM01", "QM02"],
+        offload={"dsgroup": "MQ.SMDS.*.BIG"},
+    )
+    space = 500 * 2442 * 4096 * 1.02 + 256 * 1024
+    small, large = (smds_job(evaluate(document), load=load) for load in LOADS)
+    for each in small.data_sets:
+        assert space / 2**20 <= each.primary_mib <= space / 2**20 + 2
+        assert each.secondary_mib * 100 >= each.when_full_mib - each.primary_mib
+        assert each.secondary_mib * 10 >= each.primary_mib
+    assert sum(each.primary_mib for each in small.data_sets) < 10 * 1024
+    assert sum(each.primary_mib for each in large.data_sets) > 300 * 1024
+    assert [each.when_full_mib for each in small.data_sets] == [each.primary_mib for each in large.data_sets]
+    assert "planned" in small.text
+    assert "DSEXPAND(YES)" in small.text
+    assert "full at SIZE" in large.text
+
+
+@pytest.mark.parametrize("load", LOADS)
+def test_space_of_the_job_is_that_of_the_result(load: Load) -> None:
+    offload = {"dsgroup": "MQ.SMDS.*.APP1", "rules": [{"usage_over": 0, "size_over": "4K"}]}
+    need = evaluate(plan(offload=offload)).structures[1].smds
+    assert need is not None
+    bytes_needed = need.at_backlog_bytes if load == "backlog" else need.when_full_bytes
+    assert bytes_needed > 2**20
+    assert {each.primary_mib for each in made_for(load, offload=offload).data_sets} == {
+        -(-bytes_needed // 2**20)
+    }
+
+
+def test_a_structure_that_offloads_nothing_at_its_backlog_has_a_block_for_each_queue() -> None:
+    queues = [queue(f"Q{number}", message_bytes=100, backlog=1) for number in range(9)]
+    offload = {"dsgroup": "MQ.SMDS.*.APP1", "dsblock": "1M"}
+    job = smds_job(evaluate(structure(queues, queue_managers=NAMES, offload=offload)))
+    assert {each.primary_mib for each in job.data_sets} == {9}
+
+
+def test_a_plan_with_errors_gives_no_job() -> None:
+    assert made().text
+    document = plan().model_dump(mode="json", exclude_defaults=True) | {"system": {"initsize": "1M"}}
+    wrong = smds_job(evaluate(read_object(document)))
+    assert (wrong.text, wrong.data_sets) == ("", ())
+    assert [each.code for each in wrong.findings] == ["SYSTEM_STRUCTURE_BELOW_MINIMUM"]
+
+
+def test_what_only_the_cfrm_job_lacks_does_not_keep_the_data_sets_from_their_job() -> None:
+    document = plan().model_dump(mode="json", exclude_defaults=True) | {"policy": {"job": True}}
+    result = evaluate(read_object(document))
+    assert "JOB_INCOMPLETE" in {each.code for each in result.findings}
+    assert smds_job(result).text
+
+
 def test_every_queue_manager_has_a_data_set_of_the_size_when_the_structure_is_full() -> None:
-    job = made()
+    job = made_for("size")
     assert [(each.queue_manager, each.name) for each in job.data_sets] == [
         (name, f"MQ.SMDS.{name}.APP1") for name in NAMES
     ]
@@ -43,7 +102,7 @@ def test_every_queue_manager_has_a_data_set_of_the_size_when_the_structure_is_fu
 
 
 def test_the_job_keeps_to_the_columns_and_rules_of_jcl() -> None:
-    for line in made().text.splitlines():
+    for line in [*made().text.splitlines(), *made_for("size", initsize="20G", size="40G").text.splitlines()]:
         assert len(line) <= 71
         assert line.isascii()
         assert line.startswith(("//", "  ", "/*"))

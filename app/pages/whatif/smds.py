@@ -20,7 +20,7 @@ from app.whatif.recovering import job as job_of
 from planner_core.document import PlanDocument, read_object
 from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
-from planner_core.smds_job import SmdsJob, offloading
+from planner_core.smds_job import LOADS, Load, SmdsJob, offloading
 from planner_core.units import MIB
 
 router = APIRouter(include_in_schema=False)
@@ -29,6 +29,8 @@ MOST_BOXES = 20
 MOST_SETS_SHOWN = 400
 """Of the jobs that stand on the page; of the others there are files."""
 _POINTER = re.compile(r"/structures/([0-9]+)/offload/dsgroup")
+_INCOMPLETE = "SMDS_JOB_INCOMPLETE"
+"""The finding that the boxes of the page answer; others are shown as findings."""
 _NAMES = Field("queue_managers", "Names of the queue managers", "")
 
 
@@ -43,6 +45,7 @@ class StructureShown:
     """The name of its first data set; empty while there is none."""
     primary_bytes: int
     secondary_bytes: int
+    when_full_bytes: int
     sets: int
     is_extended: bool
     wrong: str
@@ -73,6 +76,8 @@ class JobShown:
     findings: tuple[Finding, ...]
     remark: str
     """That not all queue managers of the plan are named; else empty."""
+    has_errors: bool
+    """Whether errors of the plan keep it from having a job."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +88,7 @@ class SmdsPage(Page):
     fields: Annotated[tuple[Field, ...], "Names that the plan does not tell, as they were typed"]
     problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
     needed: Annotated[str, "What the plan does not tell and nothing was typed for; else empty"]
+    load: Annotated[Load, "What each data set is allocated for"]
     answer: Annotated[JobShown | None, "The data sets, and the job where nothing is missing"]
 
 
@@ -115,8 +121,9 @@ def _page(
         # Names for the example, so that there is something to look at.
         made_up = " ".join(f"QM{number:02}" for number in range(1, document.queue_manager_count + 1))
         typed.setdefault(_NAMES.name, made_up)
+    load = next((each for each in LOADS if each == query.get("for")), LOADS[0])
     curves = DatabaseCurves(request.app.state.database)
-    found, problems = answered(asked, document, lambda plan: _found(plan, typed, curves))
+    found, problems = answered(asked, document, lambda plan: _found(plan, typed, load, curves))
     fields, elsewhere, needed = _fields(asked, document, typed, problems, found[1] if found else None)
     planned = document.queue_manager_count if document is not None else 0
     member = query.get("as", "")
@@ -129,12 +136,15 @@ def _page(
         fields=fields,
         problems=elsewhere,
         needed=needed,
+        load=load,
         answer=arranged(*found, asked=asked, typed=typed, planned=planned) if found else None,
     )
     return render(request, "whatif/smds.html", page, status_code=status_of(asked, is_wrong=bool(problems)))
 
 
-def _found(document: PlanDocument, typed: Mapping[str, str], curves: Curves) -> tuple[PlanDocument, SmdsJob]:
+def _found(
+    document: PlanDocument, typed: Mapping[str, str], load: Load, curves: Curves
+) -> tuple[PlanDocument, SmdsJob]:
     """The plan with what was typed for it, and its job.
 
     Raises:
@@ -150,7 +160,7 @@ def _found(document: PlanDocument, typed: Mapping[str, str], curves: Curves) -> 
             if group := given.get(f"dsgroup-{structure['name']}"):
                 structure.setdefault("offload", {})["dsgroup"] = group.upper()
         document = read_object(changed)
-    return document, job_of(document, curves)
+    return document, job_of(document, {"for": load}, curves)
 
 
 def _split(text: str) -> list[str]:
@@ -184,7 +194,7 @@ def _fields(
     said = [*((each.field, each.message) for each in problems)]
     needed = ""
     if job is not None and not job.text and document is not None and next(iter(offloading(document)), None):
-        said += [(each.field or "", each.message) for each in job.findings]
+        said += [(each.field or "", each.message) for each in job.findings if each.code == _INCOMPLETE]
     wrong: dict[str, str] = {}
     elsewhere = []
     names = [each.name for each in document.structures] if document is not None else []
@@ -232,6 +242,7 @@ def arranged(
     """
     query = {"plan": asked.name, "of": asked.name} if asked.name else {}
     query |= {name: value for name, value in typed.items() if value}
+    query |= {"for": job.load}
     has_files = bool(job.text and (asked.name or asked.is_example))
 
     def href(member: str) -> str:
@@ -245,7 +256,8 @@ def arranged(
         sets=len(job.data_sets),
         space_bytes=sum(each.primary_mib for each in job.data_sets) * MIB,
         href=href("all"),
-        findings=job.findings if job.text else (),
+        findings=tuple(each for each in job.findings if each.code != _INCOMPLETE),
+        has_errors=any(each.severity == "error" and each.code != _INCOMPLETE for each in job.findings),
         remark=f"The plan has {planned} queue manager{'' if planned == 1 else 's'}, and {len(names)} "
         f"{'is' if len(names) == 1 else 'are'} named."
         if is_other
@@ -254,7 +266,9 @@ def arranged(
 
 
 def _structures(document: PlanDocument, job: SmdsJob) -> Iterator[StructureShown]:
-    wrong = {each.structure: each.message for each in job.findings if each.field and each.structure}
+    wrong = {
+        each.structure: each.message for each in job.findings if each.code == _INCOMPLETE and each.structure
+    }
     for structure in offloading(document):
         sets = [each for each in job.data_sets if each.structure == structure.name]
         first = sets[0] if sets else None
@@ -264,6 +278,7 @@ def _structures(document: PlanDocument, job: SmdsJob) -> Iterator[StructureShown
             first=first.name if first else "",
             primary_bytes=first.primary_mib * MIB if first else 0,
             secondary_bytes=first.secondary_mib * MIB if first else 0,
+            when_full_bytes=first.when_full_mib * MIB if first else 0,
             sets=len(sets),
             is_extended=first.needs_extended_addressability if first else False,
             wrong=wrong.get(structure.name, ""),
