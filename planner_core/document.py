@@ -242,6 +242,7 @@ MessageBytes = Annotated[
     WithJsonSchema({"anyOf": [_WHOLE_BYTES, _MESSAGE_SIZE_SCHEMA]}),
 ]
 Percent = Annotated[Decimal, _number(lowest=0, highest=1000), _AS_NUMBER, _number_schema(0, 1000)]
+TargetPercent = Annotated[Decimal, _number(lowest=1, highest=100), _AS_NUMBER, _number_schema(1, 100)]
 GrowthPercent = Annotated[Decimal, _number(lowest=-99, highest=1000), _AS_NUMBER, _number_schema(-99, 1000)]
 Years = Annotated[Decimal, _number(lowest=0, highest=50), _AS_NUMBER, _number_schema(0, 50)]
 SizeFactor = Annotated[Decimal, _number(lowest=1, highest=2), _AS_NUMBER, _number_schema(1, 2)]
@@ -648,7 +649,14 @@ class PlanDocument(BaseModel):
     ] = None
     curve: Literal["published"] | FittedCurve = "published"
     growth: Growth = Field(default_factory=Growth)
-    headroom_percent: Percent = Decimal(10)
+    target_usage_percent: Annotated[
+        TargetPercent,
+        Field(description="Share of the fuller pool that the planned backlog may take of INITSIZE."),
+    ] = Decimal(tables.constants("sizing_choices")["target_usage_percent"].value)
+    headroom_percent: Annotated[
+        Percent | None,
+        Field(description="INITSIZE is the need with so much on top; replaces target_usage_percent."),
+    ] = None
     size_factor: SizeFactor = Decimal("1.5")
     admin: Admin = Field(default_factory=Admin)
     system: System = Field(default_factory=System)

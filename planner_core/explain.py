@@ -17,7 +17,7 @@ from planner_core.document import Queue, Structure
 from planner_core.explain_depth_events import explain_depth_events
 from planner_core.explain_filling import Phases, bundle_steps, model_source, phases_of
 from planner_core.plan import Load, PlanResult, SmdsNeed, StructureResult, hundredths, offload_steps
-from planner_core.provenance import Basis, Explanation, Input, Number, Step, weakest
+from planner_core.provenance import Basis, Explanation, Input, Number, Source, Step, weakest
 from planner_core.structure_size import Curve, curve_inputs, explain_size, model_constant
 from planner_core.system_structure import system_sizes
 from planner_core.units import KIB, bytes_to_kib_ceil
@@ -42,7 +42,11 @@ def explain_result(result: PlanResult, *, depths: bool = False) -> Iterator[Expl
 
 
 _COMPARED = "comparison"
-_FIGURES = {"need_bytes": "need_bytes", "initsize_bytes": "initsize_kib", "size_bytes": "size_kib"}
+_FIGURES = {
+    "need_bytes": "need_bytes",
+    "initsize_bytes": "initsize_kib",
+    "size_bytes": "size_kib",
+}
 """Inputs that are figures of the same structure, and what these are called in a result."""
 
 
@@ -72,6 +76,7 @@ def _explain(result: PlanResult, *, depths: bool) -> Iterator[Explanation]:
     for index, structure in enumerate(result.structures):
         at = f"/structures/{index}"
         yield from _policy_sizes(at, structure, result.document.cfcc_level)
+        yield from _target(at, structure)
         if structure.admin is not None:
             yield from _admin(at, structure)
         if structure.load is not None:
@@ -190,9 +195,9 @@ def _policy_sizes(at: str, structure: StructureResult, cfcc_level: int) -> Itera
             Basis.GIVEN,
         )
     else:
+        wanted = _wanted(structure)
         inputs = (
-            Input("need_bytes", sizes.need_bytes, "bytes", Basis.DERIVED),
-            Input("headroom_percent", Fraction(sizes.headroom_percent), "percent", Basis.GIVEN),
+            *wanted.inputs,
             _minimum(structure, cfcc_level),
             step,
             kib,
@@ -200,7 +205,7 @@ def _policy_sizes(at: str, structure: StructureResult, cfcc_level: int) -> Itera
             *given_minsize,
         )
         least = "minimum_bytes, given_minsize_bytes" if given_minsize else "minimum_bytes"
-        formula = f"round_up(max(ceil(need_bytes * (1 + headroom_percent / 100)), {least}), increment_bytes)"
+        formula = f"round_up(max({wanted.formula}, {least}), increment_bytes)"
         if given_size:
             formula = f"min({formula}, given_size_bytes)"
         yield Explanation(
@@ -209,7 +214,9 @@ def _policy_sizes(at: str, structure: StructureResult, cfcc_level: int) -> Itera
             "K",
             f"ceil({formula} / bytes_per_kib)",
             inputs,
-            Basis.DERIVED,
+            wanted.basis,
+            wanted.source,
+            wanted.steps,
         )
     if given_size:
         yield Explanation(
@@ -254,6 +261,51 @@ def _policy_sizes(at: str, structure: StructureResult, cfcc_level: int) -> Itera
         (threshold,),
         Basis.GIVEN,
     )
+
+
+def _wanted(structure: StructureResult) -> Explanation:
+    """What a computed INITSIZE must hold: the need with the headroom, or the backlog at the target."""
+    sizes = structure.sizes
+    if sizes.target is None or structure.load is None:
+        given = Input("need_bytes", sizes.need_bytes, "bytes", Basis.DERIVED)
+        headroom = Input("headroom_percent", Fraction(sizes.headroom_percent or 0), "percent", Basis.GIVEN)
+        formula = "ceil(need_bytes * (1 + headroom_percent / 100))"
+        return Explanation("wanted", sizes.wanted_bytes, "bytes", formula, (given, headroom), Basis.DERIVED)
+    need = _need("wanted", structure, structure.load)
+    percent = Input("used_target_percent", sizes.target.percent, "percent", Basis.GIVEN, _target_source())
+    return replace(
+        need,
+        value=sizes.wanted_bytes,
+        formula=f"{need.formula.removesuffix(')')} * 100 / used_target_percent)",
+        inputs=(*need.inputs, percent),
+    )
+
+
+def _target(at: str, structure: StructureResult) -> Iterator[Explanation]:
+    """The share of the fuller pool that INITSIZE is computed with: the plan's, or a rule's threshold."""
+    target = structure.sizes.target_in_use
+    if target is None:
+        return
+    inputs = [Input("target_usage_percent", Fraction(target.asked), "percent", Basis.GIVEN, _target_source())]
+    formula = "target_usage_percent"
+    if target.rule is not None:
+        name = f"offld{target.number}th"
+        source = tables.table("offload_defaults").source
+        inputs.append(Input(name, target.rule.threshold, "percent", Basis.GIVEN, source))
+        formula = f"min(target_usage_percent, {name})"
+    yield Explanation(
+        f"{at}/target_usage_percent",
+        target.percent,
+        "percent",
+        formula,
+        tuple(inputs),
+        Basis.GIVEN,
+        _target_source(),
+    )
+
+
+def _target_source() -> Source:
+    return tables.constants("sizing_choices")["target_usage_percent"].source
 
 
 def _minimum(structure: StructureResult, cfcc_level: int) -> Input:

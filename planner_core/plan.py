@@ -1,9 +1,10 @@
 """A plan document and a curve in, a result out: figures, findings, and where they came from.
 
-Need → policy. The need is what the curve says for the backlog at the horizon. INITSIZE is
-the need with the headroom, at least the published minimum, rounded up to the CF's storage
-increment; SIZE is INITSIZE times the size factor. A size that the document gives is
-checked and never overwritten.
+Need → policy. The need is what the curve says for the backlog at the horizon. INITSIZE holds
+the backlog in the target share of the fuller pool, or is the need with the headroom where the
+document gives one; it is at least the published minimum, rounded up to the CF's storage
+increment. SIZE is INITSIZE times the size factor. A size that the document gives is checked
+and never overwritten.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from planner_core.structure_size import (
     size_for,
 )
 from planner_core.system_structure import SystemSizes, system_queues, system_sizes
+from planner_core.target import Target, target_for
 from planner_core.units import bytes_to_kib_ceil, ceil_div, ceil_fraction, round_up
 
 if TYPE_CHECKING:
@@ -59,8 +61,9 @@ _PERCENT = 100
 class Sizes:
     """Need, INITSIZE, SIZE and MINSIZE of a structure [bytes], and what INITSIZE was made from.
 
-    `wanted_bytes` is the need with the headroom; that and `minimum_bytes` are what a computed
-    INITSIZE rests on.
+    `wanted_bytes` holds the backlog at the target, or is the need with the headroom; that and
+    `minimum_bytes` are what a computed INITSIZE rests on. One of `target` and `headroom_percent`
+    is None.
     """
 
     need_bytes: int
@@ -70,10 +73,16 @@ class Sizes:
     initsize_is_given: bool
     size_is_given: bool
     wanted_bytes: int
-    headroom_percent: Decimal
+    headroom_percent: Decimal | None
+    target: Target | None
     minimum_bytes: int
     increment_bytes: int
     size_factor: Decimal
+
+    @property
+    def target_in_use(self) -> Target | None:
+        """The target that INITSIZE was computed with; None where INITSIZE or a headroom is given."""
+        return None if self.initsize_is_given else self.target
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +233,7 @@ class StructureResult:
             "minsize_kib": None if sizes.minsize_bytes is None else bytes_to_kib_ceil(sizes.minsize_bytes),
             "initsize_given": sizes.initsize_is_given,
             "size_given": sizes.size_is_given,
+            **self._target_json(),
             "full_threshold": placement.full_threshold,
             "allow_auto_alter": placement.allow_auto_alter,
             "preflist": list(placement.preflist),
@@ -251,6 +261,13 @@ class StructureResult:
             found["depth_events"] = self.depth_events.as_json(depths=depths)
         return found
 
+    def _target_json(self) -> dict[str, object]:
+        target = self.sizes.target_in_use
+        return {
+            "target_usage_percent": None if target is None else _plain(target.percent),
+            "target_lowered_by": None if target is None else target.lowered_by,
+        }
+
     def _load_json(self, load: Load) -> dict[str, object]:
         return {
             "messages": load.demand.messages,
@@ -265,6 +282,10 @@ class StructureResult:
             "offload_steps": offload_steps(load.with_offload, load.bundles_in_initsize),
             "offloaded_at_backlog": self.offloaded_at_backlog,
         }
+
+
+def _plain(value: Fraction) -> int | float:
+    return value.numerator if value.denominator == 1 else float(value)
 
 
 def hundredths(value: Fraction) -> float:
@@ -409,6 +430,46 @@ def evaluate_structure(
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What a computed INITSIZE must hold [bytes], and the headroom or the target that made it."""
+
+    size_bytes: int
+    headroom_percent: Decimal | None
+    target: Target | None
+
+
+def _with_headroom(need_bytes: int, headroom_percent: Decimal) -> _Wanted:
+    more = _as_fraction(headroom_percent)
+    size = need_bytes + ceil_div(need_bytes * more.numerator, more.denominator * _PERCENT)
+    return _Wanted(size, headroom_percent, None)
+
+
+def _wanted(
+    document: PlanDocument,
+    need_bytes: int,
+    target: Target,
+    demand: Demand,
+    filled: Fill | None,
+    curve: Curve,
+    ratio: tuple[int, int] | None,
+) -> _Wanted:
+    """The need with the headroom where the document gives one, else what holds the backlog at the target.
+
+    With `filled` the rules are at work: the structure holds 100 / target times the backlog.
+    """
+    if document.headroom_percent is not None:
+        return _with_headroom(need_bytes, document.headroom_percent)
+    percent = target.percent
+    if filled is not None:
+        bundles = bundles_for(filled) * _PERCENT / percent
+        return _Wanted(smallest_bytes(bundles, curve=curve, ratio=ratio), None, target)
+    size = size_for(
+        entries=demand.entries, elements=demand.elements, curve=curve, ratio=ratio, percent=percent
+    )
+    return _Wanted(size, None, target)
+
+
 @lru_cache(maxsize=256)
 def _as_fraction(number: Decimal) -> Fraction:
     return Fraction(number)
@@ -418,16 +479,16 @@ def _sizes(
     definition: Structure | Admin | System,
     *,
     need_bytes: int,
-    headroom_percent: Decimal,
+    wanted: _Wanted,
     minimum_bytes: int,
     increment_bytes: int,
     size_factor: Decimal,
 ) -> Sizes:
     initsize, size = definition.initsize, definition.size
-    more = _as_fraction(headroom_percent)
-    wanted = need_bytes + ceil_div(need_bytes * more.numerator, more.denominator * _PERCENT)
     if initsize is None:
-        initsize = round_up(max(wanted, minimum_bytes, definition.minsize or 0), multiple=increment_bytes)
+        initsize = round_up(
+            max(wanted.size_bytes, minimum_bytes, definition.minsize or 0), multiple=increment_bytes
+        )
         if size is not None:
             initsize = min(initsize, size)
     if size is None:
@@ -440,8 +501,9 @@ def _sizes(
         minsize_bytes=definition.minsize,
         initsize_is_given=definition.initsize is not None,
         size_is_given=definition.size is not None,
-        wanted_bytes=wanted,
-        headroom_percent=headroom_percent,
+        wanted_bytes=wanted.size_bytes,
+        headroom_percent=wanted.headroom_percent,
+        target=wanted.target,
         minimum_bytes=minimum_bytes,
         increment_bytes=increment_bytes,
         size_factor=size_factor,
@@ -478,7 +540,7 @@ def _admin(document: PlanDocument, curve: Curve) -> StructureResult:
     sizes = _sizes(
         definition,
         need_bytes=need.published_bytes,
-        headroom_percent=definition.headroom_percent,
+        wanted=_with_headroom(need.published_bytes, definition.headroom_percent),
         minimum_bytes=0,
         increment_bytes=curve.increment_bytes,
         size_factor=document.size_factor,
@@ -522,10 +584,13 @@ def _application(
     plain, with_offload = _fills(demand, rules, curve, ratio)
     at_work = with_offload if structure.size_with_offload and with_offload is not plain else None
     need, binding = _need(demand, at_work, curve, ratio)
+    target = target_for(
+        document.target_usage_percent, rules=rules, demand=demand, with_offload=structure.size_with_offload
+    )
     sizes = _sizes(
         structure,
         need_bytes=need,
-        headroom_percent=document.headroom_percent,
+        wanted=_wanted(document, need, target, demand, at_work, curve, ratio),
         minimum_bytes=system_sizes(cfcc_level=document.cfcc_level).minimum_bytes,
         increment_bytes=curve.increment_bytes,
         size_factor=document.size_factor,
@@ -563,10 +628,11 @@ def _system(document: PlanDocument, curve: Curve) -> StructureResult:
     demand = _demand(queues, (), curve)
     need, binding = _need(demand, None, curve, None)
     known = system_sizes(cfcc_level=document.cfcc_level)
+    target = Target(document.target_usage_percent)
     sizes = _sizes(
         definition,
         need_bytes=need,
-        headroom_percent=document.headroom_percent,
+        wanted=_wanted(document, need, target, demand, None, curve, None),
         minimum_bytes=max(known.start_bytes, known.minimum_bytes),
         increment_bytes=curve.increment_bytes,
         size_factor=document.size_factor,

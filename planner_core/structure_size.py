@@ -28,6 +28,7 @@ from planner_core.provenance import Basis, Explanation, Input, Source, Step
 from planner_core.units import KIB, MIB, ceil_div, ceil_fraction, floor_fraction, round_up
 
 ENTRIES, ELEMENTS = "entries", "elements"
+_FULL = Fraction(100)
 
 
 Interval = tuple[Fraction, Fraction]
@@ -301,9 +302,20 @@ def binding_pool(*, entries: int, elements: int, ratio: tuple[int, int] | None =
     return ENTRIES if entries * many >= elements * one else ELEMENTS
 
 
-def size_for(*, entries: int, elements: int, curve: Curve, ratio: tuple[int, int] | None = None) -> int:
-    """The storage that holds that many entries and elements at once [bytes, rounded up to a whole byte]."""
-    return ceil_div(*_size_parts(entries, elements, curve, ratio))
+def size_for(
+    *,
+    entries: int,
+    elements: int,
+    curve: Curve,
+    ratio: tuple[int, int] | None = None,
+    percent: Fraction = _FULL,
+) -> int:
+    """The storage in which so many entries and elements at once take that share of the fuller pool.
+
+    Returns:
+        Storage [bytes, rounded up to a whole byte]. The base holds no entries, so that it does not grow with a lower share.
+    """
+    return ceil_div(*_size_parts(entries, elements, curve, ratio, percent))
 
 
 def exact_size_for(
@@ -313,11 +325,15 @@ def exact_size_for(
     return Fraction(*_size_parts(entries, elements, curve, ratio))
 
 
-def _size_parts(entries: int, elements: int, curve: Curve, ratio: tuple[int, int] | None) -> tuple[int, int]:
-    """Base + bundle x max(entries, elements / elements per entry), as numerator and denominator."""
+def _size_parts(
+    entries: int, elements: int, curve: Curve, ratio: tuple[int, int] | None, percent: Fraction = _FULL
+) -> tuple[int, int]:
+    """Base + bundle x max(entries, elements / elements per entry) x 100 / percent, as numerator and denominator."""
     bundle, per_entry = curve.bundle_at(ratio)
     bundles = max(entries * per_entry.numerator, elements * per_entry.denominator)
     of = bundle.denominator * per_entry.numerator
+    if percent != _FULL:
+        bundles, of = bundles * 100 * percent.denominator, of * percent.numerator
     return (
         curve.base.numerator * of + bundle.numerator * bundles * curve.base.denominator,
         curve.base.denominator * of,

@@ -104,12 +104,27 @@ class StructureAnswer(Answer):
         str, Field(description="As the CFRM policy calls it.", examples=["SQ03APPLICATION1"])
     ]
     role: Literal["admin", "application", "system"]
-    need_bytes: Annotated[int, Field(description="What the backlog takes, before headroom and rounding.")]
+    need_bytes: Annotated[
+        int, Field(description="What the backlog takes, before the target or the headroom, and rounding.")
+    ]
     initsize_kib: int
     size_kib: int
     minsize_kib: int | None
     initsize_given: Annotated[bool, Field(description="INITSIZE was given in the document.")]
     size_given: Annotated[bool, Field(description="SIZE was given in the document.")]
+    target_usage_percent: Annotated[
+        float | None,
+        Field(
+            description="Share of the fuller pool that the backlog may take of INITSIZE; null where INITSIZE or a headroom is given."
+        ),
+    ] = None
+    target_lowered_by: Annotated[
+        str | None,
+        Field(
+            description="The offload rule whose threshold is that share, because it is lower than the plan's.",
+            examples=["OFFLD1TH(70) OFFLD1SZ(32K)"],
+        ),
+    ] = None
     full_threshold: int
     allow_auto_alter: bool
     preflist: list[str]

@@ -118,7 +118,7 @@ def make_plan(
     remarks += _general(planned, asked, unknown)
     if planned:
         remarks.append(
-            "Not measured, and as in any new plan: CFLEVEL, RECOVER, OFFLOAD and its rules, headroom, growth, thresholds. "
+            "Not measured, and as in any new plan: CFLEVEL, RECOVER, OFFLOAD and its rules, usage at the backlog, growth, thresholds. "
             "Compare them with DISPLAY CFSTRUCT before the plan is used."
         )
     return Made(

@@ -127,7 +127,7 @@ def _check_xcf_minimum(structure: StructureResult) -> Iterator[Finding]:
     elif not sizes.initsize_is_given and wanted < minimum:
         yield finding(
             "INITSIZE_RAISED_TO_XCF_MINIMUM",
-            f"{name} needs {format_mib(wanted)} with headroom; INITSIZE is raised to the {seen} (IXL015I). IBM published no minimum "
+            f"{name} needs {format_mib(wanted)} for its backlog and the space in reserve; INITSIZE is raised to the {seen} (IXL015I). IBM published no minimum "
             "for other application structures.",
             field=at,
             structure=name,

@@ -37,6 +37,7 @@ TABLE_IDS = (
     "whatif_recovery",
     "system_structure_sizes",
     "offload_defaults",
+    "sizing_choices",
     "smds",
     "cluster_defaults",
     "limits",

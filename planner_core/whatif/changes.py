@@ -23,6 +23,7 @@ from planner_core.document import (
     SizeFactor,
     Structure,
     StructureSize,
+    TargetPercent,
     Threshold,
     field_problems,
     read_object,
@@ -69,6 +70,10 @@ class Changes(BaseModel):
         Field(description="Queue managers defined to the group, in all."),
     ] = None
     growth: Annotated[Growth | None, Field(description="Takes the place of the plan's growth.")] = None
+    target_usage_percent: Annotated[
+        TargetPercent | None,
+        Field(description="Replaces the plan's target, and its headroom where it gives one."),
+    ] = None
     headroom_percent: Percent | None = None
     size_factor: SizeFactor | None = None
     rate_factor: Annotated[Factor | None, Field(description="Arrival rates, and backlogs, times this.")] = (
@@ -138,9 +143,11 @@ def applied(document: PlanDocument, changes: Changes) -> PlanDocument:
         _refuse(*problems)
     update: dict[str, object] = {
         key: value
-        for key in ("queue_managers", "growth", "headroom_percent", "size_factor")
+        for key in ("queue_managers", "growth", "target_usage_percent", "headroom_percent", "size_factor")
         if (value := getattr(changes, key)) is not None
     }
+    if changes.target_usage_percent is not None and changes.headroom_percent is None:
+        update["headroom_percent"] = None  # a headroom would win over the target that is asked for
     if changes.cfcc_level is not None:
         update["cfcc_level"] = changes.cfcc_level
         update["coupling_facilities"] = [
@@ -285,9 +292,10 @@ def _what_changes(document: PlanDocument, changes: Changes) -> Iterator[Changed]
         )
     if changes.growth is not None:
         yield Changed("Growth", "/growth", _growth(document.growth), _growth(changes.growth))
-    if changes.headroom_percent is not None:
-        now, then = _number(document.headroom_percent), _number(changes.headroom_percent)
-        yield Changed("Headroom", "/headroom_percent", f"{now} %", f"{then} %")
+    if changes.target_usage_percent is not None:
+        now, then = _number(document.target_usage_percent), _number(changes.target_usage_percent)
+        yield Changed("Usage at the backlog, at most", "/target_usage_percent", f"{now} %", f"{then} %")
+    yield from _headroom_changes(document, changes)
     if changes.size_factor is not None:
         now, then = _number(document.size_factor), _number(changes.size_factor)
         yield Changed("SIZE as a multiple of INITSIZE", "/size_factor", now, then)
@@ -303,6 +311,14 @@ def _what_changes(document: PlanDocument, changes: Changes) -> Iterator[Changed]
     for change in changes.structures:
         index, structure = definitions[change.name]
         yield from _structure_changes(f"/structures/{index}", structure, change)
+
+
+def _headroom_changes(document: PlanDocument, changes: Changes) -> Iterator[Changed]:
+    """A headroom that the changes give, or that a target replaces."""
+    now, then = document.headroom_percent, changes.headroom_percent
+    if then is not None or (now is not None and changes.target_usage_percent is not None):
+        said = ("none" if each is None else f"{_number(each)} %" for each in (now, then))
+        yield Changed("Headroom", "/headroom_percent", *said)
 
 
 def _structure_changes(at: str, structure: Structure, change: StructureChange) -> Iterator[Changed]:

@@ -28,7 +28,7 @@ DEFAULT_YEARS = (1, 2, 3)
 MOST_STEPS = 12
 MOST_YEARS, MOST_MORE, HIGHEST_LEVEL = 50, 31, 99
 ASSUMPTIONS: tuple[str, ...] = (
-    "INITSIZE or SIZE that the plan gives is kept where it still holds the need with its headroom; otherwise it is "
+    "INITSIZE or SIZE that the plan gives is kept where it still holds what the target or the headroom asks for; otherwise it is "
     "computed, and said to be replaced.",
     "A step to a higher CFCC level raises every coupling facility whose level is stated lower.",
     "Growth is compounded on top of the plan's own horizon, at the same rate for every queue.",

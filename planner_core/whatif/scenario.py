@@ -43,7 +43,7 @@ ASSUMPTIONS: tuple[str, ...] = (
     "A factor on rates or outages applies to every queue of the plan and to what clusters send; backlogs that the plan states "
     "are multiplied by both. Rates at which messages are got stay.",
     "Another CFCC level is that of every coupling facility whose level is stated lower.",
-    "INITSIZE or SIZE that the plan gives is kept where it still holds the need with its headroom; otherwise it is computed, "
+    "INITSIZE or SIZE that the plan gives is kept where it still holds what the target or the headroom asks for; otherwise it is computed, "
     "and said to be replaced. What the scenario gives is kept.",
     "The commands lead from the plan as it is to the scenario: what runs today is taken to be the plan.",
 )
@@ -263,7 +263,8 @@ def _plan_json(result: PlanResult) -> dict[str, object]:
         "queue_managers": document.queue_manager_count,
         "growth_percent_per_year": _number(document.growth.percent_per_year),
         "years": _number(document.growth.years),
-        "headroom_percent": _number(document.headroom_percent),
+        "target_usage_percent": _number(document.target_usage_percent),
+        "headroom_percent": None if document.headroom_percent is None else _number(document.headroom_percent),
         "size_factor": _number(document.size_factor),
         "curve": result.curve.as_json(),
         "totals": {

@@ -19,6 +19,7 @@ _SETTINGS: Mapping[str, str] = {
     "queue_managers": "Queue managers",
     "growth_percent_per_year": "Growth, percent a year",
     "years": "Growth, years",
+    "target_usage_percent": "Usage at the backlog, at most, percent",
     "headroom_percent": "Headroom, percent",
     "size_factor": "SIZE as a multiple of INITSIZE",
 }

@@ -149,12 +149,12 @@ def bundle_bytes(level: int) -> Fraction:
     return FACTOR[profile(level)] * 1536
 
 
-def need_bytes(level: int, *classes: tuple[int, int]) -> Fraction:
-    """The structure size that holds each (messages, message bytes)."""
+def need_bytes(level: int, *classes: tuple[int, int], percent: int = 100) -> Fraction:
+    """The structure size of which each (messages, message bytes) take that share beyond the base."""
     entries = sum(messages for messages, _ in classes)
     elements = sum(messages * elements_of(size) for messages, size in classes)
     bundles = max(Fraction(entries), Fraction(elements, 6))
-    return BASE_MIB[profile(level)] * MIB + bundle_bytes(level) * bundles
+    return BASE_MIB[profile(level)] * MIB + bundle_bytes(level) * bundles * 100 / percent
 
 
 def pools(size_bytes: int, level: int) -> tuple[Fraction, Fraction]:
@@ -188,6 +188,7 @@ _SAMPLE: dict[str, Any] = {
     "cfcc_level": 25,
     "curve": "published",
     "growth": {"percent_per_year": 0, "years": 0},
+    "target_usage_percent": 80,
     "headroom_percent": 10,
     "size_factor": 1.5,
     "admin": {"headroom_percent": 0, "entsmax": None},

@@ -191,9 +191,48 @@ def test_computed_sizes_are_need_times_headroom_times_factor(
     )
 
 
+@pytest.mark.parametrize("target", [None, 50, 80, 100])
+@pytest.mark.parametrize("level", [14, 17, 24, 25])
+def test_computed_sizes_without_headroom_hold_the_backlog_in_the_target_share(
+    tmp_path: Path, level: int, target: int | None
+) -> None:
+    document = sq03(level)
+    if target is not None:
+        document["target_usage_percent"] = target
+    text = policy_of(document, tmp_path)
+
+    for name, backlog in (
+        ("SQ03APPLICATION1", [(200_000, 1024)]),
+        ("SQ03MYDATA", [(10_000, 2048), (36_000, 5000)]),
+    ):
+        # The second default rule starts above 80 % and offloads messages over 4 KB: MYDATA's target is never above it.
+        lowest = 80 if name == "SQ03MYDATA" else 90
+        percent = min(target or 80, lowest)
+        need = need_bytes(level, *backlog, percent=percent)
+        assert_computed(text, name, need=need, level=level, headroom=0, factor=Fraction(3, 2))
+
+
+def test_the_example_has_no_finding_about_its_own_defaults(tmp_path: Path) -> None:
+    file = tmp_path / "example.yaml"
+    file.write_text(run("example").out, encoding="utf-8")
+    answer = run("plan", file, "--output", "json").answer
+
+    assert not {each["code"] for each in answer["findings"]} & {
+        "PEAK_ABOVE_FULLTHRESHOLD",
+        "OFFLOADED_AT_BACKLOG",
+        "BACKLOG_USES_LAST_TENTH",
+    }
+    applications = [each for each in answer["structures"] if each["role"] == "application"]
+    assert applications
+    for structure in applications:
+        assert structure["peak_usage_percent"] < 85
+        assert structure["peak_usage_percent"] <= structure["target_usage_percent"]
+
+
 @pytest.mark.parametrize("factor", ["1", "1.25", "2"])
 def test_the_size_factor_carries_initsize_to_size(tmp_path: Path, factor: str) -> None:
     document = sq03(14)
+    document["headroom_percent"] = 10
     document["size_factor"] = float(factor)
 
     assert_computed(
@@ -390,6 +429,7 @@ def test_csqsysappl_has_at_least_50000_kib_at_cfcc_25(tmp_path: Path, channels: 
 def test_csqsysappl_grows_with_active_channels_once_they_need_more(tmp_path: Path, level: int) -> None:
     document = sq03(level)
     document["system"] = {"include": True, "shared_channels": 100_000, "group_ur_messages": 20_000}
+    document["headroom_percent"] = 10
 
     # Two messages of 500 B for each channel, 2 KB for each group unit of recovery.
     assert_computed(

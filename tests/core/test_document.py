@@ -57,7 +57,8 @@ def test_a_document_is_complete_with_its_defaults() -> None:
     assert plan.cfcc_level == 25
     assert plan.curve == "published"
     assert (plan.growth.percent_per_year, plan.growth.years) == (Decimal(0), Decimal(0))
-    assert (plan.headroom_percent, plan.size_factor) == (Decimal(10), Decimal("1.5"))
+    assert (plan.target_usage_percent, plan.headroom_percent) == (Decimal(80), None)
+    assert plan.size_factor == Decimal("1.5")
     assert (plan.admin.headroom_percent, plan.admin.entsmax, plan.admin.full_threshold) == (
         Decimal(0),
         None,
@@ -150,6 +151,9 @@ S0, Q0 = "structures__0__", "structures__0__queues__0__"
         ({"curve": "mine"}, "/curve", "published"),
         ({"curve": {"fitted": 0}}, "/curve/fitted", "greater than or equal to 1"),
         ({"headroom_percent": "10"}, "/headroom_percent", "must be a number"),
+        ({"target_usage_percent": 0}, "/target_usage_percent", "must be between 1 and 100"),
+        ({"target_usage_percent": 100.5}, "/target_usage_percent", "must be between 1 and 100"),
+        ({"target_usage_percent": None}, "/target_usage_percent", "must be a number"),
         ({"headroom_percent": -0.1}, "/headroom_percent", "must be between 0 and 1000"),
         ({"headroom_percent": float("nan")}, "/headroom_percent", "must be a finite number"),
         ({"headroom_percent": Decimal("1e-50")}, "/headroom_percent", "must not have more than 15 digits"),

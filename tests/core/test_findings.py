@@ -273,8 +273,8 @@ CASES: dict[str, Case] = {
         "info",
         "/structures/0/offload/rules",
         r"INITSIZE would hold the whole backlog of APP1, .* \d+ of \d+ messages are offloaded",
-        raised={S0 + "queues__0__message_bytes": 40_000},
-        near={S0 + "queues__0__message_bytes": 40_000, "headroom_percent": 100},
+        raised={S0 + "queues__0__message_bytes": 40_000, "headroom_percent": 10},
+        near={S0 + "queues__0__message_bytes": 40_000},
         structure="APP1",
     ),
     "SAME_CF_TWICE": Case(
@@ -390,8 +390,8 @@ CASES: dict[str, Case] = {
         "error",
         "/structures/0/size",
         r"SIZE of APP1 comes to 1,0\d\d\.\d GiB, above the 1,024\.0 GiB .* Lower size_factor, now 1\.5",
-        raised={S0 + "queues__0__backlog": 304_000_000},
-        near={S0 + "queues__0__backlog": 303_000_000},
+        raised={S0 + "queues__0__backlog": 304_000_000, "headroom_percent": 10},
+        near={S0 + "queues__0__backlog": 303_000_000, "headroom_percent": 10},
         structure="APP1",
     ),
     "SIZE_NOT_WHOLE_INCREMENTS": Case(
@@ -406,8 +406,8 @@ CASES: dict[str, Case] = {
         "info",
         "/structures/0/full_threshold",
         r"INITSIZE of APP1 is 89\.9 % full, above FULLTHRESHOLD\(89\): z/OS issues IXC585E",
-        raised={S0 + "full_threshold": 89},
-        near={S0 + "full_threshold": 90},
+        raised={S0 + "full_threshold": 89, "headroom_percent": 10},
+        near={S0 + "full_threshold": 90, "headroom_percent": 10},
         structure="APP1",
     ),
     "FULLTHRESHOLD_ZERO": Case(

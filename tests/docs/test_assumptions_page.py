@@ -17,6 +17,7 @@ DOCUMENT = "cfplan, docs/assumptions.md"
 PROMISED = (
     "The element model",
     "Two pools",
+    "How full at the planned backlog",
     "CFCC levels without figures",
     "Entries and elements of CSQ_ADMIN",
     "Entry and element cost apart",

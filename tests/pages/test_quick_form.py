@@ -152,7 +152,7 @@ def test_what_the_core_refuses_is_told_beside_the_field_it_came_from(name: str, 
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in DEFAULTS if name not in {"dsgroup", "coupling_facilities"}]
+    "name", [name for name in DEFAULTS if name not in {"dsgroup", "coupling_facilities", "headroom_percent"}]
 )
 def test_an_empty_field_is_asked_for_or_has_its_default(name: str) -> None:
     by = {"backlog_by": "rate"} if name in {"rate_per_minute", "outage_minutes"} else {}

@@ -18,10 +18,12 @@ from planner_core.whatif.changes import applied, read_changes
 from planner_core.whatif.scenario import FIGURES, ScenarioResult, scenario
 from planner_core.whatif.scenario_report import Kept, report, side_by_side
 from tests.core.test_fitted import TWO_COSTS
-from tests.plans.support import SQ03
+from tests.plans.support import SQ03 as EXAMPLE
 from tests.whatif_placement.scenes import cf, document, structure
 
 Json = dict[str, Any]
+SQ03: Json = {**EXAMPLE, "headroom_percent": 10}
+"""The example with a headroom, so that the rules neither change INITSIZE nor stay at rest at the planned backlog."""
 
 
 def worked(changes: Json, plan: Json = SQ03, **more: Any) -> ScenarioResult:  # noqa: ANN401
@@ -61,6 +63,20 @@ def test_after_is_what_the_changed_plan_itself_gives(
     ]
     assert [each["before"]["size_kib"] for each in answer["structures"]] == [each for _, each in sizes(plain)]
     assert answer["after"]["totals"]["initsize_kib"] == sum(each for each, _ in sizes(expected))
+
+
+def test_a_target_replaces_the_headroom_of_the_plan_and_is_told_with_it() -> None:
+    answer = worked({"target_usage_percent": 60}).as_json()
+    assert [(each["what"], each["before"], each["after"]) for each in answer["what_changes"]] == [
+        ("Usage at the backlog, at most", "80 %", "60 %"),
+        ("Headroom", "10 %", "none"),
+    ]
+    assert (answer["before"]["headroom_percent"], answer["after"]["headroom_percent"]) == (10, None)
+    assert answer["after"]["target_usage_percent"] == 60
+    usage = {each["name"]: each["after"]["peak_usage_percent"] for each in answer["structures"]}
+    assert 59 < usage["APPLICATION1"] <= 60
+    both = worked({"target_usage_percent": 60, "headroom_percent": 20}, EXAMPLE).as_json()
+    assert both["after"]["headroom_percent"] == 20
 
 
 def test_one_more_queue_manager_is_ibm_s_next_row_of_the_chart() -> None:

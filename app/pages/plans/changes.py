@@ -62,6 +62,8 @@ _CALLED = {
     "duplex": "DUPLEX",
     "initsize_given": "INITSIZE is given",
     "size_given": "SIZE is given",
+    "target_usage_percent": "Usage at the backlog, at most",
+    "target_lowered_by": "Lowered by the offload rule",
     "cfrm_name": "Name in the CFRM policy",
     "role": "Purpose",
     "core_version": "Computed by cfplan",
@@ -98,6 +100,7 @@ _UNITS = {
     "messages_in_size_with_offload": "messages",
     "offloaded_at_backlog": "messages",
     "full_threshold": "%",
+    "target_usage_percent": "%",
     "threshold": "%",
 }
 

@@ -75,7 +75,20 @@ GROUP = (
         required=True,
     ),
     Spec("cfcc_level", "CFCC level", "whole", hint="As D CF shows it; not the CFLEVEL of MQ."),
-    Spec("headroom_percent", "Headroom in INITSIZE", "decimal", "%"),
+    Spec(
+        "target_usage_percent",
+        "Usage at the backlog, at most",
+        "decimal",
+        "%",
+        "Of INITSIZE. An offload rule that starts lower lowers it.",
+    ),
+    Spec(
+        "headroom_percent",
+        "Headroom in INITSIZE",
+        "decimal",
+        "%",
+        "On top of the need, instead of the share above. Empty: the share decides.",
+    ),
     Spec("size_factor", "SIZE is INITSIZE times", "decimal", hint="1 to 2."),
 )
 GROUP_MORE = (

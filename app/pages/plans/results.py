@@ -35,6 +35,8 @@ class StructureLine:
     size_kib: int
     initsize_given: bool
     size_given: bool
+    target_percent: float | None
+    target_lowered_by: str | None
     full_threshold: int
     preflist: str
     duplex: str
@@ -113,6 +115,8 @@ def _line(index: int, found: Mapping[str, Any], severities: Sequence[str]) -> St
         size_kib=found["size_kib"],
         initsize_given=found["initsize_given"],
         size_given=found["size_given"],
+        target_percent=found.get("target_usage_percent"),
+        target_lowered_by=found.get("target_lowered_by"),
         full_threshold=found["full_threshold"],
         preflist=" ".join(found["preflist"]),
         duplex=found["duplex"],

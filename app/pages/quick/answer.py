@@ -40,6 +40,7 @@ LABELS: Mapping[str, tuple[str, Kind]] = {
     "need_bytes": ("Need", "bytes"),
     "initsize_kib": ("INITSIZE", "kib"),
     "size_kib": ("SIZE", "kib"),
+    "target_usage_percent": ("Usage at the backlog, at most", "percent"),
     "entries_required": ("List entries required", "count"),
     "elements_required": ("Elements required", "count"),
     "messages": ("Messages", "count"),

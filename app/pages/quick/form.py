@@ -29,7 +29,8 @@ DEFAULTS: Mapping[str, str] = {
     "structure": "APPLICATION1",
     "queue": "APPLICATION1.IN",
     "coupling_facilities": "CF01 CF02",
-    "headroom_percent": "10",
+    "target_usage_percent": "80",
+    "headroom_percent": "",
     "size_factor": "1.5",
     "full_threshold": "85",
     "dsgroup": "",
@@ -51,6 +52,7 @@ LABELS: Mapping[str, str] = {
     "structure": "CFSTRUCT",
     "queue": "Queue",
     "coupling_facilities": "PREFLIST",
+    "target_usage_percent": "Usage at the backlog, at most",
     "headroom_percent": "Headroom in INITSIZE",
     "size_factor": "SIZE is INITSIZE times",
     "full_threshold": "FULLTHRESHOLD",
@@ -64,7 +66,15 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "persistent": ("yes", "no"),
     "csqsysappl": ("yes", "no"),
 }
-FEWER_SEEN = ("headroom_percent", "size_factor", "full_threshold", "dsgroup", "csqsysappl", "shared_channels")
+FEWER_SEEN = (
+    "target_usage_percent",
+    "headroom_percent",
+    "size_factor",
+    "full_threshold",
+    "dsgroup",
+    "csqsysappl",
+    "shared_channels",
+)
 """Fields that stay folded away until one of them is used."""
 
 LONGEST_KEPT = 500
@@ -144,6 +154,7 @@ _ORIGIN: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"/qsg", "qsg"),
         (r"/queue_managers", "queue_managers"),
         (r"/cfcc_level", "cfcc_level"),
+        (r"/target_usage_percent", "target_usage_percent"),
         (r"/headroom_percent", "headroom_percent"),
         (r"/size_factor", "size_factor"),
         (r"/system/shared_channels", "shared_channels"),
@@ -204,7 +215,8 @@ class _Reader:
             "qsg": self._name("qsg"),
             "queue_managers": self._whole("queue_managers"),
             "cfcc_level": self._whole("cfcc_level"),
-            "headroom_percent": self._decimal("headroom_percent"),
+            "target_usage_percent": self._decimal("target_usage_percent"),
+            "headroom_percent": self._decimal("headroom_percent") if self.typed["headroom_percent"] else None,
             "size_factor": self._decimal("size_factor"),
             "system": {
                 "include": self.typed["csqsysappl"] == "yes",
@@ -277,7 +289,7 @@ class _Reader:
             self.errors[name] = "That number is too long."
         else:
             return Decimal(text)
-        return Decimal(DEFAULTS[name])
+        return Decimal(DEFAULTS[name] or 0)
 
 
 def _ungrouped(text: str) -> str:
