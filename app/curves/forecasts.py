@@ -15,7 +15,9 @@ from app.curves.errors import ForecastNotFound
 from app.db import Database, DatabaseUnusable
 from app.night import repository
 from app.night.models import DailyStructureUsage, Forecast, ForecastScore
+from app.night.urgency import Known, most_urgent
 from planner_core.units import ceil_div
+from planner_core.urgency import Fullness
 
 MEASURES: Mapping[str, str] = {
     "entries": "List entries",
@@ -132,6 +134,8 @@ class Predicted:
     """The highest of the last measured peak of each weekday."""
     total: float | None = None
     """How much there is of it now; None where no record says it."""
+    full: Fullness | None = None
+    """That the structure, or the data set of the queue manager, is full or was in the last days."""
 
     @property
     def week_percent(self) -> float | None:
@@ -190,7 +194,7 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True)
 class ForecastPage:
-    """One page of a list, those first whose structure runs out first."""
+    """One page of a list, the most urgent first."""
 
     items: tuple[tuple[Predicted, Score | None], ...]
     total: int
@@ -200,16 +204,19 @@ class ForecastPage:
 
 def list_forecasts(session: Session, *, page: int = 1, per_page: int = 50) -> ForecastPage:
     """The latest forecast of every series; each with the last score of an earlier one of the same series."""
-    rows, total = repository.page_of_forecasts(session, offset=(page - 1) * per_page, limit=per_page)
-    items = tuple((_predicted(row), _last_score(session, row)) for row in rows)
+    rows, total = most_urgent(session, offset=(page - 1) * per_page, limit=per_page)
+    items = tuple((_predicted(row.forecast, row.full), _last_score(session, row.forecast)) for row in rows)
     return ForecastPage(items, total, page, max(1, ceil_div(total, per_page)))
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What all forecasts come to: the one whose level is passed first, if any is, and how far they look."""
+    """What all forecasts come to."""
 
+    full: tuple[Predicted, ...]
+    """A measure of each structure or data set that is or was full, the most urgent first."""
     first: Predicted | None
+    """The measure of another structure whose level is passed first; None where none is within the horizon."""
     horizon_days: int
 
 
@@ -220,15 +227,31 @@ def outcome(database: Database) -> Outcome | None:
     """
     try:
         with database.session(writes=False) as session:
-            rows, _ = repository.page_of_forecasts(session, offset=0, limit=MOST_LOOKED_AT)
+            rows, _ = most_urgent(session, offset=0, limit=MOST_LOOKED_AT, measured_only=True)
+            if not rows:
+                rows, _ = most_urgent(session, offset=0, limit=MOST_LOOKED_AT)
     except (DatabaseUnusable, OperationalError):
         return None
     if not rows:
         return None
-    row = next((each for each in rows if not each.is_simulated), rows[0])
-    found = _predicted(row)
-    has_crossing = row.earliest_crossing_day is not None and found.first_crossing is not None
-    return Outcome(found if has_crossing else None, found.horizon_days)
+    full: dict[tuple[str, ...], Predicted] = {}
+    for row in rows:
+        if row.full is not None:
+            one = _predicted(row.forecast, row.full)
+            full.setdefault((one.qsg, one.structure, one.queue_manager), one)
+    is_full = {key[:2] for key in full}
+    first = next(
+        (
+            found
+            for row in rows
+            if row.full is None
+            and row.forecast.earliest_crossing_day is not None
+            and (row.forecast.qsg, row.forecast.structure) not in is_full
+            and (found := _predicted(row.forecast)).first_crossing is not None
+        ),
+        None,
+    )
+    return Outcome(tuple(full.values()), first, rows[0].forecast.horizon_days)
 
 
 def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:
@@ -248,9 +271,13 @@ def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:
         raise ForecastNotFound(qsg[:LONGEST_QSG], structure[:LONGEST_STRUCTURE])
     last = max(row.last_day or row.made_on for row in rows)
     days = repository.daily_usage(session, qsg, structure, begin=last - timedelta(days=MOST_HISTORY_DAYS))
+    known = Known.of(session, qsg)
     order = list(MEASURES)
     ranked = sorted(rows, key=lambda row: (_rank(order, row.measure), row.queue_manager))
-    return tuple(_outlook(session, row, days) for row in ranked)
+    return tuple(
+        _outlook(session, row, days, known.full((qsg, structure), row.measure, row.queue_manager))
+        for row in ranked
+    )
 
 
 # ---- out of rows -----------------------------------------------------------------------------------------------------
@@ -260,7 +287,9 @@ def _rank(order: Sequence[str], measure: str) -> int:
     return order.index(measure) if measure in order else len(order)
 
 
-def _outlook(session: Session, row: Forecast, days: Sequence[DailyStructureUsage]) -> Outlook:
+def _outlook(
+    session: Session, row: Forecast, days: Sequence[DailyStructureUsage], full: Fullness | None
+) -> Outlook:
     series = repository.forecasts_of_series(
         session, qsg=row.qsg, structure=row.structure, measure=row.measure, queue_manager=row.queue_manager,
         limit=MOST_EARLIER + 1,
@@ -277,7 +306,7 @@ def _outlook(session: Session, row: Forecast, days: Sequence[DailyStructureUsage
         if each.id != row.id
     ][:MOST_EARLIER]
     score = next((each.score for each in earlier if each.score is not None), None)
-    return Outlook(_predicted(row), tuple(_peaks(row, days)), score, tuple(earlier))
+    return Outlook(_predicted(row, full), tuple(_peaks(row, days)), score, tuple(earlier))
 
 
 def _last_score(session: Session, row: Forecast) -> Score | None:
@@ -302,7 +331,7 @@ def _peaks(row: Forecast, days: Sequence[DailyStructureUsage]) -> Iterable[Peak]
             yield Peak(day.day, day.elements_peak, day.elements_total)
 
 
-def _predicted(row: Forecast) -> Predicted:
+def _predicted(row: Forecast, full: Fullness | None = None) -> Predicted:
     found: Mapping[str, Any] = json.loads(row.forecast)
     quantiles = found.get("quantiles") or {}
     return Predicted(
@@ -337,6 +366,7 @@ def _predicted(row: Forecast) -> Predicted:
         notes=tuple(found.get("notes") or ()),
         week_peak=max(((found.get("baselines") or {}).get("last_week") or ()), default=None),
         total=found.get("total"),
+        full=full,
     )
 
 

@@ -14,6 +14,7 @@ from app.curves.answers import CrossingAnswer, ScoreAnswer, crossing_answer, sco
 from app.jobs.answers import sentence_of
 from app.night.models import NightFinding
 from app.night.service import Run, RunPage
+from planner_core.urgency import Fullness
 
 Simulated = Annotated[bool, Field(description="It rests on simulated data: no such site exists.")]
 State = Literal["queued", "running", "done", "failed"]
@@ -308,6 +309,22 @@ def _estimate(found: fits.Estimate | None) -> EstimateAnswer | None:
 # ---- forecasts -------------------------------------------------------------------------------------------------------
 
 
+class FullnessAnswer(Answer):
+    """That a structure, or a shared message data set, is full or was in the last 7 days of its group's records."""
+
+    state: Annotated[
+        Literal["full_now", "was_full"],
+        Field(description="`full_now`: all of it was in use on the last day with records."),
+    ]
+    count: Annotated[
+        int, Field(description="Structure-full conditions that were counted; 0 where only the use shows it.")
+    ]
+    days: Annotated[int, Field(description="Days on which it was full.")]
+    since: Annotated[date, Field(description="The first of these days.")]
+    last: Annotated[date, Field(description="The last of these days.")]
+    sentence: str
+
+
 class ForecastMembers(Answer):
     """The latest forecast of one measure of a structure."""
 
@@ -328,6 +345,7 @@ class ForecastMembers(Answer):
     last_day: date | None
     days_measured: int
     horizon_days: int
+    fullness: Annotated[FullnessAnswer | None, Field(description="Null: it was not full in the last 7 days.")]
     crossings: list[CrossingAnswer]
     score: Annotated[
         ScoreAnswer | None, Field(description="Of the newest earlier forecast that could be scored.")
@@ -335,7 +353,7 @@ class ForecastMembers(Answer):
 
 
 class ForecastsAnswer(Answer):
-    """One page of the forecasts, those first whose structure runs out first."""
+    """One page of the forecasts: full structures first, then those that run out soonest."""
 
     forecasts: list[ForecastMembers]
     total: Annotated[int, Field(description="Forecasts on all pages.")]
@@ -343,6 +361,20 @@ class ForecastsAnswer(Answer):
     pages: int
     per_page: int
     findings: list[FindingAnswer]
+
+
+def fullness_answer(full: Fullness | None) -> FullnessAnswer | None:
+    """That a structure is or was full."""
+    if full is None:
+        return None
+    return FullnessAnswer(
+        state=full.state,
+        count=full.count,
+        days=full.days,
+        since=full.since,
+        last=full.last,
+        sentence=full.words,
+    )
 
 
 def forecast_members(found: forecasts.Predicted, score: forecasts.Score | None) -> dict[str, Any]:
@@ -353,6 +385,7 @@ def forecast_members(found: forecasts.Predicted, score: forecasts.Score | None) 
     )  # fmt: skip
     return {name: getattr(found, name) for name in names} | {
         "queue_manager": found.queue_manager or None,
+        "fullness": fullness_answer(found.full),
         "crossings": [crossing_answer(each) for each in found.crossings],
         "score": score_answer(score),
     }

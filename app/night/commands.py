@@ -57,7 +57,11 @@ def add(commands: Command, parser_class: Parser) -> None:
         action="store_true",
         help="only the last accepted one of each coupling facility and level",
     )
-    listing("forecasts", "The latest forecasts, those first whose structure runs out first.", _forecasts)
+    listing(
+        "forecasts",
+        "The latest forecasts: full structures first, then those that run out soonest.",
+        _forecasts,
+    )
 
 
 # ---- nightly ---------------------------------------------------------------------------------------------------------
@@ -229,7 +233,8 @@ def _bundled(curve: dict[str, Any], bundle: dict[str, float]) -> str:
 def _forecast_line(forecast: dict[str, Any]) -> str:
     owner = f" of {forecast['queue_manager']}" if forecast["queue_manager"] else ""
     what = f"{forecast['measure']}{owner}"
-    return f"{forecast['qsg']:<4} {forecast['structure']:<16} {what:<20} {forecast['sentence']}{_mark(forecast['is_simulated'])}"
+    full = f"{forecast['fullness']['sentence']}. Ordinary days: " if forecast["fullness"] else ""
+    return f"{forecast['qsg']:<4} {forecast['structure']:<16} {what:<20} {full}{forecast['sentence']}{_mark(forecast['is_simulated'])}"
 
 
 def _mark(is_marked: bool) -> str:

@@ -16,6 +16,7 @@ from app.night.errors import NoReport
 from app.night.files import write_text
 from app.night.models import FittedCurve, Forecast, NightFinding
 from app.night.service import Run
+from app.night.urgency import most_urgent
 from app.settings import Settings
 from planner_core.findings import SEVERITIES
 from planner_core.simulated import WORD
@@ -46,11 +47,11 @@ def newest(session: Session) -> Report:
     run = service.newest(session)
     if run is None:
         raise NoReport
-    forecasts, _ = repository.page_of_forecasts(session, offset=0, limit=MOST_FORECASTS)
+    urgent, _ = most_urgent(session, offset=0, limit=MOST_FORECASTS)
     return Report(
         run=run,
         findings=repository.findings_of(session, run.id),
-        forecasts=[each for each in forecasts if each.earliest_crossing_day is not None],
+        forecasts=[each.forecast for each in urgent if each.forecast.earliest_crossing_day is not None],
         curves=repository.curves_of_run(session, run.id),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from itertools import islice
 from typing import Any, TypeAlias, TypeVar
 
@@ -25,6 +25,7 @@ from app.night.models import (
 from app.plans.models import Plan, PlanVersion
 from app.usage.models import HourlyQueueUsage, HourlySmdsUsage, HourlyStructureUsage, MeasuredStructure
 from planner_core.simulated import has_simulated_name
+from planner_core.urgency import FULL_DAYS
 
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 Key = TypeVar("Key")
@@ -317,6 +318,27 @@ def daily_usage(
     if end is not None:
         query = query.where(DailyStructureUsage.day <= end)
     return session.scalars(query.order_by(DailyStructureUsage.day)).all()
+
+
+def last_days(session: Session, qsg: str | None = None) -> dict[str, date]:
+    """The last day with records of every group, or of one."""
+    query = select(DailyStructureUsage.qsg, func.max(DailyStructureUsage.day)).group_by(
+        DailyStructureUsage.qsg
+    )
+    if qsg is not None:
+        query = query.where(DailyStructureUsage.qsg == qsg)
+    return {row[0]: row[1] for row in session.execute(query)}
+
+
+def recent_days(session: Session, last: Mapping[str, date]) -> Sequence[DailyStructureUsage]:
+    """The days of all structures of these groups in which a full structure counts."""
+    found: list[DailyStructureUsage] = []
+    for qsg, day in last.items():
+        query = select(DailyStructureUsage).where(
+            DailyStructureUsage.qsg == qsg, DailyStructureUsage.day > day - timedelta(days=FULL_DAYS)
+        )
+        found += session.scalars(query.order_by(DailyStructureUsage.structure, DailyStructureUsage.day))
+    return found
 
 
 def remove_days(session: Session, days: Iterable[date]) -> None:

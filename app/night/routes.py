@@ -114,6 +114,6 @@ def read_curve(version: Version, session: SessionDep) -> answers.FittedCurveAnsw
 def list_forecasts(
     session: SessionDep, page: PageNumber = 1, per_page: PerPage = 50
 ) -> answers.ForecastsAnswer:
-    """The latest forecast of each measure of each structure, those first that run out first, a page at a time."""
+    """The latest forecast of each measure of each structure, a page at a time: full structures first, then those that run out soonest."""
     found = forecasts.list_forecasts(session, page=page, per_page=per_page)
     return answers.forecasts_answer(found, per_page=per_page)

@@ -10,10 +10,9 @@ from typing import Any
 from planner_core import tables
 from planner_core.findings import SEVERITIES, Severity
 from planner_core.units import format_mib
+from planner_core.urgency import FULL_DAYS, UsedDay, fullness, times_of
 from spark_jobs.night.facts import Facts, Plan
 
-FULL_DAYS = 7
-"""Structure-full conditions and offload of so many days are told."""
 DEMAND_DAYS = 91
 """What is needed is taken from the peaks of so many days; fewer than `LEAST_DAYS` say nothing of it."""
 LEAST_DAYS = 28
@@ -74,6 +73,8 @@ class Day:
     elements_peak: int | None = None
     full_count: int | None = None
     smds_messages_peak: int | None = None
+    entries_total: int | None = None
+    elements_total: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,19 +162,24 @@ def _since(state: State, days: int) -> list[Day]:
 
 
 def _was_full(state: State, facts: Facts) -> Iterable[NightFinding]:
-    full = [(one.day, one.full_count) for one in _since(state, FULL_DAYS) if one.full_count]
-    if not full:
+    full = fullness(map(_used_day, state.days), last_day=state.last_day)
+    if full is None:
         return
-    count, last = sum(number for _, number in full), full[-1][0]
-    times, on = _times(count), f"{len(full)} days" if len(full) > 1 else last.isoformat()
+    on = f"{full.days} days" if full.days > 1 else full.last.isoformat()
+    found = f"found full {times_of(full.count)}" if full.count else "full, with all of a pool in use,"
     yield NightFinding(
         "STRUCTURE_WAS_FULL",
-        f"{state.structure} of {state.qsg} was found full {times} on {on}. Messages that need it fail with reason code 2192, "
+        f"{state.structure} of {state.qsg} was {found} on {on}. Messages that need it fail with reason code 2192, "
         "whichever of its queues they are for.",
         state,
-        day=last,
-        figures={"full_count": count, "days": len(full), "first_day": full[0][0].isoformat()},
+        day=full.last,
+        figures={"full_count": full.count, "days": full.days, "first_day": full.since.isoformat()},
     )
+
+
+def _used_day(day: Day) -> UsedDay:
+    pools = ((day.entries_peak, day.entries_total), (day.elements_peak, day.elements_total))
+    return UsedDay(day.day, day.full_count, pools)
 
 
 def _data_set_full(state: State, facts: Facts) -> Iterable[NightFinding]:
@@ -181,7 +187,7 @@ def _data_set_full(state: State, facts: Facts) -> Iterable[NightFinding]:
         recent = (state.last_day - one.day).days < FULL_DAYS
         if recent and one.blocks_total and (one.failed_allocates or one.blocks_peak >= one.blocks_total):
             refused = (
-                f", and {_times(one.failed_allocates)} it was found full" if one.failed_allocates else ""
+                f", and {times_of(one.failed_allocates)} it was found full" if one.failed_allocates else ""
             )
             yield NightFinding(
                 "SMDS_WAS_FULL",
@@ -355,7 +361,3 @@ def _initsize_above(state: State, facts: Facts) -> Iterable[NightFinding]:
             "version": plan.version if plan else None,
         },
     )
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"

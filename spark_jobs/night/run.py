@@ -490,10 +490,26 @@ def _states(
 def _recent_days(series: Series) -> list[Day]:
     first = int(series.days[-1]) - DEMAND_DAYS + 1
     begin = int((series.days < first).sum())
-    columns = (series.days, series.entries_peak, series.elements_peak, series.full_count)
+    columns = (
+        series.days,
+        series.entries_peak,
+        series.elements_peak,
+        series.full_count,
+        series.entries_total,
+        series.elements_total,
+    )
     return [
-        Day(date_of(day), number(entries), number(elements), number(full))
-        for day, entries, elements, full in zip(*(one[begin:].tolist() for one in columns), strict=True)
+        Day(
+            date_of(day),
+            entries_peak=number(entries),
+            elements_peak=number(elements),
+            full_count=number(full),
+            entries_total=number(all_entries),
+            elements_total=number(all_elements),
+        )
+        for day, entries, elements, full, all_entries, all_elements in zip(
+            *(one[begin:].tolist() for one in columns), strict=True
+        )
     ]
 
 

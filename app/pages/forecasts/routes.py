@@ -80,7 +80,7 @@ class ResizeAct:
 class ForecastsPage(Page):
     """Which structure runs out first, or what an empty installation says."""
 
-    lines: Annotated[tuple[ForecastLine, ...], "One page of forecasts, those first that run out first"]
+    lines: Annotated[tuple[ForecastLine, ...], "One page of forecasts, the most urgent first"]
     found: Annotated[ForecastPage, "The page they are on"]
     pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of the other pages"]
     newest: Annotated[date | None, "When the newest of those shown was made"]
@@ -96,6 +96,9 @@ class StructureForecastPage(Page):
     cfrm_name: Annotated[str, "The structure's name in the CFRM policy"]
     outlooks: Annotated[tuple[OutlookShown, ...], "Every measure with its charts and tables"]
     first: Annotated[Predicted | None, "The measure that runs out first; None where none does"]
+    full: Annotated[
+        tuple[Predicted, ...], "A measure of the structure, and of each data set, that is or was full"
+    ]
     is_simulated: Annotated[bool, "Whether the data is simulated"]
     made_on: Annotated[date, "When the newest of the forecasts was made"]
     run_id: Annotated[int, "The nightly run that it comes from"]
@@ -108,7 +111,7 @@ class StructureForecastPage(Page):
 
 @router.get("/forecasts")
 def list_all(request: Request, session: SessionDep) -> Response:
-    """All measures that are forecast, those first that run out first."""
+    """All measures that are forecast, the most urgent first."""
     asked = request.query_params.get("page", "")
     number = int(asked) if asked.isascii() and asked.isdigit() and 0 < len(asked) < 7 else 1  # noqa: PLR2004 - pages
     found = forecasts.list_forecasts(session, page=max(number, 1), per_page=PER_PAGE)
@@ -153,6 +156,7 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
         cfrm_name=cfrm_structure_name(qsg_name=qsg, cfstruct_name=structure),
         outlooks=shown,
         first=_first(outlooks),
+        full=_full(outlooks),
         is_simulated=any(each.forecast.is_simulated for each in outlooks),
         made_on=max(each.forecast.made_on for each in outlooks),
         run_id=max(each.forecast.run_id for each in outlooks),
@@ -243,6 +247,14 @@ def _first(outlooks: Iterable[Outlook]) -> Predicted | None:
         if (crossing := each.forecast.first_crossing) is not None
     ]
     return min(found, key=lambda each: each[:3])[3] if found else None
+
+
+def _full(outlooks: Iterable[Outlook]) -> tuple[Predicted, ...]:
+    """The structure once, and each data set."""
+    found = {
+        each.forecast.queue_manager: each.forecast for each in outlooks if each.forecast.full is not None
+    }
+    return tuple(found.values())
 
 
 def _acts(plan: PlanUsing, structure: str, outlooks: Iterable[Outlook]) -> Iterable[ResizeAct]:

@@ -1,0 +1,118 @@
+"""Which structure is in most trouble: one that is full, then one that was full lately, then the one that fills soonest.
+
+Pages, REST, commands, the report and the nightly run's findings all take the order and the rule from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final, Literal
+
+FULL_DAYS: Final = 7
+"""Days up to the last day of the group's records in which a full structure counts."""
+_PERCENT: Final = 100
+
+FullState = Literal["full_now", "was_full"]
+
+
+@dataclass(frozen=True, slots=True)
+class UsedDay:
+    """What one day's records say of a structure, or of a shared message data set."""
+
+    day: date
+    full_count: int | None = None
+    """Structure-full conditions that the queue managers counted (SMF 115)."""
+    pools: Sequence[tuple[int | None, int | None]] = ()
+    """The peak of each pool, entries and elements or blocks, and how much there was of it on that day."""
+
+    @property
+    def used_percent(self) -> float | None:
+        """The highest use of a pool; None where it was not measured."""
+        used = [_PERCENT * peak / total for peak, total in self.pools if peak is not None and total]
+        return max(used, default=None)
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether all of a pool was in use."""
+        return (self.used_percent or 0) >= _PERCENT
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a request found it full, or all of a pool was in use."""
+        return bool(self.full_count) or self.is_used_up
+
+
+@dataclass(frozen=True, slots=True)
+class Fullness:
+    """That a structure is or was full."""
+
+    state: FullState
+    count: int
+    """Structure-full conditions; 0 where only the use of a pool shows it."""
+    days: int
+    """Days on which it was full."""
+    since: date
+    last: date
+
+    @property
+    def words(self) -> str:
+        """In a few words: `Full now, 102 times since 2026-03-03`."""
+        if self.count > 1:
+            how_often = f"{times_of(self.count)} since {self.since.isoformat()}"
+        elif self.days > 1:
+            how_often = f"on {self.days} days since {self.since.isoformat()}"
+        else:
+            how_often = f"on {self.last.isoformat()}"
+        return f"Full now, {how_often}" if self.state == "full_now" else f"Full {how_often}"
+
+
+def times_of(count: int) -> str:
+    """How often, in words."""
+    return "once" if count == 1 else f"{count} times"
+
+
+def fullness(days: Iterable[UsedDay], *, last_day: date) -> Fullness | None:
+    """Whether a structure is or was full in the last days of its group's records; None where it was not."""
+    first = last_day - timedelta(days=FULL_DAYS - 1)
+    full = sorted(
+        (each for each in days if first <= each.day <= last_day and each.is_full), key=lambda each: each.day
+    )
+    if not full:
+        return None
+    newest = full[-1]
+    return Fullness(
+        state="full_now" if newest.day == last_day and newest.is_used_up else "was_full",
+        count=sum(each.full_count or 0 for each in full),
+        days=len(full),
+        since=full[0].day,
+        last=newest.day,
+    )
+
+
+def urgency_key(
+    full: Fullness | None,
+    *,
+    crossing_day: date | None,
+    used_percent: float | None,
+    names: tuple[str, ...],
+) -> tuple[int, int, tuple[str, ...], date, float, tuple[str, ...]]:
+    """The key to sort measures of structures by, the most urgent first.
+
+    Args:
+        full: Whether the structure is or was full.
+        crossing_day: The earliest day on which it is expected to pass a level; None for none within the horizon.
+        used_percent: Its highest use in the last days; it decides where no such day is expected.
+        names: Group, structure, measure and queue manager: they keep the measures of a full structure together, and
+            decide where all else is equal.
+    """
+    rank = 2 if full is None else int(full.state != "full_now")
+    return (
+        rank,
+        -full.count if full else 0,
+        names[:2] if full else (),
+        crossing_day if crossing_day and full is None else date.max,
+        0.0 if crossing_day and full is None else -(used_percent or 0.0),
+        names,
+    )
