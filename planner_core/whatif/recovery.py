@@ -9,7 +9,7 @@ IBM publishes neither rate for your machines: both are inputs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -91,7 +91,7 @@ class StructureRecovery:
             "meets": self.meets,
             "longest_interval_minutes": None
             if self.interval_minutes is None
-            else floor_fraction(self.interval_minutes * _TENTHS) / _TENTHS,
+            else float(_in_tenths(self.interval_minutes)),
             "documented_interval_hours": None
             if self.documented_interval_hours is None
             else round(float(self.documented_interval_hours), 2),
@@ -119,6 +119,16 @@ class Recovery:
     def backup_bytes(self) -> int:
         """What one backup of each structure writes."""
         return sum(each.backup_bytes for each in self.structures)
+
+    def backup_every_minutes(self, structure: StructureRecovery) -> Fraction | None:
+        """Return how often to back a structure up, in tenths of a minute.
+
+        That is the interval asked about, a shorter one where recovery takes too long with it, or None where no interval is
+        short enough.
+        """
+        if structure.meets is not False:
+            return self.interval_minutes
+        return _in_tenths(structure.interval_minutes) if structure.interval_minutes else None
 
     @property
     def log_bytes_per_hour(self) -> int:
@@ -195,10 +205,16 @@ def recovery(
     Raises:
         PlanRefused: No such plan can exist.
     """
+    found = [evaluate_structure(document, each.name, curve=curve) for each in document.structures]
+    return recovery_of(document, [each[0] for each in found if each is not None], asked)
+
+
+def recovery_of(
+    document: PlanDocument, results: Sequence[StructureResult], asked: RecoveryQuestion | None = None
+) -> Recovery:
+    """Return backup and recovery of application structures that are evaluated already."""
     asked = asked or RecoveryQuestion()
     settled = _Settled(asked)
-    found = [evaluate_structure(document, each.name, curve=curve) for each in document.structures]
-    results = [each[0] for each in found if each is not None]
     structures = tuple(_structure(document, each, settled) for each in results)
     findings = [
         each
@@ -223,6 +239,11 @@ def recovery(
         assumptions=tuple(_assumptions(settled, asked)),
         findings=in_order(findings),
     )
+
+
+def _in_tenths(minutes: Fraction) -> Fraction:
+    """Round an interval down, so that it still meets the recovery time."""
+    return Fraction(floor_fraction(minutes * _TENTHS), _TENTHS)
 
 
 def _constant(name: str) -> int:
@@ -491,9 +512,7 @@ def _findings(result: StructureResult, answer: StructureRecovery, settled: _Sett
         minutes = float(answer.recovery_s / _SECONDS_PER_MINUTE)
         goal = float(settled.goal_s / _SECONDS_PER_MINUTE)
         if answer.interval_minutes:
-            remedy = (
-                f"back it up every {floor_fraction(answer.interval_minutes * _TENTHS) / _TENTHS:g} minutes"
-            )
+            remedy = f"back it up every {float(_in_tenths(answer.interval_minutes)):g} minutes"
         else:
             remedy = "no interval is short enough, for the backup alone takes longer to read. Read logs faster, or hold less"
         yield finding(

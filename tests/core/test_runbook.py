@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 
 from planner_core.document import read_object
 from planner_core.plan import evaluate
+from planner_core.whatif.recovery import recovery
 from planner_core.xcf.runbook import runbook
 from tests.core.plans import policy_documents, varied
 
@@ -58,6 +61,97 @@ def test_the_administrative_structure_shows_itself_indirectly_and_holds_no_queue
     assert "PUT(DISABLED)" not in text
 
 
+def test_a_full_administrative_structure_names_its_abend_codes_and_both_pools() -> None:
+    text = sections()["SQ03CSQ_ADMIN"]
+    assert "they end with 00C51165 and 00C510AB" in text
+    assert "APAR PH39578" in text
+    assert "at least 10000 in D XCF,STR" in text
+    assert "CSQE038E" in text
+    assert "APAR PH54826" in text
+
+
+@pytest.mark.parametrize(
+    ("duplex", "words"), [("DISABLED", None), ("ALLOWED", "It may be"), ("ENABLED", "It is")]
+)
+def test_a_duplexed_administrative_structure_names_the_connect_loop(duplex: str, words: str | None) -> None:
+    text = sections(admin__duplex=duplex)["SQ03CSQ_ADMIN"]
+    assert ("PH67936" in text) is (words is not None)
+    assert words is None or f"{words} duplexed, DUPLEX({duplex})" in text
+
+
+def test_a_recoverable_structure_is_backed_up_every_hour_and_recovered() -> None:
+    text = sections(queue_managers=["QM01", "QM02"])["SQ03APP1"]
+    assert "Back it up at least every 60 minutes, on QM01" in text
+    assert "     BACKUP CFSTRUCT(APP1) CMDSCOPE(QM01)\n" in text
+    assert text.index("BACKUP CFSTRUCT") < text.index("     RECOVER CFSTRUCT(APP1)\n")
+    unnamed = sections(queue_managers=2)["SQ03APP1"]
+    assert "every 60 minutes, on one queue manager" in unnamed
+    assert "     BACKUP CFSTRUCT(APP1)\n" in unnamed
+
+
+def test_a_structure_that_is_not_recoverable_has_no_backup() -> None:
+    text = sections(structures__0__recover=False)["SQ03APP1"]
+    assert "It is not backed up: it is RECOVER(NO). After a loss of the" in text
+    assert "BACKUP CFSTRUCT" not in text
+    assert "RECOVER CFSTRUCT" not in text
+
+
+def test_the_interval_of_backups_is_that_of_the_question_about_recovery() -> None:
+    # 50 messages of 20 KB a second: 50 x (20 + 1.3) KB x 3600 are 3744 MB an hour, and 2.7 MB a second reads 9720.
+    # 500 a second are ten times as much: the interval must be shorter than an hour.
+    queues = [
+        {
+            "name": "Q1",
+            "message_bytes": 20_480,
+            "put_rate_per_s": 500,
+            "outage_minutes": 1,
+            "persistent": True,
+        }
+    ]
+    document = read_object(varied(structures__0__queues=queues, structures__0__recover=True))
+    (found,) = recovery(document).structures
+    assert found.meets is False
+    assert found.interval_minutes is not None
+    every = math.floor(found.interval_minutes * 10) / 10
+    assert 0 < every < 60
+    text = " ".join(sections(structures__0__queues=queues, structures__0__recover=True)["SQ03APP1"].split())
+    assert f"Back it up at least every {every:g} minutes, on one queue manager." in text
+
+
+def test_a_backup_that_takes_too_long_to_read_is_reported() -> None:
+    queues = [{"name": "Q1", "message_bytes": 60_000, "backlog": 1_000_000, "persistent": True}]
+    text = " ".join(sections(structures__0__queues=queues, structures__0__recover=True)["SQ03APP1"].split())
+    assert "No interval of backups brings it back within 60 minutes" in text
+
+
+def test_structures_lost_together_are_recovered_by_one_command_that_mqsc_accepts() -> None:
+    structures = [
+        {
+            "name": f"APPLICATION{n}",
+            "recover": n != 2,
+            "queues": [{"name": f"Q{n}", "message_bytes": 100, "backlog": n}],
+        }
+        for n in range(1, 10)
+    ]
+    text = runbook(evaluate(read_object(varied(structures=structures, queue_managers=["QM01", "QM02"]))))
+    last = text[text.index("SEVERAL STRUCTURES LOST TOGETHER") :].splitlines()[3:]
+    assert all(len(line) <= 71 for line in last)
+    assert all(line.endswith(", +") for line in last[:-1])
+    command = "".join(line.strip().removesuffix("+").strip() for line in last)
+    assert command == f"RECOVER CFSTRUCT({','.join(f'APPLICATION{n}' for n in range(1, 10) if n != 2)})"
+    members = [line.split("CMDSCOPE(")[1] for line in text.splitlines() if "BACKUP CFSTRUCT" in line]
+    assert members == ["QM01)", "QM02)"] * 4
+
+
+@pytest.mark.parametrize(("offload", "is_there"), [({"to": "SMDS"}, True), ({"to": "DB2"}, False)])
+def test_data_sets_that_outlive_their_queue_manager_are_named_where_there_are_data_sets(
+    offload: dict[str, str], is_there: bool
+) -> None:
+    text = sections(structures__0__offload=offload)["SQ03APP1"]
+    assert ("PH61721" in text) is is_there
+    assert ("DISPLAY CFSTATUS(APP1) TYPE(SMDS)" in text) is is_there
+
+
 def test_nobody_is_told_to_inhibit_puts_to_system_queues() -> None:
     text = sections()["SQ03CSQSYSAPPL"]
     assert "Do not inhibit puts to these." in text
@@ -88,7 +182,8 @@ def test_any_plan_has_a_runbook_in_plain_text(document: dict[str, Any]) -> None:
     text = runbook(evaluate(read_object(document)))
     assert text.isascii()
     assert all(line == line.rstrip() for line in text.splitlines())
-    assert text.count(RULE) == len(document["structures"]) + 2
+    several = "SEVERAL STRUCTURES LOST TOGETHER" in text
+    assert text.count(RULE) == len(document["structures"]) + 2 + several
 
 
 def test_the_unit_of_size_is_stated_and_reallocate_follows_its_test() -> None:
