@@ -436,6 +436,9 @@ class Offload(BaseModel):
             le=tables.constants("smds")["highest_dsbufs"].value,
         ),
     ] = tables.constants("smds")["default_dsbufs"].value
+    dsexpand: Annotated[bool, Field(description="DSEXPAND: MQ expands a data set that is nearly full.")] = (
+        True
+    )
 
 
 class MessageSizes(BaseModel):
@@ -518,6 +521,25 @@ class Queue(BaseModel):
     qsvciev: Annotated[
         Literal["NONE", "OK", "HIGH"] | None, Field(description="Has no effect on a shared queue.")
     ] = None
+    share: Annotated[
+        bool, Field(description="SHARE: several applications may get from the queue; false is NOSHARE.")
+    ] = True
+    default_share_option: Annotated[
+        Literal["SHARED", "EXCL"] | None,
+        Field(description="DEFSOPT; absent: SHARED with `share`, EXCL without."),
+    ] = None
+    index_type: Annotated[
+        Literal["NONE", "MSGID", "CORRELID", "GROUPID"] | None,
+        Field(description="INDXTYPE. MQ refuses MSGTOKEN for shared queues."),
+    ] = None
+    max_message_length: Annotated[
+        Annotated[int, Field(ge=0, le=_LARGEST_MESSAGE)] | None,
+        Field(description="MAXMSGL [bytes], with all headers of the message."),
+    ] = None
+    backout_threshold: Annotated[
+        Annotated[int, Field(ge=0, le=999_999_999)] | None, Field(description="BOTHRESH.")
+    ] = None
+    backout_queue: Annotated[QueueName | None, Field(description="BOQNAME.")] = None
     curdepth: Annotated[MaxDepth | None, Field(description="CURDEPTH when the switches were displayed.")] = (
         None
     )
@@ -536,6 +558,13 @@ class Structure(BaseModel):
     name: CfstructName
     cflevel: Annotated[int, Field(ge=1, le=5)] = 5
     recover: bool = True
+    cfconlos: Annotated[
+        Literal["ASQMGR", "TERMINATE", "TOLERATE"],
+        Field(description="CFCONLOS: what a queue manager does that loses its connection to the structure."),
+    ] = "ASQMGR"
+    recauto: Annotated[bool, Field(description="RECAUTO: MQ recovers the structure without an operator.")] = (
+        True
+    )
     initsize: StructureSize | None = None
     size: StructureSize | None = None
     minsize: MinSize | None = None
@@ -646,6 +675,12 @@ class PlanDocument(BaseModel):
     perfmev: Annotated[
         Switch | dict[QueueManagerName, Switch] | None,
         Field(description="PERFMEV of all queue managers, or of each by name."),
+    ] = None
+    cfconlos: Annotated[
+        Literal["TERMINATE", "TOLERATE"] | None,
+        Field(
+            description="CFCONLOS of the queue managers: for CSQ_ADMIN and structures with ASQMGR. Absent: not planned."
+        ),
     ] = None
     curve: Literal["published"] | FittedCurve = "published"
     growth: Growth = Field(default_factory=Growth)

@@ -459,6 +459,27 @@ _KINDS: tuple[FindingKind, ...] = (
         "mq_offload",
         "Capacity",
     ),
+    FindingKind(
+        "CFCONLOS_NEEDS_CFLEVEL_5",
+        "warning",
+        "CFCONLOS below CFLEVEL 5 has no effect",
+        "mq_cfstruct_properties",
+        "Loss of coupling facility connectivity",
+    ),
+    FindingKind(
+        "MESSAGES_ABOVE_MAXMSGL",
+        "error",
+        "Messages are larger than MAXMSGL of their queue",
+        "mq_qlocal",
+        "MAXMSGL",
+    ),
+    FindingKind(
+        "QUEUE_WITHOUT_SHARE",
+        "info",
+        "One application at a time can get from a shared queue",
+        "mq_qlocal",
+        "SHARE and DEFSOPT",
+    ),
     FindingKind("DSGROUP_MISSING", "warning", "OFFLOAD(SMDS) without DSGROUP", "mq_cfstruct", "DSGROUP"),
     FindingKind(
         "PERSISTENT_NEEDS_RECOVER",
@@ -1059,6 +1080,20 @@ _KINDS: tuple[FindingKind, ...] = (
         "Both copies of a structure can be lost at once",
         "zos_duplex_pair",
         "Allocating the Secondary Structure",
+    ),
+    FindingKind(
+        "LOSS_ENDS_QUEUE_MANAGERS",
+        "warning",
+        "The loss of a coupling facility ends queue managers",
+        "mq_cfconlos",
+        "CFCONLOS",
+    ),
+    FindingKind(
+        "QMGR_CFCONLOS_NOT_STATED",
+        "info",
+        "The plan does not state CFCONLOS of the queue managers",
+        "mq_cfconlos",
+        "CFCONLOS",
     ),
     FindingKind(
         "ONE_COUPLING_FACILITY",

@@ -57,16 +57,22 @@ _HEADINGS = {
     "qdploev": ("qdploev",),
     "qdpmaxev": ("qdpmaxev",),
     "qsvciev": ("qsvciev",),
+    "share": ("share", "shareable"),
+    "default_share_option": ("defaultshareoption", "defsopt"),
+    "index_type": ("indextype", "indxtype"),
+    "max_message_length": ("maxmessagelength", "maxmsgl"),
+    "backout_threshold": ("backoutthreshold", "bothresh"),
+    "backout_queue": ("backoutqueue", "boqname"),
     "get_rate_per_s": ("getratepers", "getrate"),
     "queue_manager_rates": ("queuemanagerrates",),
 }
 _BACKLOG_OR_OWN = ("maxdepth", "curdepth")
 """A column so called is the backlog of a table that has no other, and an attribute where it has one."""
-_WORDS = ("qdphiev", "qdploev", "qdpmaxev", "qsvciev")
+_WORDS = ("qdphiev", "qdploev", "qdpmaxev", "qsvciev", "default_share_option", "index_type")
 _FIELD_OF = {heading: field for field, headings in _HEADINGS.items() for heading in headings}
 _COLUMN_ORDER = ("name", "message_bytes", "backlog", "persistent")
-_YES_OR_NO = ("persistent", "selector_reads")
-_IN_BYTES = ("message_bytes", "p95", "max")
+_YES_OR_NO = ("persistent", "selector_reads", "share")
+_IN_BYTES = ("message_bytes", "p95", "max", "max_message_length")
 _QUEUE_KEYS = frozenset(_HEADINGS) - {"p95", "max", "structure"}
 _RATE_KEYS = frozenset({"put_rate_per_s", "get_rate_per_s"})
 _SIZE_KEYS = frozenset({"mean", "p95", "max"})
@@ -77,6 +83,7 @@ _YES, _NO = {"yes", "y", "true", "1", "x"}, {"no", "n", "false", "0", ""}
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9]{1,11})\(")
 _MARK_IN_VALUE = re.compile(r"['()]")
 _BRACKET = re.compile(r"[()]")
+_SHARE = re.compile(r"(?<![^ \t])(?:NO)?SHARE(?![^ \t])")
 _MESSAGE = re.compile(r"\b(?:CSQM4\d\dI|CSQM2\d\dI|AMQ8409I?:)")
 _BEGINS = re.compile(r"\bQ(?:UEUE|LOCAL)\(", re.IGNORECASE)
 _PLAN_KEYS = frozenset({"structures", "queues", "qsg", "message_bytes"})
@@ -349,6 +356,8 @@ def _value(field: str, cell: str) -> object:
         return cell[1:] if cell.startswith(_AS_TEXT) and cell[1:].startswith(_FORMULA) else cell
     if field in _WORDS:
         return cell.upper()
+    if field == "backout_queue":
+        return cell
     if field == "queue_manager_rates":
         return _rates(cell)
     number = _number(cell)
@@ -432,6 +441,7 @@ def _from_display(text: str, problems: list[LineProblem]) -> list[_Found]:
             words = f"{name}: MAXDEPTH does not limit it, so its backlog is asked for."
             problems.append(LineProblem(line, words, "backlog", last, name))
         queue.update(_depth_attributes(attributes))
+        queue.update(attributes_of_use(attributes))
         words = f"{name}: a definition does not say how large messages are; the size is asked for."
         problems.append(LineProblem(line, words, "size", last, name))
         found.append(_Found(line, queue, structure))
@@ -456,6 +466,38 @@ def _whole(value: str) -> int | None:
     """A whole number as MQ displays it; None when it is none."""
     text = value.strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER else None
+
+
+def attributes_of_use(attributes: Mapping[str, str]) -> dict[str, object]:
+    """How applications use a queue, as far as its definition differs from what a plan begins with.
+
+    Args:
+        attributes: By MQSC keyword; SHARE is YES or NO.
+    """
+    found: dict[str, object] = {}
+    shares = attributes.get("SHARE", "YES") != "NO"
+    if not shares:
+        found["share"] = False
+    option = attributes.get("DEFSOPT", "").strip().upper()
+    if option in ("SHARED", "EXCL") and option != ("SHARED" if shares else "EXCL"):
+        found["default_share_option"] = option
+    index = attributes.get("INDXTYPE", "").strip().upper()
+    if index in ("MSGID", "CORRELID", "GROUPID"):
+        found["index_type"] = index
+    length = _whole(attributes.get("MAXMSGL", ""))
+    is_known = length is not None and length <= limit("largest_message_bytes")
+    if is_known and length != limit("default_maxmsgl_bytes"):
+        found["max_message_length"] = length
+    threshold = _whole(attributes.get("BOTHRESH", ""))
+    if threshold and threshold <= _MAXDEPTH_NOTHING_SAID:
+        found["backout_threshold"] = threshold
+    backout = attributes.get("BOQNAME", "").strip()
+    try:
+        if backout:
+            found["backout_queue"] = names.queue(backout)
+    except NameSyntax:
+        pass  # a name that no queue can have: there is nothing to take over
+    return found
 
 
 def _apart(attributes: Mapping[str, str]) -> str:
@@ -488,7 +530,10 @@ def _displayed(text: str, problems: list[LineProblem]) -> Iterator[tuple[int, in
             quoted = value.startswith("'") and value.endswith("'") and len(value) > 1
             current.setdefault(key, value[1:-1].replace("''", "'") if quoted else value)
         rest.append(line[read_to:])
-        if _BEGINS.search("".join(rest)):
+        between = "".join(rest)
+        if word := _SHARE.search(between):
+            current.setdefault("SHARE", "NO" if word[0] == "NOSHARE" else "YES")
+        if _BEGINS.search(between):
             problems.append(LineProblem(number, "The name of a queue is cut off: its bracket is not closed."))
     if current:
         yield began, number, current

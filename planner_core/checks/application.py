@@ -116,6 +116,14 @@ def _check_offload(structure: StructureResult, definition: Structure, load: Load
                 field=at,
                 structure=name,
             )
+        if definition.cfconlos != "ASQMGR":
+            yield finding(
+                "CFCONLOS_NEEDS_CFLEVEL_5",
+                f"{name} has CFLEVEL({definition.cflevel}): CFCONLOS needs CFLEVEL(5) and is left out of its definition. Queue managers "
+                "that lose the structure end.",
+                field=f"{structure.pointer}/cfconlos",
+                structure=name,
+            )
         return
     if offload.to == "DB2":
         yield finding(
@@ -155,6 +163,31 @@ def _check_offload(structure: StructureResult, definition: Structure, load: Load
         )
 
 
+def _check_use(structure: StructureResult, definition: Structure) -> Iterator[Finding]:
+    """How applications use the queues: the longest message that MQ takes, and who may get."""
+    name = definition.name
+    for index, queue in enumerate(definition.queues):
+        largest, most = _largest(queue.message_bytes), queue.max_message_length
+        if most is not None and largest > most:
+            yield finding(
+                "MESSAGES_ABOVE_MAXMSGL",
+                f"{queue.name} has messages of up to {largest} bytes, but MAXMSGL({most}): puts of larger messages fail with reason 2030. "
+                "Raise max_message_length.",
+                field=f"{structure.pointer}/queues/{index}/max_message_length",
+                structure=name,
+            )
+    alone = [(index, queue) for index, queue in enumerate(definition.queues) if not queue.share]
+    if alone:
+        more = f" and {len(alone) - 1} more queues of {name}" if len(alone) > 1 else f" of {name}"
+        yield finding(
+            "QUEUE_WITHOUT_SHARE",
+            f"{alone[0][1].name}{more}: NOSHARE lets one application in the whole group get at a time. When it stops, no other one takes "
+            "its messages off.",
+            field=f"{structure.pointer}/queues/{alone[0][0]}/share",
+            structure=name,
+        )
+
+
 def _check_queues(structure: StructureResult, definition: Structure) -> Iterator[Finding]:
     at, name = f"{structure.pointer}/queues", definition.name
     persistent = sum(queue.persistent for queue in definition.queues)
@@ -166,6 +199,7 @@ def _check_queues(structure: StructureResult, definition: Structure) -> Iterator
             field=at,
             structure=name,
         )
+    yield from _check_use(structure, definition)
     weights = structure.queue_weights
     if len(weights) <= 1 or structure.load is None:
         return

@@ -34,6 +34,7 @@ _ATTRIBUTE = re.compile(
 _LINE_END = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 _GAP = re.compile(r"[ \t\n,;.]+")
 _SHOWN: Final = 40
+SHARE_WORDS: Final[Mapping[str, str]] = {"SHARE": "YES", "NOSHARE": "NO"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,16 @@ class Command:
         """The value of an attribute; None where it is not there, or has none."""
         found = self.attributes.get(key)
         return found.value if found else None
+
+    def settings(self) -> dict[str, str]:
+        """The attributes with their values; SHARE and NOSHARE, words without one, as SHARE with YES or NO."""
+        found: dict[str, str] = {}
+        for key, each in self.attributes.items():
+            if key in SHARE_WORDS:
+                found["SHARE"] = SHARE_WORDS[key]
+            elif each.value is not None:
+                found[key] = each.value
+        return found
 
     def line_of(self, key: str) -> int:
         """The line of an attribute; that of the command where it is not there."""

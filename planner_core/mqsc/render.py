@@ -39,6 +39,7 @@ def mqsc(result: PlanResult) -> str:
             "* before messages can be offloaded to them.",
         ]
     lines += _perfmev(document)
+    lines += _cfconlos(document)
     advice = {found.name: found.depth_events for found in result.structures}
     backlogs = {found.name: found.queues for found in result.structures}
     for structure in document.structures:
@@ -69,6 +70,29 @@ def _perfmev(document: PlanDocument) -> Iterator[str]:
     )
     for name, switch in by_name.items():
         yield f"*   ALTER QMGR PERFMEV({switch}) on {name}"
+
+
+def _cfconlos(document: PlanDocument) -> Iterator[str]:
+    """CFCONLOS of the queue managers: a command where the plan states it, else a remark that names the choice.
+
+    A plan that does not state it must not change how running queue managers behave. CMDSCOPE(*) reaches active queue
+    managers only.
+    """
+    follow = any(
+        structure.cflevel >= limit("cflevel_offload") and structure.cfconlos == "ASQMGR"
+        for structure in document.structures
+    )
+    yield f"* CFCONLOS of the queue managers is for CSQ_ADMIN{' and for' if follow else '.'}"
+    if follow:
+        yield "* structures with CFCONLOS(ASQMGR)."
+    if document.cfconlos is None:
+        yield "* Not planned. MQ's default ends queue managers that lose a structure;"
+        yield "* IBM normally suggests this on each queue manager:"
+        yield "*   ALTER QMGR CFCONLOS(TOLERATE)"
+        return
+    yield "* CMDSCOPE(*) reaches active queue managers. Repeat it on the others when"
+    yield "* they are started."
+    yield f"ALTER QMGR CFCONLOS({document.cfconlos}) CMDSCOPE(*)"
 
 
 def _suggested(queue: Queue, advised: Thresholds, *, backlog: int) -> Iterator[str]:
@@ -105,6 +129,7 @@ def _cfstruct(structure: Structure) -> Iterator[str]:
     yield f"CFLEVEL({structure.cflevel})"
     yield f"RECOVER({_yes(structure.recover)})"
     if structure.cflevel >= limit("cflevel_offload"):
+        yield f"CFCONLOS({structure.cfconlos}) RECAUTO({_yes(structure.recauto)})"
         yield from _offload(structure.offload)
 
 
@@ -122,17 +147,28 @@ def _offload(offload: Offload) -> Iterator[str]:
         if offload.dsgroup is not None:
             yield f"DSGROUP('{offload.dsgroup}')"
         yield f"DSBLOCK({format_size(offload.dsblock)})"
-        yield f"DSBUFS({offload.dsbufs})"
+        yield f"DSBUFS({offload.dsbufs}) DSEXPAND({_yes(offload.dsexpand)})"
 
 
 def _qlocal(structure: Structure, queue: Queue) -> Iterator[str]:
     yield "QSGDISP(SHARED)"
     yield f"CFSTRUCT({mqsc_value(structure.name)})"
     yield f"DEFPSIST({_yes(queue.persistent)})"
+    default = "SHARED" if queue.share else "EXCL"
+    yield f"{'SHARE' if queue.share else 'NOSHARE'} DEFSOPT({queue.default_share_option or default})"
+    if queue.index_type is not None:
+        yield f"INDXTYPE({queue.index_type})"
     sizes = queue.message_bytes
     largest = sizes.max if isinstance(sizes, MessageSizes) else sizes
-    if largest > limit("default_maxmsgl_bytes"):
+    if queue.max_message_length is not None:
+        yield f"MAXMSGL({queue.max_message_length})"
+    elif largest > limit("default_maxmsgl_bytes"):
         yield f"MAXMSGL({largest})"
+    # No HARDENBO: the backout count of a shared queue always survives restarts.
+    if queue.backout_threshold is not None:
+        yield f"BOTHRESH({queue.backout_threshold})"
+    if queue.backout_queue is not None:
+        yield f"BOQNAME({mqsc_value(queue.backout_queue)})"
     for key in ("maxdepth", "qdepthhi", "qdepthlo", "qdphiev", "qdploev", "qdpmaxev", "qsvciev"):
         if (value := getattr(queue, key)) is not None:
             yield f"{key.upper()}({value})"

@@ -16,6 +16,7 @@ from planner_core.document import PlanDocument, read_object
 from planner_core.errors import NameSyntax, PlannerError
 from planner_core.findings import finding
 from planner_core.limits import limit
+from planner_core.queue_paste import attributes_of_use
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.policy import Setting
 from planner_core.running.state import MqObject, Running, RunningStructure, admin_nearly_full, plain
@@ -217,6 +218,10 @@ def _object(known: MqObject | None) -> dict[str, Any]:
         found["cflevel"] = level
     if given.get("RECOVER") in {"YES", "NO"}:
         found["recover"] = given["RECOVER"] == "YES"
+    if given.get("CFCONLOS") in {"ASQMGR", "TERMINATE", "TOLERATE"}:
+        found["cfconlos"] = given["CFCONLOS"]
+    if given.get("RECAUTO") in {"YES", "NO"}:
+        found["recauto"] = given["RECAUTO"] == "YES"
     offload: dict[str, Any] = {}
     if given.get("OFFLOAD") in {"SMDS", "DB2"}:
         offload["to"] = given["OFFLOAD"]
@@ -231,6 +236,8 @@ def _object(known: MqObject | None) -> dict[str, Any]:
     buffers = plain("DSBUFS", given.get("DSBUFS"))
     if isinstance(buffers, int):
         offload["dsbufs"] = buffers
+    if given.get("DSEXPAND") in {"YES", "NO"}:
+        offload["dsexpand"] = given["DSEXPAND"] == "YES"
     if offload:
         found["offload"] = offload
     return found
@@ -267,7 +274,13 @@ def _queues(name: str, running: Running, message_bytes: int | None, tell: Any) -
             left.append(each.name)
             continue
         persistent = each.attributes.get("DEFPSIST", "NO") == "YES"
-        yield {"name": each.name, "message_bytes": message_bytes, "backlog": depth, "persistent": persistent}
+        yield {
+            "name": each.name,
+            "message_bytes": message_bytes,
+            "backlog": depth,
+            "persistent": persistent,
+            **attributes_of_use(each.attributes),
+        }
     if left:
         why = (
             "nothing says how large their messages are"

@@ -15,6 +15,7 @@ from planner_core.findings import finding
 from planner_core.limits import limit
 from planner_core.mqsc.commands import Command, has_commands, read_commands
 from planner_core.running.line_findings import LineFinding
+from planner_core.running.state import NEEDS_LEVEL_5
 from planner_core.units import KIB, MIB, kib_to_bytes, parse_size
 
 _CFSTRUCT: Final = (
@@ -30,8 +31,9 @@ _WORDS: Final[Mapping[str, Sequence[str]]] = {
     "DSEXPAND": ("YES", "NO"),
     "DEFPSIST": ("YES", "NO"),
     "QSGDISP": ("QMGR", "COPY", "GROUP", "SHARED"),
+    "DEFSOPT": ("SHARED", "EXCL"),
+    "INDXTYPE": ("NONE", "MSGID", "CORRELID", "GROUPID", "MSGTOKEN"),
 }
-_NEEDS_5: Final = re.compile(r"OFFLOAD|OFFLD[123](?:SZ|TH)|DS(?:GROUP|BLOCK|BUFS|EXPAND)|CFCONLOS|RECAUTO")
 _WHOLE = re.compile(r"[0-9]{1,9}", re.ASCII)
 _RULES: Final = (1, 2, 3)
 _ALL_PERCENT: Final = 100
@@ -158,7 +160,7 @@ def _levels(command: Command) -> Iterator[LineFinding]:
     if command.value("RECOVER") == "YES" and level < limit("cflevel_recover"):
         message = f"{name} has {given}: RECOVER(YES) needs CFLEVEL(3) or higher."
         yield _at("RECOVER_NEEDS_CFLEVEL_3", message, command.line_of("RECOVER"), _named(command.name))
-    five = [key for key in command.attributes if _NEEDS_5.fullmatch(key)]
+    five = [key for key in command.attributes if NEEDS_LEVEL_5.fullmatch(key)]
     if five and level < limit("cflevel_offload"):
         message = f"{name} has {given}: {', '.join(five)} need CFLEVEL(5)."
         yield _at("OFFLOAD_NEEDS_CFLEVEL_5", message, command.line_of(five[0]), _named(command.name))
@@ -224,6 +226,9 @@ def _queue(command: Command) -> Iterator[LineFinding]:
     except NameSyntax as error:
         yield _at("MQSC_VALUE_INVALID", f"QLOCAL({shown(command.name)}): {error}", command.line)
     yield from _words(command)
+    if command.value("QSGDISP") == "SHARED" and command.value("INDXTYPE") == "MSGTOKEN":
+        message = f"INDXTYPE(MSGTOKEN) of {shown(command.name)}: MQ refuses it for shared queues."
+        yield _at("MQSC_VALUE_INVALID", message, command.line_of("INDXTYPE"))
     structure = command.value("CFSTRUCT")
     if structure is not None and structure.strip():
         try:

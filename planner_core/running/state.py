@@ -17,7 +17,8 @@ from planner_core.cfrm.text import TextStatement, read_policy_text
 from planner_core.document import DuplexSite
 from planner_core.errors import SizeSyntax
 from planner_core.findings import Finding, finding
-from planner_core.mqsc.commands import has_commands, read_commands, without_commands
+from planner_core.limits import limit
+from planner_core.mqsc.commands import SHARE_WORDS, has_commands, read_commands, without_commands
 from planner_core.mqsc.records import read_records
 from planner_core.running.admin_pools import AdminPools, nearly_full
 from planner_core.running.line_findings import LineFinding
@@ -85,6 +86,10 @@ class Running:
     admin_entsused: int | None = None
     admin_counts: Mapping[str, AdminPools] = field(default_factory=dict)
     """Entries and elements of administrative structures by their CFRM names, from D XCF,STR and IXC585E."""
+    offload_use: Mapping[str, str] = field(default_factory=dict)
+    """OFFLDUSE of DISPLAY CFSTATUS by CFSTRUCT: where offloaded messages are."""
+    cfconlos: Mapping[str, str] = field(default_factory=dict)
+    """CFCONLOS of DISPLAY QMGR by queue manager."""
     policy_text: str | None = None
     policy_name: str | None = None
     has_whole_policy: bool = False
@@ -134,19 +139,46 @@ CFSTRUCT_DEFAULTS: Final[Attributes] = {
     "DSBLOCK": f"{tables.constants('smds')['default_dsblock_kib'].value}K",
     "DSBUFS": str(tables.constants("smds")["default_dsbufs"].value),
     "DSGROUP": "",
+    "DSEXPAND": "YES",
+    "CFCONLOS": "ASQMGR",
+    "RECAUTO": "YES",
 }
-"""Of DEFINE CFSTRUCT: what an attribute is that is not given; `_cfstruct_defaults` where OFFLOAD(DB2) is."""
-QLOCAL_DEFAULTS: Final[Attributes] = {"DEFPSIST": "NO", "MAXMSGL": "4194304"}
+"""Of DEFINE CFSTRUCT with CFLEVEL(5): what an attribute is that is not given; see `_cfstruct_defaults`."""
+NEEDS_LEVEL_5: Final = re.compile(
+    r"OFFLOAD|OFFLD[123](?:SZ|TH)|DS(?:GROUP|BLOCK|BUFS|EXPAND)|CFCONLOS|RECAUTO"
+)
+"""Attributes that a CFSTRUCT has from CFLEVEL(5) on."""
+QLOCAL_DEFAULTS: Final[Attributes] = {
+    "DEFPSIST": "NO",
+    "MAXMSGL": "4194304",
+    "SHARE": "NO",
+    "DEFSOPT": "EXCL",
+    "INDXTYPE": "NONE",
+    "BOTHRESH": "0",
+    "BOQNAME": "",
+}
 ONLY_ALGORITHM: Final = "KEYPRIORITY1"
 """The SCMALGORITHM that there is; displays name none where the text is cut."""
 DUPLEX_SITES: Final[tuple[str, ...]] = get_args(DuplexSite)
 _SIZES: Final = re.compile(r"OFFLD[123]SZ|DSBLOCK")
 _WHOLE = re.compile(r"[0-9]{1,12}", re.ASCII)
-_SHARED: Final = ("SHARED", "")
+_READ: Final = frozenset({"CFSTRUCT", "QUEUE", "CFSTATUS", "QMGR"})
+
+
+def has_level_5(values: Attributes) -> bool | None:
+    """Whether a CFSTRUCT is at CFLEVEL(5); None where its level is not known."""
+    level = plain("CFLEVEL", values.get("CFLEVEL"))
+    return level >= limit("cflevel_offload") if isinstance(level, int) else None
 
 
 def _cfstruct_defaults(values: Attributes) -> Attributes:
-    """CFSTRUCT_DEFAULTS; with OFFLOAD(DB2) the rules are off, as IBM's syntax has it: OFFLD1SZ(32K/64K)."""
+    """CFSTRUCT_DEFAULTS; with OFFLOAD(DB2) the rules are off, as IBM's syntax has it: OFFLD1SZ(32K/64K).
+
+    Below CFLEVEL(5) there is no offload to have a default: an ALTER that raises the level later assumes other values
+    than DEFINE does, so none may be taken for what runs.
+    """
+    if has_level_5({**CFSTRUCT_DEFAULTS, **values}) is False:
+        return {key: value for key, value in CFSTRUCT_DEFAULTS.items() if not NEEDS_LEVEL_5.fullmatch(key)}
     if values.get("OFFLOAD") != "DB2":
         return CFSTRUCT_DEFAULTS
     return {**CFSTRUCT_DEFAULTS, **{f"OFFLD{number}SZ": "64K" for number in (1, 2, 3)}}
@@ -202,6 +234,8 @@ class _Reading:
         self.entsmax: int | None = None
         self.entsused: int | None = None
         self.admin_counts: dict[str, AdminPools] = {}
+        self.offload_use: dict[str, str] = {}
+        self.cfconlos: dict[str, str] = {}
         self.policy: tuple[str, Policy] | None = None
         self.is_whole = False
         self.findings: list[LineFinding] = []
@@ -283,13 +317,15 @@ class _Reading:
 
     def _mq(self, text: str) -> None:
         read = read_records(text)
-        useful = [record for record in read.records if record.kind in {"CFSTRUCT", "QUEUE", "CFSTATUS"}]
+        useful = [record for record in read.records if record.kind in _READ]
         if not useful:
             return
         for problem in read.problems:
             self.tell("RUNNING_TEXT_UNREAD", problem.message, problem.line)
         for record in useful:
             values = {key: value.text for key, value in record.values.items()}
+            for word in SHARE_WORDS.keys() & record.flags:
+                values["SHARE"] = SHARE_WORDS[word]
             if record.kind == "CFSTRUCT" and record.values:
                 self.cfstructs[record.name] = MqObject(record.name, values, is_complete=False)
             elif record.kind == "QUEUE" and values.get("CFSTRUCT", "").strip():
@@ -299,13 +335,17 @@ class _Reading:
                 if _WHOLE.fullmatch(entries) and int(entries):
                     self.entsmax = int(entries)
                     self.entsused = int(used) if _WHOLE.fullmatch(used) else None
+            elif record.kind == "CFSTATUS" and record.text("OFFLDUSE"):
+                self.offload_use[record.name] = record.text("OFFLDUSE") or ""
+            elif record.kind == "QMGR" and record.text("CFCONLOS"):
+                self.cfconlos[record.name] = record.text("CFCONLOS") or ""
 
     def _commands(self, text: str) -> None:
         read = read_commands(text)
         for problem in read.problems:
             self.tell("MQSC_NOT_UNDERSTOOD", problem.message, problem.line)
         for command in read.commands:
-            values = {key: each.value for key, each in command.attributes.items() if each.value is not None}
+            values = command.settings()
             objects = self.cfstructs if command.kind == "CFSTRUCT" else self.queues
             if command.kind == "QLOCAL" and not (values.get("CFSTRUCT") or command.name in objects):
                 continue
@@ -343,6 +383,8 @@ class _Reading:
             admin_entsmax=self.entsmax,
             admin_entsused=self.entsused,
             admin_counts=self.admin_counts,
+            offload_use=self.offload_use,
+            cfconlos=self.cfconlos,
             policy_text=self.policy[0] if self.policy else None,
             policy_name=self.policy[1].name if self.policy else None,
             has_whole_policy=self.is_whole,

@@ -115,6 +115,7 @@ def _messages(structure: StructureResult) -> Iterator[str]:
     yield "1. Find the queue whose depth grows, and why nothing takes its messages off."
     yield "2. Start more applications that get from it. The queue must allow it: SHARE, and"
     yield "   opened for shared input (DEFSOPT, or the application's own open option)."
+    yield from _alone(structure)
     yield "3. Inhibit puts, or quiesce applications that put:"
     queues = _largest_queues(structure)
     for name in queues[:_SHOWN_QUEUES]:
@@ -203,6 +204,22 @@ def _mqsc(command: str) -> Iterator[str]:
     lines = textwrap.wrap(command.replace(",", ", "), len(_RULE) - 9, break_long_words=False)
     for number, line in enumerate(lines, start=1):
         yield f"     {line.replace(', ', ',')}{' +' if number < len(lines) else ''}"
+
+
+def _alone(structure: StructureResult) -> Iterator[str]:
+    """Queues that the plan defines with NOSHARE: a second application cannot get from them."""
+    definition = structure.definition
+    queues = (
+        [queue.name for queue in definition.queues if not queue.share]
+        if isinstance(definition, Structure)
+        else []
+    )
+    if queues:
+        yield "   These are planned with NOSHARE: a second application cannot get from them."
+    for name in queues[:_SHOWN_QUEUES]:
+        yield f"     ALTER QLOCAL({mqsc_value(name)}) QSGDISP(SHARED) SHARE DEFSOPT(SHARED)"
+    if len(queues) > _SHOWN_QUEUES:
+        yield f"     and {len(queues) - _SHOWN_QUEUES} more queues"
 
 
 def _system(structure: StructureResult) -> Iterator[str]:

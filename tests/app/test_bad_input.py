@@ -27,19 +27,21 @@ FULL: dict[str, Any] = {
 }
 FULL["coupling_facilities"][0].update(volatile=False, failure_isolated=True, occupied="1G", scm="16G")
 FULL["structures"][0].update(
-    GIVEN, initsize="512M", size="1G", cflevel=5, recover=True, minsize="256M", entry_to_element_ratio=[1, 6],
+    GIVEN, initsize="512M", size="1G", cflevel=5, recover=True, cfconlos="ASQMGR", recauto=True, minsize="256M", entry_to_element_ratio=[1, 6],
     size_with_offload=False, scm={"max_size": "4G", "algorithm": "KEYPRIORITY1", "augmented": "512M"},
 )  # fmt: skip
 FULL["structures"][0]["offload"] = {
     "to": "SMDS", "rules": [{"usage_over": 70, "size_over": "32K"}], "dsgroup": "MQ.SMDS.*.APP1", "dsblock": "256K",
-    "dsbufs": 100,
+    "dsbufs": 100, "dsexpand": True,
 }  # fmt: skip
 FULL["structures"][0]["event_target_percent"] = 70
 FULL["structures"][0]["queues"][0].update(
     isolation="payments", selector_reads=False, maxdepth=100_000, qdepthhi=80, qdepthlo=20, qdphiev="ENABLED",
-    qdploev="ENABLED", qdpmaxev="ENABLED", qsvciev="NONE", curdepth=0, put_rate_per_s=20, get_rate_per_s=25,
+    qdploev="ENABLED", qdpmaxev="ENABLED", qsvciev="NONE", share=True, default_share_option="SHARED", index_type="MSGID",
+    max_message_length=4_194_304, backout_threshold=3, backout_queue="PAYMENTS.BACKOUT", curdepth=0, put_rate_per_s=20, get_rate_per_s=25,
     queue_manager_rates={"QM01": {"put_rate_per_s": 20, "get_rate_per_s": 25}},
 )  # fmt: skip
+FULL["cfconlos"] = "TOLERATE"
 FULL["perfmev"] = {"QM01": "ENABLED", "QM02": "DISABLED"}
 FULL["acknowledged"] = [
     {

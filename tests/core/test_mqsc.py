@@ -37,12 +37,14 @@ def commands(text: str) -> Iterator[str]:
 
 
 def parameters(command: str) -> dict[str, str]:
-    """Keywords and values of one command; a quoted value may hold anything."""
+    """Keywords and values of one command; a quoted value may hold anything. SHARE and NOSHARE have no value."""
+    words = re.findall(r" ((?:NO)?SHARE)(?= |$)", command)
+    command = re.sub(r" (?:NO)?SHARE(?= |$)", "", command)
     found = re.findall(r"([A-Z0-9]+)\(('(?:[^']|'')*'|[^()']*)\)", command)
     assert "".join(f"{key}({value})" for key, value in found) == command.replace("DEFINE ", "").replace(
         " ", ""
     )
-    return dict(found)
+    return dict(found) | dict.fromkeys(words, "")
 
 
 def test_the_commands_of_the_base_plan() -> None:
@@ -52,6 +54,8 @@ def test_the_commands_of_the_base_plan() -> None:
         "CFSTRUCT": "APP1",
         "CFLEVEL": "5",
         "RECOVER": "YES",
+        "CFCONLOS": "ASQMGR",
+        "RECAUTO": "YES",
         "OFFLOAD": "SMDS",
         "OFFLD1TH": "70",
         "OFFLD1SZ": "32K",
@@ -62,6 +66,7 @@ def test_the_commands_of_the_base_plan() -> None:
         "DSGROUP": "'MQ.SMDS.*.APP1'",
         "DSBLOCK": "256K",
         "DSBUFS": "100",
+        "DSEXPAND": "YES",
     }
     assert queue.startswith("DEFINE QLOCAL(Q1) ")
     assert parameters(queue) == {
@@ -69,7 +74,59 @@ def test_the_commands_of_the_base_plan() -> None:
         "QSGDISP": "SHARED",
         "CFSTRUCT": "APP1",
         "DEFPSIST": "YES",
+        "SHARE": "",
+        "DEFSOPT": "SHARED",
     }
+
+
+@pytest.mark.parametrize(
+    ("share", "option", "words"),
+    [
+        (True, None, "SHARE DEFSOPT(SHARED)"),
+        (True, "EXCL", "SHARE DEFSOPT(EXCL)"),
+        (False, None, "NOSHARE DEFSOPT(EXCL)"),
+        (False, "SHARED", "NOSHARE DEFSOPT(SHARED)"),
+    ],
+)
+def test_queues_are_defined_with_share_unless_the_plan_says_otherwise(
+    share: bool, option: str | None, words: str
+) -> None:
+    changes: dict[str, Any] = {"structures__0__queues__0__share": share}
+    if option:
+        changes["structures__0__queues__0__default_share_option"] = option
+    _, queue = commands(rendered(**changes))
+    assert f" {words}" in queue
+
+
+def test_attributes_of_use_are_defined_as_the_plan_gives_them() -> None:
+    at = "structures__0__queues__0__"
+    changes = {"index_type": "CORRELID", "max_message_length": 65536, "backout_threshold": 3}
+    _, queue = commands(
+        rendered(**{at + key: value for key, value in changes.items()}, **{at + "backout_queue": "q.Backout"})
+    )
+    found = parameters(queue)
+    assert (found["INDXTYPE"], found["MAXMSGL"], found["BOTHRESH"]) == ("CORRELID", "65536", "3")
+    assert found["BOQNAME"] == "'q.Backout'"
+    assert "HARDENBO" not in queue  # the backout count of a shared queue survives restarts
+
+
+def test_cfconlos_recauto_and_dsexpand_are_stated_as_planned() -> None:
+    structure, _ = commands(
+        rendered(
+            structures__0__cfconlos="TOLERATE",
+            structures__0__recauto=False,
+            structures__0__offload__dsexpand=False,
+        )
+    )
+    assert " CFCONLOS(TOLERATE) RECAUTO(NO) " in structure
+    assert structure.endswith("DSEXPAND(NO)")
+
+
+def test_cfconlos_of_queue_managers_is_a_command_only_where_the_plan_states_it() -> None:
+    assert "ALTER QMGR CFCONLOS(TOLERATE) CMDSCOPE(*)" in rendered(cfconlos="TOLERATE").splitlines()
+    silent = rendered().splitlines()
+    assert "*   ALTER QMGR CFCONLOS(TOLERATE)" in silent
+    assert not [line for line in silent if line.startswith("ALTER")]
 
 
 def test_the_name_of_the_group_is_no_part_of_a_cfstruct() -> None:
@@ -207,6 +264,8 @@ def test_depth_events_are_defined_as_the_plan_gives_them() -> None:
         "QSGDISP": "SHARED",
         "CFSTRUCT": "APP1",
         "DEFPSIST": "NO",
+        "SHARE": "",
+        "DEFSOPT": "SHARED",
         "MAXDEPTH": "1000",
         "QDEPTHHI": "80",
         "QDEPTHLO": "20",

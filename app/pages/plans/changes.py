@@ -266,7 +266,7 @@ def _standard() -> Mapping[str, Mapping[str, Any]]:
     return {
         "/structures/*": plan["structures"][0],
         "/coupling_facilities/*": plan["coupling_facilities"][0],
-        "/structures/*/queues/*": {**queue, "persistent": None, "selector_reads": False},
+        "/structures/*/queues/*": {**queue, "persistent": None, "selector_reads": False, "share": True},
     }
 
 

@@ -25,6 +25,7 @@ Kind = Literal[
     "yaml",
     "perfmev",
     "rates",
+    "switch",
 ]
 Options = tuple[tuple[str, str], ...]
 
@@ -53,6 +54,7 @@ _DUPLEX_SITES: Options = (
 _SITES: Options = (("", "not stated"), ("SITE1", "SITE1"), ("SITE2", "SITE2"))
 _OFFLOAD_TO: Options = (("SMDS", "SMDS"), ("DB2", "DB2"))
 _SWITCH: Options = (("", "not stated"), ("ENABLED", "ENABLED"), ("DISABLED", "DISABLED"))
+_CFCONLOS: Options = (("ASQMGR", "ASQMGR"), ("TERMINATE", "TERMINATE"), ("TOLERATE", "TOLERATE"))
 _COMPUTED = "Empty: computed. Given: checked and kept."
 _ALL_OF_THEM = "Empty: all coupling facilities of the plan, in order."
 _BLANKS = "Names with blanks between them."
@@ -102,6 +104,13 @@ GROUP_MORE = (
         "PERFMEV",
         "perfmev",
         hint="ENABLED or DISABLED for all, or QM01:ENABLED QM02:DISABLED. For queue depth events.",
+    ),
+    Spec(
+        "cfconlos",
+        "CFCONLOS of queue managers",
+        "choice",
+        options=(("", "not planned"), ("TERMINATE", "TERMINATE"), ("TOLERATE", "TOLERATE")),
+        hint="For CSQ_ADMIN and structures with ASQMGR.",
     ),
 )
 _WHERE = (
@@ -165,6 +174,8 @@ STRUCTURE = (
     Spec("preflist", "PREFLIST", "names", hint=_ALL_OF_THEM),
     Spec("cflevel", "CFLEVEL", "whole", hint="Of MQ: 1 to 5."),
     Spec("recover", "RECOVER(YES)", "yes"),
+    Spec("recauto", "RECAUTO(YES)", "yes"),
+    Spec("cfconlos", "CFCONLOS", "choice", options=_CFCONLOS),
     Spec("duplex", "DUPLEX", "choice", options=_DUPLEX),
     Spec("full_threshold", "FULLTHRESHOLD", "whole", "%"),
     Spec(
@@ -199,6 +210,7 @@ STRUCTURE_OFFLOAD = (
     Spec("offload/dsgroup", "DSGROUP", "name", hint="Such as MQ.SMDS.*.APP1."),
     Spec("offload/dsblock", "DSBLOCK", "size"),
     Spec("offload/dsbufs", "DSBUFS", "whole"),
+    Spec("offload/dsexpand", "DSEXPAND(YES)", "yes"),
     Spec("size_with_offload", "Meet the need with the rules at work", "yes"),
 )
 QUEUE = (
@@ -224,6 +236,22 @@ QUEUE_MORE = (
         "choice",
         options=(("", "not stated"), ("NONE", "NONE"), ("OK", "OK"), ("HIGH", "HIGH")),
     ),
+    Spec("share", "SHARE", "switch", options=(("", "SHARE"), ("no", "NOSHARE"))),
+    Spec(
+        "default_share_option",
+        "DEFSOPT",
+        "choice",
+        options=(("", "as SHARE"), ("SHARED", "SHARED"), ("EXCL", "EXCL")),
+    ),
+    Spec(
+        "index_type",
+        "INDXTYPE",
+        "choice",
+        options=(("", "not stated"), *((each, each) for each in ("NONE", "MSGID", "CORRELID", "GROUPID"))),
+    ),
+    Spec("max_message_length", "MAXMSGL", "bytes", "bytes"),
+    Spec("backout_threshold", "BOTHRESH", "whole"),
+    Spec("backout_queue", "BOQNAME", "text"),
     Spec("curdepth", "CURDEPTH", "whole"),
     Spec("get_rate_per_s", "Gets /s", "decimal"),
     Spec("queue_manager_rates", "Puts/gets by queue manager", "rates", hint="Such as QM01:30/12 QM02:10/0."),

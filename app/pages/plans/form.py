@@ -342,7 +342,11 @@ def _read_text(text: str, name: str) -> _TextRead:
             problems.append(f"Line {number}: {len(cells)} cells, but there are {len(COLUMNS)} columns.")
             continue
         given = dict(zip(COLUMNS, cells, strict=False))
-        wrong = [given[key] for key in ("persistent", "selector_reads") if not _is_yes_or_no(given.get(key))]
+        wrong = [
+            given[key]
+            for key in ("persistent", "selector_reads", "share")
+            if not _is_yes_or_no(given.get(key))
+        ]
         problems += [f"Line {number}: {text!r} is neither yes nor no." for text in wrong]
         queues.append(_queue(given))
         numbers.append(number)

@@ -167,7 +167,7 @@ def _queue(maker: _Maker, at: str) -> Row:
 
 def _is_given(entry: Entry) -> bool:
     """Whether a field says something. A choice always has a value: its first option says nothing."""
-    if entry.kind == "choice":
+    if entry.kind in ("choice", "switch"):
         return entry.value not in ("", entry.options[0][0])
     return entry.kind != "yes" and bool(entry.value)
 

@@ -77,9 +77,11 @@ def queues_table(version: StoredVersion) -> Table:
 
 
 def _more(spec: Spec, value: object) -> Cell:
-    """A key on depth events; rates by queue manager as the editor takes them."""
+    """A key of the queue's definition; rates by queue manager as the editor takes them."""
     if isinstance(value, dict):
         return text_of(spec.kind, {name: rates.model_dump(mode="json") for name, rates in value.items()})
+    if isinstance(value, bool):
+        return _yes(value)
     return value if isinstance(value, int | str) or value is None else _number(value)
 
 

@@ -35,6 +35,8 @@ def text_of(kind: Kind, value: object) -> str:
     """The text that stands for a value of a document's JSON."""
     if value is None:
         return ""
+    if kind == "switch":  # on unless somebody switches it off: an empty field is on
+        return "no" if value is False else ""
     if isinstance(value, bool):
         return "yes" if value else ""
     if kind == "bytes" and isinstance(value, Mapping):
@@ -122,6 +124,10 @@ def _ratio(text: str) -> object:
     return [int(found[1]), int(found[2])] if found else text
 
 
+def _switch(text: str) -> object:
+    return {"yes": True, "no": False}.get(text.lower(), text)
+
+
 def _curve(text: str) -> object:
     number = _whole(text)
     return {"fitted": number} if isinstance(number, int) else text.lower()
@@ -174,4 +180,5 @@ _READERS: Mapping[Kind, Callable[[str], object]] = {
     "yaml": _yaml,
     "perfmev": _perfmev,
     "rates": rates_of,
+    "switch": _switch,
 }
