@@ -133,7 +133,7 @@ class CommandAnswer(Answer):
     """One command, in its place."""
 
     number: int
-    kind: Literal["policy", "setxcf", "mqsc"]
+    kind: Literal["policy", "setxcf", "job", "mqsc"]
     command: str
     structure: str | None
     takes_effect: TakesEffectName

@@ -12,14 +12,18 @@ from typing import Final, Literal
 from planner_core import names, tables
 from planner_core.admin_structure import admin_need
 from planner_core.findings import Finding, finding, in_order
-from planner_core.mqsc.commands import Command, read_commands
-from planner_core.mqsc.render import mqsc
-from planner_core.names import mqsc_value
 from planner_core.outputs import render_output
 from planner_core.plan import PlanResult, StructureResult
 from planner_core.provenance import Basis, Source
 from planner_core.running.effect import HELD, State, StructureState, after_all, can_be_duplexed
 from planner_core.running.line_findings import LineFinding
+from planner_core.running.objects import (
+    WantedObject,
+    cfconlos_drafts,
+    object_differences,
+    object_drafts,
+    wanted_objects,
+)
 from planner_core.running.policy import (
     SIZES,
     Setting,
@@ -29,48 +33,16 @@ from planner_core.running.policy import (
     with_defaults,
     written,
 )
-from planner_core.running.state import (
-    MqObject,
-    Running,
-    RunningStructure,
-    admin_nearly_full,
-    plain,
-    same,
-)
+from planner_core.running.state import Running, RunningStructure, admin_nearly_full
+from planner_core.running.steps import NOW as _NOW
+from planner_core.running.steps import OUTAGE as _OUTAGE
+from planner_core.running.steps import Difference, StepKind, TakesEffect
+from planner_core.running.steps import Draft as _Draft
 from planner_core.units import bytes_to_kib_ceil, format_size, round_up
 from planner_core.xcf.setxcf import REALLOCATE, REALLOCATE_TEST
 
-TakesEffect = Literal["at once", "pending until rebuild", "needs an outage"]
-Layer = Literal["cfrm", "cfstruct", "queue"]
 _PENDING: Final[TakesEffect] = "pending until rebuild"
-_NOW: Final[TakesEffect] = "at once"
-_OUTAGE: Final[TakesEffect] = "needs an outage"
 _ALL_PERCENT: Final = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One thing that is another today than planned, and when its change takes effect."""
-
-    layer: Layer
-    keyword: str
-    today: str | None
-    planned: str
-    takes_effect: TakesEffect
-    basis: Basis
-    source: Source
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "layer": self.layer,
-            "keyword": self.keyword,
-            "today": self.today,
-            "planned": self.planned,
-            "takes_effect": self.takes_effect,
-            "basis": self.basis.words,
-            "source": str(self.source),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +125,7 @@ class Step:
     """One command, in its place, with when it takes effect and why it is there."""
 
     number: int
-    kind: Literal["policy", "setxcf", "mqsc"]
+    kind: StepKind
     command: str
     structure: str | None
     takes_effect: TakesEffect
@@ -228,8 +200,11 @@ _ASSUMPTIONS: Final = (
     "A rebuild into a SIZE that does not hold what is in the structure is taken to fail: no command is given for it (assumed). What "
     "is in it is reckoned from the fuller of entries and elements when it was displayed.",
     "A structure that no text mentions is new only where a whole policy was given; otherwise it is not known, and no command changes its policy.",
-    "Lowering CFLEVEL, and changing OFFLOAD, DSGROUP or DSBLOCK of a structure that exists, or the structure of a queue, are taken to "
-    "need an outage (assumed, but for CFLEVEL: published).",
+    "Lowering CFLEVEL, and changing INDXTYPE or the structure of a queue, need the queues closed and empty (published). DSGROUP and DSBLOCK "
+    "of data sets that are in use are assumed to need an outage.",
+    "OFFLOAD can be switched while messages are there: new ones go by the new method, others stay (derived from OFFLDUSE(BOTH)). A "
+    "structure that ALTER raises to CFLEVEL(5) is assumed to get OFFLOAD(DB2) and no rules unless the command states them.",
+    "CFCONLOS, RECAUTO, DSEXPAND, SHARE and DEFSOPT that the plan does not state stay as they are.",
 )
 
 
@@ -240,7 +215,7 @@ def compare(result: PlanResult, running: Running) -> Comparison:
         OutputRefused: The plan has errors.
     """
     render_output("policy", result)
-    wanted = _wanted_objects(result)
+    wanted = wanted_objects(result)
     compared = tuple(_compared(structure, running, wanted) for structure, _ in planned_structures(result))
     merged = {
         each.result.cfrm_name: _merged(each.result, running)
@@ -304,25 +279,24 @@ _WHEN: Final[Mapping[str, tuple[TakesEffect, Basis, str, str]]] = {
     "SCMALGORITHM": (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
     "ENFORCEORDER": (_PENDING, Basis.ASSUMED, "project", "When a change takes effect"),
 }
-_NEEDS_OUTAGE: Final = frozenset({"OFFLOAD", "DSGROUP", "DSBLOCK"})
 
 
 def _compared(
-    structure: StructureResult, running: Running, wanted: Mapping[str, Sequence[Command]]
+    structure: StructureResult, running: Running, wanted: Mapping[str, Sequence[WantedObject]]
 ) -> Compared:
     today = running.structures.get(structure.cfrm_name)
     is_new = False if today is not None else True if running.has_whole_policy else None
     differences = [*_cfrm_differences(structure, today, is_new=is_new)] if running.knows_structures else []
     if running.knows_cfstructs:
-        for command in wanted["CFSTRUCT"]:
-            if command.name == structure.name:
-                differences += _object_differences("cfstruct", command, running.cfstructs.get(command.name))
+        for each in wanted["CFSTRUCT"]:
+            if each.name == structure.name:
+                differences += object_differences(each, running.cfstructs.get(each.name), running)
     queues: list[tuple[str, Difference]] = []
     if running.knows_queues:
-        for command in wanted["QLOCAL"]:
-            if command.value("CFSTRUCT") == structure.name:
-                found = _object_differences("queue", command, running.queues.get(command.name))
-                queues += [(command.name, each) for each in found]
+        for queue in wanted["QLOCAL"]:
+            if queue.structure == structure.name:
+                found = object_differences(queue, running.queues.get(queue.name), running)
+                queues += [(queue.name, each) for each in found]
     return Compared(structure, today, tuple(differences), tuple(queues), is_new)
 
 
@@ -343,45 +317,6 @@ def _cfrm_differences(
         if not waits:
             when, basis, key, section = _NOW, Basis.PUBLISHED, "zos_cfrm", ""
         yield Difference("cfrm", keyword, shown, wanted, when, basis, _source(key, section))
-
-
-def _object_differences(layer: Layer, command: Command, today: MqObject | None) -> Iterator[Difference]:
-    for key, attribute in command.attributes.items():
-        value = attribute.value
-        if value is None or (layer == "queue" and key == "QSGDISP"):
-            continue
-        has = today.attributes.get(key) if today else None
-        if today is not None and has is not None and same(key, has, value):
-            continue
-        when = _object_effect(layer, key, has, value) if today is not None else _NOW
-        published = layer == "cfstruct" and key == "CFLEVEL"
-        basis = Basis.PUBLISHED if when == _NOW or published else Basis.ASSUMED
-        source = _source("mq_cfstruct" if layer == "cfstruct" else "mq_qlocal", key)
-        yield Difference(
-            layer, key, has, value, when, basis, source if basis is Basis.PUBLISHED else _ASSUMED
-        )
-
-
-_ASSUMED: Final = tables.source("project", "When a change takes effect")
-
-
-def _object_effect(layer: Layer, key: str, has: str | None, value: str) -> TakesEffect:
-    if layer == "queue":
-        return _OUTAGE if key == "CFSTRUCT" else _NOW
-    if key == "CFLEVEL":
-        now, then = plain(key, has), plain(key, value)
-        return _OUTAGE if isinstance(now, int) and isinstance(then, int) and then < now else _NOW
-    if key in _NEEDS_OUTAGE:
-        return _OUTAGE if has else _NOW
-    return _NOW
-
-
-def _wanted_objects(result: PlanResult) -> Mapping[str, Sequence[Command]]:
-    """The MQ objects of the plan, read from the very MQSC that it gives."""
-    commands = read_commands(mqsc(result)).commands
-    return {
-        kind: [command for command in commands if command.kind == kind] for kind in ("CFSTRUCT", "QLOCAL")
-    }
 
 
 # ---- the state before, and the merged policy -----------------------------------------------------------------
@@ -419,17 +354,6 @@ def _state(running: Running, in_use: Mapping[str, int | None]) -> State:
 # ---- commands ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    kind: Literal["policy", "setxcf", "mqsc"]
-    command: str
-    structure: str | None
-    takes_effect: TakesEffect
-    why: str
-    basis: Basis
-    source: Source
-
-
 def _numbered(drafts: Iterator[_Draft]) -> tuple[Step, ...]:
     return tuple(
         Step(
@@ -450,7 +374,7 @@ def _steps(
     result: PlanResult,
     running: Running,
     compared: Sequence[Compared],
-    wanted: Mapping[str, Sequence[Command]],
+    wanted: Mapping[str, Sequence[WantedObject]],
 ) -> Iterator[_Draft]:
     differing = [each for each in compared if any(found.layer == "cfrm" for found in each.differences)]
     changed = [each for each in differing if _is_known(each, running) and not each.is_too_small]
@@ -464,11 +388,10 @@ def _steps(
             yield from _rebuild(each, running)
     if held:
         yield from _policy_at_last(result, running, held, left)
-    objects = {"CFSTRUCT": running.cfstructs, "QLOCAL": running.queues}
     for kind, known in (("CFSTRUCT", running.knows_cfstructs), ("QLOCAL", running.knows_queues)):
         if known:
-            for command in wanted[kind]:
-                yield from _object(command, objects[kind].get(command.name))
+            yield from object_drafts(wanted[kind], running)
+    yield from cfconlos_drafts(result, running)
 
 
 def _in_place(result: PlanResult, each: Compared) -> Iterator[_Draft]:
@@ -710,50 +633,6 @@ def _rebuild(each: Compared, running: Running) -> Iterator[_Draft]:
         yield _Draft("setxcf", command, name, _NOW, why, Basis.PUBLISHED, _source("zos_duplex_pending"))
 
 
-def _object(command: Command, today: MqObject | None) -> Iterator[_Draft]:
-    """DEFINE what is not there, ALTER what differs; what needs an outage is a command of its own."""
-    layer: Layer = "cfstruct" if command.kind == "CFSTRUCT" else "queue"
-    head = f"{command.kind}({mqsc_value(command.name)})"
-    disposition = " QSGDISP(SHARED)" if layer == "queue" else ""
-    structure = command.name if layer == "cfstruct" else command.value("CFSTRUCT")
-    source = _source("mq_cfstruct" if layer == "cfstruct" else "mq_qlocal")
-    if today is None:
-        given = {key: each.value for key, each in command.attributes.items() if each.value is not None}
-        yield _Draft(
-            "mqsc", f"DEFINE {head} {_attributes(given)}", structure, _NOW, f"{command.name} is not defined yet.", Basis.PUBLISHED, source,
-        )  # fmt: skip
-        return
-    differences = list(_object_differences(layer, command, today))
-    now = {each.keyword: each.planned for each in differences if each.takes_effect == _NOW}
-    later = {each.keyword: each.planned for each in differences if each.takes_effect == _OUTAGE}
-    if now:
-        why = ", ".join(
-            f"{key} {today.attributes.get(key) or 'not said'} becomes {value}" for key, value in now.items()
-        )
-        command_text = f"ALTER {head}{disposition} {_attributes(now)}"
-        yield _Draft("mqsc", command_text, structure, _NOW, f"{why}.", Basis.PUBLISHED, source)
-    if later:
-        why = f"{', '.join(later)}: {_WHY_OUTAGE[layer]}"
-        command_text = f"ALTER {head}{disposition} {_attributes(later)}"
-        yield _Draft("mqsc", command_text, structure, _OUTAGE, why, Basis.ASSUMED, _ASSUMED)
-
-
-_WHY_OUTAGE: Final[Mapping[str, str]] = {
-    "cfstruct": "the queues of the structure must be closed and empty, and its shared message data sets not in use.",
-    "queue": "the queue must be closed and empty: its messages do not move with it.",
-}
-
-
-def _attributes(given: Mapping[str, str]) -> str:
-    return " ".join(
-        f"{key}({value if _is_plain(key) else mqsc_value(value)})" for key, value in given.items()
-    )
-
-
-def _is_plain(key: str) -> bool:
-    return key != "DSGROUP"
-
-
 # ---- findings ------------------------------------------------------------------------------------------------
 
 
@@ -839,7 +718,11 @@ def _not_given(running: Running, compared: Sequence[Compared], steps: Sequence[S
     ]
     if missing:
         yield finding("RUNNING_NOT_GIVEN", f"Not given, and so not compared: {', '.join(missing)}.")
-    defined = [step.command.split(" ")[1] for step in steps if step.command.startswith("DEFINE ")]
+    defined = [
+        step.command.split(" ")[1]
+        for step in steps
+        if step.command.startswith("DEFINE ") and step.takes_effect == _NOW
+    ]
     if defined:
         more = f" and {len(defined) - 1} more" if len(defined) > 1 else ""
         message = (
@@ -943,7 +826,7 @@ def commands_text(comparison: Comparison) -> str:
                 *(f"*   {command}" for command in comparison.instead_of_rebuilds),
             ]
         lines += ["*", *_remark(f"{step.number}. {step.takes_effect.upper()}. {step.why}")]
-        if step.kind == "policy":
+        if step.kind in ("policy", "job"):
             lines += _remark(step.command)
         else:
             lines += _continued(step.command) if step.kind == "mqsc" else [step.command]

@@ -142,7 +142,7 @@ def _changed(each: StructureState, command: re.Match[str], operands: Mapping[str
 
 def _mqsc(state: State, command: str) -> State:
     for read in read_commands(command).commands:
-        given = {key: each.value for key, each in read.attributes.items() if each.value is not None}
+        given = read.settings()
         objects = dict(state.cfstructs if read.kind == "CFSTRUCT" else state.queues)
         objects[read.name] = {**objects.get(read.name, {}), **given}
         state = (

@@ -16,6 +16,14 @@ Its rules are IBM's, each from the text named:
 - An alter goes to both instances, up to the SIZE that they were allocated with (Altering a Duplexed Structure).
 
 Where IBM leaves open what the system does, a `Habit` says it, and commands must do with every habit.
+
+CFSTRUCT objects, by the references of DEFINE and ALTER CFSTRUCT:
+
+- ALTER leaves attributes that it does not name as they are. Raising a structure to CFLEVEL(5) by ALTER sets
+  CFCONLOS(TERMINATE) (published), and OFFLOAD(DB2), all rules off and RECAUTO(NO) (from memory), where it names none.
+- OFFLOAD(SMDS) needs a DSGROUP, and data sets that are defined and formatted before anything is offloaded to them.
+- DSGROUP and DSBLOCK of data sets in use do not change. CFCONLOS, RECAUTO and offload attributes need CFLEVEL(5).
+- SHARED queues: ALTER changes neither CFSTRUCT nor, while the queue is open or has messages, INDXTYPE.
 """
 
 from __future__ import annotations
@@ -44,6 +52,94 @@ class Habit:
 
 
 HABITS = [Habit(*each) for each in product((True, False), repeat=2)]
+
+
+OFFLOAD_RULES = {f"OFFLD{number}SZ": "64K" for number in (1, 2, 3)}
+RAISED = {"OFFLOAD": "DB2", **OFFLOAD_RULES, "CFCONLOS": "TERMINATE", "RECAUTO": "NO"}
+"""What ALTER ... CFLEVEL(5) assumes."""
+FROM_LEVEL_5 = re.compile(r"OFFLOAD|OFFLD[123](SZ|TH)|DS(GROUP|BLOCK|BUFS|EXPAND)|CFCONLOS|RECAUTO")
+
+
+class Unsafe(Exception):
+    """A state in which messages go where neither what ran nor the plan wants them."""
+
+
+@dataclass
+class MqGroup:
+    """CFSTRUCT objects and shared queues of a queue-sharing group, and its data sets."""
+
+    cfstructs: dict[str, dict[str, str]]
+    queues: dict[str, dict[str, str]]
+    formatted: set[str] = field(default_factory=set)
+    """DSGROUPs of which all data sets are defined and formatted."""
+    is_stopped: bool = False
+    """Whether the queues are closed and empty."""
+
+    def issue(self, command: str) -> None:
+        """One MQSC command.
+
+        Raises:
+            Refused: MQ does not do it.
+            Unsafe: It does, and messages go astray.
+        """
+        verb, kind, name, rest = re.fullmatch(
+            r"(DEFINE|ALTER|DELETE|DISPLAY) (\w+)\('?([^')]*)'?\)(.*)", command
+        ).groups()  # type: ignore[union-attr]
+        if verb == "DISPLAY" or kind == "QMGR":
+            return
+        given = dict(re.findall(r"(\w+)\('?([^')]*)'?\)", rest))
+        if word := re.search(r"\b(NO)?SHARE\b", rest):
+            given["SHARE"] = "NO" if word[1] else "YES"
+        objects = self.cfstructs if kind == "CFSTRUCT" else self.queues
+        if verb == "DELETE":
+            if not self.is_stopped:
+                raise Refused(f"{command}: QUEUE NOT EMPTY")
+            del objects[name]
+        elif (verb == "DEFINE") == (name in objects):
+            raise Refused(command)
+        elif kind == "CFSTRUCT":
+            objects[name] = self._cfstruct(command, objects.get(name), given)
+            self._check(name)
+        else:
+            fixed = {"CFSTRUCT"} | (set() if self.is_stopped else {"INDXTYPE"})
+            if verb == "ALTER" and fixed & given.keys():
+                raise Refused(f"{command}: NOT FOR A SHARED QUEUE")
+            objects[name] = {**objects.get(name, {}), **given}
+
+    def _cfstruct(self, command: str, has: dict[str, str] | None, given: dict[str, str]) -> dict[str, str]:
+        was = int((has or given).get("CFLEVEL", "3"))
+        level = int(given.get("CFLEVEL", was))
+        if level < was and not self.is_stopped:
+            raise Refused(f"{command}: CFLEVEL IN USE")
+        if level < 5 and any(FROM_LEVEL_5.fullmatch(key) for key in given):
+            raise Refused(f"{command}: NEEDS CFLEVEL(5)")
+        if level < 5:
+            return {key: v for key, v in {**(has or {}), **given}.items() if not FROM_LEVEL_5.fullmatch(key)}
+        raised = RAISED if has is not None and was < 5 else {}
+        now = {**(has or {}), **raised, **given}
+        in_use = has is not None and was >= 5 and has.get("OFFLOAD") == "SMDS" and not self.is_stopped
+        for key in ("DSGROUP", "DSBLOCK"):
+            if in_use and has is not None and has.get(key) and has[key] != now.get(key):
+                raise Refused(f"{command}: DATA SETS IN USE")
+        if now.get("OFFLOAD") == "SMDS" and not now.get("DSGROUP"):
+            raise Refused(f"{command}: DSGROUP MISSING")
+        return now
+
+    def _check(self, name: str) -> None:
+        """Where messages go after a command."""
+        now = self.cfstructs[name]
+        acting = [number for number in (1, 2, 3) if now.get(f"OFFLD{number}SZ", "64K") != "64K"]
+        if now.get("OFFLOAD") == "SMDS" and now.get("DSGROUP") not in self.formatted:
+            raise Unsafe(f"{name} offloads to data sets that are not formatted")
+        if now.get("OFFLOAD") == "DB2" and acting and name not in self.to_db2:
+            raise Unsafe(f"rules of {name} offload to Db2")
+        if now.get("CFCONLOS") == "TERMINATE" and name not in self.to_terminate:
+            raise Unsafe(f"queue managers end with {name}")
+
+    to_db2: set[str] = field(default_factory=set)
+    """Structures whose rules may offload to Db2: because they do today, or shall."""
+    to_terminate: set[str] = field(default_factory=set)
+    """Structures whose loss may end queue managers."""
 
 
 @dataclass

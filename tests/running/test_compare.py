@@ -440,7 +440,13 @@ def test_what_was_not_given_is_told_once() -> None:
 
 def test_definitions_for_objects_in_none_of_the_texts_are_told_to_be_taken_for_new() -> None:
     found = compare(result(), read_running([DISPLAYED.replace("APP1", "OTHER")]))
-    assert [each.split("(")[0] for each, _ in commands(found)] == ["DEFINE CFSTRUCT", "ALTER QLOCAL"]
+    assert [each.split("(")[0] for each, _ in commands(found)] == [
+        "SMDS job: define and format MQ.SMDS.*.APP1 for each queue manager",
+        "DEFINE CFSTRUCT",
+        "DISPLAY CFSTATUS",
+        "DELETE QLOCAL",
+        "DEFINE QLOCAL",
+    ]
     assert any(
         "No text has CFSTRUCT(APP1): taken to be not defined" in each
         for each in by_code(found, "RUNNING_NOT_GIVEN")
@@ -551,22 +557,128 @@ CFSTRUCT = "DEFINE CFSTRUCT(APP1) CFLEVEL({level}) RECOVER(YES) DSGROUP('MQ.SMDS
 QLOCAL = "DEFINE QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT({structure}) DEFPSIST({persistent})\n"
 
 
-def test_objects_that_differ_are_altered_and_those_that_need_an_outage_say_so() -> None:
-    running = read_running(
-        [CFSTRUCT.format(level=4, block="64K") + QLOCAL.format(structure="OLD", persistent="NO")]
-    )
+def test_a_raised_level_states_offload_recovery_and_loss_in_one_command() -> None:
+    running = read_running([CFSTRUCT.format(level=4, block="64K")])
     found = compare(result(), running)
+    assert [step.kind for step in found.steps if step.structure == "APP1"][:2] == ["job", "mqsc"]
+    job, alter, status = [step for step in found.steps if "Q1" not in step.command]
+    assert job.command == "SMDS job: define and format MQ.SMDS.*.APP1 for each queue manager"
+    assert alter.command == (
+        "ALTER CFSTRUCT(APP1) CFLEVEL(5) CFCONLOS(ASQMGR) RECAUTO(YES) OFFLOAD(SMDS) OFFLD1TH(70) OFFLD1SZ(32K) OFFLD2TH(80) "
+        "OFFLD2SZ(4K) OFFLD3TH(90) OFFLD3SZ(0K) DSGROUP('MQ.SMDS.*.APP1') DSBLOCK(256K) DSBUFS(100) DSEXPAND(YES)"
+    )
+    assert alter.takes_effect == "at once"
+    assert "CFCONLOS(TERMINATE)" in alter.why
+    assert status.command == "DISPLAY CFSTATUS(*) TYPE(SMDS)"
+    assert {each.today for each in found.structures[1].differences if each.keyword != "CFLEVEL"} == {None}
+
+
+def test_a_level_that_a_display_does_not_show_is_raised_with_everything() -> None:
+    found = compare(result(), read_running(["CFSTRUCT(APP1)\nRECOVER(YES)\nDSBUFS(100)\n"]))
+    (alter,) = [step.command for step in found.steps if step.command.startswith("ALTER")]
+    for attribute in ("CFLEVEL(5)", "OFFLOAD(SMDS)", "OFFLD3SZ(0K)", "CFCONLOS(ASQMGR)", "RECAUTO(YES)"):
+        assert attribute in alter
+
+
+DB2 = (
+    "DEFINE CFSTRUCT(APP1) CFLEVEL(5) RECOVER(YES) OFFLOAD(DB2) CFCONLOS(TOLERATE) RECAUTO(NO) DSEXPAND(NO)\n"
+)
+
+
+def test_db2_becomes_smds_with_its_rules_in_one_command_after_the_data_sets() -> None:
+    found = compare(result(), read_running([DB2]))
+    assert [(step.kind, step.takes_effect) for step in found.steps[:3]] == [
+        ("job", "at once"),
+        ("mqsc", "at once"),
+        ("mqsc", "at once"),
+    ]
+    # The plan states neither CFCONLOS nor RECAUTO nor DSEXPAND: what runs is kept, and stated.
+    assert found.steps[1].command == (
+        "ALTER CFSTRUCT(APP1) CFCONLOS(TOLERATE) RECAUTO(NO) OFFLOAD(SMDS) OFFLD1TH(70) OFFLD1SZ(32K) OFFLD2TH(80) "
+        "OFFLD2SZ(4K) OFFLD3TH(90) OFFLD3SZ(0K) DSGROUP('MQ.SMDS.*.APP1') DSBLOCK(256K)"
+    )
+    assert found.steps[1].basis.words == "derived"
+    assert "OFFLDUSE(BOTH)" in found.steps[1].why
+    assert found.steps[2].command == "DISPLAY CFSTATUS(*) TYPE(SMDS)"
+    assert "CHANGE_NEEDS_OUTAGE" not in {each.finding.code for each in found.findings}
+
+
+def test_a_rule_that_changes_states_all_offload_attributes() -> None:
+    made = result(structures__0__offload__rules=[{"usage_over": 60, "size_over": "0K"}])
+    (alter,) = compare(made, read_running([CFSTRUCT.format(level=5, block="256K")])).steps[:1]
+    assert alter.command == (
+        "ALTER CFSTRUCT(APP1) CFCONLOS(ASQMGR) RECAUTO(YES) OFFLOAD(SMDS) OFFLD1TH(60) OFFLD1SZ(0K) OFFLD2TH(80) OFFLD2SZ(64K) "
+        "OFFLD3TH(90) OFFLD3SZ(64K) DSGROUP('MQ.SMDS.*.APP1') DSBLOCK(256K)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("today", "outage"),
+    [
+        (CFSTRUCT.format(level=5, block="64K"), True),
+        (DB2 + "ALTER CFSTRUCT(APP1) DSGROUP('MQ.SMDS.*.APP1') DSBLOCK(64K)\n", False),
+        (
+            DB2
+            + "ALTER CFSTRUCT(APP1) DSGROUP('MQ.SMDS.*.APP1') DSBLOCK(64K)\n"
+            + "CFSTATUS(APP1)\nTYPE(SUMMARY)\nOFFLDUSE(BOTH)\n",
+            True,
+        ),
+    ],
+)
+def test_dsblock_of_data_sets_in_use_needs_an_outage(today: str, outage: bool) -> None:
+    found = compare(result(), read_running([today]))
+    steps = [
+        step for step in found.steps if "DSBLOCK(256K)" in step.command and step.command.startswith("ALTER")
+    ]
+    assert [step.takes_effect for step in steps] == ["needs an outage" if outage else "at once"]
+    assert "OFFLOAD(SMDS)" in steps[0].command
+
+
+def test_stated_cfconlos_and_recauto_are_compared() -> None:
+    made = result(structures__0__cfconlos="TOLERATE", structures__0__recauto=False)
+    found = compare(made, read_running([CFSTRUCT.format(level=5, block="256K")]))
+    assert commands(found)[:1] == [("ALTER CFSTRUCT(APP1) CFCONLOS(TOLERATE) RECAUTO(NO)", "at once")]
+
+
+def test_queue_managers_with_another_cfconlos_are_altered() -> None:
+    text = "QMNAME(QM01) CFCONLOS(TERMINATE)\nQMNAME(QM02) CFCONLOS(TOLERATE)\n"
+    assert commands(compare(result(cfconlos="TOLERATE"), read_running([text]))) == [
+        ("ALTER QMGR CFCONLOS(TOLERATE) CMDSCOPE(QM01)", "at once")
+    ]
+    assert commands(compare(result(), read_running([text]))) == []
+
+
+def test_a_queue_on_another_structure_is_deleted_and_defined_anew() -> None:
+    found = compare(result(), read_running([QLOCAL.format(structure="OLD", persistent="NO")]))
     assert commands(found) == [
-        ("ALTER CFSTRUCT(APP1) CFLEVEL(5)", "at once"),
-        ("ALTER CFSTRUCT(APP1) DSBLOCK(256K)", "needs an outage"),
-        ("ALTER QLOCAL(Q1) QSGDISP(SHARED) DEFPSIST(YES)", "at once"),
-        ("ALTER QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT(APP1)", "needs an outage"),
+        ("DELETE QLOCAL(Q1) QSGDISP(SHARED)", "needs an outage"),
+        (
+            "DEFINE QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT(APP1) DEFPSIST(YES) NOSHARE DEFSOPT(EXCL)",
+            "needs an outage",
+        ),
     ]
-    assert sorted(each.finding.code for each in found.findings) == [
-        "CHANGE_NEEDS_OUTAGE",
-        "CHANGE_NEEDS_OUTAGE",
-        "RUNNING_NOT_GIVEN",
+
+
+def test_queue_attributes_that_the_plan_states_are_altered() -> None:
+    made = result(
+        structures__0__queues__0__share=True,
+        structures__0__queues__0__index_type="MSGID",
+        structures__0__queues__0__backout_threshold=3,
+        structures__0__queues__0__backout_queue="Q1.BACKOUT",
+    )
+    today = QLOCAL.format(structure="APP1", persistent="YES")
+    assert commands(compare(made, read_running([today]))) == [
+        (
+            "ALTER QLOCAL(Q1) QSGDISP(SHARED) SHARE DEFSOPT(SHARED) BOTHRESH(3) BOQNAME(Q1.BACKOUT)",
+            "at once",
+        ),
+        ("ALTER QLOCAL(Q1) QSGDISP(SHARED) INDXTYPE(MSGID)", "needs an outage"),
     ]
+    shown = (
+        "QUEUE(Q1) TYPE(QLOCAL) QSGDISP(SHARED) CFSTRUCT(APP1) DEFPSIST(YES) SHARE DEFSOPT(SHARED)\n"
+        "INDXTYPE(MSGID) BOTHRESH(3) BOQNAME(Q1.BACKOUT)\n"
+    )
+    assert commands(compare(made, read_running([shown]))) == []
 
 
 def test_a_lower_cflevel_needs_an_outage() -> None:
@@ -780,9 +892,9 @@ def assert_as_planned(made: PlanResult, running: Running, found: Comparison) -> 
             else (running.knows_queues, after.queues)
         )
         if known:
-            for key, attribute in command.attributes.items():
-                if key != "QSGDISP":
-                    assert same(key, objects[command.name][key], attribute.value)
+            for key, value in command.settings().items():
+                if key not in {"QSGDISP", "SHARE", "DEFSOPT"}:  # not stated by the plan: kept as they are
+                    assert same(key, objects[command.name][key], value)
 
 
 @settings(max_examples=80, deadline=None)

@@ -9,11 +9,12 @@ from typing import Final
 
 from app.running.texts import printable
 from planner_core.findings import SEVERITIES
-from planner_core.running.compare import Compared, Comparison, Difference, Step
+from planner_core.running.compare import Compared, Comparison, Step
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.lint import Lint
 from planner_core.running.merge import Change, Merged
 from planner_core.running.policy import Setting
+from planner_core.running.steps import Difference
 from planner_core.units import bytes_to_kib_ceil
 
 MOST_LINES: Final = 3_000
