@@ -96,6 +96,22 @@ class LostMessagesAnswer(Answer):
     persistent_messages: int
     persistent_come_back: bool
     messages_gone: int
+    recovers_by_itself: Annotated[
+        bool | None,
+        Field(description="Without an operator; null where the plan does not define the CFSTRUCT."),
+    ]
+    what_happens: str
+
+
+class EndingAnswer(Answer):
+    """Queue managers of a plan that end because they lose a structure."""
+
+    plan: str
+    qsg: str
+    count: int
+    names: Annotated[list[str], Field(description="Empty where the plan names no queue managers.")]
+    because_of: list[str]
+    is_assumed: Annotated[bool, Field(description="The plan does not state CFCONLOS of the queue managers.")]
     what_happens: str
 
 
@@ -117,6 +133,7 @@ class LossAnswerShape(Answer):
     second_copies_mib: Annotated[float, Field(description="What new second copies take on top.")]
     remaining: list[RemainingAnswer]
     messages: list[LostMessagesAnswer]
+    queue_managers_end: list[EndingAnswer]
     order_matters: Annotated[
         bool, Field(description="In another order of allocation, other structures find no place.")
     ]

@@ -218,6 +218,10 @@ def _loss_lines(answer: Mapping[str, Any]) -> Iterator[str]:
         gone = sum(each["messages_gone"] for each in loss["messages"])
         if gone:
             yield f"  {gone} messages of the planned backlog are gone."
+        yield from (f"  {each['what_happens']}" for each in loss["queue_managers_end"])
+        by_itself = [each["structure"] for each in loss["messages"] if each["recovers_by_itself"]]
+        if by_itself:
+            yield f"  Recover without an operator: {', '.join(by_itself)}."
     yield ""
     yield "White space to keep [MiB]"
     yield from _table(

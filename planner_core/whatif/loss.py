@@ -8,16 +8,18 @@ every structure that lost its only copy finds a place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from planner_core.checks.facilities import check_sites
-from planner_core.document import Structure, System
+from planner_core.document import PlanDocument, Structure, System
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
 from planner_core.plan import PlanResult
 from planner_core.units import bytes_to_mib, format_mib
+from planner_core.whatif.connectivity import ASSUMPTIONS as CONNECTIVITY_ASSUMPTIONS
+from planner_core.whatif.connectivity import Ending, check_stated, endings, recovers_by_itself
 from planner_core.whatif.placement import (
     ASSUMPTIONS,
     RULES,
@@ -55,6 +57,8 @@ class LostMessages:
     persistent: int
     comes_back: bool
     words: str
+    recovers_by_itself: bool | None = None
+    """Whether MQ brings it back without an operator; None where the plan does not define the CFSTRUCT."""
 
     @property
     def gone(self) -> int:
@@ -70,6 +74,7 @@ class LostMessages:
             "persistent_messages": self.persistent,
             "persistent_come_back": self.comes_back,
             "messages_gone": self.gone,
+            "recovers_by_itself": self.recovers_by_itself,
             "what_happens": self.words,
         }
 
@@ -85,6 +90,8 @@ class Loss:
     lost: tuple[LostMessages, ...]
     board: Board
     order_matters: bool
+    endings: tuple[Ending, ...] = ()
+    """Queue managers that end because they lose a structure."""
 
     @property
     def unplaced(self) -> tuple[Placed, ...]:
@@ -154,6 +161,7 @@ class Loss:
                 for name in remaining
             ],
             "messages": [each.as_json() for each in self.lost],
+            "queue_managers_end": [each.as_json() for each in self.endings],
             "order_matters": self.order_matters,
         }
 
@@ -206,7 +214,7 @@ class LossAnswer:
             "unplaced": [_unplaced_json(each) for each in self.normal if not each.now],
             "losses": [each.as_json() for each in self.losses],
             "rules": [rule.as_json() for rule in RULES.values()],
-            "assumptions": [*ASSUMPTIONS, *LOSS_ASSUMPTIONS],
+            "assumptions": [*ASSUMPTIONS, *LOSS_ASSUMPTIONS, *CONNECTIVITY_ASSUMPTIONS],
             "findings": [each.as_json() for each in self.findings],
         }
 
@@ -223,8 +231,9 @@ def losses_of(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize")
     """
     asked = question(results, at=at)
     board, normal = place(asked)
+    documents = {name: result.document for name, result in results}
     losses = tuple(
-        _loss(kind, name, gone, asked, board, normal) for kind, name, gone in _what_can_be_lost(asked)
+        _loss(kind, name, gone, documents, board, normal) for kind, name, gone in _what_can_be_lost(asked)
     )
     space = tuple(_white_space(facility, board, losses) for facility in asked.facilities.values())
     found = [*_check_normal(asked, board, normal), *check_scm(asked, normal)]
@@ -234,6 +243,7 @@ def losses_of(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize")
         if frozenset(loss.gone) not in played:
             played.add(frozenset(loss.gone))
             found.extend(check_scm_after_loss(asked.facilities, loss.placed, _words(loss)))
+    found.extend(check_stated(documents))
     found.extend(_check_white_space(space))
     return LossAnswer(asked, normal, board, losses, space, in_order(found))
 
@@ -258,7 +268,7 @@ def _loss(
     kind: Kind,
     name: str,
     gone: tuple[str, ...],
-    asked: Question,
+    documents: Mapping[str, PlanDocument],
     board: Board,
     normal: tuple[Placed, ...],
 ) -> Loss:
@@ -268,7 +278,17 @@ def _loss(
     lost = tuple(
         found for each in placed for found in _lost_messages(each) if not set(each.before) - set(gone)
     )
-    return Loss(kind, name, gone, placed, lost, after, order_matters=outcomes != {_nowhere(placed)})
+    ends = endings(((each.wanted.plan, each.wanted.result) for each in lost), documents)
+    return Loss(
+        kind,
+        name,
+        gone,
+        placed,
+        lost,
+        after,
+        order_matters=outcomes != {_nowhere(placed)},
+        endings=tuple(ends),
+    )
 
 
 def _largest_first(order: Sequence[Wanted]) -> list[Wanted]:
@@ -322,7 +342,7 @@ def _lost_messages(placed: Placed) -> Iterator[LostMessages]:
     definition = result.definition
     if result.role == "admin":
         words = "It holds no messages; each queue manager rebuilds its part from its log."
-        yield LostMessages(placed.wanted, 0, 0, True, words)
+        yield LostMessages(placed.wanted, 0, 0, True, words, recovers_by_itself=True)
         return
     if isinstance(definition, System):
         messages = sum(queue.messages for queue in result.queues)
@@ -338,16 +358,21 @@ def _lost_messages(placed: Placed) -> Iterator[LostMessages]:
     persistent = sum(demand.messages for queue, demand in counted if queue.persistent)
     other = sum(demand.messages for queue, demand in counted if not queue.persistent)
     comes_back = definition.recover and definition.cflevel >= limit("cflevel_recover")
-    yield LostMessages(
-        placed.wanted, other, persistent, comes_back, _after(definition.name, comes_back=comes_back)
-    )
+    by_itself = recovers_by_itself(result)
+    words = _after(definition.name, comes_back=comes_back, by_itself=bool(by_itself))
+    yield LostMessages(placed.wanted, other, persistent, comes_back, words, recovers_by_itself=by_itself)
 
 
-def _after(name: str, *, comes_back: bool) -> str:
+def _after(name: str, *, comes_back: bool, by_itself: bool) -> str:
+    if comes_back and by_itself:
+        return (
+            f"Unavailable until MQ has recovered {name} by itself (RECAUTO(YES)): persistent messages come back from backup and logs; "
+            "non-persistent messages are lost."
+        )
     if comes_back:
         return (
-            f"Unavailable until RECOVER CFSTRUCT({name}) has brought persistent messages back from backup and logs "
-            "(by itself with RECAUTO(YES)); non-persistent messages are lost."
+            f"Unavailable until an operator issues RECOVER CFSTRUCT({name}), for MQ does not recover it by itself (RECAUTO(NO), or below "
+            "CFLEVEL(5)): it brings persistent messages back from backup and logs; non-persistent messages are lost."
         )
     return "Allocated empty: all its messages are lost, since it is not RECOVER(YES)."
 
@@ -484,6 +509,13 @@ def _check_loss(loss: Loss) -> Iterator[Finding]:
                     f"{': non-persistent ones' if lost.comes_back else ', for it is RECOVER(NO)'}. {remedy} would keep them.",
                     field=f"{lost.wanted.result.pointer}/duplex",
                     structure=lost.wanted.result.name,
+                )
+    if loss.kind == "coupling_facility":
+        for ending in loss.endings:
+            if not ending.is_assumed:
+                yield finding(
+                    "LOSS_ENDS_QUEUE_MANAGERS",
+                    f"Without {what}: {ending.words} With TOLERATE they go on, and their private queues with them.",
                 )
     if loss.order_matters:
         yield finding(

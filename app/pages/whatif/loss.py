@@ -94,6 +94,8 @@ class LossShown:
     has_scm: bool
     messages: tuple[tuple[str, int, str], ...]
     messages_gone: int
+    endings: tuple[str, ...]
+    """What becomes of queue managers."""
     order_matters: bool
     same_as: str
     """The earlier loss that takes the same coupling facilities."""
@@ -257,6 +259,7 @@ def _loss(loss: Loss, number: int, same_as: str) -> LossShown:
         has_scm=any(asked_of(each.wanted) is not None for each in touched),
         messages=tuple((each.wanted.structure, each.gone, each.words) for each in loss.lost),
         messages_gone=sum(each.gone for each in loss.lost),
+        endings=tuple(each.words for each in loss.endings),
         order_matters=loss.order_matters,
         same_as="" if same_as == loss.name else same_as,
     )

@@ -1,0 +1,134 @@
+"""What queue managers do when they lose a structure: CFCONLOS, and what RECAUTO brings back.
+
+Sources: IBM MQ, Coupling facility structure properties (CFCONLOS and RECAUTO, from CFLEVEL(5) on); IBM Developer, How should
+you set CFCONLOS and RECAUTO. A structure below CFLEVEL(5) has neither: queue managers that lose it end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from planner_core.document import PlanDocument, Structure
+from planner_core.findings import Finding, finding
+from planner_core.limits import limit
+from planner_core.plan import StructureResult
+
+Reaction = Literal["TERMINATE", "TOLERATE"]
+ASSUMPTIONS: tuple[str, ...] = (
+    "All queue managers of a group are connected to each of its structures, so that CFCONLOS(TERMINATE) of one ends all of them "
+    "(assumed; published: a queue manager with CFCONLOS(TERMINATE) ends when it loses the structure).",
+    "CFCONLOS of the queue managers decides for CSQ_ADMIN and for structures with CFCONLOS(ASQMGR). Where the plan does not state it, "
+    "TERMINATE is assumed, the worse case and MQ's default (from memory).",
+    "A structure below CFLEVEL(5) has no CFCONLOS and no RECAUTO: queue managers that lose it end (derived), and an operator recovers it. "
+    "CSQSYSAPPL is left out here: its CFSTRUCT is not in the plan.",
+    "MQ recovers a structure without an operator with RECAUTO(YES), RECOVER(YES) and CFLEVEL(5) (published), once it has a place, from "
+    "the last BACKUP CFSTRUCT and the logs. After TERMINATE a queue manager must be started again first.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The queue managers of a plan that end with a loss, and the structures because of which they do."""
+
+    plan: str
+    qsg: str
+    count: int
+    names: tuple[str, ...]
+    structures: tuple[str, ...]
+    is_assumed: bool
+    """Whether it rests on a CFCONLOS of the queue managers that the plan does not state."""
+
+    @property
+    def words(self) -> str:
+        """A sentence on it."""
+        who = "The queue manager" if self.count == 1 else f"All {self.count} queue managers"
+        ends = "ends" if self.count == 1 else "end"
+        assumed = (
+            " CFCONLOS of the queue managers is not planned: TERMINATE is assumed." if self.is_assumed else ""
+        )
+        return f"{who} of {self.qsg} {ends} on losing {', '.join(self.structures)}.{assumed}"
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "plan": self.plan,
+            "qsg": self.qsg,
+            "count": self.count,
+            "names": list(self.names),
+            "because_of": list(self.structures),
+            "is_assumed": self.is_assumed,
+            "what_happens": self.words,
+        }
+
+
+def reaction(structure: StructureResult, document: PlanDocument) -> Reaction | None:
+    """What queue managers do that lose a structure; None where the plan does not define it."""
+    of_queue_managers: Reaction = document.cfconlos or "TERMINATE"
+    if structure.role == "admin":
+        return of_queue_managers
+    definition = structure.definition
+    if not isinstance(definition, Structure):
+        return None
+    if definition.cflevel < limit("cflevel_offload"):
+        return "TERMINATE"
+    return of_queue_managers if definition.cfconlos == "ASQMGR" else definition.cfconlos
+
+
+def follows_queue_managers(structure: StructureResult) -> bool:
+    """Whether CFCONLOS of the queue managers decides for a structure."""
+    definition = structure.definition
+    if not isinstance(definition, Structure):
+        return structure.role == "admin"
+    return definition.cflevel >= limit("cflevel_offload") and definition.cfconlos == "ASQMGR"
+
+
+def recovers_by_itself(structure: StructureResult) -> bool | None:
+    """Whether MQ recovers a structure without an operator; None where the plan does not define it."""
+    if structure.role == "admin":
+        return True
+    definition = structure.definition
+    if not isinstance(definition, Structure):
+        return None
+    return definition.recauto and definition.recover and definition.cflevel >= limit("cflevel_offload")
+
+
+def endings(
+    lost: Iterable[tuple[str, StructureResult]], documents: Mapping[str, PlanDocument]
+) -> Iterator[Ending]:
+    """The queue managers that end when structures lose their last copy.
+
+    Args:
+        lost: Each structure with the name of its plan.
+        documents: The plans by name.
+    """
+    by_plan: dict[str, list[StructureResult]] = {}
+    for plan, structure in lost:
+        by_plan.setdefault(plan, []).append(structure)
+    for plan, structures in by_plan.items():
+        document = documents[plan]
+        ends = [each for each in structures if reaction(each, document) == "TERMINATE"]
+        if ends:
+            members = document.queue_managers
+            yield Ending(
+                plan,
+                document.qsg,
+                document.queue_manager_count,
+                tuple(members) if isinstance(members, list) else (),
+                tuple(each.cfrm_name for each in ends),
+                is_assumed=document.cfconlos is None and all(follows_queue_managers(each) for each in ends),
+            )
+
+
+def check_stated(documents: Mapping[str, PlanDocument]) -> Iterator[Finding]:
+    """Plans of which CFCONLOS of the queue managers is not known."""
+    for plan, document in documents.items():
+        if document.cfconlos is None:
+            of = f" of {plan}" if len(documents) > 1 else ""
+            yield finding(
+                "QMGR_CFCONLOS_NOT_STATED",
+                f"The plan{of} does not state CFCONLOS of the queue managers of {document.qsg}: TERMINATE, MQ's default, is assumed, so "
+                "that they end when they lose CSQ_ADMIN. IBM normally suggests TOLERATE.",
+                field="/cfconlos",
+            )
