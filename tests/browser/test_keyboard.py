@@ -385,7 +385,15 @@ def check_a_text(page: Page) -> None:
     expect(page.get_by_role("status")).to_contain_text("1 line: CFRM policy, 1 structure. 2 errors")
 
 
+def choose_the_example(page: Page) -> None:
+    plan = page.get_by_label("Plan", exact=True)
+    tab_to(page, plan)
+    page.keyboard.press("End")
+    expect(plan).to_have_value(".example")
+
+
 def merge_a_plan(page: Page) -> None:
+    choose_the_example(page)
     tab_to(page, page.get_by_label("Current policy"))
     page.keyboard.type(FRAGMENT)
     press(page, "button", "Merge")
@@ -393,6 +401,7 @@ def merge_a_plan(page: Page) -> None:
 
 
 def compare_with_what_runs(page: Page) -> None:
+    choose_the_example(page)
     tab_to(page, page.get_by_role("textbox", name="What runs"))
     page.keyboard.type("DEFINE POLICY NAME(POL1) REPLACE(YES) " + FRAGMENT)
     press(page, "button", "Compare")

@@ -12,6 +12,7 @@ from tests.pages.html import Element, read
 from tests.running.test_compare import display
 
 POLICY = running_example().policy
+EXAMPLE = {"plan": ".example"}
 BOUNDARY = "a-boundary-that-no-policy-has"
 
 
@@ -77,7 +78,7 @@ def test_a_wrong_number_is_told_beside_its_box(app: FastAPI) -> None:
 
 
 def test_a_merge_shows_changes_and_the_difference(app: FastAPI) -> None:
-    answer = post(app, "/merge", {"policy": POLICY, "plan": "", "document": ""})
+    answer = post(app, "/merge", {"policy": POLICY, "plan": ".example", "document": ""})
     assert page(answer)
     assert "9 changes in 4 structures of policy PROD01" in answer.text
     assert '<span class="removed">-             SIZE(512M)' in answer.text
@@ -87,7 +88,7 @@ def test_a_merge_shows_changes_and_the_difference(app: FastAPI) -> None:
 def test_a_file_is_downloaded_with_every_other_byte_as_it_was(app: FastAPI, newline: str) -> None:
     head, tail = POLICY.replace("\n", newline).encode().split(b"   /* ---- MQ ---- */")
     odd = b"   /* \xfc\xff MQ */"
-    answer = post(app, "/merge", {"as": "file"}, {"policy_file": head + odd + tail})
+    answer = post(app, "/merge", {**EXAMPLE, "as": "file"}, {"policy_file": head + odd + tail})
     assert answer.status == 200
     assert answer.headers["content-disposition"] == 'attachment; filename="PROD01-merged.txt"'
     assert answer.content.startswith(head + odd)
@@ -100,17 +101,17 @@ LATIN_1 = POLICY.replace("---- MQ ----", "---- f\u00fcr MQ ----").encode("latin-
 
 def test_bytes_that_are_no_utf_8_are_shown_and_never_sent_back_by_the_form(app: FastAPI) -> None:
     assert POLICY.encode() != LATIN_1
-    answer = post(app, "/merge", {}, {"policy_file": LATIN_1})
+    answer = post(app, "/merge", EXAMPLE, {"policy_file": LATIN_1})
     assert page(answer)
     assert "9 changes in 4 structures" in answer.text
     assert "a form does not send back as they are" in answer.text
     assert 'name="as" value="file">Download' not in answer.text
     assert "data-copy" not in answer.text
     assert "DEFINE POLICY" not in answer.text.partition("<textarea")[2].partition("</textarea>")[0]
-    kept = post(app, "/merge", {}, {"policy_file": POLICY.encode()})
+    kept = post(app, "/merge", EXAMPLE, {"policy_file": POLICY.encode()})
     assert 'name="as" value="file">Download' in kept.text
     assert page(post(app, "/lint", {}, {"file": LATIN_1}))
-    assert page(post(app, "/running", {}, {"current_files": LATIN_1}))
+    assert page(post(app, "/running", EXAMPLE, {"current_files": LATIN_1}))
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,7 @@ def test_bytes_that_are_no_utf_8_are_shown_and_never_sent_back_by_the_form(app: 
 def test_a_file_that_cannot_be_read_is_told_beside_the_form_which_keeps_what_was_typed(
     app: FastAPI, path: str, box: str, field: str, data: bytes, says: str
 ) -> None:
-    answer = post(app, path, {box: "STRUCTURE NAME(TYPED1)"}, {field: data})
+    answer = post(app, path, {**EXAMPLE, box: "STRUCTURE NAME(TYPED1)"}, {field: data})
     assert page(answer, 422)
     assert says in answer.text
     assert "STRUCTURE NAME(TYPED1)" in answer.text
@@ -144,7 +145,7 @@ def test_binary_is_told_to_be_nothing_that_can_be_checked(app: FastAPI) -> None:
     data = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20
     assert "nothing that can be checked" in post(app, "/lint", {}, {"file": data}).text
     for path, field in (("/merge", "policy_file"), ("/running", "current_files")):
-        answer = post(app, path, {}, {field: data})
+        answer = post(app, path, EXAMPLE, {field: data})
         assert page(answer, 422)
         assert (
             ".."
@@ -161,7 +162,10 @@ def test_a_page_shows_the_worst_findings_of_very_many(app: FastAPI) -> None:
 
 def test_a_byte_order_mark_hides_no_job(app: FastAPI) -> None:
     answer = post(
-        app, "/merge", {"as": "file"}, {"policy_file": b"\xef\xbb\xbf//A JOB (1),'X'\n" + POLICY.encode()}
+        app,
+        "/merge",
+        {**EXAMPLE, "as": "file"},
+        {"policy_file": b"\xef\xbb\xbf//A JOB (1),'X'\n" + POLICY.encode()},
     )
     assert answer.status == 200
     assert answer.content.startswith(b"\xef\xbb\xbf//A JOB (1),'X'\n")
@@ -169,12 +173,12 @@ def test_a_byte_order_mark_hides_no_job(app: FastAPI) -> None:
 
 def test_what_is_typed_comes_back_with_the_line_ends_of_its_file(app: FastAPI) -> None:
     for newline, end in (("lf", b"\n"), ("crlf", b"\r\n")):
-        answer = post(app, "/merge", {"policy": POLICY, "newline": newline, "as": "file"})
+        answer = post(app, "/merge", {**EXAMPLE, "policy": POLICY, "newline": newline, "as": "file"})
         assert answer.content.endswith(b"PREFLIST(CF02,CF01)" + end + b"/*" + end)
 
 
 def test_a_damaged_policy_is_shown_with_its_lines(app: FastAPI) -> None:
-    answer = post(app, "/merge", {"policy": POLICY.replace("INITSIZE(131072)", "INITSIZE(131072")})
+    answer = post(app, "/merge", {**EXAMPLE, "policy": POLICY.replace("INITSIZE(131072)", "INITSIZE(131072")})
     assert page(answer, 422)
     assert "nothing is merged into it" in answer.text
     assert "<strong>Line 14</strong>" in answer.text
@@ -187,7 +191,7 @@ def test_a_document_that_is_none_is_told_by_its_fields(app: FastAPI) -> None:
 
 
 def test_a_comparison_has_commands_in_order(app: FastAPI) -> None:
-    answer = post(app, "/running", {"current": running_example().current})
+    answer = post(app, "/running", {"current": running_example().current, "plan": ".example"})
     assert page(answer)
     places = [
         answer.text.index(words)
@@ -199,7 +203,7 @@ def test_a_comparison_has_commands_in_order(app: FastAPI) -> None:
 
 def test_a_comparison_shows_what_was_not_given_and_what_waits_to_be_drained(app: FastAPI) -> None:
     shown = display("SQ03APPLICATION1", actual="4 G", size="4 G", in_use=(81, 81))
-    answer = post(app, "/running", {"current": shown})
+    answer = post(app, "/running", {**EXAMPLE, "current": shown})
     assert page(answer)
     assert "<td>not given</td>" in answer.text
     assert "<td>new</td>" not in answer.text
@@ -209,7 +213,7 @@ def test_a_comparison_shows_what_was_not_given_and_what_waits_to_be_drained(app:
 
 
 def test_text_that_says_nothing_of_what_runs_is_told(app: FastAPI) -> None:
-    answer = post(app, "/running", {"current": "hello"})
+    answer = post(app, "/running", {**EXAMPLE, "current": "hello"})
     assert page(answer, 422)
     assert "What runs: holds nothing of what runs" in answer.text
 
@@ -243,4 +247,4 @@ def test_a_made_plan_can_be_downloaded(app: FastAPI) -> None:
 def test_nothing_that_is_pasted_is_markup(app: FastAPI) -> None:
     evil = "STRUCTURE NAME(<script>alert(1)</script>) SIZE(1) PREFLIST(A)\n"
     for path, box in (("/lint", "text"), ("/merge", "policy"), ("/running", "current")):
-        assert "<script>alert" not in post(app, path, {box: evil}).text
+        assert "<script>alert" not in post(app, path, {**EXAMPLE, box: evil}).text

@@ -90,7 +90,7 @@ def test_plans_are_stored_sent_or_unknown(app: FastAPI, question: str) -> None:
     damaged = sent(app, f"/whatif/{question}", text='{"qsg": "SQ03"}')
     assert damaged.status == 422
     assert "/queue_managers" in words(damaged)
-    assert "the example plan" in words(page(app, f"/whatif/{question}"))
+    assert "the example plan" in words(page(app, f"/whatif/{question}?plan=.example"))
 
 
 def test_the_job_stands_there_for_each_queue_manager_and_as_files(app: FastAPI) -> None:

@@ -64,9 +64,9 @@ def test_a_stored_plan_is_asked_by_its_name(app: FastAPI) -> None:
     assert "7168.0 MiB must be free elsewhere, and 4096.0 MiB of it finds no room." in said  # fmt: skip
 
 
-def test_without_a_plan_the_example_is_answered_and_called_so(app: FastAPI) -> None:
-    assert "the structures of the example plan" in words(page(app, "/whatif/cf-loss"))
-    assert "The example plan before and after" in words(page(app, "/whatif/upgrade"))
+def test_the_example_is_answered_where_it_is_chosen_and_called_so(app: FastAPI) -> None:
+    assert "the structures of the example plan" in words(page(app, "/whatif/cf-loss?plan=.example"))
+    assert "The example plan before and after" in words(page(app, "/whatif/upgrade?plan=.example"))
 
 
 def test_a_plan_that_is_sent_is_answered_and_stays_in_the_box(app: FastAPI) -> None:
@@ -119,14 +119,14 @@ def test_upgrades_take_what_the_form_says(app: FastAPI) -> None:
     ],
 )
 def test_a_wrong_box_is_told_and_nothing_is_computed(app: FastAPI, query: str, message: str) -> None:
-    answer = page(app, f"/whatif/upgrade?{query}")
+    answer = page(app, f"/whatif/upgrade?plan=.example&{query}")
     assert answer.status == 422
     assert message in words(answer)
     assert "Step by step" not in words(answer)
 
 
 def test_nothing_to_change_is_said(app: FastAPI) -> None:
-    said = words(page(app, "/whatif/upgrade?queue_managers=0&years="))
+    said = words(page(app, "/whatif/upgrade?plan=.example&queue_managers=0&years="))
     assert "Nothing is to change" in said
 
 

@@ -13,6 +13,7 @@ from starlette.datastructures import UploadFile
 from app.curves.kept import Curves
 from app.curves.resolve import evaluate
 from app.documents import example_text, read_text
+from app.pages.whatif.asking import EXAMPLE_CHOICE
 from app.plans import service as plans
 from app.running.texts import LARGEST_FILE_BYTES, MOST_TEXTS, WHAT, printable, running_example, text_of
 from planner_core.document import message_bytes
@@ -125,7 +126,7 @@ def example_given(name: str) -> Given:
     """A form filled with the example."""
     example = running_example()
     boxes = {"policy": example.policy, "current": example.current, "text": example.policy}
-    return Given({**boxes, "plan": name, "cfcc": "25"}, {}, is_example=True)
+    return Given({**boxes, "plan": name or EXAMPLE_CHOICE, "cfcc": "25"}, {}, is_example=True)
 
 
 def newline_of(text: str) -> str:
@@ -156,18 +157,25 @@ class ChosenPlan:
     text: str
 
     @property
+    def is_example(self) -> bool:
+        """Whether the example was chosen."""
+        return self.name == EXAMPLE_CHOICE
+
+    @property
     def origin(self) -> str:
         """What the page calls it."""
+        if self.is_example:
+            return "the example plan"
         if self.name:
             return f"the plan {self.name}"
-        return "the plan document below" if self.text else "the example plan"
+        return "the plan document below" if self.text else "the plan that you choose"
 
 
 def choose(session: Session, given: Given) -> ChosenPlan:
-    """Which plan is meant: a document comes before a stored plan; neither: the example."""
+    """The plan that the form names, and the document in it: at most one of the two is meant."""
     stored = tuple(item.name for item in plans.list_plans(session, per_page=plans.MOST_PER_PAGE).items)
     document = next(iter(given.texts("document", "document_file")), "")
-    return ChosenPlan(stored, "" if document.strip() else given.value("plan"), document)
+    return ChosenPlan(stored, given.value("plan"), document)
 
 
 def result_of(session: Session, chosen: ChosenPlan, curves: Curves) -> PlanResult:
@@ -175,10 +183,19 @@ def result_of(session: Session, chosen: ChosenPlan, curves: Curves) -> PlanResul
 
     Raises:
         DocumentInvalid: The document is none.
-        InputInvalid: There is no such plan.
+        InputInvalid: No plan was chosen, or two, or there is no such plan.
         PlanRefused: No such plan can exist.
     """
-    if chosen.name:
+    has_document = bool(chosen.text.strip())
+    if chosen.name and has_document:
+        named = "the example" if chosen.is_example else f"the stored plan {chosen.name[:64]}"
+        message = f"is {named}, and there is a plan document as well: choose one of the two"
+        raise InputInvalid(WHAT, (FieldProblem("/plan", message),))
+    if not chosen.name and not has_document:
+        raise InputInvalid(
+            WHAT, (FieldProblem("/plan", "is missing: choose a plan, or give a plan document"),)
+        )
+    if chosen.name and not chosen.is_example:
         try:
             document = plans.get_plan(session, chosen.name).document
         except plans.PlanNotFound:
@@ -186,7 +203,8 @@ def result_of(session: Session, chosen: ChosenPlan, curves: Curves) -> PlanResul
             raise InputInvalid(WHAT, (problem,)) from None
     else:
         try:
-            document = read_text((chosen.text or example_text()).encode("utf-8", errors="replace"))
+            text = example_text() if chosen.is_example else chosen.text
+            document = read_text(text.encode("utf-8", errors="replace"))
         except DocumentInvalid as error:
             told = tuple(FieldProblem(f"/document{each.field}", each.message) for each in error.problems)
             raise DocumentInvalid(told) from None

@@ -126,6 +126,7 @@ class MergePage(WithForm, Page):
 
     boxes: Annotated[tuple[Box, ...], "Small boxes of the form"]
     plan: Annotated[ChosenPlan, "Which plan the page is about"]
+    wrong_plan: Annotated[str, "Why the choice of the plan is no choice; else empty"]
     document: Annotated[Box, "A plan document"]
     policy: Annotated[Box, "The current policy"]
     newline: Annotated[str, "How its lines end, since a form sends all alike"]
@@ -139,6 +140,7 @@ class RunningPage(WithForm, Page):
     """A plan beside what runs."""
 
     plan: Annotated[ChosenPlan, "Which plan the page is about"]
+    wrong_plan: Annotated[str, "Why the choice of the plan is no choice; else empty"]
     document: Annotated[Box, "A plan document"]
     current: Annotated[Box, "What runs, in one text"]
     shown: Annotated[ShownComparison | None, "The comparison; None when there is none"]
@@ -331,6 +333,7 @@ def _merge_page(
         **_asked("Merge a plan into a policy", given, faults, (box, document, *boxes)),
         boxes=boxes,
         plan=choose(session, given),
+        wrong_plan=_sentence(faults.get("plan", "")),
         document=document,
         policy=box,
         newline=newline_of(text),
@@ -380,6 +383,7 @@ def _running_page(
     page = RunningPage(
         **_asked("What runs today beside a plan", given, faults, (box, document)),
         plan=choose(session, given),
+        wrong_plan=_sentence(faults.get("plan", "")),
         document=document,
         current=box,
         shown=shown,
@@ -482,7 +486,7 @@ def _faults(error: PlannerError) -> dict[str, str]:
 
 
 def _told(faults: Mapping[str, str], boxes: tuple[Box, ...]) -> tuple[str, ...]:
-    labels = {box.name: box.label for box in boxes}
+    labels = {box.name: box.label for box in boxes} | {"plan": "Plan"}
     return tuple(
         f"{labels[name]}: {message.removesuffix('.')}." if name in labels else _sentence(message)
         for name, message in faults.items()

@@ -1,4 +1,7 @@
-"""Which plan a what-if page is asked about: a stored one, one that was sent, or the example."""
+"""Which plan a what-if page is asked about: a stored one, one that was sent, or the example.
+
+Where plans are stored, the planner chooses: no page answers about the example unless the address names it.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,8 @@ from app.plans import service
 from planner_core.document import PlanDocument
 from planner_core.errors import DocumentInvalid, FieldProblem, PlannerError, PlanRefused
 
+EXAMPLE_CHOICE = ".example"
+"""What an address says instead of a plan's name; no plan has a name that begins with a dot."""
 MOST_PROBLEMS = 20
 ALL = service.MOST_PER_PAGE
 Answer = TypeVar("Answer")
@@ -55,10 +60,22 @@ class Asked:
     """Of a stored plan: its latest."""
 
     @property
+    def is_open(self) -> bool:
+        """Whether no plan has been chosen yet."""
+        return not (self.name or self.text or self.is_example or self.unknown or self.problems)
+
+    @property
+    def choice(self) -> str:
+        """What an address says to ask about the same plan; empty for one that was sent."""
+        return self.name or (EXAMPLE_CHOICE if self.is_example and self.stored else "")
+
+    @property
     def origin(self) -> str:
         """What the page calls the plan."""
         if self.name:
             return f"the plan {self.name}"
+        if self.is_open:
+            return "the plan that you choose"
         return "the example plan" if self.is_example else "the plan that you sent"
 
 
@@ -77,9 +94,11 @@ SentDep = Annotated[Sent, Depends(sent_form)]
 
 
 def asked_by_name(session: Session, name: str) -> tuple[Asked, PlanDocument | None]:
-    """The stored plan of that name; without a name, the example."""
+    """The stored plan of that name, or the example where it is asked for or nothing is stored; else none yet."""
     stored = names_of_plans(session)
-    if not name:
+    if not name and stored:
+        return Asked(stored, "", "", False, "", ()), None
+    if name in ("", EXAMPLE_CHOICE):
         text = example_text()
         return Asked(stored, "", text, True, "", ()), read_text(text.encode())
     try:

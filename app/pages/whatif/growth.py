@@ -116,7 +116,7 @@ class _Typed:
 
 @router.get("/whatif/upgrade")
 def show(request: Request, session: SessionDep) -> Response:
-    """A stored plan that the address names; the example without one."""
+    """The plan that the address names; without one, the form or, where nothing is stored, the example."""
     query = request.query_params
     asked, document = asked_by_name(session, query.get("plan", "")[:64])
     typed = _Typed(*(query.get(name, default)[:_SHOWN] for name, default in _DEFAULTS))

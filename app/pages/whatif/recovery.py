@@ -126,7 +126,7 @@ class RecoveryPage(Page):
 
 @router.get("/whatif/recovery")
 def show(request: Request, session: SessionDep) -> Response:
-    """A stored plan that the address names; the example without one."""
+    """The plan that the address names; without one, the form or, where nothing is stored, the example."""
     query = request.query_params
     asked, document = asked_by_name(session, query.get("plan", "")[:64])
     return _page(request, asked, document, query)

@@ -173,7 +173,7 @@ def of_structure(request: Request, session: SessionDep) -> Response:
 
 @router.get("/whatif")
 def contents(request: Request, session: SessionDep) -> Response:
-    """What can be asked of a stored plan, or of the example."""
+    """What can be asked of a plan."""
     asked, document = asked_by_name(session, request.query_params.get("plan", "")[:64])
     structures = tuple(each.name for each in document.structures) if document is not None else ()
     page = WhatIfPage(

@@ -94,11 +94,11 @@ class SmdsPage(Page):
 
 @router.get("/whatif/smds")
 def show(request: Request, session: SessionDep) -> Response:
-    """A stored plan that the address names; the example without one. `as=file` sends the job alone."""
+    """The plan that the address names, as for the other questions. `as=file` sends the job alone."""
     query = request.query_params
     asked, document = asked_by_name(session, query.get("plan", "")[:64])
     # What was typed for one plan is not meant for another that is chosen afterwards.
-    is_other = "of" in query and query["of"] != asked.name
+    is_other = "of" in query and query["of"] != asked.choice
     return _page(request, asked, document, {} if is_other else query)
 
 
@@ -240,7 +240,7 @@ def arranged(
         typed: What was typed.
         planned: Queue managers of the plan before anything was typed.
     """
-    query = {"plan": asked.name, "of": asked.name} if asked.name else {}
+    query = {"plan": asked.choice, "of": asked.choice} if asked.choice else {}
     query |= {name: value for name, value in typed.items() if value}
     query |= {"for": job.load}
     has_files = bool(job.text and (asked.name or asked.is_example))
