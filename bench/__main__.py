@@ -1,4 +1,4 @@
-"""`python -m bench`: what the service and the core cost, how fast dumps are read, how good fits and forecasts are, what a night takes."""
+"""`python -m bench`: what the service and the core cost, how fast dumps are read, how close figures are to a count message by message, how good fits and forecasts are, what a night takes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.sizing.examples import sq03
-from bench import dumps, filling, large_plan, service, stored
+from bench import dumps, filling, large_plan, message_sizes, service, stored
 from bench.plans import QUEUES, STRUCTURES
 
 AIM_RATIO = 0.6
@@ -20,7 +20,7 @@ AIM_MB_PER_S = 300
 MEGA = 1e6
 AIM_TIMES_DUCKDB, AIM_TIMES_SHORT_NIGHT = 5.0, 1.2
 LEAST_S = 1e-3
-PARTS = ("service", "core", "stored", "filling", "dumps", "fit", "forecast", "night")
+PARTS = ("service", "core", "stored", "filling", "dumps", "sizes", "fit", "forecast", "night")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -62,6 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             round(options.dump_mb * MEGA), spark=not options.no_spark, dump=options.dump
         )
         _print_dumps(size, measured)
+    if "sizes" in wanted:
+        message_sizes.print_tables(options.sizes_page)
     if "fit" in wanted:
         from bench import fit  # numpy and SciPy take a second to import
 
@@ -164,6 +166,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--dump-mb", type=float, default=100, help="size of the generated dump")
     parser.add_argument("--dump", type=Path, help="a dump to measure with, in place of a generated one")
     parser.add_argument("--no-spark", action="store_true", help="measure dumps without Spark")
+    parser.add_argument(
+        "--sizes-page",
+        type=Path,
+        help="write the tables of message sizes into this page: docs/assumptions.md",
+    )
     parser.add_argument("--fits", type=int, default=1000, help="coupling facilities to fit in each case")
     parser.add_argument("--forecasts", type=int, default=200, help="structures of each world to forecast")
     parser.add_argument(

@@ -8,10 +8,9 @@ Size distribution. A queue may state mean, 95th percentile and maximum of its me
 sizes. Each message pays whole 256-byte elements, at most (L + header + 255) / 256 for L
 bytes, and two when it is over 63 KB and so always offloaded. `most_elements` bounds the mean
 of that for every distribution with the given mean and maximum, and the need rests on the
-bound. How many messages are over an offload rule's size, or over 63 KB, is another matter:
-there the distribution is taken as two uniform pieces, 95 % of the messages up to p95 and 5 %
-from there to the maximum, placed so that mean, p95 and maximum hold exactly. That shape is an
-assumption and is reported as one.
+bound. Where offload rules act, it matters how many messages are over a rule's size, or over
+63 KB, and how many bytes they have: there the sizes have the shape of `size_shape`, which is
+an assumption and is reported as one.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ from operator import mul
 from typing import NamedTuple
 
 from planner_core.errors import OutOfRange
+from planner_core.size_shape import Shape, shape_of, up_to_part
 from planner_core.structure_size import elements_for, model_constant
 from planner_core.units import ceil_div, ceil_fraction
 
@@ -34,6 +34,8 @@ _PERCENT = 100
 _TWENTY, _BODY = 20, 19
 """The 95th percentile parts nineteen of twenty messages from the twentieth."""
 _SCALE = 2**32
+_BODY_SCALE = _SCALE * _BODY // _TWENTY
+_TAIL_SCALE = _SCALE - _BODY_SCALE
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +57,56 @@ class SizeDistribution:
             return f"a mean of {self.mean / self.mean_of:g} is impossible when 5 % of the messages are at least {self.p95}"
         return None
 
-    @property
-    def unit(self) -> int:
-        """In parts of so many to a byte, all bounds of `pieces` are whole numbers."""
-        return 2 * _BODY * self.mean_of
+    def shape(self) -> Shape:
+        """The assumed shape between the three numbers; p95 and mean are above 0."""
+        ratio = self.p95 * self.mean_of / self.mean
+        return shape_of(min(ratio, float(_TWENTY)), self.maximum / self.p95)
 
-    def pieces(self) -> tuple[tuple[int, int, int], ...]:
-        """Uniform pieces (twentieths of the messages, from, to) with exactly this mean, p95 and maximum.
+    def up_to(self, sizes: Sequence[int]) -> list[tuple[int, int]]:
+        """Messages, and their bytes, up to each of these sizes, in parts of 2**32 of a message and of a byte.
 
-        Nineteen twentieths lie between 0 and p95, one between p95 and the maximum; each piece
-        is the widest with its mean. From and to are in parts of a byte, `unit` to the byte.
+        Nineteen twentieths of the messages are up to p95 long, and all of them are up to the maximum;
+        the bytes up to the maximum are the mean, rounded up.
         """
-        unit = self.unit
-        mean, p95, maximum = 2 * _BODY * self.mean, unit * self.p95, unit * self.maximum
-        lowest_tail = max(p95, _TWENTY * mean - _BODY * p95)
-        highest_tail = min(maximum, _TWENTY * mean)
-        tail = min(max((p95 + maximum) // 2, lowest_tail), highest_tail)
-        body = (_TWENTY * mean - tail) // _BODY
-        body_reach, tail_reach = min(body, p95 - body), min(tail - p95, maximum - tail)
-        return (
-            (_BODY, body - body_reach, body + body_reach),
-            (1, tail - tail_reach, tail + tail_reach),
-        )
+        p95, maximum = self.p95, self.maximum
+        total = -(-_SCALE * self.mean // self.mean_of)
+        if not p95 or not total:
+            return self._up_to_over_empty(sizes, total)
+        shape = self.shape()
+        body = min(max(total - int(shape.tail_mean * p95 * _TAIL_SCALE), 0), _BODY_SCALE * p95)
+        top, reach, line = p95 * shape.body_top, maximum / p95, shape.body_line()
+        found: list[tuple[int, int]] = []
+        for size in sizes:
+            if size >= maximum:
+                found.append((_SCALE, total))
+            elif size > p95:
+                share, moment = shape.tail_up_to(size / p95, reach)
+                found.append((_BODY_SCALE + int(share * _TAIL_SCALE), body + int(moment * (total - body))))
+            elif size >= top:
+                found.append((_BODY_SCALE, body))
+            elif size > 0:
+                share, moment = up_to_part(size / top, line)
+                found.append((int(share * _BODY_SCALE), int(moment * body)))
+            else:
+                found.append((0, 0))
+        return found
+
+    def _up_to_over_empty(self, sizes: Sequence[int], total: int) -> list[tuple[int, int]]:
+        """The same where 95 % of the messages are empty: the others follow a power law from 0 to the maximum."""
+        found: list[tuple[int, int]] = []
+        mean = total / _TAIL_SCALE
+        for size in sizes:
+            if size >= self.maximum:
+                found.append((_SCALE, total))
+            elif size < 0:
+                found.append((0, 0))
+            elif mean >= self.maximum:
+                found.append((_BODY_SCALE, 0))
+            else:
+                part, power = size / self.maximum, mean / (self.maximum - mean)
+                share = part**power
+                found.append((_BODY_SCALE + int(share * _TAIL_SCALE), int(share * part * total)))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +138,10 @@ class Demand:
     unless a queue gives a distribution of sizes, whose shares are no whole messages; `taken`
     are the elements of each queue, times it. `mean_elements` are those that a message of each
     queue with such a distribution pays on average, in parts of 2**32, by the queue's place.
+
+    `elements`, `taken` and `mean_elements` suffice for any shape of a distribution. The bands
+    have the assumed shape: `beyond` are the elements, times `scale`, that they lack. They count
+    wherever no rule offloads anything.
     """
 
     messages: int
@@ -116,6 +150,12 @@ class Demand:
     scale: int
     taken: tuple[int, ...]
     mean_elements: Mapping[int, int] = field(default_factory=dict)
+    beyond: int = 0
+
+    @property
+    def exact_elements(self) -> Fraction:
+        """The elements before they are rounded up over the structure."""
+        return Fraction(sum(band.elements for band in self.bands) + self.beyond, self.scale)
 
     @property
     def entries(self) -> int:
@@ -181,7 +221,7 @@ def demand_of(
     scale = 1 if all(isinstance(queue.message_bytes, int) for queue in queues) else _SCALE
     bands = len(edges) + 1
     messages, elements, pages = [0] * bands, [0] * bands, [0] * bands
-    total, two = 0, model_constant("offloaded_message_elements")
+    total, beyond, two = 0, 0, model_constant("offloaded_message_elements")
     taken: list[int] = []
     mean_elements: dict[int, int] = {}
     for place, queue in enumerate(queues):
@@ -196,10 +236,12 @@ def demand_of(
             taken.append(count * (two if band == bands - 1 else each))
             pages[band] += count * ceil_div(queue.message_bytes + page_header_bytes, page_bytes)
         else:
-            shares = scaled_shares(queue.message_bytes, edges, header_bytes, page_bytes, page_header_bytes)
-            mean = shares[-1][0] * two - shares[-1][1]
+            shares, mean = scaled_shares(
+                queue.message_bytes, edges, header_bytes, page_bytes, page_header_bytes
+            )
+            beyond += count * mean
             for band, (share, band_elements, band_pages) in enumerate(shares):
-                if share or band_elements:
+                if share:
                     mean += band_elements
                     messages[band] += count * share
                     elements[band] += count * band_elements
@@ -209,11 +251,12 @@ def demand_of(
     elements[-1] = messages[-1] * two
     return Demand(
         messages=total,
-        elements=ceil_div(sum(elements), scale),
+        elements=ceil_div(sum(elements) + beyond, scale),
         bands=tuple(map(Band, (-1, *edges), messages, elements, pages)),
         scale=scale,
         taken=tuple(taken),
         mean_elements=mean_elements,
+        beyond=beyond,
     )
 
 
@@ -221,14 +264,16 @@ def demand_of(
 class Units:
     """What one message of each queue takes, by band, so that several backlogs of the same queues are soon added up.
 
-    `bands` has of each queue messages, elements and pages, and `elements` those of all bands, in parts of `scale`;
-    `spread` are the places of the queues with a distribution of sizes.
+    `bands` has of each queue messages, elements and pages, in parts of `scale`; `beyond` are the elements that the bands
+    lack of those that suffice for any shape, and `elements` all of them. `spread` are the places of the queues with a
+    distribution of sizes.
     """
 
     edges: tuple[int, ...]
     scale: int
     bands: tuple[tuple[tuple[int, int, int], ...], ...]
     elements: tuple[int, ...]
+    beyond: tuple[int, ...]
     spread: tuple[int, ...]
 
     @classmethod
@@ -245,21 +290,28 @@ class Units:
         scale = 1 if all(isinstance(each, int) for each in sizes) else _SCALE
         two = model_constant("offloaded_message_elements")
         found: list[tuple[tuple[int, int, int], ...]] = []
+        lacking: list[int] = []
         for each in sizes:
+            beyond = 0
             if isinstance(each, int):
                 elements = elements_for(each, header_bytes=header_bytes)
                 pages = ceil_div(each + page_header_bytes, page_bytes)
                 bands = [(0, 0, 0)] * (len(edges) + 1)
-                bands[bisect_left(edges, each)] = (scale, elements * scale, pages * scale)
+                band = bisect_left(edges, each)
+                bands[band] = (scale, (two if band == len(edges) else elements) * scale, pages * scale)
             else:
-                bands = scaled_shares(each, edges, header_bytes, page_bytes, page_header_bytes)
-            bands[-1] = (bands[-1][0], two * bands[-1][0], bands[-1][2])
+                bands, beyond = scaled_shares(each, edges, header_bytes, page_bytes, page_header_bytes)
             found.append(tuple(bands))
+            lacking.append(beyond)
         return cls(
             edges,
             scale,
             tuple(found),
-            tuple(sum([elements for _, elements, _ in bands]) for bands in found),
+            tuple(
+                sum([elements for _, elements, _ in bands]) + beyond
+                for bands, beyond in zip(found, lacking, strict=True)
+            ),
+            tuple(lacking),
             tuple(place for place, each in enumerate(sizes) if not isinstance(each, int)),
         )
 
@@ -268,24 +320,28 @@ class Units:
         messages, elements, pages = ([0] * (len(self.edges) + 1) for _ in range(3))
         for count, bands in zip(counts, self.bands, strict=True):
             for band, (share, its_elements, its_pages) in enumerate(bands):
-                if share or its_elements:
+                if share:
                     messages[band] += count * share
                     elements[band] += count * its_elements
                     pages[band] += count * its_pages
+        beyond = sum(map(mul, counts, self.beyond))
         return Demand(
             messages=sum(counts),
-            elements=ceil_div(sum(elements), self.scale),
+            elements=ceil_div(sum(elements) + beyond, self.scale),
             bands=tuple(map(Band, (-1, *self.edges), messages, elements, pages)),
             scale=self.scale,
             taken=tuple(map(mul, counts, self.elements)),
             mean_elements={place: self.elements[place] for place in self.spread},
+            beyond=beyond,
         )
 
     def one(self, place: int) -> Demand:
         """One message of the queue at this place alone."""
         its = slice(place, place + 1)
         spread = (0,) if place in self.spread else ()
-        return replace(self, bands=self.bands[its], elements=self.elements[its], spread=spread).demand((1,))
+        return replace(
+            self, bands=self.bands[its], elements=self.elements[its], beyond=self.beyond[its], spread=spread
+        ).demand((1,))
 
 
 def scaled_shares(
@@ -294,48 +350,41 @@ def scaled_shares(
     header_bytes: int,
     page_bytes: int,
     page_header_bytes: int,
-) -> list[tuple[int, int, int]]:
+) -> tuple[list[tuple[int, int, int]], int]:
     """Per band, in parts of 2**32: the share of the messages, and the elements and pages that a message pays there at most.
 
-    Rounded up, but for the largest share, which is what the others leave: kept on one fine
-    grid, because exact fractions of hundreds of queues have no bounded common denominator.
+    With them the elements that all bands together have less than `most_elements`. All is kept on
+    one fine grid, because exact fractions of hundreds of queues have no bounded common denominator.
     """
-    step, unit, maximum = model_constant("element_bytes"), sizes.unit, sizes.maximum
-    first, second = sizes.pieces()
+    step, maximum, two = (
+        model_constant("element_bytes"),
+        sizes.maximum,
+        model_constant("offloaded_message_elements"),
+    )
     found: list[tuple[int, int, int]] = []
-    low, rest, most, most_share, longest = -1, _SCALE, 0, 0, maximum * unit
-    for edge in (*edges, max(maximum, edges[-1]) + 1):
-        if low >= longest:
+    added, page_added = header_bytes + step - 1, page_header_bytes + page_bytes - 1
+    below = bytes_below = held = 0
+    for edge, (reached, bytes_reached) in zip(
+        (*edges, maximum), sizes.up_to((*edges, max(maximum, edges[-1]))), strict=True
+    ):
+        share, moment = reached - below, bytes_reached - bytes_below
+        if share <= 0:
             found.append((0, 0, 0))
             continue
-        high, share, moment = edge * unit, 0, 0
-        for twentieths, start, end in (first, second):
-            # Conditional expressions: calls of max and min would double the time of the largest plans.
-            left = start if start > low else low
-            right = end if end < high else high
-            if left < right:
-                part, of = _SCALE * twentieths * (right - left), _TWENTY * (end - start)
-            elif start == end and low < start <= high:
-                part, of = _SCALE * twentieths, _TWENTY
-            else:
-                continue
-            share -= -part // of
-            moment -= -part * (left + right) // (of * 2 * unit)
-        low = high
-        if not share:
-            found.append((0, 0, 0))
-            continue
-        rest -= share
-        if share > most_share:
-            most, most_share = len(found), share
+        below, bytes_below = reached, bytes_reached
+        # Conditional expressions: calls of max and min would double the time of the largest plans.
         largest = edge if edge < maximum else maximum
-        elements = -(-(moment + share * (header_bytes + step - 1)) // step)
+        elements = -(-(moment + share * added) // step)
         cap = share * -(-(largest + header_bytes) // step)
-        pages = -(-(moment + share * (page_header_bytes + page_bytes - 1)) // page_bytes)
+        pages = -(-(moment + share * page_added) // page_bytes)
         page_cap = share * -(-(largest + page_header_bytes) // page_bytes)
-        found.append((share, elements if elements < cap else cap, pages if pages < page_cap else page_cap))
-    found[most] = (most_share + rest, *found[most][1:])
-    return _suffice(found, sizes, header_bytes)
+        elements = elements if elements < cap else cap
+        held += elements
+        found.append((share, elements, pages if pages < page_cap else page_cap))
+    share, elements, pages = found[-1]
+    found[-1] = (share, two * share, pages)
+    beyond = most_elements(sizes, header_bytes=header_bytes) - (held - elements + two * share)
+    return found, beyond if beyond > 0 else 0
 
 
 def most_elements(sizes: SizeDistribution, *, header_bytes: int) -> int:
@@ -373,20 +422,3 @@ def most_elements(sizes: SizeDistribution, *, header_bytes: int) -> int:
         else:
             others = two + -(-peak * (p95 * of - mean) // (step * (p95 - largest) * of))
     return min(-(-(_BODY * others + twentieth) // _TWENTY), cap)
-
-
-def _suffice(
-    found: list[tuple[int, int, int]], sizes: SizeDistribution, header_bytes: int
-) -> list[tuple[int, int, int]]:
-    """Add elements where the assumed shape has fewer than another shape with that mean could take."""
-    offloaded, its_elements, _ = found[-1]
-    missing = most_elements(sizes, header_bytes=header_bytes) + its_elements
-    if offloaded:
-        missing -= model_constant("offloaded_message_elements") * offloaded
-    for _, elements, _ in found:
-        missing -= elements
-    if missing > 0:
-        band = max(range(len(found) - 1), key=lambda index: (found[index][0], index))
-        share, elements, pages = found[band]
-        found[band] = (share, elements + missing, pages)
-    return found

@@ -7,14 +7,14 @@ or when the first pool is full.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from planner_core import tables
-from planner_core.demand import Demand
+from planner_core.demand import Band, Demand
 from planner_core.filling import Pool
-from planner_core.offload import Rule, can_fire
+from planner_core.offload import Rule, can_fire, offloads
 from planner_core.provenance import Basis, Input, Source, Step
 from planner_core.structure_size import Curve, bundles_in, curve_inputs, model_constant
 
@@ -112,14 +112,21 @@ def phases_of(
         key=lambda r: (r.threshold, -r.size_bytes),
     )
     limit = demand.bands[-1].over_bytes
+    beyond = 0 if offloads(met, demand) else demand.beyond
     used, share = [Fraction(0)] * len(pools), Fraction(0)
     steps: list[Step] = []
+    if demand.scale != 1:
+        inputs += _bands(demand, beyond=beyond)
     names: list[str] = []
     for phase, rule in enumerate((*met, None), start=1):
         goal = rule.threshold if rule else _FULL
-        rates = _rates(demand, limit)
+        rates = _rates(demand, limit, beyond=beyond)
         for name, rate in zip(("elements", "offloaded", "pages"), rates, strict=True):
-            inputs.append(Input(f"{name}_in_phase_{phase}", rate, name, Basis.DERIVED, model_source()))
+            if demand.scale == 1:
+                inputs.append(Input(f"{name}_in_phase_{phase}", rate, name, Basis.DERIVED, model_source()))
+            else:
+                formula = _of_bands(name, demand, limit, beyond=beyond)
+                steps.append(Step(f"{name}_in_phase_{phase}", formula, rate))
         inputs.append(Input(f"percent_{phase}", goal, "percent", Basis.GIVEN))
         share = _add_phase(
             steps,
@@ -170,10 +177,36 @@ def _add_phase(
     return now
 
 
-def _rates(demand: Demand, limit: int) -> tuple[Fraction, Fraction, Fraction]:
+def _bands(demand: Demand, *, beyond: int) -> Iterator[Input]:
+    """What the shape of a distribution has above each size and not above the next: messages, elements in the CF, pages."""
+    source, scale = tables.source("project", "Message size distributions"), demand.scale
+    yield tables.constants("element_model")["offloaded_message_elements"].as_input()
+    for band in demand.bands:
+        for name, count in (("messages", band.messages), ("elements", band.elements), ("pages", band.pages)):
+            yield Input(_in_band(name, band), Fraction(count, scale), name, Basis.ASSUMED, source)
+    if beyond:
+        yield Input("elements_for_any_shape", Fraction(beyond, scale), "elements", Basis.ASSUMED, source)
+
+
+def _in_band(name: str, band: Band) -> str:
+    return f"{name}_from_0_bytes" if band.over_bytes < 0 else f"{name}_over_{band.over_bytes}_bytes"
+
+
+def _of_bands(name: str, demand: Demand, limit: int, *, beyond: int) -> str:
+    """A quantity of a phase from those of the bands, with data over `limit` offloaded."""
+    gone = [band for band in demand.bands if band.over_bytes >= limit]
+    if name != "elements":
+        return " + ".join(_in_band("pages" if name == "pages" else "messages", band) for band in gone)
+    parts = [_in_band(name, band) for band in demand.bands if band.over_bytes < limit]
+    parts += ["elements_for_any_shape"] if beyond else []
+    messages = " + ".join(_in_band("messages", band) for band in gone)
+    return " + ".join([*parts, f"offloaded_message_elements * ({messages})"])
+
+
+def _rates(demand: Demand, limit: int, *, beyond: int) -> tuple[Fraction, Fraction, Fraction]:
     """Elements, offloaded messages and pages of the whole backlog with data over `limit` offloaded."""
     two = model_constant("offloaded_message_elements")
-    elements = offloaded = pages = 0
+    elements, offloaded, pages = beyond, 0, 0
     for band in demand.bands:
         if band.over_bytes >= limit:
             elements, offloaded, pages = (

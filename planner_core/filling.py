@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from planner_core.demand import Band, Demand
 from planner_core.errors import OutOfRange
-from planner_core.offload import Rule
+from planner_core.offload import Rule, offloads
 from planner_core.structure_size import Curve, model_constant
 from planner_core.units import ceil_div, ceil_fraction
 
@@ -177,9 +177,11 @@ def fill(demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...]) -> F
     used = [0] * len(totals)
     q, share, elements, offloaded, pages = 1, 0, 0, 0, 0
     points: list[FillPoint] = []
+    beyond = 0 if offloads(active, demand) else demand.beyond
     for rule in (*active, None):
         goal = rule.threshold if rule else _FULL
         element_rate, offload_rate, page_rate = _rates(demand.bands, limit)
+        element_rate += beyond
         # The pool that is first to reach the goal, and what is left in it, in parts of 100 q.
         room, rate, rates = 0, 0, []
         for index, pool in enumerate(pools):

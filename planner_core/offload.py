@@ -54,6 +54,11 @@ def can_fire(rule: Rule, demand: Demand) -> bool:
     return any(band.messages and band.over_bytes >= rule.size_bytes for band in demand.bands[:-1])
 
 
+def offloads(rules: Sequence[Rule], demand: Demand) -> bool:
+    """Whether any rule is at work on this backlog; where none is, its elements suffice for any shape of message sizes."""
+    return any(rule.is_on and can_fire(rule, demand) for rule in rules)
+
+
 def rule_that_offloads(
     message_bytes: int, *, usage_percent: Fraction | int, rules: Sequence[Rule]
 ) -> int | None:

@@ -99,8 +99,8 @@ def _check_cflevel(structure: StructureResult, definition: Structure) -> Iterato
     if any(not isinstance(queue.message_bytes, int) for queue in definition.queues):
         yield finding(
             "SIZE_DISTRIBUTION_ASSUMED",
-            f"Queues of {name} give mean, p95 and max of their message sizes. Their elements are counted so that they suffice for any "
-            "shape with that mean; how many messages are over an offload size, or over 63 KB, rests on an assumed shape.",
+            f"Queues of {name} give mean, p95 and max of their message sizes. Where no offload rule acts, their elements suffice for any "
+            "shape with that mean; where rules act, the sizes are assumed to be lognormal and cut off at the maximum.",
             field=f"{at}/queues",
             structure=name,
         )

@@ -364,13 +364,13 @@ class _Around:
             found = self.sized_for(queues)
             return _messages(found), found.sizes.need_bytes
         demand = self.load.demand
-        messages, elements = demand.entries, _exact_elements(demand)
+        messages, elements = demand.entries, demand.exact_elements
         for each in queues:
             was = self.base[self.places[each.queue.name]]
             one = self._demand_of(was)
             now = self._demand_of(replace(was, messages=each.deepest))
             messages += now.entries - one.entries
-            elements += _exact_elements(now) - _exact_elements(one)
+            elements += now.exact_elements - one.exact_elements
         need = size_for(
             entries=messages, elements=ceil_fraction(elements), curve=self.curve, ratio=self.load.ratio
         )
@@ -409,11 +409,6 @@ class _Around:
 
 def _backlog_of(messages: int) -> dict[str, object]:
     return {"backlog": messages, "put_rate_per_s": None, "outage_minutes": None}
-
-
-def _exact_elements(demand: Demand) -> Fraction:
-    """Elements before they are rounded up over a structure."""
-    return Fraction(sum(band.elements for band in demand.bands), demand.scale)
 
 
 def _queue_during(

@@ -31,6 +31,7 @@ TABLE_IDS = (
     "application_structure_chart_cfcc25",
     "element_profiles",
     "element_model",
+    "size_shape",
     "storage_increments",
     "system_structure_usage",
     "whatif_filling",

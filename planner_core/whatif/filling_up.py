@@ -33,7 +33,7 @@ from planner_core.document import PlanDocument, Queue, Structure
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
-from planner_core.offload import Rule, can_fire
+from planner_core.offload import Rule, can_fire, offloads
 from planner_core.plan import Load, StructureResult, evaluate_structure, hundredths
 from planner_core.provenance import Basis
 from planner_core.smds import (
@@ -682,13 +682,14 @@ class _Stream:
     def __init__(self, stop: int, full_stop: int | None, scale: int) -> None:
         self.stop, self.full_stop, self.scale = stop, full_stop, scale
         self.members: list[tuple[tuple[tuple[int, int, int], ...], int]] = []
+        self.beyond = 0
         self._rates: dict[int, _Rates] = {}
 
     def rates(self, staying: int) -> _Rates:
         """What arrives while the data of so many bands stays in the CF; both runs ask for it."""
         found = self._rates.get(staying)
         if found is None:
-            messages = elements = offloaded = pages = 0
+            messages, elements, offloaded, pages = 0, self.beyond, 0, 0
             two = model_constant("offloaded_message_elements")
             for bands, times in self.members:
                 messages += times
@@ -722,7 +723,8 @@ class _Arrivals:
         common = lcm(*(pace.factor.denominator for pace in flowing.paces))
         self.unit = common * units.scale
         streams: dict[tuple[int, int | None], _Stream] = {}
-        for flow, bands in zip(flowing.flows, units.bands, strict=True):
+        is_relieved = offloads(self.rules, total)
+        for flow, bands, beyond in zip(flowing.flows, units.bands, units.beyond, strict=True):
             if not flow.pace.factor:
                 continue
             key = (flow.limited, flow.full_at)
@@ -730,6 +732,8 @@ class _Arrivals:
                 streams[key] = _Stream(*key, units.scale)
             times = flow.numerator * (common // flow.pace.factor.denominator)
             streams[key].members.append((bands, times))
+            if not is_relieved:
+                streams[key].beyond += times * beyond
         self.streams = tuple(streams.values())
 
 

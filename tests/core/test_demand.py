@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
+from statistics import NormalDist
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from planner_core.demand import (
@@ -73,41 +76,153 @@ def distributions(draw: st.DrawFn) -> SizeDistribution:
 # ---- distributions ------------------------------------------------------------------------------------------
 
 
+def mean_of(sizes: SizeDistribution) -> Fraction:
+    return Fraction(sizes.mean, sizes.mean_of)
+
+
 @given(distributions())
-def test_the_two_pieces_have_exactly_the_mean_the_p95_and_the_maximum(sizes: SizeDistribution) -> None:
-    (body, start, end), (tail, tail_start, tail_end) = sizes.pieces()
-    assert (body, tail) == (19, 1)
-    unit = sizes.unit
-    assert 0 <= start <= end <= sizes.p95 * unit <= tail_start <= tail_end <= sizes.maximum * unit
-    mean = (Fraction(body * (start + end), 2) + Fraction(tail * (tail_start + tail_end), 2)) / 20 / unit
-    assert mean == Fraction(sizes.mean, sizes.mean_of)
+def test_shape_keeps_the_mean_the_p95_and_the_maximum_to_the_grid(sizes: SizeDistribution) -> None:
+    (at_p95, bytes_at_p95), (at_maximum, bytes_at_maximum) = sizes.up_to([sizes.p95, sizes.maximum])
+    assert (at_maximum, bytes_at_maximum) == (WHOLE, math.ceil(WHOLE * mean_of(sizes)))
+    if sizes.mean and sizes.p95 < sizes.maximum:
+        assert at_p95 == WHOLE * 19 // 20
+        assert 0 <= bytes_at_p95 <= at_p95 * sizes.p95
+        assert (
+            (WHOLE - at_p95) * sizes.p95 - sizes.maximum
+            <= bytes_at_maximum - bytes_at_p95
+            <= (WHOLE - at_p95) * sizes.maximum
+        )
+
+
+@given(distributions(), st.lists(st.floats(0, 1), min_size=5, max_size=40))
+def test_shape_has_bytes_between_those_of_the_smallest_and_the_largest_message_of_a_part(
+    sizes: SizeDistribution, places: list[float]
+) -> None:
+    cuts = sorted({0, sizes.p95, sizes.maximum, *(int(place * sizes.maximum) for place in places)})
+    total = math.ceil(WHOLE * mean_of(sizes))
+    # Widths have nine decimals; a part may differ from the lognormal by that much of all bytes.
+    slack = total // 10**7 + 10 * sizes.maximum + 10
+    for (low, (messages, size)), (high, (more, larger)) in pairwise(
+        zip(cuts, sizes.up_to(cuts), strict=True)
+    ):
+        assert more >= messages
+        assert (more - messages) * low - slack <= larger - size <= (more - messages) * high + slack
+
+
+@given(distributions())
+def test_shape_has_no_mass_at_zero(sizes: SizeDistribution) -> None:
+    assume(sizes.p95 > 0)
+    assume(20 * sizes.mean > sizes.p95 * sizes.mean_of)
+    assert sizes.up_to([0]) == [(0, 0)]
+
+
+@pytest.mark.parametrize(
+    "sizes", [SizeDistribution(5, 1, 0, 200), SizeDistribution(10, 1, 0, 200), SizeDistribution(0, 1, 0, 200)]
+)
+def test_shape_keeps_the_mean_where_95_percent_are_empty(sizes: SizeDistribution) -> None:
+    (_, at_zero), (half, _), (at_end, total) = sizes.up_to([0, 100, 200])
+    assert (at_zero, at_end, total) == (0, WHOLE, WHOLE * sizes.mean)
+    assert half >= WHOLE * 19 // 20
+
+
+def lognormal_up_to(size: float, *, mean: float, sigma: float, maximum: float = math.inf) -> float:
+    middle = math.log(mean) - sigma**2 / 2
+    normal = NormalDist(middle, sigma)
+    return normal.cdf(math.log(size)) / (1 if math.isinf(maximum) else normal.cdf(math.log(maximum)))
+
+
+@pytest.mark.parametrize(
+    ("sigma", "close"), [(0.1, 0.002), (0.3, 0.002), (0.7, 0.002), (1.0, 0.002), (1.4, 0.002), (1.6, 0.03)]
+)
+@pytest.mark.parametrize("maximum", [50_000_000, 10**8])
+def test_shape_of_a_lognormal_is_the_lognormal(sigma: float, close: float, maximum: int) -> None:
+    mean = 10_000
+    p95 = round(math.exp(NormalDist(math.log(mean) - sigma**2 / 2, sigma).inv_cdf(0.95)))
+    cuts = [1000, 4096, 10_000, 32768, 64512, 200_000]
+    found = SizeDistribution(mean, 1, p95, maximum).up_to(cuts)
+    for cut, (share, _) in zip(cuts, found, strict=True):
+        assert share / WHOLE == pytest.approx(lognormal_up_to(cut, mean=mean, sigma=sigma), abs=close)
+
+
+@pytest.mark.parametrize("sigma", [0.3, 0.7, 1.0, 1.3, 1.6])
+@pytest.mark.parametrize("kept", [0.7, 0.9, 0.99])
+def test_shape_of_a_lognormal_cut_off_is_the_lognormal_cut_off(sigma: float, kept: float) -> None:
+    normal = NormalDist(math.log(20_000) - sigma**2 / 2, sigma)
+    maximum = math.exp(normal.inv_cdf(kept))
+    p95 = math.exp(normal.inv_cdf(0.95 * kept))
+    # E[X; X <= maximum] of a lognormal.
+    mean = 20_000 * NormalDist().cdf((math.log(maximum) - normal.mean) / sigma - sigma) / kept
+    sizes = SizeDistribution(round(mean * 1000), 1000, round(p95), round(maximum))
+    cuts = [int(maximum * part / 20) for part in range(1, 20)]
+    for cut, (share, _) in zip(cuts, sizes.up_to(cuts), strict=True):
+        expected = lognormal_up_to(cut, mean=20_000, sigma=sigma, maximum=maximum)
+        assert share / WHOLE == pytest.approx(expected, abs=0.02)
+
+
+@settings(max_examples=300)
+@given(
+    st.integers(10**6, 10**7),
+    st.one_of(st.floats(1e-6, 1), st.floats(1, 100)),
+    st.one_of(
+        st.floats(0.02, 0.98),
+        # p95 / mean where the shape changes from one kind to the other
+        st.sampled_from([3.8, 3.868, 1.0842, 1.0843, 1.0, 0.5, 1.5, 10.0]).map(lambda ratio: -ratio),
+    ),
+    st.lists(st.floats(0.001, 1), min_size=1, max_size=6),
+)
+def test_shape_changes_little_when_mean_p95_or_maximum_do(
+    p95: int, beyond: float, place: float, places: list[float]
+) -> None:
+    maximum = math.ceil(p95 * (1 + beyond))
+    lowest, highest = p95 / 20, (19 * p95 + maximum) / 20
+    mean = lowest + place * (highest - lowest) if place > 0 else p95 / -place
+    assume(lowest + 0.02 * (highest - lowest) < mean < highest - 0.02 * (highest - lowest))
+    cuts = [max(1, int(part * (p95 if nth % 2 else maximum))) for nth, part in enumerate(places)]
+    cuts += [p95 - 1, p95 + 1]
+    if beyond < 0.01:
+        # A step is not small against what lies between p95 and the maximum.
+        cuts = [cut for cut in cuts if cut < p95 * 0.999]
+    step = 10**-6
+    base = SizeDistribution(int(mean * 1000), 1000, p95, maximum)
+    here = base.up_to(cuts)
+    for near in (
+        replace(base, mean=base.mean + math.ceil(base.mean * step)),
+        replace(base, mean=base.mean - math.ceil(base.mean * step)),
+        replace(base, p95=p95 + math.ceil(p95 * step), maximum=max(maximum, p95 + math.ceil(p95 * step))),
+        replace(base, p95=p95 - math.ceil(p95 * step)),
+        replace(base, maximum=maximum + math.ceil(maximum * step)),
+        replace(base, maximum=max(p95, maximum - math.ceil(maximum * step))),
+    ):
+        assert near.problem() is None
+        for (share, _), (other, _) in zip(here, near.up_to(cuts), strict=True):
+            assert abs(share - other) < 200 * step * WHOLE
+
+
+@given(distributions(), st.integers(0, 64_511), st.integers(1, 20))
+def test_fewer_messages_are_small_when_the_mean_is_higher(
+    sizes: SizeDistribution, edge: int, more: int
+) -> None:
+    higher = replace(sizes, mean=sizes.mean + max(1, sizes.mean * more // 100))
+    assume(higher.problem() is None)
+    assume(edge <= sizes.p95 // 2)
+    (before, _), (after, _) = sizes.up_to([edge])[0], higher.up_to([edge])[0]
+    assert after <= before + WHOLE // 10**6
 
 
 @given(distributions(), st.lists(st.sampled_from([0, 4096, 32768, 64511]), max_size=3))
 def test_the_shares_of_all_bands_add_up_to_one(sizes: SizeDistribution, rules: list[int]) -> None:
-    shares = scaled_shares(sizes, band_edges(rules), HEADER, PAGE, PAGE_HEADER)
+    shares, beyond = scaled_shares(sizes, band_edges(rules), HEADER, PAGE, PAGE_HEADER)
     assert len(shares) == len(band_edges(rules)) + 1
     assert sum(share for share, _, _ in shares) == WHOLE
     assert all(share >= 0 for share, _, _ in shares)
+    assert beyond >= 0
 
 
 @given(distributions(), st.integers(0, 64_511))
-def test_a_share_is_that_of_the_two_pieces_within_a_billionth(sizes: SizeDistribution, edge: int) -> None:
-    def below(limit: int) -> Fraction:
-        """Part of the messages that are not above a limit; a piece without width counts as at its place."""
-        total = Fraction(0)
-        for twentieths, start, end in sizes.pieces():
-            at = limit * sizes.unit
-            if start == end:
-                part = Fraction(int(start <= at))
-            else:
-                part = Fraction(min(max(at - start, 0), end - start), end - start)
-            total += part * Fraction(twentieths, 20)
-        return total
-
-    (low, *_), (middle, *_), _ = scaled_shares(sizes, (edge, LARGEST), HEADER, PAGE, PAGE_HEADER)
-    assert abs(Fraction(low, WHOLE) - below(edge)) < Fraction(1, 10**9)
-    assert abs(Fraction(middle, WHOLE) - (below(LARGEST) - below(edge))) < Fraction(1, 10**9)
+def test_a_share_is_that_of_the_shape(sizes: SizeDistribution, edge: int) -> None:
+    (low, *_), (middle, *_), (over, *_) = scaled_shares(sizes, (edge, LARGEST), HEADER, PAGE, PAGE_HEADER)[0]
+    (below, _), (in_cf, _) = sizes.up_to([edge, LARGEST])
+    assert (low, middle, over) == (below, in_cf - below, WHOLE - in_cf)
 
 
 @given(

@@ -1,0 +1,286 @@
+"""The assumed shape of message sizes that are known by mean, 95th percentile and maximum.
+
+Message sizes of an application are usually close to lognormal: many small ones, few large ones.
+Up to p95 (95 % of the messages) and from p95 to the maximum (5 %) the sizes are cut-off parts of
+lognormal distributions. Their widths and means are chosen so that the mean, p95 and the maximum
+hold, and so that both parts belong to one lognormal, cut off at the maximum, wherever one has
+these three numbers. Where none has, the two parts differ:
+
+* p95 far above the mean (more than 3.87 times, which no lognormal reaches): the part above p95
+  becomes narrower, until at 20 times the mean it lies at p95.
+* p95 near or below the mean: the part above p95 becomes wider, so that it holds the bytes that
+  the messages up to p95 cannot hold. Where the maximum leaves no room for that, some of its
+  messages come closer to the maximum.
+
+Everything is scale-free: only p95 / mean and maximum / p95 decide. Each step is a continuous
+function of both, so close numbers give close shapes. The numbers are floats rounded to nine
+decimals; what is counted with them is put on an integer grid by the caller.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from math import erfc, exp, log, pi, sqrt
+from statistics import NormalDist
+from typing import NamedTuple
+
+from planner_core import tables
+
+_THOUSAND = 1000
+_Z95 = NormalDist().inv_cdf(0.95)
+"""95 % of a normal distribution lie below so many standard deviations over its mean."""
+_ROOT2 = sqrt(2)
+_DENSITY = 1 / sqrt(2 * pi)
+_BODY_SHARE = 0.95
+_TWENTY, _BODY = 20, 19
+_HALF = 0.5
+_DECIMALS = 9
+_CONVERGED = 1e-12
+_CLOSE = 1e-5
+"""Newton's steps square the error: after one so small, it is far below the last decimal."""
+_MOST_STEPS = 40
+_FAR = 1e-6
+"""Below this distance [standard deviations] a part of a lognormal is treated as even on a logarithmic scale."""
+
+
+class Shape(NamedTuple):
+    """Two parts of lognormal distributions, in units of p95.
+
+    A size x up to p95 has the standard normal value `place + ln(x / (p95 * body_top)) / body_width`,
+    one above p95 `place + ln(x / p95) / tail_width`. `tail_mean` is the mean of those above p95, and
+    `natural` is their mean as the lognormal has it. Where that is too high, they are drawn together
+    towards p95, so that p95 + d becomes p95 + `tail_top` * d. Where it is too low, a part
+    `near_maximum` of them follows a power law of the exponent `power` from p95 to the maximum.
+    """
+
+    place: float
+    body_width: float
+    body_top: float
+    tail_width: float
+    tail_mean: float
+    natural: float
+    tail_top: float = 1.0
+    near_maximum: float = 0.0
+    power: float = 1.0
+
+    def body_line(self) -> tuple[float, float, float, float, float]:
+        """What `up_to_part` needs of the sizes up to p95."""
+        start, width = self.place / _ROOT2, self.body_width
+        shift = width / _ROOT2
+        return start, 1 / (width * _ROOT2), shift, erfc(-start), erfc(shift - start)
+
+    def tail_up_to(self, times: float, reach: float) -> tuple[float, float]:
+        """Which part of the sizes over p95, and of their bytes, lies below so many times p95; the maximum is `reach` times p95."""
+        top, weight = self.tail_top, self.near_maximum
+        # Where a drawn-together size was before.
+        times = min(1 + (times - 1) / top, reach) if top > 0 else reach
+        share, below = _tail_parts(self.place, self.tail_width, log(reach), log(times))
+        if top == 1 and not weight:
+            return share, below
+        moment = (share * (1 - top) + below * self.natural * top) * (1 - weight)
+        share *= 1 - weight
+        if weight:
+            place = (times - 1) / (reach - 1)
+            part = place**self.power
+            share += weight * part
+            moment += weight * part * (1 + (reach - 1) * place * self.power / (self.power + 1))
+        return min(share, 1.0), min(moment / self.tail_mean, 1.0)
+
+
+def up_to_part(part: float, line: tuple[float, float, float, float, float]) -> tuple[float, float]:
+    """Which part of the sizes up to p95, and of their bytes, lies below this part of their range, over 0 and at most 1."""
+    start, steps, shift, messages, moments = line
+    z = start + log(part) * steps
+    return erfc(-z) / messages, erfc(shift - z) / moments
+
+
+def _tail_mean_of_lognormal(place: float, width: float, span: float) -> float:
+    """The mean, in units of p95, of a lognormal's sizes from p95 to the maximum; `span` is ln(maximum / p95)."""
+    if span < _FAR * width:
+        return 1 + span / 2
+    start, end = place / _ROOT2, (place + span / width) / _ROOT2
+    shift = width / _ROOT2
+    moments = erfc(start - shift) - erfc(end - shift)
+    return exp(width * (width / 2 - place)) * moments / (erfc(start) - erfc(end))
+
+
+def _tail_parts(place: float, width: float, span: float, at: float) -> tuple[float, float]:
+    """Parts of those sizes, and of their bytes, below a size; `at` is ln(size / p95)."""
+    if span < _FAR * width:
+        return at / span, at / span
+    start, end, z = place / _ROOT2, (place + span / width) / _ROOT2, (place + at / width) / _ROOT2
+    shift = width / _ROOT2
+    first, shifted = erfc(start), erfc(start - shift)
+    return (
+        (first - erfc(z)) / (first - erfc(end)),
+        (shifted - erfc(z - shift)) / (shifted - erfc(end - shift)),
+    )
+
+
+class _Choices(NamedTuple):
+    """The choices of tables/size_shape.toml, and what follows from them."""
+
+    highest_ratio: float
+    narrowest: float
+    widest: float
+    widest_tail: float
+    highest_body: float
+    ratio_of_half_body: float
+    highest_tail_part: float
+    lowest_place: float
+    rounds: int
+    width_at_highest_ratio: float
+    lowest_ratio: float
+    body_at_lowest_ratio: float
+
+
+@cache
+def _choices() -> _Choices:
+    known = {name: row.value / _THOUSAND for name, row in tables.constants("size_shape").items()}
+    highest, narrowest = known["highest_ratio_of_a_lognormal"], known["narrowest_width"]
+    return _Choices(
+        highest_ratio=highest,
+        narrowest=narrowest,
+        widest=known["widest_width"],
+        widest_tail=known["widest_tail"],
+        highest_body=known["highest_body_mean"],
+        ratio_of_half_body=known["ratio_of_half_body"],
+        highest_tail_part=known["highest_tail_part"],
+        lowest_place=NormalDist().inv_cdf(known["least_part_up_to_p95"]),
+        rounds=tables.constants("size_shape")["rounds"].value,
+        width_at_highest_ratio=_Z95 - sqrt(_Z95 * _Z95 - 2 * log(highest)),
+        lowest_ratio=exp(narrowest * (_Z95 - narrowest / 2)),
+        body_at_lowest_ratio=_body_mean(narrowest, _Z95),
+    )
+
+
+@lru_cache(maxsize=5000)
+def shape_of(ratio: float, reach: float) -> Shape:
+    """The shape of message sizes with p95 / mean = `ratio`, from over 0 to 20, and maximum / p95 = `reach`, from 1."""
+    span, together = log(reach), _TWENTY / ratio
+    width, most = _widths(ratio)
+    least_tail = together - _BODY * _highest_body(ratio)
+    least, place, body_width = width, _Z95, width
+    last = _choices().rounds - 1
+    for nth in range(last + 1):
+        place = round(_place_of_p95(width, span, place), _DECIMALS)
+        natural = _tail_mean_of_lognormal(place, width, span)
+        tail = _tail_mean(together, reach, natural, least_tail)
+        body_width, body_top = _body((together - tail) / _BODY, place, body_width)
+        # One lognormal has both parts when they are equally wide.
+        wanted = round(max(least, min(body_width, most)), _DECIMALS)
+        if wanted == width or nth == last:
+            break
+        width = wanted
+    found = Shape(place, round(body_width, _DECIMALS), body_top, width, tail, natural)
+    if tail < natural:
+        return found._replace(tail_top=(tail - 1) / (natural - 1))
+    if tail > natural:
+        middle = (tail + reach) / 2
+        return found._replace(
+            near_maximum=(tail - natural) / (middle - natural),
+            power=(middle - 1) / max(reach - middle, _CONVERGED * reach),
+        )
+    return found
+
+
+def _widths(ratio: float) -> tuple[float, float]:
+    """The width of the sizes over p95 where no maximum cuts them off, and the widest that they may become."""
+    choices = _choices()
+    if ratio > choices.highest_ratio:
+        part = max(_TWENTY - ratio, 0.0) / (_TWENTY - choices.highest_ratio)
+        return (
+            round(max(choices.width_at_highest_ratio * part, _FAR), _DECIMALS),
+            max(choices.widest_tail * part, _FAR),
+        )
+    if ratio >= choices.lowest_ratio:
+        width = _Z95 - sqrt(max(_Z95 * _Z95 - 2 * log(ratio), 0.0))
+        return round(width, _DECIMALS), choices.widest_tail
+    # The messages over p95 hold the bytes that those up to p95 do not.
+    wanted = log(_TWENTY / ratio - _BODY * _body_below_lowest_ratio(ratio))
+    width, outside = choices.narrowest, log((1 - _BODY_SHARE) * 2)
+    for _ in range(_MOST_STEPS):
+        above = erfc((_Z95 - width) / _ROOT2)
+        gap = width * (width / 2 - _Z95) + log(above) - outside - wanted
+        slope = width - _Z95 + 2 * _DENSITY * exp(-((_Z95 - width) ** 2) / 2) / above
+        step = gap / slope
+        width = min(max(width - step, choices.narrowest), choices.widest)
+        if abs(step) < _CLOSE:
+            break
+    return round(width, _DECIMALS), max(choices.widest_tail, width)
+
+
+def _place_of_p95(width: float, span: float, start: float) -> float:
+    """The standard normal value that 95 % of the sizes up to the maximum are below, where the maximum cuts a lognormal off."""
+    low, high, end = _choices().lowest_place, _Z95, span / width
+    if erfc(-low / _ROOT2) >= _BODY_SHARE * erfc(-(low + end) / _ROOT2):
+        return low
+    z = start
+    for _ in range(_MOST_STEPS):
+        gap = (erfc(-z / _ROOT2) - _BODY_SHARE * erfc(-(z + end) / _ROOT2)) / 2
+        if gap < 0:
+            low = z
+        else:
+            high = z
+        slope = _DENSITY * (exp(-z * z / 2) - _BODY_SHARE * exp(-((z + end) ** 2) / 2))
+        found = z - gap / slope if slope else low
+        if abs(found - z) < _CLOSE:
+            return found
+        z = found if low < found < high else (low + high) / 2
+    return z
+
+
+def _body_below_lowest_ratio(ratio: float) -> float:
+    """The mean of the sizes up to p95, in units of p95, where p95 is near or below the mean.
+
+    It falls from that of the narrowest lognormal, because narrow sizes just below p95 would be
+    no more likely than any others, and would all pass an offload size at once.
+    """
+    choices = _choices()
+    part = (choices.lowest_ratio - ratio) / (choices.lowest_ratio - choices.ratio_of_half_body)
+    return choices.body_at_lowest_ratio - (choices.body_at_lowest_ratio - _HALF) * min(part, 1.0)
+
+
+def _highest_body(ratio: float) -> float:
+    """The mean that the sizes up to p95 pass only where the maximum leaves no other way."""
+    choices = _choices()
+    if ratio >= choices.lowest_ratio:
+        return choices.highest_body
+    return _body_below_lowest_ratio(ratio) + choices.highest_body - choices.body_at_lowest_ratio
+
+
+def _tail_mean(together: float, reach: float, natural: float, least: float) -> float:
+    """The mean of the sizes over p95: the lognormal's, moved as little as the mean of all sizes demands.
+
+    `together` is what twenty messages have, in units of p95.
+    """
+    if natural < least:
+        most = (max(natural, together - _BODY) + reach) / 2
+        return min(max(natural, min(least, most)), reach)
+    return min(natural, 1 + max(together - 1, 0.0) * _choices().highest_tail_part)
+
+
+def _body_mean(width: float, at: float) -> float:
+    """The mean of the sizes up to p95, in units of p95."""
+    return exp(width * (width / 2 - at)) * erfc((width - at) / _ROOT2) / erfc(-at / _ROOT2)
+
+
+def _body(mean: float, at: float, start: float) -> tuple[float, float]:
+    """The width of the sizes up to p95 that have this mean, and up to where they reach, both in units of p95."""
+    widest = _choices().widest
+    if mean <= 0:
+        return widest, 0.0
+    wanted = log(mean * erfc(-at / _ROOT2))
+    width = start
+    for _ in range(_MOST_STEPS):
+        below = erfc((width - at) / _ROOT2)
+        gap = width * (width / 2 - at) + log(below) - wanted
+        slope = width - at - 2 * _DENSITY * exp(-((at - width) ** 2) / 2) / below
+        step = gap / slope
+        width = min(max(width - step, _FAR), widest)
+        if abs(step) < _CLOSE:
+            break
+    if width < widest:
+        return width, 1.0
+    # No wider: sizes with a lower mean are drawn together towards 0.
+    return widest, min(mean / _body_mean(widest, at), 1.0)
