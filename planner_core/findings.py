@@ -1381,6 +1381,20 @@ _KINDS: tuple[FindingKind, ...] = (
         "Merging a plan into a policy",
     ),
     FindingKind(
+        "STRUCTURE_SHRINKS",
+        "warning",
+        "A structure would get less than it has, or less than is in use",
+        "project",
+        "Merging a plan into a policy",
+    ),
+    FindingKind(
+        "UNSTATED_KEPT",
+        "info",
+        "The policy keeps what the plan does not state",
+        "project",
+        "Merging a plan into a policy",
+    ),
+    FindingKind(
         "RUNNING_TEXT_UNREAD",
         "warning",
         "Something in what runs today was not read",

@@ -125,6 +125,10 @@ class ComparedStructureAnswer(Answer):
     today: RunningToday
     needed: RunningNeed
     planned: RunningSettings
+    kept: Annotated[
+        list[str],
+        Field(description="Keywords that keep the policy's value, because the plan does not state them."),
+    ]
     differences: list[RunningDifferenceAnswer]
     queues: list[QueueDifferenceAnswer]
 

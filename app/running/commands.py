@@ -23,6 +23,7 @@ from app.command_line import (
     write,
     write_json,
 )
+from planner_core.running.unstated import ABOUT_UNSTATED, DEFAULT_UNSTATED, UNSTATED
 
 if TYPE_CHECKING:
     from planner_core.plan import PlanResult
@@ -55,11 +56,13 @@ def add(commands: Command, whole: Whole) -> None:
     )
     merge.add_argument("--policy-name", metavar="NAME", help="which policy, where the file has several")
     merge.add_argument(
-        "--unstated",
-        choices=("plan", "policy"),
-        default="plan",
-        help="for keywords that the document leaves to their defaults: the default (plan), or what the policy says",
+        "--current",
+        metavar="FILE",
+        nargs="+",
+        default=(),
+        help="D XCF,STR,STRNAME= of the structures: a smaller size is compared with what is in use",
     )
+    _add_unstated(merge)
     how = merge.add_mutually_exclusive_group()
     how.add_argument(
         "--json", action="store_true", help="answer as JSON: policy, changes, difference, findings"
@@ -75,6 +78,7 @@ def add(commands: Command, whole: Whole) -> None:
         required=True,
         help="policy, D XCF,STR, D XCF,CF, DISPLAY GROUP, CFSTATUS, CFSTRUCT, QLOCAL, DEFINE commands: any, in any order",
     )
+    _add_unstated(diff)
     diff.add_argument("--output", choices=("commands", "json"), default="commands")
     add_fail_on(diff)
 
@@ -93,6 +97,11 @@ def add(commands: Command, whole: Whole) -> None:
         help="message size for all queues, in bytes or such as 2K, with MAXDEPTH as backlog; without it queues are left out",
     )
     add_json(made, "answer as JSON: document, findings")
+
+
+def _add_unstated(command: argparse.ArgumentParser) -> None:
+    about = f"{ABOUT_UNSTATED[:1].lower()}{ABOUT_UNSTATED[1:].removesuffix('.')}; default {DEFAULT_UNSTATED}"
+    command.add_argument("--unstated", choices=tuple(UNSTATED), default=DEFAULT_UNSTATED, help=about)
 
 
 def _code(findings: Sequence[LineFinding], fail_on: str) -> int:
@@ -145,6 +154,7 @@ def _merge(arguments: argparse.Namespace) -> int:
             read_text(arguments.policy),
             unstated=arguments.unstated,
             policy_name=arguments.policy_name,
+            current=[read_text(name) for name in arguments.current],
         )
     except (OutputRefused, PlanRefused) as refused:
         sys.stderr.write(f"{refused}\n")
@@ -166,7 +176,8 @@ def _diff(arguments: argparse.Namespace) -> int:
     from planner_core.running.compare import commands_text
 
     try:
-        found = compared(_result(arguments.plan), [read_text(name) for name in arguments.current])
+        texts = [read_text(name) for name in arguments.current]
+        found = compared(_result(arguments.plan), texts, unstated=arguments.unstated)
     except (OutputRefused, PlanRefused) as refused:
         sys.stderr.write(f"{refused}\n")
         return EXIT_FINDINGS

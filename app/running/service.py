@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import to_json
@@ -20,10 +20,11 @@ from planner_core.running.from_running import MadePlan, plan_from
 from planner_core.running.lint import Lint, lint
 from planner_core.running.merge import Merged, merge
 from planner_core.running.state import Running, read_running
+from planner_core.running.unstated import ABOUT_UNSTATED, DEFAULT_UNSTATED, Unstated
 
-Unstated = Literal["plan", "policy"]
 Text = Annotated[str, Field(max_length=LARGEST_FILE_BYTES)]
 Texts = Text | Annotated[list[Text], Field(min_length=1, max_length=MOST_TEXTS)]
+UnstatedField = Annotated[Unstated, Field(description=ABOUT_UNSTATED)]
 Asked = TypeVar("Asked", bound=BaseModel)
 _MODEL = ConfigDict(extra="forbid", strict=True)
 _CURRENT = (
@@ -54,15 +55,15 @@ class MergeRequest(BaseModel):
     policy: Annotated[
         Text, Field(description="The whole current policy: the input of IXCMIAPU, with its job or without.")
     ]
-    unstated: Annotated[
-        Unstated,
-        Field(
-            description="What holds for keywords that the plan document leaves to their defaults: the default, or what the "
-            "policy says."
-        ),
-    ] = "plan"
+    unstated: UnstatedField = DEFAULT_UNSTATED
     policy_name: Annotated[
         str | None, Field(max_length=8, description="Which policy, where the text has several.")
+    ] = None
+    current: Annotated[
+        Texts | None,
+        Field(
+            description="D XCF,STR,STRNAME= of the structures: a smaller size is compared with what is in use."
+        ),
     ] = None
 
 
@@ -72,6 +73,7 @@ class DiffRequest(BaseModel):
     model_config = _MODEL
     plan: Annotated[dict[str, Any], Field(description="The plan document.")]
     current: Annotated[Texts, Field(description=_CURRENT)]
+    unstated: UnstatedField = DEFAULT_UNSTATED
 
 
 class FromRunningRequest(BaseModel):
@@ -138,9 +140,21 @@ def checked(text: str, *, cfcc_level: int | None = None, queue_managers: int | N
     return lint(text, cfcc_level=cfcc_level, queue_managers=queue_managers)
 
 
-def merged(result: PlanResult, policy: str, *, unstated: Unstated, policy_name: str | None) -> Merged:
-    """A plan put into a policy."""
-    return merge(policy, result, unstated=unstated, policy_name=policy_name)
+def merged(
+    result: PlanResult,
+    policy: str,
+    *,
+    unstated: Unstated = DEFAULT_UNSTATED,
+    policy_name: str | None = None,
+    current: Sequence[str] = (),
+) -> Merged:
+    """A plan put into a policy; displays in `current` show what a smaller structure is compared with.
+
+    Raises:
+        InputInvalid: Nothing of use was found in `current`.
+    """
+    running = read_current(current) if current else None
+    return merge(policy, result, unstated=unstated, policy_name=policy_name, running=running)
 
 
 def read_current(texts: Sequence[str], *, field: str = "/current") -> Running:
@@ -160,9 +174,11 @@ def read_current(texts: Sequence[str], *, field: str = "/current") -> Running:
     return running
 
 
-def compared(result: PlanResult, texts: Sequence[str]) -> Comparison:
-    """A plan beside what runs."""
-    return compare(result, read_current(texts))
+def compared(
+    result: PlanResult, texts: Sequence[str], *, unstated: Unstated = DEFAULT_UNSTATED
+) -> Comparison:
+    """A plan compared with what runs."""
+    return compare(result, read_current(texts), unstated=unstated)
 
 
 def made(
@@ -197,7 +213,11 @@ def merge_json(body: bytes, *, curves: Curves) -> bytes:
     """The answer to POST /api/v1/merge."""
     asked = read_request(MergeRequest, body)
     found = merged(
-        plan_of(asked.plan, curves), asked.policy, unstated=asked.unstated, policy_name=asked.policy_name
+        plan_of(asked.plan, curves),
+        asked.policy,
+        unstated=asked.unstated,
+        policy_name=asked.policy_name,
+        current=texts_of(asked.current or ()),
     )
     return to_json(found.as_json())
 
@@ -205,7 +225,7 @@ def merge_json(body: bytes, *, curves: Curves) -> bytes:
 def diff_json(body: bytes, *, curves: Curves) -> bytes:
     """The answer to POST /api/v1/diff."""
     asked = read_request(DiffRequest, body)
-    found = compared(plan_of(asked.plan, curves), texts_of(asked.current))
+    found = compared(plan_of(asked.plan, curves), texts_of(asked.current), unstated=asked.unstated)
     return to_json({**found.as_json(), "text": commands_text(found)})
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from math import ceil
 from typing import Final, Literal
 
 from planner_core import names, tables
@@ -27,22 +25,29 @@ from planner_core.running.objects import (
 from planner_core.running.policy import (
     SIZES,
     Setting,
-    planned,
+    is_unstated,
     planned_site,
-    planned_structures,
     with_defaults,
     written,
+)
+from planner_core.running.policy import wanted as wanted_of
+from planner_core.running.shrinking import (
+    in_use_bytes,
+    kept_keywords,
+    kept_settings,
+    shrinks,
+    usage_percent,
 )
 from planner_core.running.state import Running, RunningStructure, admin_nearly_full
 from planner_core.running.steps import NOW as _NOW
 from planner_core.running.steps import OUTAGE as _OUTAGE
 from planner_core.running.steps import Difference, StepKind, TakesEffect
 from planner_core.running.steps import Draft as _Draft
+from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
 from planner_core.units import bytes_to_kib_ceil, format_size, round_up
 from planner_core.xcf.setxcf import REALLOCATE, REALLOCATE_TEST
 
 _PENDING: Final[TakesEffect] = "pending until rebuild"
-_ALL_PERCENT: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,8 @@ class Compared:
 
     result: StructureResult
     today: RunningStructure | None
+    wanted: Mapping[str, Setting]
+    """What the merged policy says: the plan, and what the policy keeps."""
     differences: tuple[Difference, ...]
     queue_differences: tuple[tuple[str, Difference], ...]
     is_new: bool | None
@@ -58,23 +65,8 @@ class Compared:
 
     @property
     def in_use_bytes(self) -> int | None:
-        """What a copy of it must hold today [bytes]; None where no display says.
-
-        The fuller of entries and elements counts, at what each costs in the structure as it is allocated: its storage beyond
-        the base of the plan's curve, in proportion.
-        """
-        today = self.today
-        if today is None or today.size_bytes is None or today.is_allocated is False:
-            return None
-        pools = (
-            (today.entries_in_use, today.entries_total),
-            (today.elements_in_use, today.elements_total),
-        )
-        shares = [Fraction(used, total) for used, total in pools if used is not None and total]
-        if not shares or not any(shares):
-            return None
-        base = min(Fraction(today.size_bytes), self.result.curve.base)
-        return ceil(base + (today.size_bytes - base) * max(shares))
+        """What a copy of it must hold today [bytes]; None where no display says."""
+        return in_use_bytes(self.result, self.today)
 
     @property
     def is_too_small(self) -> bool:
@@ -82,20 +74,13 @@ class Compared:
         waits = any(each.takes_effect == _PENDING for each in self.differences)
         if self.in_use_bytes is None or not (waits or (self.today and self.today.is_pending)):
             return False
-        most = planned(self.result)["SIZE"]
+        most = self.wanted["SIZE"]
         return isinstance(most, int) and self.in_use_bytes > most
 
     @property
     def usage_percent(self) -> int | None:
         """How full it is today: the fuller of entries and elements [percent]."""
-        if self.today is None:
-            return None
-        pools = (
-            (self.today.entries_in_use, self.today.entries_total),
-            (self.today.elements_in_use, self.today.elements_total),
-        )
-        parts = [_ALL_PERCENT * used // total for used, total in pools if used is not None and total]
-        return max(parts, default=None)
+        return usage_percent(self.today)
 
     def as_json(self) -> dict[str, object]:
         """JSON-ready; sizes in KiB as a policy states them, the need in bytes."""
@@ -114,7 +99,8 @@ class Compared:
                 "change_pending": self.today.is_pending if self.today else None,
             },
             "needed": {"need_bytes": self.result.sizes.need_bytes},
-            "planned": _settings_json(planned(self.result)),
+            "planned": _settings_json(self.wanted),
+            "kept": list(kept_keywords(self.result, self.wanted)),
             "differences": [each.as_json() for each in self.differences],
             "queues": [{"queue": queue, **each.as_json()} for queue, each in self.queue_differences],
         }
@@ -208,17 +194,22 @@ _ASSUMPTIONS: Final = (
 )
 
 
-def compare(result: PlanResult, running: Running) -> Comparison:
+def compare(result: PlanResult, running: Running, *, unstated: Unstated = DEFAULT_UNSTATED) -> Comparison:
     """Compare a plan with what runs.
+
+    Args:
+        result: The plan.
+        running: What runs.
+        unstated: What holds for keywords that the document does not state.
 
     Raises:
         OutputRefused: The plan has errors.
     """
     render_output("policy", result)
     wanted = wanted_objects(result)
-    compared = tuple(_compared(structure, running, wanted) for structure, _ in planned_structures(result))
+    compared = tuple(_compared(structure, running, wanted, unstated) for structure in result.structures)
     merged = {
-        each.result.cfrm_name: _merged(each.result, running)
+        each.result.cfrm_name: _merged(each)
         if not each.is_too_small or each.today is None
         else dict(each.today.settings or {})  # a text that is not active may not hold what is in it either
         for each in compared
@@ -282,11 +273,17 @@ _WHEN: Final[Mapping[str, tuple[TakesEffect, Basis, str, str]]] = {
 
 
 def _compared(
-    structure: StructureResult, running: Running, wanted: Mapping[str, Sequence[WantedObject]]
+    structure: StructureResult,
+    running: Running,
+    wanted: Mapping[str, Sequence[WantedObject]],
+    unstated: Unstated,
 ) -> Compared:
     today = running.structures.get(structure.cfrm_name)
     is_new = False if today is not None else True if running.has_whole_policy else None
-    differences = [*_cfrm_differences(structure, today, is_new=is_new)] if running.knows_structures else []
+    says = wanted_of(structure, _base(today), unstated)
+    differences = (
+        [*_cfrm_differences(structure, today, says, is_new=is_new)] if running.knows_structures else []
+    )
     if running.knows_cfstructs:
         for each in wanted["CFSTRUCT"]:
             if each.name == structure.name:
@@ -297,15 +294,24 @@ def _compared(
             if queue.structure == structure.name:
                 found = object_differences(queue, running.queues.get(queue.name), running)
                 queues += [(queue.name, each) for each in found]
-    return Compared(structure, today, tuple(differences), tuple(queues), is_new)
+    return Compared(structure, today, says, tuple(differences), tuple(queues), is_new)
+
+
+def _base(today: RunningStructure | None) -> Mapping[str, Setting] | None:
+    """What the plan is merged into: the policy text, else the active policy."""
+    return (today.policy or today.active) if today else None
 
 
 def _cfrm_differences(
-    structure: StructureResult, today: RunningStructure | None, *, is_new: bool | None
+    structure: StructureResult,
+    today: RunningStructure | None,
+    says: Mapping[str, Setting],
+    *,
+    is_new: bool | None,
 ) -> Iterator[Difference]:
     settings = today.settings if today else None
     waits = is_new is None or (today is not None and today.is_allocated is not False)
-    for keyword, value in planned(structure).items():
+    for keyword, value in says.items():
         has = settings.get(keyword) if settings else None
         site = planned_site(structure) if keyword == "DUPLEX" else None
         has_site = today.duplex_site if today and site else None
@@ -322,11 +328,9 @@ def _cfrm_differences(
 # ---- the state before, and the merged policy -----------------------------------------------------------------
 
 
-def _merged(structure: StructureResult, running: Running) -> dict[str, Setting]:
+def _merged(each: Compared) -> dict[str, Setting]:
     """What the policy says of a structure when the plan is merged into it."""
-    today = running.structures.get(structure.cfrm_name)
-    had = (today.policy or today.active or {}) if today else {}
-    return with_defaults({**had, **planned(structure)})
+    return with_defaults({**(_base(each.today) or {}), **each.wanted})
 
 
 def _state(running: Running, in_use: Mapping[str, int | None]) -> State:
@@ -379,7 +383,7 @@ def _steps(
     differing = [each for each in compared if any(found.layer == "cfrm" for found in each.differences)]
     changed = [each for each in differing if _is_known(each, running) and not each.is_too_small]
     left = [each for each in differing if each.is_too_small]
-    held = [each for each in changed if _waits(each) and planned(each.result)["DUPLEX"] == "ENABLED"]
+    held = [each for each in changed if _waits(each) and each.wanted["DUPLEX"] == "ENABLED"]
     for each in compared:
         yield from _in_place(result, each)
     if changed:
@@ -401,7 +405,7 @@ def _in_place(result: PlanResult, each: Compared) -> Iterator[_Draft]:
         return
     most = (today.settings or {}).get("SIZE")
     step = each.result.curve.increment_bytes
-    wanted = planned(each.result)["INITSIZE"]
+    wanted = each.wanted["INITSIZE"]
     if not isinstance(most, int) or not isinstance(wanted, int):
         return
     target = wanted if wanted < most else (most - 1) // step * step
@@ -486,7 +490,7 @@ def _policy(
 def _of_duplexing(changed: Sequence[Compared]) -> Iterator[str]:
     """What activating the policy does to duplexing of allocated structures."""
     there = [each for each in changed if each.today is not None and each.today.is_allocated is not False]
-    will = {each.result.cfrm_name: planned(each.result)["DUPLEX"] for each in there}
+    will = {each.result.cfrm_name: each.wanted["DUPLEX"] for each in there}
     ends = [each for each in there if _ends_duplexing(each)]
     if ends:
         yield f"Duplexing ends with it, and one copy is left: {_named(ends)}."
@@ -542,14 +546,14 @@ def _duplexed(today: RunningStructure) -> Literal["yes", "no", "unknown"]:
 def _ends_duplexing(each: Compared) -> bool:
     """Whether the new policy takes the second instance of an allocated structure away, or the right to one."""
     today = each.today
-    if today is None or today.is_allocated is False or planned(each.result)["DUPLEX"] != "DISABLED":
+    if today is None or today.is_allocated is False or each.wanted["DUPLEX"] != "DISABLED":
         return False
     return today.is_duplexed or (today.settings or {}).get("DUPLEX") == "ENABLED"
 
 
 def _shrinking(each: Compared) -> str:
     """What to know where a rebuild allocates less than there is today."""
-    today, initsize = each.today, planned(each.result)["INITSIZE"]
+    today, initsize = each.today, each.wanted["INITSIZE"]
     if today is None or today.size_bytes is None or not isinstance(initsize, int):
         return ""
     if initsize >= today.size_bytes:
@@ -573,7 +577,7 @@ def _about(each: Compared) -> str:
 
 def _too_small(each: Compared) -> Finding:
     """Why no command is given for a structure."""
-    today, most = each.today, planned(each.result)["SIZE"]
+    today, most = each.today, each.wanted["SIZE"]
     message = (
         f"{each.result.cfrm_name} has {format_size(today.size_bytes or 0) if today else ''} and {each.usage_percent} % of it in use: about "
         f"{_about(each)}, which SIZE {format_size(most) if isinstance(most, int) else most} does not hold. Neither its policy nor a rebuild "
@@ -586,7 +590,7 @@ def _too_small(each: Compared) -> Finding:
 
 def _above_initsize(each: Compared) -> Finding | None:
     """A rebuild that allocates more than INITSIZE, for what is in it."""
-    initsize = planned(each.result)["INITSIZE"]
+    initsize = each.wanted["INITSIZE"]
     if each.is_too_small or not _waits(each) or each.in_use_bytes is None or not isinstance(initsize, int):
         return None
     if each.in_use_bytes <= initsize:
@@ -606,7 +610,7 @@ def _rebuild(each: Compared, running: Running) -> Iterator[_Draft]:
     if not _waits(each):
         return
     name, today = each.result.cfrm_name, each.today
-    will = planned(each.result)["DUPLEX"]
+    will = each.wanted["DUPLEX"]
     duplexed = _duplexed(today) if today else "no"
     if duplexed != "no" and will != "DISABLED":
         why = (
@@ -625,7 +629,7 @@ def _rebuild(each: Compared, running: Running) -> Iterator[_Draft]:
     )
     source = _source("zos_rebuild_policy")
     yield _Draft("setxcf", f"SETXCF START,REBUILD,STRNAME={name}", name, _NOW, why, Basis.PUBLISHED, source)
-    if duplexed != "no" and will == "ALLOWED" and can_be_duplexed(_merged(each.result, running)["PREFLIST"]):
+    if duplexed != "no" and will == "ALLOWED" and can_be_duplexed(_merged(each)["PREFLIST"]):
         why = f"{name} is duplexed again: with DUPLEX(ALLOWED) the system does not begin by itself."
         if duplexed == "unknown":
             why = f"Only where {name} was duplexed before: where the stop was refused, leave it out."
@@ -645,8 +649,11 @@ def _findings(
         name, today = each.result.cfrm_name, each.today
         if each.is_too_small:
             yield _too_small(each)
-        if above := _above_initsize(each):
+        elif above := _above_initsize(each):
             yield above
+        elif _waits(each) and today is not None:
+            yield from shrinks(each.result, each.wanted, today.settings or {}, today)
+        yield from kept_settings(each.result, each.wanted)
         if running.knows_structures and today is not None and today.is_allocated is None:
             also = " and duplexed" if _duplexed(today) == "unknown" else ""
             message = (
@@ -655,7 +662,7 @@ def _findings(
             )
             yield finding("RUNNING_STATE_UNKNOWN", message, structure=each.result.name)
         if running.knows_structures and _ends_duplexing(each):
-            chosen = "" if "duplex" in each.result.definition.model_fields_set else " by default"
+            chosen = " by default" if is_unstated(each.result, "DUPLEX") else ""
             message = (
                 f"{name} is duplexed or to be duplexed today, and the plan says DISABLED{chosen}: its second instance is given up when "
                 "the policy becomes active."
@@ -750,21 +757,16 @@ def _admin_pools(result: PlanResult, running: Running) -> Iterator[Finding]:
 def _is_left_simplex(each: Compared) -> bool:
     """Whether it is allocated once today where its policy has the system duplex it."""
     today = each.today
-    if (
-        today is None
-        or not today.is_allocated
-        or today.is_duplexed
-        or planned(each.result)["DUPLEX"] == "DISABLED"
-    ):
+    if today is None or not today.is_allocated or today.is_duplexed or each.wanted["DUPLEX"] == "DISABLED":
         return False
     return (today.settings or {}).get("DUPLEX") == "ENABLED"
 
 
 def _loses_its_place(each: Compared, running: Running) -> bool:
     """Whether it is duplexed today and cannot be by the plan's PREFLIST."""
-    if each.today is None or not each.today.is_duplexed or planned(each.result)["DUPLEX"] == "DISABLED":
+    if each.today is None or not each.today.is_duplexed or each.wanted["DUPLEX"] == "DISABLED":
         return False
-    return not can_be_duplexed(_merged(each.result, running)["PREFLIST"])
+    return not can_be_duplexed(_merged(each)["PREFLIST"])
 
 
 def _not_in_plan(result: PlanResult, running: Running) -> Iterator[Finding]:

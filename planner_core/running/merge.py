@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, get_args
+from typing import Final, get_args
 
 from planner_core.cfrm.render import LAST_COLUMN, structure_lines
 from planner_core.cfrm.text import (
@@ -35,21 +35,21 @@ from planner_core.plan import PlanResult, StructureResult
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.lint_policy import DAMAGE, lint_policy, sentence
 from planner_core.running.policy import (
-    LISTS,
     Policy,
     Setting,
     field_of,
     in_effect,
     is_unstated,
     planned_site,
-    planned_structures,
     policies,
     stated,
+    wanted,
     written,
 )
+from planner_core.running.shrinking import kept_settings, shrinks
+from planner_core.running.state import Running
+from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
 
-Unstated = Literal["plan", "policy"]
-"""What holds for keywords that the document leaves to their defaults: the plan's default, or what the policy has."""
 DUPLEX_SITES: Final[tuple[str, ...]] = get_args(DuplexSite)
 LARGEST_POLICY_CHARACTERS: Final = 4_000_000
 """Some 50 000 records; a policy of 2 048 structures with ten lines each has 20 000."""
@@ -115,15 +115,21 @@ class Merged:
 
 
 def merge(
-    text: str, result: PlanResult, *, unstated: Unstated = "plan", policy_name: str | None = None
+    text: str,
+    result: PlanResult,
+    *,
+    unstated: Unstated = DEFAULT_UNSTATED,
+    policy_name: str | None = None,
+    running: Running | None = None,
 ) -> Merged:
     """Put the structures of a plan into a policy.
 
     Args:
         text: The whole policy, a job around it or not.
         result: The plan.
-        unstated: What holds for keywords that the document leaves to their defaults.
+        unstated: What holds for keywords that the document does not state.
         policy_name: Which policy, where the text has several; None: the one that the plan names.
+        running: Displays of what runs, where they were given: sizes and use that a smaller structure is compared with.
 
     Raises:
         OutputRefused: The plan has errors.
@@ -136,20 +142,29 @@ def merge(
     _refuse_damage(read, policy, result)
     editing = _Editing(text, read)
     changes: list[_Wanted] = []
-    for structure, says in planned_structures(result):
+    about_sizes: list[Finding] = []
+    for structure in result.structures:
         found = policy.structure(structure.cfrm_name)
         if not found:
             editing.add_structure(policy, structure)
             changes.append(_Wanted(structure.cfrm_name, "", None, "", None, from_default=False))
             continue
-        changes += _change_structure(editing, read, found[0], structure, says, unstated)
+        had = in_effect(found[0])
+        says = wanted(structure, had, unstated)
+        changes += _change_structure(editing, found[0], structure, says)
+        today = running.structures.get(structure.cfrm_name) if running else None
+        about_sizes += shrinks(structure, says, had, today)
+        about_sizes += kept_settings(structure, says)
     merged = editing.text()
     again = read_policy_text(merged)
     there = next((each for each in policies(again) if each.name == policy.name), None)
     by_name = {each.one("NAME"): each for each in there.structures} if there else {}
     told = [_placed(each, again, by_name.get(each.structure)) for each in changes]
     remarks = [each.remark for each in changes]
-    findings = tuple(dict.fromkeys(_findings(text, merged, read, policy, result, told, remarks)))
+    names = {structure.name: structure.cfrm_name for structure in result.structures}
+    lines = {name: each.line for name, each in by_name.items() if name}
+    sized = [LineFinding(each, lines.get(names[each.structure or ""])) for each in about_sizes]
+    findings = tuple(dict.fromkeys([*sized, *_findings(text, merged, read, policy, result, told, remarks)]))
     return Merged(merged, tuple(told), findings, policy.name, difference(text, merged))
 
 
@@ -240,22 +255,19 @@ class _Wanted:
 
 def _change_structure(
     editing: _Editing,
-    read: PolicyText,
     statement: TextStatement,
     structure: StructureResult,
     says: dict[str, Setting],
-    unstated: Unstated,
 ) -> Iterator[_Wanted]:
     now = {**in_effect(statement), "INITSIZE": says["SIZE"]}  # absent, it is the SIZE that is merged
     for keyword, value in says.items():
         parameter = statement.get(keyword)
         has = stated(statement, keyword) if parameter else now[keyword]
-        left_open = is_unstated(structure, keyword)
         if keyword == "DUPLEX" and (site := planned_site(structure)):
             rest = parameter.values[1:] if parameter else ()
             value = (str(value), site, *(option for option in rest if option not in DUPLEX_SITES))
             has = parameter.values if parameter else ()
-        if has == value or (left_open and unstated == "policy" and (parameter or keyword not in LISTS)):
+        if has == value:
             continue
         before = editing.values(parameter) if parameter else None
         after = written(keyword, value, like=before or "")
@@ -272,7 +284,7 @@ def _change_structure(
             before,
             after,
             remark,
-            from_default=left_open,
+            from_default=is_unstated(structure, keyword),
         )
 
 

@@ -7,14 +7,16 @@ policy; INITSIZE is SIZE, CFRM policy specification; DUPLEX(DISABLED) is from me
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from planner_core.cfrm.render import policy_size
 from planner_core.cfrm.text import Parameter, PolicyText, TextStatement, read_policy_text
+from planner_core.document import Admin, Structure, System
 from planner_core.errors import SizeSyntax
-from planner_core.plan import PlanResult, StructureResult
+from planner_core.plan import StructureResult
+from planner_core.running.unstated import Unstated
 from planner_core.units import parse_size
 
 Setting = int | bool | str | tuple[str, ...] | None
@@ -186,10 +188,61 @@ def planned_site(structure: StructureResult) -> str | None:
 
 
 def is_unstated(structure: StructureResult, keyword: str) -> bool:
-    """Whether the document leaves a keyword to its default; sizes are computed, and so never left."""
+    """Whether the planner left a keyword to its default; sizes are computed, and so never left.
+
+    A document as the planner wrote it states the keys that it has. One that cfplan stored or answered has every key, the
+    empty ones too; there, a key counts as stated where its value is not the default.
+    """
     if keyword in {"SIZE", "INITSIZE"}:
         return False
-    return not set(_KEYS[keyword]) & structure.definition.model_fields_set
+    definition = structure.definition
+    keys = set(_KEYS[keyword]) & definition.model_fields_set
+    if not _has_every_key(definition):
+        return not keys
+    fields = type(definition).model_fields
+    return all(getattr(definition, key) == fields[key].get_default(call_default_factory=True) for key in keys)
+
+
+def _has_every_key(definition: Structure | Admin | System) -> bool:
+    """Whether cfplan wrote the document out: every key is there, and one that nothing sets is null."""
+    return definition.model_fields_set >= _WRITTEN_OUT and any(
+        getattr(definition, key) is None for key in ("size", "initsize", "minsize")
+    )
+
+
+_WRITTEN_OUT: Final = frozenset(
+    {
+        "size",
+        "initsize",
+        "minsize",
+        "allow_auto_alter",
+        "full_threshold",
+        "preflist",
+        "exclist",
+        "duplex",
+    }
+)
+
+
+def wanted(
+    structure: StructureResult, policy: Mapping[str, Setting] | None, unstated: Unstated
+) -> dict[str, Setting]:
+    """What the merged policy says of a structure.
+
+    Args:
+        structure: Of the plan.
+        policy: What the policy says of it, with defaults; None where the policy does not have it.
+        unstated: What holds for keywords that the document does not state.
+    """
+    says = planned(structure)
+    if policy is None or unstated == "plan":
+        return says
+    for keyword in says:
+        has = policy.get(keyword)
+        # A structure without PREFLIST cannot be allocated, so an absent one is no choice to keep.
+        if is_unstated(structure, keyword) and has is not None and has != ():
+            says[keyword] = has
+    return says
 
 
 def field_of(structure: StructureResult, keyword: str) -> str:
@@ -217,9 +270,3 @@ def written(keyword: str, value: Setting, *, like: str = "") -> str:
         one = parse_size(f"1{unit}") if unit else 0
         return f"{value // one}{unit}" if one and value % one == 0 else policy_size(value)
     return str(value)
-
-
-def planned_structures(result: PlanResult) -> Iterator[tuple[StructureResult, dict[str, Setting]]]:
-    """The structures of a plan with what it says of each."""
-    for structure in result.structures:
-        yield structure, planned(structure)

@@ -11,6 +11,7 @@ import pytest
 from app.cli import main
 from app.documents import example_text, parse_text
 from app.running.texts import running_example
+from tests.running.test_compare import display
 
 POLICY = running_example().policy
 
@@ -99,7 +100,7 @@ def test_the_commands_of_a_diff_stand_in_order(files: Path, capsys: pytest.Captu
     assert main(["diff", str(files / "plan.yaml"), "--current", *current]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("*")]
     assert lines[:2] == [
-        "SETXCF START,ALTER,STRNAME=SQ03APPLICATION1,SIZE=497664",
+        "SETXCF START,ALTER,STRNAME=SQ03APPLICATION1,SIZE=523264",
         "SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD01",
     ]
     assert main(["diff", str(files / "plan.yaml"), "--current", *current, "--output", "json"]) == 0
@@ -170,3 +171,35 @@ def test_a_plan_with_errors_is_not_merged(files: Path, capsys: pytest.CaptureFix
     out, err = capsys.readouterr()
     assert out == ""
     assert "not given while the plan has errors" in err
+
+
+@pytest.mark.parametrize(
+    ("more", "duplex"),
+    [([], "ENABLED"), (["--unstated", "policy"], "ENABLED"), (["--unstated", "plan"], "DISABLED")],
+)
+def test_merge_and_diff_keep_what_the_plan_does_not_state(
+    files: Path, capsys: pytest.CaptureFixture[str], more: list[str], duplex: str
+) -> None:
+    """The example plan is silent on DUPLEX of CSQ_ADMIN."""
+    path = files / "policy.txt"
+    path.write_text(
+        POLICY.replace("INITSIZE(16384)", "INITSIZE(16384)\n             DUPLEX(ENABLED)"), encoding="utf-8"
+    )
+    plan = str(files / "plan.yaml")
+    assert main(["merge", plan, "--policy", str(path), *more, "--json"]) == 0
+    merged = json.loads(capsys.readouterr().out)
+    changed = {(each["structure"], each["keyword"]): each["after"] for each in merged["changes"]}
+    assert changed.get(("SQ03CSQ_ADMIN", "DUPLEX"), "ENABLED") == duplex
+    assert main(["diff", plan, "--current", str(path), *more, "--output", "json"]) == 0
+    diff = json.loads(capsys.readouterr().out)
+    assert {each["name"]: each["planned"]["duplex"] for each in diff["structures"]}["CSQ_ADMIN"] == duplex
+
+
+def test_a_merge_warns_of_a_structure_below_what_its_display_shows(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = display("SQ03APPLICATION1", actual="1 G", size="1 G", initsize="512 M", in_use=(80, 20))
+    (files / "now.txt").write_text(shown, encoding="utf-8")
+    given = ["merge", str(files / "plan.yaml"), "--policy", str(files / "policy.txt")]
+    assert main([*given, "--current", str(files / "displays.txt"), str(files / "now.txt")]) == 0
+    assert "warning: STRUCTURE_SHRINKS: SQ03APPLICATION1 has" in capsys.readouterr().err

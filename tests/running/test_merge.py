@@ -246,11 +246,11 @@ def test_a_default_of_the_plan_that_replaces_what_the_policy_says_is_told() -> N
         structures__0__size="512M",
         structures__0__full_threshold=80,
     )
-    merged = merge(text, evaluate(document))
+    merged = merge(text, evaluate(document), unstated="plan")
     assert "DUPLEX(DISABLED)" in merged.text
     told = next(each for each in merged.findings if each.finding.code == "MERGE_BY_DEFAULT")
     assert told.finding.field == "/structures/0/duplex"
-    kept = merge(text, evaluate(document), unstated="policy")
+    kept = merge(text, evaluate(document))
     assert "DUPLEX(ENABLED,CROSSSITE)" in kept.text
     assert "MERGE_BY_DEFAULT" not in codes(kept)
 

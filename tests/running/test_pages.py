@@ -80,7 +80,7 @@ def test_a_wrong_number_is_told_beside_its_box(app: FastAPI) -> None:
 def test_a_merge_shows_changes_and_the_difference(app: FastAPI) -> None:
     answer = post(app, "/merge", {"policy": POLICY, "plan": ".example", "document": ""})
     assert page(answer)
-    assert "9 changes in 4 structures of policy PROD01" in answer.text
+    assert "7 changes in 4 structures of policy PROD01" in answer.text
     assert '<span class="removed">-             SIZE(512M)' in answer.text
 
 
@@ -103,7 +103,7 @@ def test_bytes_that_are_no_utf_8_are_shown_and_never_sent_back_by_the_form(app: 
     assert POLICY.encode() != LATIN_1
     answer = post(app, "/merge", EXAMPLE, {"policy_file": LATIN_1})
     assert page(answer)
-    assert "9 changes in 4 structures" in answer.text
+    assert "7 changes in 4 structures" in answer.text
     assert "a form does not send back as they are" in answer.text
     assert 'name="as" value="file">Download' not in answer.text
     assert "data-copy" not in answer.text
@@ -248,3 +248,41 @@ def test_nothing_that_is_pasted_is_markup(app: FastAPI) -> None:
     evil = "STRUCTURE NAME(<script>alert(1)</script>) SIZE(1) PREFLIST(A)\n"
     for path, box in (("/lint", "text"), ("/merge", "policy"), ("/running", "current")):
         assert "<script>alert" not in post(app, path, {**EXAMPLE, box: evil}).text
+
+
+DUPLEXED = POLICY.replace("INITSIZE(16384)", "INITSIZE(16384) DUPLEX(ENABLED)")
+CHOICES = ("keep what the policy says", "use the plan&#39;s defaults")
+
+
+@pytest.mark.parametrize("path", ["/merge", "/running"])
+def test_a_form_offers_what_holds_for_unstated_keywords_and_the_policy_comes_first(
+    app: FastAPI, path: str
+) -> None:
+    text = html(app, path).text
+    assert "Keywords that the plan does not state" in text
+    assert f'<option value="policy" selected>{CHOICES[0]}</option>' in text
+    assert f'<option value="plan">{CHOICES[1]}</option>' in text
+
+
+def test_a_page_keeps_what_the_plan_does_not_state_unless_asked_otherwise(app: FastAPI) -> None:
+    kept = post(app, "/merge", {**EXAMPLE, "policy": DUPLEXED})
+    assert "SQ03CSQ_ADMIN keeps FULLTHRESHOLD(80), DUPLEX(ENABLED)" in kept.text
+    assert "MERGE_BY_DEFAULT" not in kept.text
+    replaced = post(app, "/merge", {**EXAMPLE, "policy": DUPLEXED, "unstated": "plan"})
+    assert "MERGE_BY_DEFAULT" in replaced.text
+    assert '<option value="plan" selected>' in replaced.text
+    assert "DUPLEXING_ENDS" not in post(app, "/running", {**EXAMPLE, "current": DUPLEXED}).text
+    ended = post(app, "/running", {**EXAMPLE, "current": DUPLEXED, "unstated": "plan"})
+    assert "DUPLEXING_ENDS" in ended.text
+    assert '<option value="plan" selected>' in ended.text
+
+
+def test_a_merge_compares_smaller_sizes_with_displays(app: FastAPI) -> None:
+    shown = display("SQ03APPLICATION1", actual="1 G", size="1 G", initsize="512 M", in_use=(80, 20))
+    answer = post(app, "/merge", {**EXAMPLE, "policy": POLICY, "current": shown})
+    assert page(answer)
+    assert "STRUCTURE_SHRINKS" in answer.text
+    assert "SQ03APPLICATION1 has 1G and 80 % of it in use" in answer.text
+    nothing = post(app, "/merge", {**EXAMPLE, "policy": POLICY, "current": "hello"})
+    assert page(nothing, 422)
+    assert "Displays of the structures: holds nothing of what runs" in nothing.text

@@ -18,6 +18,7 @@ from app.running.answers import (
 )
 from app.running.texts import running_example
 from planner_core.document import read_object
+from planner_core.plan import evaluate
 from planner_core.running.merge import merge
 from planner_core.running.policy import in_effect, read_policies
 from planner_core.running.state import read_running
@@ -102,6 +103,8 @@ def test_queues_come_along_with_a_size(app: FastAPI) -> None:
         ("merge", {"plan": SMALLEST}, "/policy"),
         ("merge", {"plan": {**SMALLEST, "qsg": "TOOLONG"}, "policy": ""}, "/plan/qsg"),
         ("merge", {"plan": SMALLEST, "policy": "", "unstated": "both"}, "/unstated"),
+        ("merge", {"plan": SMALLEST, "policy": POLICY, "current": "hello"}, "/current"),
+        ("diff", {"plan": SMALLEST, "current": POLICY, "unstated": "both"}, "/unstated"),
         ("diff", {"plan": SMALLEST, "current": []}, "/current"),
         ("diff", {"plan": SMALLEST, "current": "hello"}, "/current"),
         ("diff", {"plan": [], "current": "hello"}, "/plan"),
@@ -175,16 +178,27 @@ def test_several_policies_of_what_runs_are_told_with_the_line_of_the_second(app:
 
 def test_the_unstated_option_keeps_what_the_policy_says(app: FastAPI) -> None:
     policy = POLICY.replace("SIZE(512M)", "SIZE(512M) FULLTHRESHOLD(70)")
-    for unstated, threshold in (("plan", 85), ("policy", 70)):
-        merged = post_json(
-            app, "/api/v1/merge", {"plan": SQ03, "policy": policy, "unstated": unstated}
-        ).json()
+    plans = evaluate(read_object(SQ03)).structures[1].placement.full_threshold
+    assert plans != 70
+    for asked, threshold in (({"unstated": "plan"}, plans), ({"unstated": "policy"}, 70), ({}, 70)):
+        merged = post_json(app, "/api/v1/merge", {"plan": SQ03, "policy": policy, **asked}).json()
         (statement,) = read_policies(merged["policy"])[0].structure("SQ03APPLICATION1")
         assert in_effect(statement)["FULLTHRESHOLD"] == threshold
+        diff = post_json(app, "/api/v1/diff", {"plan": SQ03, "current": policy, **asked}).json()
+        (app1,) = [each for each in diff["structures"] if each["name"] == "APPLICATION1"]
+        assert app1["planned"]["full_threshold"] == threshold
+        assert app1["kept"] == (["FULLTHRESHOLD"] if threshold == 70 else [])
+
+
+def test_a_merge_takes_displays_and_warns_of_a_structure_that_shrinks(app: FastAPI) -> None:
+    shown = display("SQ03APPLICATION1", actual="1 G", size="1 G", initsize="512 M", in_use=(80, 20))
+    asked = {"plan": SQ03, "policy": POLICY, "current": shown}
+    found = post_json(app, "/api/v1/merge", asked).json()["findings"]
+    (told,) = [each for each in found if each["code"] == "STRUCTURE_SHRINKS"]
+    assert (told["structure"], told["severity"]) == ("APPLICATION1", "warning")
+    assert "1G and 80 % of it in use" in told["message"]
 
 
 def test_the_merge_of_rest_is_that_of_the_core(app: FastAPI) -> None:
-    from planner_core.plan import evaluate
-
     merged = post_json(app, "/api/v1/merge", {"plan": SQ03, "policy": POLICY}).json()
     assert merged["policy"] == merge(POLICY, evaluate(read_object(SQ03))).text

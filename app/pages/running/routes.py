@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Final, TypedDict
 
@@ -35,18 +35,18 @@ from app.pages.running.shown import (
 )
 from app.pages.uploads.fields import Box
 from app.running import service
-from app.running.texts import bytes_of, invalid, printable
+from app.running.texts import bytes_of, invalid, printable, running_example
 from app.sizing.routes import curves_of
 from app.templating import Page, render
 from planner_core.errors import DocumentInvalid, InputInvalid, OutputRefused, PlannerError, PlanRefused
 from planner_core.running.compare import commands_text
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.merge import Merged, MergeRefused
+from planner_core.running.unstated import DEFAULT_UNSTATED, UNSTATED, Unstated
 
 router = APIRouter(include_in_schema=False)
 
 _MOST_WRONG: Final = 20
-_UNSTATED = (("plan", "the plan's defaults"), ("policy", "what the policy says"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +129,7 @@ class MergePage(WithForm, Page):
     wrong_plan: Annotated[str, "Why the choice of the plan is no choice; else empty"]
     document: Annotated[Box, "A plan document"]
     policy: Annotated[Box, "The current policy"]
+    displays: Annotated[Box, "Displays of the structures"]
     newline: Annotated[str, "How its lines end, since a form sends all alike"]
     is_kept: Annotated[bool, "Whether the form sends the same policy again, to the byte"]
     shown: Annotated[ShownMerge | None, "The merged policy; None when there is none"]
@@ -139,6 +140,7 @@ class MergePage(WithForm, Page):
 class RunningPage(WithForm, Page):
     """A plan beside what runs."""
 
+    boxes: Annotated[tuple[Box, ...], "Small boxes of the form"]
     plan: Annotated[ChosenPlan, "Which plan the page is about"]
     wrong_plan: Annotated[str, "Why the choice of the plan is no choice; else empty"]
     document: Annotated[Box, "A plan document"]
@@ -264,7 +266,12 @@ def _lint_page(
 @router.get("/merge")
 def merge_form(request: Request, session: SessionDep) -> Response:
     """The form, empty or with the example."""
-    return _begin(request, partial(_merge, request, session), partial(_merge_page, request, session))
+
+    def answer(given: Given) -> Response:
+        displays = {"current": running_example().displays}
+        return _merge(request, session, replace(given, typed={**given.typed, **displays}))
+
+    return _begin(request, answer, partial(_merge_page, request, session))
 
 
 @router.post("/merge")
@@ -276,14 +283,17 @@ def merge(request: Request, session: SessionDep, given: GivenDep) -> Response:
 def _merge(request: Request, session: SessionDep, given: Given) -> Response:
     texts = given.texts("policy", "policy_file")
     policy = texts[-1] if texts else ""
-    unstated: service.Unstated = "policy" if given.value("unstated") == "policy" else "plan"
     try:
         given.check_files()
         if not policy:
             invalid("/policy", "is needed: the input of IXCMIAPU")
         result = result_of(session, choose(session, given), curves_of(request))
         found = service.merged(
-            result, policy, unstated=unstated, policy_name=given.value("policy_name") or None
+            result,
+            policy,
+            unstated=_unstated(given),
+            policy_name=given.value("policy_name") or None,
+            current=given.texts("current", "current_files"),
         )
     except MergeRefused as refused:
         wrong = {"policy": str(refused).partition(" Line ")[0].removesuffix(".")}
@@ -314,10 +324,7 @@ def _merge_page(
     faults = wrong or {}
     text = policy if policy is not None else given.typed.get("policy", "")
     boxes = (
-        Box(
-            "unstated", "Keywords that the plan leaves to their defaults", "choice", given.value("unstated") or "plan",
-            _sentence(faults.get("unstated", "")), options=_UNSTATED,
-        ),
+        _unstated_box(given, faults),
         _small(given, faults, "policy_name", "Name of the policy", "name", "Where the text has several."),
     )  # fmt: skip
     is_kept = comes_back(text)
@@ -329,13 +336,21 @@ def _merge_page(
         hint="Input of IXCMIAPU, with its job or without.",
     )
     document = _document(given, faults)
+    displays = _large(
+        "current",
+        "Displays of the structures",
+        given.typed.get("current", ""),
+        faults,
+        hint="Optional: D XCF,STR,STRNAME= of each structure. A smaller size is compared with what is in use.",
+    )
     page = MergePage(
-        **_asked("Merge a plan into a policy", given, faults, (box, document, *boxes)),
+        **_asked("Merge a plan into a policy", given, faults, (box, document, displays, *boxes)),
         boxes=boxes,
         plan=choose(session, given),
         wrong_plan=_sentence(faults.get("plan", "")),
         document=document,
         policy=box,
+        displays=displays,
         newline=newline_of(text),
         is_kept=is_kept,
         shown=shown,
@@ -363,7 +378,7 @@ def _running(request: Request, session: SessionDep, given: Given) -> Response:
     try:
         given.check_files()
         result = result_of(session, choose(session, given), curves_of(request))
-        found = service.compared(result, given.texts("current", "current_files"))
+        found = service.compared(result, given.texts("current", "current_files"), unstated=_unstated(given))
     except PlannerError as error:
         return _running_page(request, session, given, wrong=_faults(error))
     return _running_page(request, session, given, shown=shown_comparison(found, commands_text(found)))
@@ -380,8 +395,10 @@ def _running_page(
     faults = wrong or {}
     box = _current(given, faults)
     document = _document(given, faults)
+    boxes = (_unstated_box(given, faults),)
     page = RunningPage(
-        **_asked("What runs today beside a plan", given, faults, (box, document)),
+        **_asked("What runs today beside a plan", given, faults, (box, document, *boxes)),
+        boxes=boxes,
         plan=choose(session, given),
         wrong_plan=_sentence(faults.get("plan", "")),
         document=document,
@@ -495,6 +512,18 @@ def _told(faults: Mapping[str, str], boxes: tuple[Box, ...]) -> tuple[str, ...]:
 
 def _sentence(message: str) -> str:
     return f"{message[:1].upper()}{message[1:].removesuffix('.')}." if message else ""
+
+
+def _unstated(given: Given) -> Unstated:
+    """The choice that was sent; the default where none of the choices was."""
+    return next((each for each in UNSTATED if each == given.value("unstated")), DEFAULT_UNSTATED)
+
+
+def _unstated_box(given: Given, faults: Mapping[str, str]) -> Box:
+    return Box(
+        "unstated", "Keywords that the plan does not state", "choice", _unstated(given),
+        _sentence(faults.get("unstated", "")), options=tuple(UNSTATED.items()),
+    )  # fmt: skip
 
 
 def _small(

@@ -1,0 +1,122 @@
+"""What a merged policy takes away from a structure, and what it keeps although the plan was calculated without it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from math import ceil
+from typing import Final
+
+from planner_core.findings import Finding, finding
+from planner_core.plan import StructureResult
+from planner_core.running.policy import Setting, field_of, planned, written
+from planner_core.running.state import RunningStructure
+from planner_core.units import format_size, round_up
+
+_ALL_PERCENT: Final = 100
+
+
+def _shares(today: RunningStructure) -> list[Fraction]:
+    """How much of the entries and of the elements is in use, as far as a display says."""
+    pools = ((today.entries_in_use, today.entries_total), (today.elements_in_use, today.elements_total))
+    return [Fraction(used, total) for used, total in pools if used is not None and total]
+
+
+def usage_percent(today: RunningStructure | None) -> int | None:
+    """How full a structure is: the fuller of entries and elements [percent]."""
+    shares = _shares(today) if today else []
+    return int(_ALL_PERCENT * max(shares)) if shares else None
+
+
+def in_use_bytes(structure: StructureResult, today: RunningStructure | None) -> int | None:
+    """What a copy of a structure must hold [bytes]; None where no display says.
+
+    The fuller of entries and elements counts, at what each costs in the structure as it is allocated: its storage beyond
+    the base of the plan's curve, in proportion.
+    """
+    if today is None or today.size_bytes is None or today.is_allocated is False:
+        return None
+    shares = _shares(today)
+    if not any(shares):
+        return None
+    base = min(Fraction(today.size_bytes), structure.curve.base)
+    return ceil(base + (today.size_bytes - base) * max(shares))
+
+
+def shrinks(
+    structure: StructureResult,
+    says: Mapping[str, Setting],
+    policy: Mapping[str, Setting],
+    today: RunningStructure | None,
+) -> Iterator[Finding]:
+    """Warn of a structure that would get less than it has, or less than is in use.
+
+    Args:
+        structure: Of the plan.
+        says: What the merged policy says of it.
+        policy: What the policy says of it before the merge: what it has where no display shows its size.
+        today: What runs; None where nothing was given.
+    """
+    initsize, size = says["INITSIZE"], says["SIZE"]
+    if not isinstance(initsize, int) or not isinstance(size, int):
+        return
+    if today is not None and today.is_allocated is False:
+        return
+    name = structure.cfrm_name
+    runs = today.size_bytes if today is not None else None
+    used = in_use_bytes(structure, today)
+    if runs is not None and used is not None and used > initsize:
+        about = format_size(round_up(used, multiple=structure.curve.increment_bytes))
+        fails = (
+            f"SIZE {format_size(size)} does not hold that, so a rebuild fails"
+            if used > size
+            else "a rebuild needs more than INITSIZE"
+        )
+        message = (
+            f"{name} has {format_size(runs)} and {usage_percent(today)} % of it in use: about {about}. INITSIZE is {format_size(initsize)} in the "
+            f"merged policy, and {fails}. Wait until fewer messages are there, or set initsize to at least {about}."
+        )
+    elif runs is not None:
+        if initsize >= runs:
+            return
+        percent = usage_percent(today)
+        in_use = "" if percent is None else f", {percent} % of it in use"
+        message = (
+            f"{name} has {format_size(runs)} today{in_use}, and INITSIZE is {format_size(initsize)} in the merged policy: the structure shrinks when "
+            "it is rebuilt. Set a larger initsize if it grew for a reason that remains."
+        )
+    else:
+        falls = [
+            f"{keyword} falls from {format_size(had)} to {format_size(will)}"
+            for keyword, will in (("INITSIZE", initsize), ("SIZE", size))
+            if isinstance(had := policy.get(keyword), int) and will < had
+        ]
+        if not falls:
+            return
+        message = (
+            f"{' and '.join(falls)} for {name}: the structure shrinks when it is rebuilt. Compare the new sizes with what is in use: add "
+            f"D XCF,STR,STRNAME={name}."
+        )
+    yield finding(
+        "STRUCTURE_SHRINKS", message, field=field_of(structure, "INITSIZE"), structure=structure.name
+    )
+
+
+def kept_keywords(structure: StructureResult, says: Mapping[str, Setting]) -> tuple[str, ...]:
+    """Keywords that keep what the policy says, where the plan was calculated with something else."""
+    return tuple(keyword for keyword, value in planned(structure).items() if says[keyword] != value)
+
+
+def kept_settings(structure: StructureResult, says: Mapping[str, Setting]) -> Iterator[Finding]:
+    """Name what the policy keeps, because the plan was calculated with other values."""
+    kept = kept_keywords(structure, says)
+    if not kept:
+        return
+    plans = planned(structure)
+    listed = ", ".join(f"{keyword}({written(keyword, says[keyword])})" for keyword in kept)
+    computed = ", ".join(f"{keyword}({written(keyword, plans[keyword])})" for keyword in kept)
+    message = (
+        f"{structure.cfrm_name} keeps {listed}, which the plan does not state; the plan was calculated with {computed}. State what you want in "
+        "the plan, so that it is calculated with what runs."
+    )
+    yield finding("UNSTATED_KEPT", message, field=field_of(structure, kept[0]), structure=structure.name)
