@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from app.curves.kept import Curves
 from app.curves.resolve import evaluate
 from planner_core.document import PlanDocument
+from planner_core.placement import At
 from planner_core.whatif.loss import LossAnswer, losses_of
-from planner_core.whatif.placement import At
 
 if TYPE_CHECKING:
     from app.db import Database

@@ -16,11 +16,7 @@ from planner_core.checks.facilities import check_sites
 from planner_core.document import PlanDocument, Structure, System
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
-from planner_core.plan import PlanResult
-from planner_core.units import bytes_to_mib, format_mib
-from planner_core.whatif.connectivity import ASSUMPTIONS as CONNECTIVITY_ASSUMPTIONS
-from planner_core.whatif.connectivity import Ending, check_stated, endings, recovers_by_itself
-from planner_core.whatif.placement import (
+from planner_core.placement import (
     ASSUMPTIONS,
     RULES,
     At,
@@ -35,6 +31,10 @@ from planner_core.whatif.placement import (
     question,
     second_choice,
 )
+from planner_core.plan import PlanResult
+from planner_core.units import bytes_to_mib, format_mib
+from planner_core.whatif.connectivity import ASSUMPTIONS as CONNECTIVITY_ASSUMPTIONS
+from planner_core.whatif.connectivity import Ending, check_stated, endings, recovers_by_itself
 from planner_core.whatif.scm import check_scm, check_scm_after_loss, scm_json
 
 Kind = Literal["coupling_facility", "machine", "site"]

@@ -16,6 +16,7 @@ from planner_core.errors import OutputRefused
 from planner_core.explain import explain_result
 from planner_core.findings import Finding, finding, in_order
 from planner_core.outputs import render_output
+from planner_core.placement import Placed
 from planner_core.plan import PlanResult, StructureResult, evaluate
 from planner_core.provenance import Explanation
 from planner_core.running.compare import Comparison, compare
@@ -25,7 +26,6 @@ from planner_core.units import bytes_to_kib_ceil
 from planner_core.whatif.changes import Changed, Changes, applied, facilities_of, what_changes
 from planner_core.whatif.growth import evaluated_with_sizes
 from planner_core.whatif.loss import LossAnswer, losses_of
-from planner_core.whatif.placement import Placed
 
 FIGURES: Mapping[str, tuple[str, str]] = {
     "need_bytes": ("Need", "bytes"),

@@ -15,8 +15,8 @@ from planner_core.checks.facilities import has_no_scm
 from planner_core.document import Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
+from planner_core.placement import Facility, Placed, Question, Wanted
 from planner_core.units import KIB, bytes_to_mib, format_mib
-from planner_core.whatif.placement import Facility, Placed, Question, Wanted
 
 _BLOCK = 4 * KIB
 

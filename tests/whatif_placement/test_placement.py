@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner_core.placement import RULES, Placed, PlansDoNotFit, place, question
 from planner_core.whatif.loss import losses_of
-from planner_core.whatif.placement import RULES, Placed, PlansDoNotFit, place, question
 from tests.whatif_placement.scenes import MACHINE, Json, cf, result, structure
 
 GIB = 2**30

@@ -26,8 +26,8 @@ from app.whatif.losing import AT, MOST_OTHERS, loss_answer
 from planner_core.document import PlanDocument
 from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
+from planner_core.placement import ASSUMPTIONS, RULES, At, Rule
 from planner_core.whatif.loss import LOSS_ASSUMPTIONS, Loss, LossAnswer, WhiteSpace
-from planner_core.whatif.placement import ASSUMPTIONS, RULES, At, Rule
 from planner_core.whatif.scm import asked_of, usable_scm
 
 router = APIRouter(include_in_schema=False)

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from planner_core import tables
 from planner_core.document import Structure
 from planner_core.errors import PlannerError
 from planner_core.limits import limit
-from planner_core.plan import PlanResult, StructureResult
 from planner_core.provenance import Basis, Source
 from planner_core.units import bytes_to_mib, format_mib
+
+if TYPE_CHECKING:
+    from planner_core.plan import PlanResult, StructureResult
 
 At = Literal["initsize", "size"]
 
