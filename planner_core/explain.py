@@ -6,7 +6,7 @@ named inputs, and a test evaluates those with a calculator of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -16,6 +16,7 @@ from planner_core.demand import SizeDistribution, growth_factor
 from planner_core.document import Queue, Structure
 from planner_core.explain_depth_events import explain_depth_events
 from planner_core.explain_filling import Phases, bundle_steps, model_source, phases_of
+from planner_core.placement import Wanted
 from planner_core.plan import Load, PlanResult, SmdsNeed, StructureResult, hundredths, offload_steps
 from planner_core.provenance import Basis, Explanation, Input, Number, Source, Step, weakest
 from planner_core.structure_size import Curve, curve_inputs, explain_size, model_constant
@@ -35,13 +36,15 @@ def explain_result(result: PlanResult, *, depths: bool = False) -> Iterator[Expl
     found = list(_explain(result, depths=depths))
     places = {item.figure: place for place, item in enumerate(found)}
     linked = [place for place, item in enumerate(found) if any(_figure(item, i.name) for i in item.inputs)]
-    for _ in _FIGURES:  # each is made from the one before, and stands before it in the list
+    for _ in range(_LONGEST_CHAIN):
         for place in linked:
             found[place] = _resting_on(found[place], found, places)
     yield from found
 
 
 _COMPARED = "comparison"
+_LONGEST_CHAIN = 5
+"""Need, INITSIZE, SIZE, SIZE planned in a coupling facility, storage that is free there: each uses the one before."""
 _FIGURES = {
     "need_bytes": "need_bytes",
     "initsize_bytes": "initsize_kib",
@@ -55,9 +58,13 @@ def _figure(item: Explanation, name: str) -> str | None:
     _, area, index, *_ = (*item.figure.split("/"), "")
     if area == _COMPARED:
         return f"{item.figure.rpartition('/')[0]}/{_FIGURES[name]}" if name in _FIGURES else None
+    key, _, number = name.rpartition("_")
+    if area in {"totals", "coupling_facilities"} and number.isdigit():
+        return f"/structures/{int(number) - 1}/{key}"
+    if area == "coupling_facilities":
+        return f"{item.figure.rpartition('/')[0]}/{name}" if not item.figure.endswith(f"/{name}") else None
     if area == "totals":
-        key, _, number = name.rpartition("_")
-        return f"/structures/{int(number) - 1}/{key}" if number.isdigit() else None
+        return None
     return f"/{area}/{index}/{_FIGURES[name]}" if name in _FIGURES else None
 
 
@@ -98,8 +105,51 @@ def _explain(result: PlanResult, *, depths: bool) -> Iterator[Explanation]:
     yield Explanation(
         "/totals/structures", len(result.structures), "structures", "structures", (count,), Basis.GIVEN
     )
+    yield from _facilities(result)
     if result.comparison is not None:
         yield from _under_published(result.comparison.plain)
+
+
+def _facilities(result: PlanResult) -> Iterator[Explanation]:
+    """Storage of each coupling facility, and what the structures that XCF allocates there take of it."""
+    assumed = tables.source("project", "Placement of structures")
+    numbers = {each.cfrm_name: number for number, each in enumerate(result.structures, start=1)}
+    for index, use in enumerate(result.allocation.facilities):
+        at, shown = f"/coupling_facilities/{index}", use.as_json()
+        figures = {key: value for key, value in shown.items() if isinstance(value, int)}
+        for key in ("size_kib", "occupied_kib", "dumpspace_kib"):
+            if key in figures:
+                stated = Input(key, figures[key], "K", Basis.GIVEN)
+                yield Explanation(f"{at}/{key}", figures[key], "K", key, (stated,), Basis.GIVEN)
+        for key, counted, structures in (
+            ("planned_initsize_kib", "initsize_kib", use.first),
+            ("planned_size_kib", "size_kib", use.first),
+            ("second_copies_kib", "initsize_kib", use.second),
+            ("second_copies_size_kib", "size_kib", use.second),
+        ):
+            inputs = tuple(_inputs_of(structures, counted, numbers))
+            formula = " + ".join(each.name for each in inputs) or "0"
+            yield Explanation(f"{at}/{key}", figures[key], "K", formula, inputs, Basis.ASSUMED, assumed)
+        for key, taken in (
+            ("free_kib", ("planned_initsize_kib", "second_copies_kib")),
+            ("free_at_size_kib", ("planned_size_kib", "second_copies_size_kib")),
+        ):
+            if key in figures:
+                names = ("size_kib", "occupied_kib", "dumpspace_kib", *taken)
+                inputs = tuple(Input(name, figures[name], "K", Basis.DERIVED) for name in names)
+                yield Explanation(
+                    f"{at}/{key}", figures[key], "K", " - ".join(names), inputs, Basis.ASSUMED, assumed
+                )
+
+
+def _inputs_of(structures: Sequence[Wanted], key: str, numbers: Mapping[str, int]) -> Iterator[Input]:
+    """Sizes of structures, and their augmented space where they have any."""
+    for each in structures:
+        number = numbers[each.structure]
+        yield Input(f"{key}_{number}", _kib(each.result, key), "K", Basis.DERIVED)
+        if each.augmented_bytes:
+            augmented = bytes_to_kib_ceil(each.augmented_bytes)
+            yield Input(f"augmented_kib_{number}", augmented, "K", Basis.GIVEN)
 
 
 def _under_published(plain: PlanResult) -> Iterator[Explanation]:

@@ -1047,6 +1047,13 @@ _KINDS: tuple[FindingKind, ...] = (
         "STRUCTURE_NOT_PLACED", "error", "No coupling facility can take a structure", "mq_rc2345", ""
     ),
     FindingKind(
+        "STRUCTURE_NOT_PLACED_AT_SIZE",
+        "warning",
+        "A structure finds no place when all structures grow to SIZE",
+        "zos_maxspace",
+        "",
+    ),
+    FindingKind(
         "LOSS_STRUCTURE_NOT_PLACED",
         "warning",
         "A structure finds no place when a coupling facility or site is lost",
@@ -1069,7 +1076,7 @@ _KINDS: tuple[FindingKind, ...] = (
     ),
     FindingKind(
         "SECOND_COPY_NOT_PLACED",
-        "warning",
+        "error",
         "A duplexed structure has no place for its second copy",
         "zos_duplex_pair",
         "Allocating the Secondary Structure",

@@ -8,19 +8,20 @@ leave open is assumed here and listed in `ASSUMPTIONS`, which every answer carri
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from planner_core import tables
-from planner_core.document import Structure
 from planner_core.errors import PlannerError
 from planner_core.limits import limit
 from planner_core.provenance import Basis, Source
-from planner_core.units import bytes_to_mib, format_mib
+from planner_core.units import bytes_to_kib_ceil, bytes_to_mib, format_mib
 
 if TYPE_CHECKING:
-    from planner_core.plan import PlanResult, StructureResult
+    from planner_core.document import CouplingFacility
+    from planner_core.plan import StructureResult
 
 At = Literal["initsize", "size"]
 
@@ -80,11 +81,15 @@ ASSUMPTIONS: tuple[str, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Facility:
-    """A coupling facility; `taken_bytes` is what others occupy, and its dump space. Storage is None where unknown."""
+    """A coupling facility. Storage is None where it is not stated.
+
+    `occupied_bytes` is what structures outside of the plans take.
+    """
 
     name: str
     storage_bytes: int | None
-    taken_bytes: int
+    occupied_bytes: int
+    dumpspace_bytes: int
     cfcc_level: int
     site: str | None
     is_volatile: bool
@@ -92,6 +97,11 @@ class Facility:
     machine: tuple[str, ...]
     scm_bytes: int | None
     is_described: bool = True
+
+    @property
+    def taken_bytes(self) -> int:
+        """Storage that the plans' structures cannot have."""
+        return self.occupied_bytes + self.dumpspace_bytes
 
     def as_json(self) -> dict[str, object]:
         """JSON-ready."""
@@ -108,11 +118,12 @@ class Facility:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A structure to be allocated. `bytes_wanted` is what it takes in a coupling facility, augmented space included."""
+    """A structure to allocate. Its sizes include augmented space; `bytes_wanted` is the one that counts in the question."""
 
     plan: str
     result: StructureResult
     bytes_wanted: int
+    initsize_bytes: int
     size_bytes: int
     augmented_bytes: int
 
@@ -199,6 +210,7 @@ class Board:
     places: dict[str, list[str]] = field(default_factory=dict)
     """Structure → its coupling facilities, the one with the first copy first."""
     _used: dict[str, int] = field(default_factory=dict)
+    _inside: dict[str, set[str]] = field(default_factory=dict)
 
     def free_bytes(self, facility: str) -> int | None:
         """Storage that is left; None where the storage is not stated."""
@@ -215,20 +227,23 @@ class Board:
         """Allocate an instance."""
         self.places.setdefault(wanted.structure, []).append(facility)
         self._used[facility] = self._used.get(facility, 0) + wanted.bytes_wanted
+        self._inside.setdefault(facility, set()).add(wanted.structure)
 
     def drop(self, wanted: Wanted, facility: str) -> None:
         """Take an instance away."""
         self.places[wanted.structure].remove(facility)
         self._used[facility] -= wanted.bytes_wanted
+        self._inside[facility].remove(wanted.structure)
 
-    def inside(self, facility: str) -> frozenset[str]:
+    def inside(self, facility: str) -> Set[str]:
         """Structures with an instance there."""
-        return frozenset(name for name, places in self.places.items() if facility in places)
+        return self._inside.get(facility, frozenset())
 
     def copy(self, *, gone: Iterable[str] = ()) -> Board:
         """The same, to be played on from, without some coupling facilities."""
         places = {name: list(where) for name, where in self.places.items()}
-        return Board(self.facilities, frozenset(gone), places, dict(self._used))
+        inside = {name: set(structures) for name, structures in self._inside.items()}
+        return Board(self.facilities, frozenset(gone), places, dict(self._used), inside)
 
 
 def first_choice(wanted: Wanted, board: Board) -> Choice:
@@ -446,6 +461,16 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """The structures of one plan, and the coupling facilities that it describes."""
+
+    plan: str
+    cfcc_level: int
+    coupling_facilities: Sequence[CouplingFacility]
+    structures: Sequence[StructureResult]
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """Plans of one sysplex: their coupling facilities and structures, as one."""
 
@@ -459,17 +484,17 @@ class PlansDoNotFit(PlannerError):
     """Plans that cannot belong to one sysplex."""
 
 
-def question(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize") -> Question:
+def question(groups: Sequence[Group], *, at: At = "initsize") -> Question:
     """Put plans of one sysplex together.
 
     Args:
-        results: Each plan's name and its result; the first is the plan that is asked about.
+        groups: The structures of each plan; the first is the plan that is asked about.
         at: Whether structures are counted with INITSIZE or with SIZE.
 
     Raises:
         PlansDoNotFit: A structure stands in two plans.
     """
-    wanted = tuple(each for plan, result in results for each in _wanted(plan, result, at))
+    wanted = tuple(each for group in groups for each in _wanted(group, at))
     seen: dict[str, str] = {}
     for each in wanted:
         if each.structure in seen:
@@ -480,11 +505,11 @@ def question(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize") 
             raise PlansDoNotFit(message)
         seen[each.structure] = each.plan
     known: dict[str, list[Facility]] = {}
-    for _, result in results:
-        for facility in _facilities(result):
+    for group in groups:
+        for facility in _facilities(group):
             known.setdefault(facility.name, []).append(facility)
     facilities = {name: _one(given) for name, given in known.items()}
-    level = results[0][1].document.cfcc_level if results else 0
+    level = groups[0].cfcc_level if groups else 0
     for each in wanted:
         for name in each.preflist:
             facilities.setdefault(name, _unknown(name, level))
@@ -492,32 +517,31 @@ def question(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize") 
     return Question(at=at, facilities=facilities, wanted=wanted, stated_differently=different)
 
 
-def _wanted(plan: str, result: PlanResult, at: At) -> Iterator[Wanted]:
+def _wanted(group: Group, at: At) -> Iterator[Wanted]:
     """The structures of a plan in the order in which they are allocated."""
     order = {"admin": 0, "system": 1, "application": 2}
-    for structure in sorted(result.structures, key=lambda each: order[each.role]):
-        definition = structure.definition
-        augmented = 0
-        if isinstance(definition, Structure) and definition.scm.max_size is not None:
-            augmented = definition.scm.augmented or 0
+    for structure in sorted(group.structures, key=lambda each: order[each.role]):
+        augmented = structure.placement.augmented_bytes
         size = structure.sizes.initsize_bytes if at == "initsize" else structure.sizes.size_bytes
         yield Wanted(
-            plan=plan,
+            plan=group.plan,
             result=structure,
             bytes_wanted=size + augmented,
+            initsize_bytes=structure.sizes.initsize_bytes + augmented,
             size_bytes=structure.sizes.size_bytes + augmented,
             augmented_bytes=augmented,
         )
 
 
-def _facilities(result: PlanResult) -> Iterator[Facility]:
-    for cf in result.document.coupling_facilities:
+def _facilities(group: Group) -> Iterator[Facility]:
+    for cf in group.coupling_facilities:
         machine = (cf.type, cf.mfg, cf.plant, cf.sequence)
         yield Facility(
             name=cf.name,
             storage_bytes=cf.size,
-            taken_bytes=(cf.occupied or 0) + (cf.dumpspace or 0),
-            cfcc_level=cf.cfcc_level or result.document.cfcc_level,
+            occupied_bytes=cf.occupied or 0,
+            dumpspace_bytes=cf.dumpspace or 0,
+            cfcc_level=cf.cfcc_level or group.cfcc_level,
             site=cf.site,
             is_volatile=cf.volatile,
             is_failure_isolated=cf.failure_isolated,
@@ -528,7 +552,7 @@ def _facilities(result: PlanResult) -> Iterator[Facility]:
 
 def _unknown(name: str, level: int) -> Facility:
     """A coupling facility that a PREFLIST names and no plan describes."""
-    return Facility(name, None, 0, level, None, False, True, (), None, is_described=False)
+    return Facility(name, None, 0, 0, level, None, False, True, (), None, is_described=False)
 
 
 def _one(given: Sequence[Facility]) -> Facility:
@@ -540,7 +564,8 @@ def _one(given: Sequence[Facility]) -> Facility:
     return Facility(
         name=given[0].name,
         storage_bytes=min(storages) if storages else None,
-        taken_bytes=max(each.taken_bytes for each in given),
+        occupied_bytes=max(each.occupied_bytes for each in given),
+        dumpspace_bytes=max(each.dumpspace_bytes for each in given),
         cfcc_level=min(each.cfcc_level for each in given),
         site=next((each.site for each in given if each.site), None),
         is_volatile=any(each.is_volatile for each in given),
@@ -550,8 +575,134 @@ def _one(given: Sequence[Facility]) -> Facility:
     )
 
 
-def place(asked: Question, order: Sequence[Wanted] | None = None) -> tuple[Board, tuple[Placed, ...]]:
-    """Allocate all structures, each with its second copy, with every coupling facility there."""
+def is_roomy(asked: Question) -> bool:
+    """Whether all structures fit in any order: each coupling facility has room for all that name it, and none is excluded.
+
+    Then other orders of allocation give the same answer.
+    """
+    most: dict[str, int] = {}
+    for each in asked.wanted:
+        if each.result.placement.exclist:
+            return False
+        for name in set(each.preflist):
+            most[name] = most.get(name, 0) + each.bytes_wanted
+    return all(
+        facility.storage_bytes is None or facility.storage_bytes - facility.taken_bytes >= most.get(name, 0)
+        for name, facility in asked.facilities.items()
+    )
+
+
+def at_size(asked: Question) -> Question:
+    """The same question with every structure grown to SIZE."""
+    grown = tuple(replace(each, bytes_wanted=each.size_bytes) for each in asked.wanted)
+    return replace(asked, at="size", wanted=grown)
+
+
+@dataclass(frozen=True, slots=True)
+class FacilityUse:
+    """Storage of one coupling facility, with what the plans' structures take of it [bytes].
+
+    First copies and second copies are counted apart, each with its augmented space. At SIZE, each structure has grown
+    where it was allocated with INITSIZE.
+    """
+
+    facility: Facility
+    first: tuple[Wanted, ...]
+    second: tuple[Wanted, ...]
+
+    @property
+    def initsize_bytes(self) -> int:
+        """INITSIZE of the structures that have their first copy here."""
+        return sum(each.initsize_bytes for each in self.first)
+
+    @property
+    def size_bytes(self) -> int:
+        """SIZE of the structures that have their first copy here."""
+        return sum(each.size_bytes for each in self.first)
+
+    @property
+    def second_copies_bytes(self) -> int:
+        """INITSIZE of second copies."""
+        return sum(each.initsize_bytes for each in self.second)
+
+    @property
+    def second_copies_size_bytes(self) -> int:
+        """SIZE of second copies."""
+        return sum(each.size_bytes for each in self.second)
+
+    @property
+    def room_bytes(self) -> int | None:
+        """Storage for structures of the plans; negative where others take more than there is."""
+        storage = self.facility.storage_bytes
+        return None if storage is None else storage - self.facility.taken_bytes
+
+    @property
+    def free_bytes(self) -> int | None:
+        """Storage left with every structure at INITSIZE."""
+        room = self.room_bytes
+        return None if room is None else room - self.initsize_bytes - self.second_copies_bytes
+
+    @property
+    def free_at_size_bytes(self) -> int | None:
+        """Storage left with every structure at SIZE; negative where not all of them can grow that far."""
+        room = self.room_bytes
+        return None if room is None else room - self.size_bytes - self.second_copies_size_bytes
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready [K]."""
+        facility = self.facility
+        return {
+            "name": facility.name,
+            "size_kib": _kib(facility.storage_bytes),
+            "occupied_kib": _kib(facility.occupied_bytes),
+            "dumpspace_kib": _kib(facility.dumpspace_bytes),
+            "planned_initsize_kib": _kib(self.initsize_bytes),
+            "planned_size_kib": _kib(self.size_bytes),
+            "second_copies_kib": _kib(self.second_copies_bytes),
+            "second_copies_size_kib": _kib(self.second_copies_size_bytes),
+            "free_kib": _kib(self.free_bytes),
+            "free_at_size_kib": _kib(self.free_at_size_bytes),
+        }
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """Every structure of the plans where XCF allocates it, with every coupling facility there."""
+
+    asked: Question
+    board: Board
+    placed: tuple[Placed, ...]
+
+    @property
+    def unplaced(self) -> tuple[Placed, ...]:
+        """Structures that no coupling facility of their PREFLIST can take."""
+        return tuple(each for each in self.placed if not each.now)
+
+    @cached_property
+    def places(self) -> Mapping[str, tuple[str, ...]]:
+        """Coupling facilities of each structure, by its name in the policy; first copy first."""
+        return {each.wanted.structure: each.now for each in self.placed}
+
+    @cached_property
+    def facilities(self) -> tuple[FacilityUse, ...]:
+        """Each coupling facility with its structures."""
+        return tuple(
+            FacilityUse(
+                facility,
+                tuple(each.wanted for each in self.placed if each.now[:1] == (name,)),
+                tuple(each.wanted for each in self.placed if name in each.now[1:]),
+            )
+            for name, facility in self.asked.facilities.items()
+        )
+
+
+def allocate(asked: Question, order: Sequence[Wanted] | None = None) -> Allocation:
+    """Allocate all structures, each with its second copy, with every coupling facility there.
+
+    Args:
+        asked: Coupling facilities and structures.
+        order: The order of allocation; None: that of the question.
+    """
     board, found = Board(asked.facilities), []
     for wanted in asked.wanted if order is None else order:
         first = first_choice(wanted, board)
@@ -563,7 +714,11 @@ def place(asked: Question, order: Sequence[Wanted] | None = None) -> tuple[Board
                 if second.facility is not None:
                     board.put(wanted, second.facility)
         found.append(Placed(wanted, (), tuple(board.places.get(wanted.structure, ())), first, second))
-    return board, tuple(found)
+    return Allocation(asked, board, tuple(found))
+
+
+def _kib(size_bytes: int | None) -> int | None:
+    return None if size_bytes is None else bytes_to_kib_ceil(size_bytes)
 
 
 def _mib(size_bytes: int | None) -> float | None:

@@ -9,7 +9,7 @@ and never overwritten.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -35,6 +35,7 @@ from planner_core.filling import Fill, Snapshot, bundles_for, fill, smallest_byt
 from planner_core.findings import Finding, in_order
 from planner_core.limits import limit
 from planner_core.offload import Rule, can_fire
+from planner_core.placement import Allocation, Group, allocate, question
 from planner_core.smds import buffer_bytes, data_set_bytes, lob_bytes, message_header_bytes, page_bytes
 from planner_core.structure_size import (
     ELEMENTS,
@@ -98,6 +99,8 @@ class Placement:
     enforce_order: bool = False
     scm_bytes: int | None = None
     scm_algorithm: str | None = None
+    augmented_bytes: int = 0
+    """CF storage that storage-class memory takes in addition to the structure."""
 
     def more_json(self) -> dict[str, object]:
         """JSON-ready: those keywords that few structures have, where they are set."""
@@ -108,6 +111,8 @@ class Placement:
             found["enforce_order"] = True
         if self.scm_bytes is not None:
             found["scmmaxsize_kib"] = bytes_to_kib_ceil(self.scm_bytes)
+        if self.augmented_bytes:
+            found["augmented_kib"] = bytes_to_kib_ceil(self.augmented_bytes)
         return found
 
 
@@ -220,8 +225,13 @@ class StructureResult:
         """Messages whose data is offloaded at the planned backlog, or when INITSIZE is full before it."""
         return self.at_backlog.offloaded if self.at_backlog is not None else 0
 
-    def as_json(self, *, depths: bool = False) -> dict[str, object]:
-        """JSON-ready; sizes in KiB as a policy states them, the need in bytes; with `depths`, advice for each queue."""
+    def as_json(self, *, depths: bool = False, places: Sequence[str] | None = None) -> dict[str, object]:
+        """JSON-ready; sizes in KiB as a policy states them, the need in bytes.
+
+        Args:
+            depths: Add advice for each queue.
+            places: The coupling facilities of its first and second copy; None where it is shown without a plan.
+        """
         sizes, placement = self.sizes, self.placement
         found: dict[str, object] = {
             "name": self.name,
@@ -241,6 +251,9 @@ class StructureResult:
             "duplex": placement.duplex,
             **placement.more_json(),
         }
+        if places is not None:
+            found["coupling_facility"] = places[0] if places else None
+            found["second_copy"] = places[1] if len(places) > 1 else None
         if self.admin is not None:
             found["entries_required"] = self.admin.entries_required
             found["elements_required"] = self.admin.elements_required
@@ -315,6 +328,8 @@ class PlanResult:
     document: PlanDocument
     curve: Curve
     structures: tuple[StructureResult, ...]
+    allocation: Allocation = field(repr=False)
+    """Where XCF allocates the structures, counted with INITSIZE and with every coupling facility there."""
     findings: tuple[Finding, ...]
     core_version: str = field(default=CORE_VERSION)
     comparison: CurveComparison | None = None
@@ -328,13 +343,18 @@ class PlanResult:
         The explanations stand under the JSON pointer of the figure that they explain. `comparison` is there for a
         plan that was compared. With `depths`, the structures have advice on the depths of each queue.
         """
+        places = self.allocation.places
         found: dict[str, object] = {
             "core_version": self.core_version,
             "qsg": self.document.qsg,
             "queue_managers": self.document.queue_manager_count,
             "cfcc_level": self.document.cfcc_level,
             "curve": self.curve.as_json(),
-            "structures": [structure.as_json(depths=depths) for structure in self.structures],
+            "structures": [
+                structure.as_json(depths=depths, places=places[structure.cfrm_name])
+                for structure in self.structures
+            ],
+            "coupling_facilities": [use.as_json() for use in self.allocation.facilities],
             "totals": {
                 "structures": len(self.structures),
                 "initsize_kib": sum(bytes_to_kib_ceil(s.sizes.initsize_bytes) for s in self.structures),
@@ -384,10 +404,30 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
     found.extend(clusters.findings if clusters is not None else ())
     for structure in structures:
         found.extend(checks.check_structure(document, structure))
+    group = Group(document.qsg, document.cfcc_level, document.coupling_facilities, structures)
+    allocation = allocate(question([group]))
+    found.extend(_beyond(found, checks.check_allocation(allocation)))
     findings = in_order(checks.acknowledge(document, found) if document.acknowledged else found)
     return PlanResult(
-        document=document, curve=used, structures=structures, findings=findings, clusters=clusters
+        document=document,
+        curve=used,
+        structures=structures,
+        allocation=allocation,
+        findings=findings,
+        clusters=clusters,
     )
+
+
+_LARGER_THAN_CF = {
+    "STRUCTURE_NOT_PLACED": "STRUCTURE_LARGER_THAN_CF",
+    "STRUCTURE_NOT_PLACED_AT_SIZE": "SIZE_LARGER_THAN_CF",
+}
+
+
+def _beyond(found: Sequence[Finding], more: Iterable[Finding]) -> list[Finding]:
+    """Findings on the allocation, without those on structures that no empty coupling facility could take either."""
+    known = {(each.code, each.structure) for each in found}
+    return [each for each in more if (_LARGER_THAN_CF.get(each.code), each.structure) not in known]
 
 
 def _clusters(
@@ -526,6 +566,7 @@ def _placement(document: PlanDocument, definition: Structure | Admin | System) -
         enforce_order=definition.enforce_order,
         scm_bytes=scm.max_size if scm is not None else None,
         scm_algorithm=scm.algorithm if scm is not None else None,
+        augmented_bytes=(scm.augmented or 0) if scm is not None else 0,
     )
 
 

@@ -258,7 +258,12 @@ class UpgradeStepAnswer(Answer):
     curve_after: CurveAnswer | None
     unplaced: list[str]
     unplaced_after_loss: list[UnplacedAfterLossAnswer]
-    fragment: Annotated[str, Field(description="CFRM statements for the plan after the step.")]
+    fragment: Annotated[
+        str,
+        Field(
+            description="CFRM statements for the plan after the step; empty where that plan does not exist or has errors."
+        ),
+    ]
     findings: Annotated[list[FindingAnswer], Field(description="Findings that the plan did not have before.")]
 
 

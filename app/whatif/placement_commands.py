@@ -113,7 +113,7 @@ def _lose(arguments: argparse.Namespace) -> int:
 def _upgrade(arguments: argparse.Namespace) -> int:
     from app.curves.from_settings import CurvesOfSettings
     from app.whatif.growing import upgrade_answer
-    from planner_core.errors import PlannerError, PlanRefused
+    from planner_core.errors import OutputRefused, PlannerError, PlanRefused
     from planner_core.whatif.growth import DEFAULT_YEARS
 
     years = DEFAULT_YEARS if arguments.years is None else [year for year in arguments.years if year]
@@ -133,7 +133,10 @@ def _upgrade(arguments: argparse.Namespace) -> int:
         if arguments.fragment not in steps:
             message = f"There is no step {arguments.fragment!r}: ask for one of {', '.join(steps) or 'none'}."
             raise PlannerError(message)
-        write(steps[arguments.fragment].fragment)
+        try:
+            write(steps[arguments.fragment].statements())
+        except OutputRefused as refused:
+            return _refused(arguments, refused)
         return EXIT_OK
     answer = found.as_json()
     return _give(arguments, answer, _upgrade_lines(answer), notes=False)

@@ -15,6 +15,7 @@ from planner_core.checks.depth_events import check_depth_events, check_perfmev
 from planner_core.checks.facilities import check_facilities
 from planner_core.checks.fitted import check_fitted
 from planner_core.checks.group import check_plan, refuse_impossible
+from planner_core.checks.placement import check_allocation
 from planner_core.checks.sizes import check_sizes, check_thresholds
 from planner_core.document import PlanDocument, Structure
 from planner_core.findings import Finding, finding
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "acknowledge",
+    "check_allocation",
     "check_fitted",
     "check_perfmev",
     "check_plan",

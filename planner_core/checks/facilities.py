@@ -123,7 +123,6 @@ def check_facilities(document: PlanDocument, structure: StructureResult) -> Iter
             structure=name,
         )
     yield from check_scm_levels(document, structure)
-    yield from check_sites(structure, [cf for cf in preflist if cf not in known or known[cf].site is None])
     facilities = [known[cf] for cf in preflist if cf in known]
     yield from _check_space(structure, facilities, all_known=len(facilities) == len(preflist))
     if isinstance(structure.definition, Structure) and not _is_protected(structure.definition):

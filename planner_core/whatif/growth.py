@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
 
-from planner_core.cfrm.render import fragment
 from planner_core.document import Admin, CouplingFacility, Growth, PlanDocument, Structure, System
-from planner_core.errors import OutOfRange, PlanRefused
+from planner_core.errors import OutOfRange, OutputRefused, PlanRefused
 from planner_core.findings import Finding, in_order
 from planner_core.limits import limit
+from planner_core.outputs import render_output
 from planner_core.plan import PlanResult, StructureResult, evaluate
 from planner_core.structure_size import Curve, bundles_in, published_curves
 from planner_core.units import bytes_to_kib_ceil
@@ -115,10 +115,21 @@ class Step:
     unplaced_after_loss: tuple[tuple[str, tuple[str, ...]], ...]
     refused: str | None = None
 
+    def statements(self) -> str:
+        """CFRM statements for the plan after the step; empty where there is no such plan.
+
+        Raises:
+            OutputRefused: The plan after the step has errors.
+        """
+        return render_output("policy", self.after).text if self.after is not None else ""
+
     @property
     def fragment(self) -> str:
-        """CFRM statements for the plan after the step; empty where it was refused."""
-        return fragment(self.after) if self.after is not None else ""
+        """CFRM statements for the plan after the step; empty where that plan does not exist or has errors."""
+        try:
+            return self.statements()
+        except OutputRefused:
+            return ""
 
     def total(self, what: str) -> tuple[int, int]:
         """Sum of a figure over all structures, before and after."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from planner_core.checks.facilities import check_sites
+from planner_core.checks.placement import check_allocation, other_orders
 from planner_core.document import PlanDocument, Structure, System
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
@@ -23,11 +23,12 @@ from planner_core.placement import (
     Board,
     Choice,
     Facility,
+    Group,
     Placed,
     Question,
     Wanted,
+    allocate,
     first_choice,
-    place,
     question,
     second_choice,
 )
@@ -229,14 +230,15 @@ def losses_of(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize")
     Raises:
         PlansDoNotFit: A structure stands in two plans.
     """
-    asked = question(results, at=at)
-    board, normal = place(asked)
+    asked = question([group_of(name, result) for name, result in results], at=at)
+    allocation = allocate(asked)
+    board, normal = allocation.board, allocation.placed
     documents = {name: result.document for name, result in results}
     losses = tuple(
         _loss(kind, name, gone, documents, board, normal) for kind, name, gone in _what_can_be_lost(asked)
     )
     space = tuple(_white_space(facility, board, losses) for facility in asked.facilities.values())
-    found = [*_check_normal(asked, board, normal), *check_scm(asked, normal)]
+    found = [*check_allocation(allocation), *check_scm(asked, normal)]
     played: set[frozenset[str]] = set()
     for loss in losses:
         found.extend(_check_loss(loss))
@@ -246,6 +248,12 @@ def losses_of(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize")
     found.extend(check_stated(documents))
     found.extend(_check_white_space(space))
     return LossAnswer(asked, normal, board, losses, space, in_order(found))
+
+
+def group_of(name: str, result: PlanResult) -> Group:
+    """A plan's structures and coupling facilities, under the name that answers give the plan."""
+    document = result.document
+    return Group(name, document.cfcc_level, document.coupling_facilities, result.structures)
 
 
 def _what_can_be_lost(asked: Question) -> Iterator[tuple[Kind, str, tuple[str, ...]]]:
@@ -274,7 +282,7 @@ def _loss(
 ) -> Loss:
     order = [each.wanted for each in normal]
     after, placed = _play(gone, order, board)
-    outcomes = {_nowhere(_play(gone, other, board)[1]) for other in (order[::-1], _largest_first(order))}
+    outcomes = {_nowhere(_play(gone, other, board)[1]) for other in other_orders(order)}
     lost = tuple(
         found for each in placed for found in _lost_messages(each) if not set(each.before) - set(gone)
     )
@@ -289,10 +297,6 @@ def _loss(
         order_matters=outcomes != {_nowhere(placed)},
         endings=tuple(ends),
     )
-
-
-def _largest_first(order: Sequence[Wanted]) -> list[Wanted]:
-    return sorted(order, key=lambda each: -each.bytes_wanted)
 
 
 def _nowhere(placed: Sequence[Placed]) -> frozenset[str]:
@@ -388,98 +392,6 @@ def _white_space(facility: Facility, board: Board, losses: Sequence[Loss]) -> Wh
         keep_bytes=keep,
         because=worst.name if worst is not None and keep else None,
     )
-
-
-def _check_normal(asked: Question, board: Board, normal: Sequence[Placed]) -> Iterator[Finding]:
-    for name in asked.stated_differently:
-        yield finding(
-            "CF_STATED_DIFFERENTLY",
-            f"The plans say different things of {name}; what is less favourable is taken.",
-        )
-    unknown = [each.name for each in asked.facilities.values() if each.storage_bytes is None]
-    if unknown:
-        yield finding(
-            "CF_STORAGE_NOT_STATED",
-            f"The storage of {', '.join(unknown)} is not stated: whatever is placed there is taken to fit.",
-        )
-    outcomes = {_nowhere(place(asked, order)[1]) for order in _other_orders(asked.wanted)}
-    if outcomes - {_nowhere(normal)}:
-        yield finding(
-            "PLACEMENT_ORDER_MATTERS",
-            "In another order of allocation other structures find no place. Which queue manager connects first is not planned.",
-        )
-    for each in normal:
-        yield from _check_placed(each, board)
-        unknown = [name for name in each.wanted.preflist if asked.facilities[name].site is None]
-        yield from check_sites(each.wanted.result, unknown)
-    for name, facility in asked.facilities.items():
-        room = facility.storage_bytes
-        if room is None:
-            continue
-        inside = [each.wanted for each in normal if name in each.now]
-        largest = sum(wanted.size_bytes for wanted in inside)
-        free = room - facility.taken_bytes
-        if free < 0:
-            yield finding(
-                "CF_OVERCOMMITTED_AT_SIZE",
-                f"What others take of {name} and its DUMPSPACE come to {format_mib(facility.taken_bytes)}, more than its size of "
-                f"{format_mib(room)}: nothing can be placed there. Check `occupied`, `dumpspace` and `size`.",
-            )
-        elif largest > free:
-            yield finding(
-                "CF_OVERCOMMITTED_AT_SIZE",
-                f"The structures in {name} may grow to {format_mib(largest)} together, and {format_mib(free)} is there for them: not all "
-                "can reach SIZE.",
-            )
-
-
-def _other_orders(wanted: Sequence[Wanted]) -> Iterator[list[Wanted]]:
-    yield list(wanted)[::-1]
-    yield _largest_first(wanted)
-
-
-def _check_placed(each: Placed, board: Board) -> Iterator[Finding]:
-    wanted, result = each.wanted, each.wanted.result
-    name, at = result.name, f"{result.pointer}/preflist"
-    if not each.now:
-        reason = each.first.reason if each.first is not None else ""
-        yield finding(
-            "STRUCTURE_NOT_PLACED", f"{wanted.structure} finds no place. {reason}", field=at, structure=name
-        )
-        return
-    excluded = sorted(board.inside(each.now[0]) & set(result.placement.exclist) - {wanted.structure})
-    if excluded:
-        ignored = " ENFORCEORDER(YES) ignores the exclusion list." if result.placement.enforce_order else ""
-        yield finding(
-            "EXCLUSION_NOT_KEPT",
-            f"{wanted.structure} comes to {each.now[0]} beside {', '.join(excluded)}, which its EXCLLIST names.{ignored}",
-            field=f"{result.pointer}/exclist",
-            structure=name,
-        )
-    if wanted.is_duplexed and len(each.now) == 1:
-        reason = each.second.reason if each.second is not None else ""
-        yield finding(
-            "SECOND_COPY_NOT_PLACED",
-            f"{wanted.structure} says DUPLEX(ENABLED), and a second copy finds no place. {reason}",
-            field=at,
-            structure=name,
-        )
-    if len(each.now) > 1:
-        one, other = (board.facilities[name] for name in each.now)
-        together = (
-            "the same machine"
-            if one.machine and one.machine == other.machine
-            else f"the same site, {one.site}"
-            if one.site is not None and one.site == other.site
-            else ""
-        )
-        if together:
-            yield finding(
-                "COPIES_FAIL_TOGETHER",
-                f"Both copies of {wanted.structure} ({one.name} and {other.name}) are in {together}: one failure takes both.",
-                field=at,
-                structure=name,
-            )
 
 
 def _check_loss(loss: Loss) -> Iterator[Finding]:

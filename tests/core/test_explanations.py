@@ -147,6 +147,7 @@ def test_assumed_numbers_are_marked_as_such_in_explanations() -> None:
 FIGURES = {"need_bytes", "initsize_bytes", "size_bytes"} | {
     f"{key}_{number}" for key in ("initsize_kib", "size_kib") for number in (1, 2, 3)
 }
+FIGURES |= {"planned_initsize_kib", "planned_size_kib", "second_copies_kib", "second_copies_size_kib"}
 """Inputs that are explained themselves, by the figure of that name."""
 
 

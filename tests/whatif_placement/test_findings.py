@@ -68,6 +68,11 @@ CASES = {
         at=None,
         structure=None,
     ),
+    "STRUCTURE_NOT_PLACED_AT_SIZE": Case(
+        ([cf("CF01", "6G")], [a() | {"size": "5.5G"}]),
+        ([cf("CF01", "6.5G")], [a() | {"size": "5.5G"}]),
+        r"grown to SIZE, SQ03A \(SIZE 5,632\.0 MiB\) finds no place\. CF01: it has 5,120\.0 MiB free of 5,632\.0 MiB wanted",
+    ),
     "CF_STORAGE_NOT_STATED": Case(
         ([{"name": "CF01"}, cf("CF02")], []), (TWO, []), r"The storage of CF01 is not stated", at=None, structure=None
     ),

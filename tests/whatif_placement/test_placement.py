@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.placement import RULES, Placed, PlansDoNotFit, place, question
-from planner_core.whatif.loss import losses_of
+from planner_core.placement import RULES, Placed, PlansDoNotFit, allocate, question
+from planner_core.whatif.loss import group_of, losses_of
 from tests.whatif_placement.scenes import MACHINE, Json, cf, result, structure
 
 GIB = 2**30
 
 
 def placed(facilities: list[Json], structures: list[Json]) -> dict[str, Placed]:
-    _, found = place(question([("SQ03", result(facilities, structures))]))
+    found = allocate(question([group_of("SQ03", result(facilities, structures))])).placed
     return {each.wanted.result.name: each for each in found}
 
 
@@ -261,7 +261,7 @@ def test_a_coupling_facility_that_only_preflist_knows_is_taken_to_have_room() ->
 def test_structures_of_other_groups_come_after_and_take_what_is_left() -> None:
     first = result([cf("CF01", "10G"), cf("CF02")], [A])  # CF01: 1 G and 4 G of it
     other = result([cf("CF01", "10G"), cf("CF02")], [structure("A", "5G")], qsg="QSG2")
-    _, found = place(question([("ONE", first), ("TWO", other)]))
+    found = allocate(question([group_of("ONE", first), group_of("TWO", other)])).placed
     where = {each.wanted.structure: each.now for each in found}
     assert where == {
         "SQ03CSQ_ADMIN": ("CF01",),
@@ -274,13 +274,13 @@ def test_structures_of_other_groups_come_after_and_take_what_is_left() -> None:
 def test_one_structure_in_two_plans_is_refused() -> None:
     plan = result([cf("CF01")], [])
     with pytest.raises(PlansDoNotFit, match=r"SQ03CSQ_ADMIN stands in the plans ONE and TWO"):
-        question([("ONE", plan), ("TWO", plan)])
+        question([group_of("ONE", plan), group_of("TWO", plan)])
 
 
 def test_what_plans_say_differently_is_taken_at_its_worse() -> None:
     one = result([cf("CF01", "10G")], [])
     two = result([cf("CF01", "8G", volatile=True, occupied="2G", cfcc_level=24)], [], qsg="QSG2")
-    asked = question([("ONE", one), ("TWO", two)])
+    asked = question([group_of("ONE", one), group_of("TWO", two)])
     facility = asked.facilities["CF01"]
     assert (facility.storage_bytes, facility.taken_bytes, facility.is_volatile, facility.cfcc_level) == (
         8 * GIB,
@@ -293,7 +293,9 @@ def test_what_plans_say_differently_is_taken_at_its_worse() -> None:
 
 def test_size_instead_of_initsize_is_counted_when_asked_for() -> None:
     plan = result([cf("CF01", "6G"), cf("CF02")], [structure("A", "4G") | {"size": "8G"}])
-    assert [place(question([("P", plan)], at=at))[1][1].now for at in ("initsize", "size")] == [
+    assert [
+        allocate(question([group_of("P", plan)], at=at)).placed[1].now for at in ("initsize", "size")
+    ] == [
         ("CF01",),
         ("CF02",),
     ]

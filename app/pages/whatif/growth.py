@@ -208,7 +208,7 @@ def arranged(answer: UpgradeAnswer) -> UpgradeShown:
 def _step(step: Step, answer: UpgradeAnswer) -> StepShown:
     (before, after), (size_before, size_after) = step.total("initsize_kib"), step.total("size_kib")
     fragment = None
-    if step.after is not None:
+    if step.fragment:
         fragment = OutputShown(
             step.change.key,
             "CFRM statements after this step",

@@ -1,0 +1,158 @@
+"""Structures where XCF allocates them: what finds no place now, and what no longer fits at SIZE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from planner_core.checks.facilities import check_sites
+from planner_core.findings import Finding, finding
+from planner_core.placement import (
+    Allocation,
+    FacilityUse,
+    Placed,
+    Question,
+    Wanted,
+    allocate,
+    at_size,
+    is_roomy,
+)
+from planner_core.units import format_mib
+
+
+def check_allocation(allocation: Allocation) -> Iterator[Finding]:
+    """Findings on structures with every coupling facility there.
+
+    Args:
+        allocation: Structures counted with INITSIZE, or with SIZE where that was asked.
+    """
+    asked = allocation.asked
+    for name in asked.stated_differently:
+        yield finding(
+            "CF_STATED_DIFFERENTLY",
+            f"The plans say different things of {name}; what is less favourable is taken.",
+        )
+    unknown = [each.name for each in asked.facilities.values() if each.storage_bytes is None]
+    if unknown:
+        yield finding(
+            "CF_STORAGE_NOT_STATED",
+            f"The storage of {', '.join(unknown)} is not stated, so cfplan has not checked whether structures fit there.",
+        )
+    lacking = _lacking(allocation)
+    orders = () if is_roomy(asked) else other_orders(asked.wanted)
+    if any(_lacking(allocate(asked, order)) != lacking for order in orders):
+        yield finding(
+            "PLACEMENT_ORDER_MATTERS",
+            "In another order of allocation other structures find no place. Which queue manager connects first is not planned.",
+        )
+    for each in allocation.placed:
+        yield from _check_placed(each, allocation)
+        without_site = [name for name in each.wanted.preflist if asked.facilities[name].site is None]
+        yield from check_sites(each.wanted.result, without_site)
+    for use in allocation.facilities:
+        yield from _check_growth(use)
+    if asked.at == "initsize":
+        yield from _check_at_size(allocation)
+
+
+def other_orders(wanted: Sequence[Wanted]) -> Iterator[list[Wanted]]:
+    """Orders of allocation to try besides the assumed one: reversed, and the largest first."""
+    yield list(wanted)[::-1]
+    yield sorted(wanted, key=lambda each: -each.bytes_wanted)
+
+
+def _lacking(allocation: Allocation) -> frozenset[tuple[str, bool]]:
+    """Structures without a place, or without one for the second copy that they ask for."""
+    return frozenset(
+        (each.wanted.structure, not each.now)
+        for each in allocation.placed
+        if len(each.now) <= each.wanted.is_duplexed
+    )
+
+
+def _check_placed(each: Placed, allocation: Allocation) -> Iterator[Finding]:
+    wanted, result, board = each.wanted, each.wanted.result, allocation.board
+    name, at = result.name, f"{result.pointer}/preflist"
+    if not each.now:
+        yield from _no_place(each, allocation.asked)
+        return
+    excluded = sorted(board.inside(each.now[0]) & set(result.placement.exclist) - {wanted.structure})
+    if excluded:
+        ignored = " ENFORCEORDER(YES) ignores the exclusion list." if result.placement.enforce_order else ""
+        yield finding(
+            "EXCLUSION_NOT_KEPT",
+            f"{wanted.structure} comes to {each.now[0]} beside {', '.join(excluded)}, which its EXCLLIST names.{ignored}",
+            field=f"{result.pointer}/exclist",
+            structure=name,
+        )
+    if wanted.is_duplexed and len(each.now) == 1:
+        yield from _no_place(each, allocation.asked)
+    if len(each.now) > 1:
+        one, other = (board.facilities[name] for name in each.now)
+        together = (
+            "the same machine"
+            if one.machine and one.machine == other.machine
+            else f"the same site, {one.site}"
+            if one.site is not None and one.site == other.site
+            else ""
+        )
+        if together:
+            yield finding(
+                "COPIES_FAIL_TOGETHER",
+                f"Both copies of {wanted.structure} ({one.name} and {other.name}) are in {together}: one failure takes both.",
+                field=at,
+                structure=name,
+            )
+
+
+def _no_place(each: Placed, asked: Question) -> Iterator[Finding]:
+    """The finding on a structure, or on the second copy that it asks for, that no coupling facility can take."""
+    wanted, result = each.wanted, each.wanted.result
+    if not wanted.preflist:
+        # PREFLIST_MISSING reports it: nothing is known of where the structure may go.
+        return
+    choice = each.second if each.now else each.first
+    reason = choice.reason if choice is not None else ""
+    size = f"{'SIZE' if asked.at == 'size' else 'INITSIZE'} {format_mib(wanted.bytes_wanted)}"
+    if asked.at == "size":
+        code = "STRUCTURE_NOT_PLACED_AT_SIZE"
+        what = f"the second copy of {wanted.structure}" if each.now else wanted.structure
+        message = f"When all structures have grown to SIZE, {what} ({size}) finds no place. {reason}"
+    elif each.now:
+        code = "SECOND_COPY_NOT_PLACED"
+        message = (
+            f"{wanted.structure} says DUPLEX(ENABLED), and a second copy finds no place ({size}). {reason}"
+        )
+    else:
+        code = "STRUCTURE_NOT_PLACED"
+        message = f"{wanted.structure} finds no place ({size}). {reason}"
+    yield finding(code, message, field=f"{result.pointer}/preflist", structure=result.name)
+
+
+def _check_growth(use: FacilityUse) -> Iterator[Finding]:
+    facility, room, free = use.facility, use.room_bytes, use.free_at_size_bytes
+    if room is None or free is None or facility.storage_bytes is None:
+        return
+    if room < 0:
+        yield finding(
+            "CF_OVERCOMMITTED_AT_SIZE",
+            f"What others take of {facility.name} and its DUMPSPACE come to {format_mib(facility.taken_bytes)}, more than its size of "
+            f"{format_mib(facility.storage_bytes)}: nothing can be placed there. Check `occupied`, `dumpspace` and `size`.",
+        )
+    elif free < 0:
+        yield finding(
+            "CF_OVERCOMMITTED_AT_SIZE",
+            f"The structures in {facility.name} may grow to {format_mib(room - free)} together, and {format_mib(room)} is there for "
+            "them: not all can reach SIZE.",
+        )
+
+
+def _check_at_size(allocation: Allocation) -> Iterator[Finding]:
+    """Structures that have a place with INITSIZE, and none when all are allocated with SIZE."""
+    places, grown = allocation.places, at_size(allocation.asked)
+    if is_roomy(grown):
+        # Other causes than room do not depend on sizes, and the findings on INITSIZE report them.
+        return
+    for each in allocate(grown).placed:
+        copies = 2 if each.wanted.is_duplexed else 1
+        if len(each.now) < copies == len(places[each.wanted.structure]):
+            yield from _no_place(each, grown)
