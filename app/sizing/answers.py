@@ -140,6 +140,18 @@ class StructureAnswer(Answer):
     scmmaxsize_kib: Annotated[
         int | Absent, Field(description="Where the document asks for it: SCMMAXSIZE.")
     ] = None
+    augmented_kib: Annotated[
+        int | Absent,
+        Field(description="Where the document states it: CF storage that storage-class memory takes."),
+    ] = None
+    coupling_facility: Annotated[
+        str | Absent | None,
+        Field(description="Where XCF allocates it, counted with INITSIZE; null where it finds no place."),
+    ] = None
+    second_copy: Annotated[
+        str | Absent | None,
+        Field(description="With DUPLEX(ENABLED): the coupling facility of its second copy, else null."),
+    ] = None
     entries_required: Annotated[
         int | Absent, Field(description="CSQ_ADMIN only: list entries that the group's queue managers need.")
     ] = None
@@ -178,6 +190,42 @@ class TotalsAnswer(Answer):
     structures: int
     initsize_kib: int
     size_kib: int
+
+
+class PlannedFacilityAnswer(Answer):
+    """Storage of one coupling facility, with what the structures that XCF allocates there take of it."""
+
+    name: Annotated[str, Field(examples=["CF01"])]
+    size_kib: Annotated[int | None, Field(description="Its storage; null where the document states none.")]
+    occupied_kib: Annotated[
+        int, Field(description="What structures outside of the plan take; 0 if not stated.")
+    ]
+    dumpspace_kib: Annotated[int, Field(description="Dump space; 0 if not stated.")]
+    planned_initsize_kib: Annotated[
+        int,
+        Field(
+            description="INITSIZE of the structures that have their first copy here, with their augmented space. Second copies "
+            "are not included."
+        ),
+    ]
+    planned_size_kib: Annotated[
+        int, Field(description="The same with SIZE: each structure has grown where it was allocated.")
+    ]
+    second_copies_kib: Annotated[int, Field(description="INITSIZE of the second copies that are here.")]
+    second_copies_size_kib: Annotated[int, Field(description="SIZE of the second copies that are here.")]
+    free_kib: Annotated[
+        int | None,
+        Field(
+            description="size_kib - occupied_kib - dumpspace_kib - planned_initsize_kib - second_copies_kib; null where size_kib is."
+        ),
+    ]
+    free_at_size_kib: Annotated[
+        int | None,
+        Field(
+            description="The same with planned_size_kib and second_copies_size_kib. Negative where not all structures can grow to "
+            "SIZE."
+        ),
+    ]
 
 
 class ExplanationInput(Answer):
@@ -262,6 +310,13 @@ class PlanResultAnswer(Answer):
     cfcc_level: int
     curve: CurveAnswer
     structures: list[StructureAnswer]
+    coupling_facilities: Annotated[
+        list[PlannedFacilityAnswer] | Absent,
+        Field(
+            description="Those of the document, then those that only a PREFLIST names. A version that an earlier cfplan saved has "
+            "none."
+        ),
+    ] = None
     totals: TotalsAnswer
     findings: list[FindingAnswer]
     clusters: Annotated[

@@ -105,13 +105,14 @@ class ScenarioResult:
     @property
     def findings_before(self) -> tuple[Finding, ...]:
         """What there is to say about the plan and its losses."""
-        return in_order([*self.before.findings, *(self.losses[0].findings if self.losses else ())])
+        return in_order([*self.before.findings, *_beyond(self.before, self.losses and self.losses[0])])
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What there is to say about the scenario."""
-        losses = self.losses[1].findings if self.losses else ()
-        return in_order([*self.own, *self.after.findings, *losses])
+        return in_order(
+            [*self.own, *self.after.findings, *_beyond(self.after, self.losses and self.losses[1])]
+        )
 
     def as_json(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -218,6 +219,12 @@ def scenario(
         commands_refused=refused,
         own=tuple(own),
     )
+
+
+def _beyond(result: PlanResult, losses: LossAnswer | None) -> list[Finding]:
+    """Findings on losses that the plan itself does not have, acknowledged or not."""
+    known = {_key(each) for each in result.findings}
+    return [each for each in (losses.findings if losses is not None else ()) if _key(each) not in known]
 
 
 def _curve_changed(document: PlanDocument, changed: PlanDocument) -> Finding:

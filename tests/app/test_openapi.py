@@ -210,7 +210,7 @@ def test_results_have_exactly_the_members_that_are_described(
 
 def test_all_members_that_are_described_occur(app: FastAPI, description: dict[str, Any]) -> None:
     on_db2 = {**SQ03, "structures": [{**SQ03["structures"][0], "offload": {"to": "DB2"}}]}
-    placed = {"duplex_site": "CROSSSITE", "enforce_order": True, "scm": {"max_size": "4G"}}
+    placed = {"duplex_site": "CROSSSITE", "enforce_order": True, "scm": {"max_size": "4G", "augmented": "1G"}}
     with_more = {**SQ03, "structures": [{**SQ03["structures"][0], **placed}]}
     results = [post_json(app, "/api/v1/size", document).json() for document in (SQ03, on_db2, with_more)]
     described = description["components"]["schemas"]["StructureAnswer"]["properties"]
