@@ -236,6 +236,9 @@ QUEUE_MORE = (
         "choice",
         options=(("", "not stated"), ("NONE", "NONE"), ("OK", "OK"), ("HIGH", "HIGH")),
     ),
+    Spec("curdepth", "CURDEPTH", "whole"),
+    Spec("get_rate_per_s", "Gets /s", "decimal"),
+    Spec("queue_manager_rates", "Puts/gets by queue manager", "rates", hint="Such as QM01:30/12 QM02:10/0."),
     Spec("share", "SHARE", "switch", options=(("", "SHARE"), ("no", "NOSHARE"))),
     Spec(
         "default_share_option",
@@ -252,9 +255,6 @@ QUEUE_MORE = (
     Spec("max_message_length", "MAXMSGL", "bytes", "bytes"),
     Spec("backout_threshold", "BOTHRESH", "whole"),
     Spec("backout_queue", "BOQNAME", "text"),
-    Spec("curdepth", "CURDEPTH", "whole"),
-    Spec("get_rate_per_s", "Gets /s", "decimal"),
-    Spec("queue_manager_rates", "Puts/gets by queue manager", "rates", hint="Such as QM01:30/12 QM02:10/0."),
 )
 QUEUE_ALL = (*QUEUE, *QUEUE_MORE)
 ACKNOWLEDGED = (
