@@ -1368,6 +1368,13 @@ _KINDS: tuple[FindingKind, ...] = (
         "mq_offload",
         "Selecting which shared queue messages are offloaded",
     ),
+    FindingKind(
+        "RAISED_LEVEL_LEAVES_DEFAULTS",
+        "warning",
+        "A raised CFLEVEL leaves offload and loss to what MQ assumes",
+        "mq_alter_cfstruct",
+        "CFCONLOS",
+    ),
     # Merging and comparing with what runs.
     FindingKind("MERGE_FRAGMENT", "warning", "The text is no whole policy", "zos_reconfigure", ""),
     FindingKind(

@@ -164,6 +164,17 @@ def _levels(command: Command) -> Iterator[LineFinding]:
     if five and level < limit("cflevel_offload"):
         message = f"{name} has {given}: {', '.join(five)} need CFLEVEL(5)."
         yield _at("OFFLOAD_NEEDS_CFLEVEL_5", message, command.line_of(five[0]), _named(command.name))
+    if command.verb == "ALTER" and level >= limit("cflevel_offload"):
+        sizes = tuple(f"OFFLD{rule}SZ" for rule in _RULES)
+        left = [key for key in ("OFFLOAD", *sizes, "CFCONLOS", "RECAUTO") if key not in command.attributes]
+        if left:
+            message = (
+                f"{name} is altered to CFLEVEL({level}) without {', '.join(left)}. Where this raises the level, MQ sets "
+                "CFCONLOS(TERMINATE), and is believed to set OFFLOAD(DB2) with all rules off: state all of them in this command."
+            )
+            yield _at(
+                "RAISED_LEVEL_LEAVES_DEFAULTS", message, command.line_of("CFLEVEL"), _named(command.name)
+            )
 
 
 def _offload(command: Command) -> Iterator[LineFinding]:

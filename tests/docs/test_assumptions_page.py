@@ -33,6 +33,7 @@ PROMISED = (
     "Queue depth events",
     "Reading depth events",
     "Placement of structures",
+    "Lost connections",
     "Queue depths",
     "Scenarios",
     "Ranges of CFRM keywords",

@@ -533,3 +533,24 @@ def test_of_a_size_that_no_policy_can_state_one_finding_says_all() -> None:
     assert [code for code, line in codes(text) if line == 2] == ["POLICY_VALUE_INVALID"]
     stated = text.replace("99999999999", "999999999G")
     assert "SIZE_ABOVE_MAXIMUM" in [code for code, line in codes(stated) if line == 2]
+
+
+RAISED = (
+    "ALTER CFSTRUCT(APP1) CFLEVEL(5) OFFLOAD(SMDS) DSGROUP('A.*.B') OFFLD1SZ(32K) OFFLD2SZ(4K) OFFLD3SZ(0K)"
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "is_found"),
+    [
+        (f"{RAISED} CFCONLOS(ASQMGR) RECAUTO(YES)", False),
+        (f"{RAISED} CFCONLOS(ASQMGR)", True),
+        ("ALTER CFSTRUCT(APP1) CFLEVEL(5)", True),
+        ("ALTER CFSTRUCT(APP1) CFLEVEL(4)", False),
+        ("ALTER CFSTRUCT(APP1) OFFLOAD(SMDS)", False),
+        ("DEFINE CFSTRUCT(APP1) CFLEVEL(5) OFFLOAD(DB2)", False),
+    ],
+)
+def test_an_alter_to_cflevel_5_must_state_offload_and_loss(command: str, *, is_found: bool) -> None:
+    found = lint(f"{command}\n").findings
+    assert ("RAISED_LEVEL_LEAVES_DEFAULTS" in {each.finding.code for each in found}) == is_found
