@@ -1307,6 +1307,41 @@ _KINDS: tuple[FindingKind, ...] = (
         "POLICY_BEYOND_COLUMN_71", "warning", "Text beyond column 71", "project", "Columns of IXCMIAPU input"
     ),
     FindingKind(
+        "SHARED_QUEUE_NOSHARE",
+        "warning",
+        "One application in the group can read a shared queue",
+        "project",
+        "Texts that are checked",
+    ),
+    FindingKind(
+        "SHARED_QUEUE_DEFSOPT_EXCL",
+        "warning",
+        "Applications open a shared queue for exclusive input by default",
+        "mq_qlocal",
+        "DEFSOPT",
+    ),
+    FindingKind(
+        "CFSTRUCT_WITHOUT_SHARED",
+        "warning",
+        "A queue names a structure and is not shared",
+        "mq_qlocal",
+        "CFSTRUCT",
+    ),
+    FindingKind(
+        "CFSTRUCT_HAS_GROUP_PREFIX",
+        "warning",
+        "A CFSTRUCT name begins with the group's name",
+        "mq_cfstruct",
+        "structure-name",
+    ),
+    FindingKind(
+        "ADMIN_DUPLEXED",
+        "info",
+        "CSQ_ADMIN is duplexed",
+        "mq_ph67936",
+        "",
+    ),
+    FindingKind(
         "POLICY_SCM_INCOMPLETE",
         "warning",
         "SCMALGORITHM or SCMMAXSIZE alone",

@@ -43,6 +43,7 @@ def add(commands: Command, whole: Whole) -> None:
         metavar="N",
         help="queue managers DEFINED to the group, where known",
     )
+    lint.add_argument("--qsg", metavar="NAME", help="the group, where no CSQ_ADMIN in the text names it")
     add_json(lint)
     add_fail_on(lint)
 
@@ -128,7 +129,10 @@ def _lint(arguments: argparse.Namespace) -> int:
     from app.running.texts import read_text
 
     found = checked(
-        read_text(arguments.file), cfcc_level=arguments.cfcc, queue_managers=arguments.queue_managers
+        read_text(arguments.file),
+        cfcc_level=arguments.cfcc,
+        queue_managers=arguments.queue_managers,
+        qsg=arguments.qsg,
     )
     if arguments.json:
         write_json(found.as_json())

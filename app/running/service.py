@@ -45,6 +45,12 @@ class LintRequest(BaseModel):
     queue_managers: Annotated[
         int | None, Field(ge=1, le=32, description="Queue managers defined to the group, where it is known.")
     ] = None
+    qsg: Annotated[
+        str | None,
+        Field(
+            max_length=4, description="The group; absent: those whose CSQ_ADMIN or CSQSYSAPPL the text names."
+        ),
+    ] = None
 
 
 class MergeRequest(BaseModel):
@@ -135,9 +141,25 @@ def texts_of(current: str | Sequence[str]) -> list[str]:
     return [current] if isinstance(current, str) else list(current)
 
 
-def checked(text: str, *, cfcc_level: int | None = None, queue_managers: int | None = None) -> Lint:
+def _group(qsg: str | None) -> str | None:
+    """The name of a group, or None where none was given.
+
+    Raises:
+        InputInvalid: It is no name of a group.
+    """
+    if qsg is not None:
+        try:
+            names.qsg(qsg)
+        except NameSyntax as error:
+            invalid("/qsg", str(error).removesuffix("."))
+    return qsg
+
+
+def checked(
+    text: str, *, cfcc_level: int | None = None, queue_managers: int | None = None, qsg: str | None = None
+) -> Lint:
     """A text checked without a plan."""
-    return lint(text, cfcc_level=cfcc_level, queue_managers=queue_managers)
+    return lint(text, cfcc_level=cfcc_level, queue_managers=queue_managers, qsg=_group(qsg))
 
 
 def merged(
@@ -193,19 +215,17 @@ def made(
     Raises:
         InputInvalid: Nothing of use was found, or the name is none of a group.
     """
-    if qsg is not None:
-        try:
-            names.qsg(qsg)
-        except NameSyntax as error:
-            invalid("/qsg", str(error).removesuffix("."))
+    group = _group(qsg)
     running = read_current(texts)
-    return plan_from(running, qsg=qsg, queue_managers=queue_managers, message_bytes=message_bytes)
+    return plan_from(running, qsg=group, queue_managers=queue_managers, message_bytes=message_bytes)
 
 
 def lint_json(body: bytes) -> bytes:
     """The answer to POST /api/v1/lint."""
     asked = read_request(LintRequest, body)
-    found = checked(asked.text, cfcc_level=asked.cfcc_level, queue_managers=asked.queue_managers)
+    found = checked(
+        asked.text, cfcc_level=asked.cfcc_level, queue_managers=asked.queue_managers, qsg=asked.qsg
+    )
     return to_json(found.as_json())
 
 

@@ -45,6 +45,16 @@ def has_no_scm(cfcc_level: int) -> bool:
     return cfcc_level > limit("highest_cfcc_level_scm")
 
 
+def scm_removed(name: str, cfcc_level: int) -> Finding:
+    """Make the finding on a statement or display with SCMMAXSIZE at a level that has no storage-class memory."""
+    return finding(
+        "SCM_REMOVED",
+        f"{name} has SCMMAXSIZE, and CFCC level {cfcc_level} has no storage-class memory: it ended with level "
+        f"{limit('highest_cfcc_level_scm')}. Remove SCMMAXSIZE and SCMALGORITHM, and offload to shared message data sets.",
+        structure=name,
+    )
+
+
 def check_scm_levels(document: PlanDocument, structure: StructureResult) -> Iterator[Finding]:
     """Yield a finding where a structure may come to a level that no longer has storage-class memory."""
     if structure.placement.scm_bytes is None:

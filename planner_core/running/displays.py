@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner_core import names
+from planner_core.checks.facilities import has_no_scm, scm_removed
 from planner_core.findings import finding
 from planner_core.limits import limit
 from planner_core.mqsc.commands import without_commands
 from planner_core.mqsc.displays import CfStatus, CfStruct, read_mq
-from planner_core.running.admin_pools import AdminPools, nearly_full, too_few_elements
+from planner_core.running.admin_pools import AdminPools, admin_duplexed, nearly_full, too_few_elements
 from planner_core.running.line_findings import LineFinding
 from planner_core.units import format_size
 from planner_core.xcf.displays import StructureDisplay, XcfText, read_xcf
@@ -19,7 +20,9 @@ def _at(code: str, message: str, line: int, name: str | None = None) -> LineFind
     return LineFinding(finding(code, message, structure=name), line)
 
 
-def lint_displays(text: str, *, queue_managers: int | None = None) -> tuple[list[LineFinding], int]:
+def lint_displays(
+    text: str, *, queue_managers: int | None = None, cfcc_level: int | None = None
+) -> tuple[list[LineFinding], int]:
     """Findings on the displays of a text, and how many structures they show."""
     text = without_commands(text)
     xcf, mq = read_xcf(text), read_mq(text)
@@ -29,7 +32,7 @@ def lint_displays(text: str, *, queue_managers: int | None = None) -> tuple[list
     count = len(xcf.structures) + len(only_full) + len(mq.structures) + len(mq.statuses)
     found += [_at("RUNNING_TEXT_UNREAD", each.message, each.line) for each in (*xcf.problems, *mq.problems)]
     for display in xcf.structures:
-        found += _structure(display)
+        found += _structure(display, cfcc_level)
     found += _admin_pools(xcf, queue_managers)
     for status in mq.statuses:
         found += _status(status, queue_managers)
@@ -38,7 +41,12 @@ def lint_displays(text: str, *, queue_managers: int | None = None) -> tuple[list
     return found, count
 
 
-def _structure(shown: StructureDisplay) -> Iterator[LineFinding]:
+def _structure(shown: StructureDisplay, cfcc_level: int | None) -> Iterator[LineFinding]:
+    if shown.scm_max_size_bytes and cfcc_level is not None and has_no_scm(cfcc_level):
+        yield LineFinding(scm_removed(shown.name, cfcc_level), shown.line)
+    duplexes = len(shown.instances) > 1 or (shown.duplex or "").startswith("ENABLED")
+    if names.is_admin_structure(shown.name) and duplexes:
+        yield LineFinding(admin_duplexed(shown.name), shown.line)
     size, initsize, name = shown.policy_size_bytes, shown.policy_initsize_bytes, shown.name
     if size is not None and initsize is not None and size > limit("initsize_to_size_factor") * initsize:
         message = (

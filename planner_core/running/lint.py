@@ -15,6 +15,7 @@ from planner_core.mqsc.commands import without_commands
 from planner_core.running.displays import lint_displays
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.lint_mqsc import has_mqsc, lint_mqsc
+from planner_core.running.lint_names import NamesInText
 from planner_core.running.lint_policy import has_policy, lint_policy
 
 TextKind = Literal["policy", "mqsc", "display"]
@@ -40,19 +41,23 @@ class Lint:
         }
 
 
-def lint(text: str, *, cfcc_level: int | None = None, queue_managers: int | None = None) -> Lint:
+def lint(
+    text: str, *, cfcc_level: int | None = None, queue_managers: int | None = None, qsg: str | None = None
+) -> Lint:
     """Check a text.
 
     Args:
         text: A policy, MQSC, displays, or several of them in one text.
         cfcc_level: CFCC level of the coupling facilities; None where it is not known.
         queue_managers: Queue managers defined to the group; None where it is not known.
+        qsg: Name of the group; None: those whose CSQ_ADMIN or CSQSYSAPPL the text names.
     """
+    known = NamesInText.of(text.upper(), qsg=qsg)
     kinds: list[TextKind] = []
     found: list[LineFinding] = []
     structures = 0
     commands = has_mqsc(text)
-    shown, displayed = lint_displays(text, queue_managers=queue_managers)
+    shown, displayed = lint_displays(text, queue_managers=queue_managers, cfcc_level=cfcc_level)
     if has_policy(text):
         kinds.append("policy")
         lines, count = lint_policy(
@@ -65,7 +70,7 @@ def lint(text: str, *, cfcc_level: int | None = None, queue_managers: int | None
         structures += count
     if commands:
         kinds.append("mqsc")
-        lines, count = lint_mqsc(text)
+        lines, count = lint_mqsc(text, known=known)
         found += lines
         structures += count
     if displayed or (shown and not kinds):

@@ -15,6 +15,7 @@ from planner_core.findings import finding
 from planner_core.limits import limit
 from planner_core.mqsc.commands import Command, has_commands, read_commands
 from planner_core.running.line_findings import LineFinding
+from planner_core.running.lint_names import NamesInText, prefixed
 from planner_core.running.state import NEEDS_LEVEL_5
 from planner_core.units import KIB, MIB, kib_to_bytes, parse_size
 
@@ -47,8 +48,8 @@ def _at(code: str, message: str, line: int, name: str | None = None) -> LineFind
     return LineFinding(finding(code, message, structure=name), line)
 
 
-def lint_mqsc(text: str) -> tuple[list[LineFinding], int]:
-    """Findings on the commands of a text, and how many structures they define."""
+def lint_mqsc(text: str, *, known: NamesInText | None = None) -> tuple[list[LineFinding], int]:
+    """Findings on the commands of a text, and how many structures they define; `known` are the names of the whole text."""
     read = read_commands(text)
     found = [_at("MQSC_NOT_UNDERSTOOD", problem.message, problem.line) for problem in read.problems]
     structures = [command for command in read.commands if command.kind == "CFSTRUCT"]
@@ -62,6 +63,7 @@ def lint_mqsc(text: str) -> tuple[list[LineFinding], int]:
     for command in queues:
         found += _queue(command)
     found += _together(structures, queues)
+    found += _prefixes(structures, queues, known or NamesInText())
     return found, len(structures)
 
 
@@ -255,6 +257,56 @@ def _queue(command: Command) -> Iterator[LineFinding]:
             f"{shown(command.name)} is shared but names no CFSTRUCT: a shared queue lies on a structure."
         )
         yield _at("SHARED_QUEUE_WITHOUT_CFSTRUCT", message, command.line_of("QSGDISP"))
+
+    yield from _shared(command)
+
+
+def _shared(command: Command) -> Iterator[LineFinding]:
+    """Attributes that decide who reads a shared queue, and whether a queue with a structure is shared at all."""
+    name, structure = shown(command.name), (command.value("CFSTRUCT") or "").strip()
+    is_like = "LIKE" in command.attributes
+    if command.value("QSGDISP") != "SHARED":
+        if structure and not is_like:
+            message = (
+                f"{name} names CFSTRUCT({shown(structure)}) without QSGDISP(SHARED): CFSTRUCT has no effect, and the queue is one queue "
+                "manager's own. Add QSGDISP(SHARED)."
+            )
+            yield _at("CFSTRUCT_WITHOUT_SHARED", message, command.line_of("CFSTRUCT"), _named(structure))
+        return
+    if command.value("USAGE") == "XMITQ":
+        return  # one channel reads a transmission queue
+    # DEFINE fills in what it does not state; ALTER and LIKE keep what was there.
+    has_defaults = command.verb == "DEFINE" and not is_like
+    advice = "State SHARE DEFSOPT(SHARED), unless one application must read it alone."
+    if "NOSHARE" in command.attributes or (has_defaults and "SHARE" not in command.attributes):
+        stated = (
+            "is NOSHARE" if "NOSHARE" in command.attributes else "states no SHARE, and NOSHARE is the default"
+        )
+        message = f"{name} {stated}: one application in the whole group can open it for input. {advice}"
+        line = command.line_of("NOSHARE" if "NOSHARE" in command.attributes else "QSGDISP")
+        yield _at("SHARED_QUEUE_NOSHARE", message, line, _named(structure))
+        return
+    defsopt = command.value("DEFSOPT")
+    if defsopt == "EXCL" or (has_defaults and "DEFSOPT" not in command.attributes):
+        stated = "has DEFSOPT(EXCL)" if defsopt else "states no DEFSOPT, and EXCL is the default"
+        message = f"{name} {stated}: an application that opens it as the queue defines keeps all others in the group from reading it. {advice}"
+        line = command.line_of("DEFSOPT" if defsopt else "QSGDISP")
+        yield _at("SHARED_QUEUE_DEFSOPT_EXCL", message, line, _named(structure))
+
+
+def _prefixes(
+    structures: Sequence[Command], queues: Sequence[Command], known: NamesInText
+) -> Iterator[LineFinding]:
+    """CFSTRUCT names that carry the group's name, each where it first appears."""
+    lines: dict[str, int] = {}
+    for command in structures:
+        lines.setdefault(command.name, command.line)
+    for command in queues:
+        lines.setdefault((command.value("CFSTRUCT") or "").strip(), command.line_of("CFSTRUCT"))
+    for name, line in lines.items():
+        if _named(name):
+            for each in prefixed(name, known):
+                yield LineFinding(each, line)
 
 
 def _together(structures: Sequence[Command], queues: Sequence[Command]) -> Iterator[LineFinding]:

@@ -22,9 +22,11 @@ from planner_core.cfrm.text import (
     shown,
     unquoted,
 )
+from planner_core.checks.facilities import has_no_scm, scm_removed
 from planner_core.errors import NameSyntax, OutOfRange, PlanRefused, SizeSyntax
 from planner_core.findings import finding
 from planner_core.limits import limit
+from planner_core.running.admin_pools import admin_duplexed
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.policy import Policy, policies, size_of, stated
 from planner_core.system_structure import system_sizes
@@ -133,6 +135,8 @@ def lint_policy(
         for structure in policy.structures:
             found += _structure(structure)
             found += _asynchronous(structure, groups)
+            found += _named_twice(structure, groups)
+            found += _scm_level(structure, cfcc_level)
         found += _groups(policy, cfcc_level=cfcc_level, queue_managers=queue_managers)
     return found, sum(each.verb == "STRUCTURE" for each in read.statements)
 
@@ -438,6 +442,30 @@ def _asynchronous(statement: TextStatement, groups: Sequence[str]) -> Iterator[L
     yield _at("DUPLEX_ASYNC_NOT_LOCK", message, parameter.line, name)
 
 
+def _scm_level(statement: TextStatement, cfcc_level: int | None) -> Iterator[LineFinding]:
+    """Storage-class memory at a level that no longer has it."""
+    parameter = statement.get("SCMMAXSIZE")
+    if parameter is None or cfcc_level is None or not has_no_scm(cfcc_level) or not size_of(parameter):
+        return
+    name = statement.one("NAME") or ""
+    yield LineFinding(scm_removed(name, cfcc_level), parameter.line)
+
+
+def _named_twice(statement: TextStatement, groups: Sequence[str]) -> Iterator[LineFinding]:
+    """A structure of MQ whose CFSTRUCT name begins with the name of the group again."""
+    name = statement.one("NAME") or ""
+    for group in groups:
+        if name.startswith(group * 2) and _APPLICATION.fullmatch(name[len(group) :]):
+            cfstruct = name[len(group) :]
+            parameter = statement.get("NAME")
+            message = (
+                f"{name} has the name of the group twice: its CFSTRUCT would be {cfstruct}. MQ puts {group} before the CFSTRUCT name, so "
+                f"name the structure {cfstruct}."
+            )
+            line = parameter.line if parameter else statement.line
+            yield _at("CFSTRUCT_HAS_GROUP_PREFIX", message, line, name)
+
+
 # ---- a whole policy ----------------------------------------------------------------------------------------
 
 
@@ -515,6 +543,9 @@ def _groups(policy: Policy, *, cfcc_level: int | None, queue_managers: int | Non
             message = f"Group {group.rstrip('@')} has {statement.one('NAME')} and no other structure: it needs one for messages."
             yield _at("TOO_FEW_STRUCTURES", message, statement.line, statement.one("NAME"))
         yield from _admin_size(statement, cfcc_level, queue_managers)
+        duplex = statement.get("DUPLEX")
+        if duplex and duplex.values[:1] == ("ENABLED",):
+            yield LineFinding(admin_duplexed(statement.one("NAME") or ""), duplex.line)
 
 
 def _given(statement: TextStatement) -> tuple[int | None, int]:

@@ -45,6 +45,15 @@ def test_lint_for_people_has_the_file_and_the_line(files: Path, capsys: pytest.C
     assert "no finding in 31 lines (policy)" in capsys.readouterr().out
 
 
+def test_lint_takes_the_name_of_the_group(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = files / "group.mqsc"
+    path.write_text("DEFINE CFSTRUCT(SQ03APP1) CFLEVEL(3)\n", encoding="utf-8")
+    assert main(["lint", str(path), "--fail-on", "warning"]) == 0
+    assert main(["lint", str(path), "--fail-on", "warning", "--qsg", "SQ03"]) == 1
+    assert "group.mqsc:1: warning: CFSTRUCT_HAS_GROUP_PREFIX" in capsys.readouterr().out
+    assert main(["lint", str(path), "--qsg", "sq-3"]) == 2
+
+
 def test_lint_fails_on_warnings_where_it_is_told_to(files: Path) -> None:
     path = files / "policy.txt"
     path.write_text(POLICY.replace("SIZE(512M)", "SIZE(600M)"), encoding="utf-8")

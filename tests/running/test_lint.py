@@ -7,7 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_core.findings import CATALOGUE
+from planner_core.mqsc.render import mqsc
+from planner_core.plan import evaluate
 from planner_core.running.lint import lint
+from tests.core.plans import plan
 from tests.running.policies import JUMBLE
 from tests.running.policies import policies as any_policies
 
@@ -37,6 +40,7 @@ DEFINE CFSTRUCT(APPLICATION1)
 
 DEFINE QLOCAL(myqueue) QSGDISP(SHARED) CFSTRUCT(APPLICATION1)
 """
+SHARING = DEFINITIONS.rstrip("\n") + " SHARE DEFSOPT(SHARED)\n"
 # z/OS MVS Setting Up a Sysplex, IXCCFRMP of SYS1.SAMPLIB, down to the structures.
 SAMPLE = """\
 //STEP20   EXEC PGM=IXCMIAPU
@@ -123,8 +127,11 @@ STRUCTURE NAME(SQ03APP1)
 """
 
 
-def codes(text: str, **given: int) -> list[tuple[str, int | None]]:
-    return [(each.finding.code, each.line) for each in lint(text, **given).findings]
+def codes(
+    text: str, *, cfcc_level: int | None = None, queue_managers: int | None = None
+) -> list[tuple[str, int | None]]:
+    found = lint(text, cfcc_level=cfcc_level, queue_managers=queue_managers).findings
+    return [(each.finding.code, each.line) for each in found]
 
 
 # ---- what IBM publishes --------------------------------------------------------------------------------------
@@ -155,9 +162,11 @@ def test_ibms_csqsysappl_is_told_what_xcf_demanded_at_level_25() -> None:
     ]
 
 
-def test_ibms_definitions_have_no_finding() -> None:
+def test_ibms_definitions_have_no_finding_but_that_one_application_reads_the_queue() -> None:
+    # IBM's own example leaves SHARE out: NOSHARE is the default.
     found = lint(DEFINITIONS)
-    assert (found.kinds, found.findings) == (("mqsc",), ())
+    assert found.kinds == ("mqsc",)
+    assert [(each.finding.code, each.line) for each in found.findings] == [("SHARED_QUEUE_NOSHARE", 3)]
 
 
 def test_ibms_sample_job_has_no_finding() -> None:
@@ -297,9 +306,9 @@ PUBLISHED_DAMAGE = [
     (EXAMPLE, "FULLTHRESHOLD(85)", "FULLTHRESHOLD(85) SIZE(1G)", [("POLICY_KEYWORD_MISSING", 1), ("POLICY_KEYWORD_TWICE", 4)]),
     (EXAMPLE, "QSG1APPLICATION1", "QSG1APPLICATION12", [("POLICY_KEYWORD_MISSING", 1), ("POLICY_VALUE_INVALID", 1)]),
     (EXAMPLE, "QSG1APPLICATION1", "'QSG1APPLICATION1'", [("POLICY_KEYWORD_MISSING", 1), ("POLICY_VALUE_QUOTED", 1)]),
-    (DEFINITIONS, "CFSTRUCT(APPLICATION1)\n\n", "CFSTRUCT(QSG1APPLICATION1)\n\n", [("MQSC_VALUE_INVALID", 1), ("CFSTRUCT_NOT_DEFINED_HERE", 3)]),
-    (DEFINITIONS, " CFSTRUCT(APPLICATION1)\n\n", " CFSTRUCT(CSQ_ADMIN)\n\n", [("MQSC_VALUE_INVALID", 1), ("CFSTRUCT_NOT_DEFINED_HERE", 3)]),
-    (DEFINITIONS, "QSGDISP(SHARED) CFSTRUCT(APPLICATION1)", "QSGDISP(SHARED)", [("SHARED_QUEUE_WITHOUT_CFSTRUCT", 3)]),
+    (SHARING, "CFSTRUCT(APPLICATION1)\n\n", "CFSTRUCT(QSG1APPLICATION1)\n\n", [("MQSC_VALUE_INVALID", 1), ("CFSTRUCT_NOT_DEFINED_HERE", 3)]),
+    (SHARING, " CFSTRUCT(APPLICATION1)\n\n", " CFSTRUCT(CSQ_ADMIN)\n\n", [("MQSC_VALUE_INVALID", 1), ("CFSTRUCT_NOT_DEFINED_HERE", 3)]),
+    (SHARING, "QSGDISP(SHARED) CFSTRUCT(APPLICATION1)", "QSGDISP(SHARED)", [("SHARED_QUEUE_WITHOUT_CFSTRUCT", 3)]),
 ]  # fmt: skip
 
 
@@ -394,7 +403,7 @@ DEFINE CFSTRUCT(APP1) +
 DEFINE QLOCAL(Q1) +
        QSGDISP(SHARED) +
        CFSTRUCT(APP1) +
-       DEFPSIST(YES)
+       DEFPSIST(YES) SHARE DEFSOPT(SHARED)
 """
 MQSC_DAMAGE = [
     ("CFLEVEL(5) +", "CFLEVEL(5)", "MQSC_NOT_UNDERSTOOD", 4),
@@ -444,9 +453,147 @@ def test_damage_in_mqsc_gets_its_finding_with_its_line(
 def test_two_structures_with_one_dsgroup_and_too_many_queues_are_told() -> None:
     twice = MQSC + MQSC.replace("APP1)", "APP2)").replace("QLOCAL(Q1)", "QLOCAL(Q2)")
     assert ("DSGROUP_TWICE", 24) in codes(twice)
-    many = MQSC + "".join(f"DEFINE QLOCAL(Q.{n}) QSGDISP(SHARED) CFSTRUCT(APP1)\n" for n in range(512))
+    many = MQSC + "".join(
+        f"DEFINE QLOCAL(Q.{n}) QSGDISP(SHARED) CFSTRUCT(APP1) SHARE DEFSOPT(SHARED)\n" for n in range(512)
+    )
     assert ("TOO_MANY_QUEUES", 14) in codes(many)
     assert codes(many[: many.rindex("DEFINE")]) == []
+
+
+QUEUE = "DEFINE QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT(APP1) +\n  {attributes}\n"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "wanted"),
+    [
+        ("SHARE DEFSOPT(SHARED)", []),
+        ("NOSHARE", [("SHARED_QUEUE_NOSHARE", 2)]),
+        ("NOSHARE DEFSOPT(SHARED)", [("SHARED_QUEUE_NOSHARE", 2)]),
+        ("DEFSOPT(SHARED)", [("SHARED_QUEUE_NOSHARE", 1)]),
+        ("SHARE DEFSOPT(EXCL)", [("SHARED_QUEUE_DEFSOPT_EXCL", 2)]),
+        ("SHARE", [("SHARED_QUEUE_DEFSOPT_EXCL", 1)]),
+        ("LIKE(Q0)", []),
+        ("LIKE(Q0) NOSHARE", [("SHARED_QUEUE_NOSHARE", 2)]),
+        ("USAGE(XMITQ)", []),
+    ],
+)
+def test_a_shared_queue_that_one_application_reads_is_reported(
+    attributes: str, wanted: list[tuple[str, int]]
+) -> None:
+    text = QUEUE.format(attributes=attributes)
+    assert codes(text) == wanted
+    assert not [
+        code for code, _ in codes(text.replace("SHARED) CF", "QMGR) CF")) if code.startswith("SHARED_")
+    ]
+
+
+def test_definitions_of_a_plan_have_none_of_these_findings() -> None:
+    assert lint(mqsc(evaluate(plan())), qsg="SQ03").findings == ()
+
+
+@pytest.mark.parametrize(
+    ("attributes", "wanted"), [("NOSHARE", ["SHARED_QUEUE_NOSHARE"]), ("MAXDEPTH(5)", [])]
+)
+def test_alter_keeps_what_it_does_not_state(attributes: str, wanted: list[str]) -> None:
+    text = f"ALTER QLOCAL(Q1) QSGDISP(SHARED) {attributes}\n"
+    assert [code for code, _ in codes(text)] == wanted
+
+
+@pytest.mark.parametrize(
+    ("disposition", "is_lost"),
+    [("", True), ("QSGDISP(QMGR)", True), ("QSGDISP(GROUP)", True), ("QSGDISP(SHARED)", False)],
+)
+def test_a_structure_of_a_queue_that_is_not_shared_is_reported(disposition: str, is_lost: bool) -> None:
+    text = f"DEFINE QLOCAL(Q1) SHARE DEFSOPT(SHARED) {disposition} +\n  CFSTRUCT(APP1)\n"
+    assert codes(text) == ([("CFSTRUCT_WITHOUT_SHARED", 2)] if is_lost else [])
+    assert codes(text.replace("CFSTRUCT(APP1)", "CFSTRUCT(' ')").replace("QSGDISP(SHARED)", "")) == []
+
+
+GROUP_POLICY = "STRUCTURE NAME(SQ03CSQ_ADMIN) SIZE(60M) INITSIZE(40M)\n  PREFLIST(CF01,CF02)\n"
+
+
+@pytest.mark.parametrize(
+    ("policy", "name", "wanted"),
+    [
+        (GROUP_POLICY, "SQ03APP1", [("CFSTRUCT_HAS_GROUP_PREFIX", 3)]),
+        (GROUP_POLICY, "APP1", []),
+        # Another group, and the group's name alone.
+        (GROUP_POLICY, "SQ04APP1", []),
+        (GROUP_POLICY, "SQ03", []),
+        # The policy has the structure under the very name of the object.
+        (
+            "STRUCTURE NAME(SQ03APP1) SIZE(60M) INITSIZE(40M)\n  PREFLIST(CF01,CF02)\n",
+            "SQ03APP1",
+            [("CFSTRUCT_HAS_GROUP_PREFIX", 3)],
+        ),
+        # A display names the group.
+        (
+            "IXC360I  10.21.33  DISPLAY XCF 812\nSTRNAME: SQ03CSQ_ADMIN\n",
+            "SQ03APP1",
+            [("CFSTRUCT_HAS_GROUP_PREFIX", 3)],
+        ),
+        ("\n\n", "SQ03APP1", []),
+    ],
+)
+def test_a_cfstruct_that_carries_the_name_of_its_group_is_reported(
+    policy: str, name: str, wanted: list[tuple[str, int]]
+) -> None:
+    text = f"{policy}DEFINE CFSTRUCT({name}) CFLEVEL(3)\n"
+    assert [each for each in codes(text) if each[0].startswith("CFSTRUCT_")] == wanted
+
+
+def test_the_group_may_be_given_and_a_queue_alone_is_enough() -> None:
+    text = "DEFINE QLOCAL(Q1) QSGDISP(SHARED) SHARE DEFSOPT(SHARED) CFSTRUCT(PRODUCT7)\n"
+    assert codes(text) == []
+    found = lint(text, qsg="PROD").findings
+    assert [(each.finding.code, each.line) for each in found] == [("CFSTRUCT_HAS_GROUP_PREFIX", 1)]
+    assert "would be PRODPRODUCT7. Name it UCT7." in found[0].finding.message
+    # CFRM has the structure as MQ makes its name: the name only begins like the group.
+    policy = "STRUCTURE NAME(PRODPRODUCT7) SIZE(60M) INITSIZE(40M)\n  PREFLIST(CF01,CF02)\n"
+    assert not [each for each in lint(text + policy, qsg="PROD").findings if "PREFIX" in each.finding.code]
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"), [("SQ03SQ03APP1", [("CFSTRUCT_HAS_GROUP_PREFIX", 3)]), ("SQ03APP1", [])]
+)
+def test_a_structure_with_the_name_of_its_group_twice_is_reported(
+    name: str, wanted: list[tuple[str, int]]
+) -> None:
+    text = f"{GROUP_POLICY}STRUCTURE NAME({name}) SIZE(60M) INITSIZE(40M)\n  PREFLIST(CF01,CF02)\n"
+    assert codes(text) == wanted
+
+
+@pytest.mark.parametrize(("level", "wanted"), [(26, [("SCM_REMOVED", 3)]), (25, []), (None, [])])
+def test_storage_class_memory_is_reported_from_cfcc_26_on(
+    level: int | None, wanted: list[tuple[str, int]]
+) -> None:
+    text = (
+        "STRUCTURE NAME(SQ03APP1) SIZE(60M) INITSIZE(40M)\n  PREFLIST(CF01,CF02)\n"
+        "  SCMMAXSIZE(4G) SCMALGORITHM(KEYPRIORITY1)\n"
+    )
+    assert codes(text, cfcc_level=level) == wanted
+    shown = DISPLAY.replace("  FULLTHRESHOLD  : 0\n", "  FULLTHRESHOLD  : 80\n  SCMMAXSIZE     : 4 G\n")
+    found = [code for code, _ in codes(shown, cfcc_level=level)]
+    assert ("SCM_REMOVED" in found) is bool(wanted)
+
+
+@pytest.mark.parametrize(
+    ("duplex", "wanted"),
+    [("DUPLEX(ENABLED)", [("ADMIN_DUPLEXED", 3)]), ("DUPLEX(DISABLED)", []), ("DUPLEX(ALLOWED)", [])],
+)
+def test_a_duplexed_csq_admin_is_reported(duplex: str, wanted: list[tuple[str, int]]) -> None:
+    assert codes(f"{GROUP_POLICY}  {duplex}\n") == wanted
+    other = GROUP_POLICY.replace("CSQ_ADMIN", "APP1")
+    assert codes(f"{other}  {duplex}\n") == []
+
+
+@pytest.mark.parametrize(("name", "wanted"), [("SQ03CSQ_ADMIN", [("ADMIN_DUPLEXED", 2)]), ("SQ03APP1", [])])
+def test_a_display_of_a_duplexed_csq_admin_is_reported(name: str, wanted: list[tuple[str, int]]) -> None:
+    text = (
+        f"IXC360I  10.21.33  DISPLAY XCF 812\nSTRNAME: {name}\n STATUS: ALLOCATED\n POLICY INFORMATION:\n"
+        "  POLICY SIZE    : 60 M\n  DUPLEX         : ENABLED\n"
+    )
+    assert [each for each in codes(text) if each[0] == "ADMIN_DUPLEXED"] == wanted
 
 
 # ---- displays and anything else --------------------------------------------------------------------------------
@@ -483,7 +630,7 @@ def test_entries_of_csq_admin_are_held_against_the_number_of_queue_managers() ->
 
 
 def test_several_kinds_may_stand_in_one_text() -> None:
-    found = lint(EXAMPLE + "\n" + DEFINITIONS)
+    found = lint(EXAMPLE + "\n" + SHARING)
     assert found.kinds == ("policy", "mqsc")
     assert [(each.finding.code, each.line) for each in found.findings] == [("POLICY_KEYWORD_MISSING", 1)]
 

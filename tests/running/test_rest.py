@@ -43,6 +43,12 @@ def test_the_example_is_answered_in_the_shape_that_is_described(app: FastAPI, na
     assert json.loads(read.model_dump_json()) == answer.json()
 
 
+def test_a_lint_takes_the_name_of_the_group(app: FastAPI) -> None:
+    asked = {"text": "DEFINE CFSTRUCT(SQ03APP1) CFLEVEL(3)\n", "qsg": "SQ03"}
+    found = post_json(app, "/api/v1/lint", asked).json()["findings"]
+    assert [(each["code"], each["line"]) for each in found] == [("CFSTRUCT_HAS_GROUP_PREFIX", 1)]
+
+
 def test_a_lint_tells_lines(app: FastAPI) -> None:
     answer = post_json(app, "/api/v1/lint", {"text": POLICY.replace("SIZE(512M)", "SIZE(512X)")})
     assert [(each["code"], each["line"]) for each in answer.json()["findings"]] == [
@@ -100,6 +106,7 @@ def test_queues_come_along_with_a_size(app: FastAPI) -> None:
         ("lint", {"text": 5}, "/text"),
         ("lint", {"text": "", "cfcc_level": 0}, "/cfcc_level"),
         ("lint", {"text": "", "more": 1}, "/more"),
+        ("lint", {"text": "", "qsg": "sq"}, "/qsg"),
         ("merge", {"plan": SMALLEST}, "/policy"),
         ("merge", {"plan": {**SMALLEST, "qsg": "TOOLONG"}, "policy": ""}, "/plan/qsg"),
         ("merge", {"plan": SMALLEST, "policy": "", "unstated": "both"}, "/unstated"),

@@ -216,7 +216,10 @@ def _lint(request: Request, given: Given) -> Response:
     try:
         given.check_files()
         found = service.checked(
-            text, cfcc_level=given.whole("cfcc", 1, 99), queue_managers=given.whole("queue_managers", 1, 32)
+            text,
+            cfcc_level=given.whole("cfcc", 1, 99),
+            queue_managers=given.whole("queue_managers", 1, 32),
+            qsg=given.value("qsg") or None,
         )
     except InputInvalid as error:
         return _lint_page(request, given, wrong=_faults(error))
@@ -244,6 +247,7 @@ def _lint_page(
             "whole",
             "Defined to the group, where it is known.",
         ),
+        _small(given, faults, "qsg", "Group", "name", "Where no CSQ_ADMIN in the text names it."),
     )
     box = _large(
         "text",
