@@ -137,6 +137,11 @@ def current_fits(session: Session) -> tuple[Fit, ...]:
     return tuple(map(_fit, repository.current_curves(session)))
 
 
+def newest_fits(session: Session) -> tuple[Fit, ...]:
+    """The newest fit of every coupling facility, also those that were rejected: their observations hold all the same."""
+    return tuple(map(_fit, repository.newest_curves(session)))
+
+
 def fits_of_run(session: Session, run_id: int) -> tuple[Fit, ...]:
     """What a night brought, in its order."""
     return tuple(map(_fit, repository.curves_of_run(session, run_id)))

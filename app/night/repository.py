@@ -180,6 +180,13 @@ def lay_down_current(session: Session, scope: str) -> None:
 # ---- forecasts -------------------------------------------------------------------------------------------------------
 
 
+def newest_curves(session: Session) -> Sequence[FittedCurve]:
+    """The newest fit of every coupling facility, accepted or not."""
+    newest = select(func.max(FittedCurve.id)).group_by(FittedCurve.coupling_facility)
+    query = select(FittedCurve).where(FittedCurve.id.in_(newest))
+    return session.scalars(query.order_by(FittedCurve.coupling_facility)).all()
+
+
 def page_of_forecasts(
     session: Session, *, offset: int, limit: int, qsg: str | None = None, structure: str | None = None,
     latest_only: bool = True,

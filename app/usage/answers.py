@@ -21,8 +21,9 @@ from app.usage.measured import (
     StructurePage,
     UsagePoint,
 )
+from app.usage.observed import ComparedSize
 from app.usage.periods import Period
-from app.usage.planning import Asked, Backlog, Made, Sizes
+from app.usage.planning import Asked, Backlog, Grounds, Made, Sizes
 from app.usage.service import StructureUsage
 from planner_core.document import PlanDocument
 from planner_core.simulated import has_simulated_name
@@ -260,6 +261,33 @@ class PlanFromUsage(BaseModel):
         )
 
 
+class ComparedSizeAnswer(Answer):
+    """A structure's size in the plan, compared with the storage that it has today."""
+
+    structure: str
+    cfrm_name: str
+    initsize_kib: int
+    size_kib: int
+    allocated_kib: Annotated[int | None, Field(description="The last size that records show; null for none.")]
+    allocated_at: datetime | None
+    change: Annotated[
+        Literal["smaller", "larger", "same", "unknown"],
+        Field(description="From today's allocation to INITSIZE. `smaller` needs a look before it is used."),
+    ]
+    sentence: str
+
+
+class CutOffAnswer(Answer):
+    """A structure that was full: its highest use is no measure of the demand."""
+
+    structure: str
+    full_count: Annotated[int, Field(description="Structure-full conditions; 0 where only the use shows it.")]
+    first_hour: datetime
+    last_hour: datetime
+    entries_at_least: int | None
+    elements_at_least: int | None
+
+
 class PlanFromUsageAnswer(Answer):
     """A plan document; it is not stored. Save it with PUT /api/v1/plans/{name}."""
 
@@ -269,6 +297,12 @@ class PlanFromUsageAnswer(Answer):
     rests_on: Annotated[
         list[QueueFiguresAnswer], Field(description="The figures of the queues that are planned.")
     ]
+    sizes: Annotated[list[ComparedSizeAnswer], Field(description="Empty where no such plan can exist.")]
+    cut_off: list[CutOffAnswer]
+    coupling_facilities_observed: Annotated[
+        dict[str, list[str]], Field(description="By structure: where it was allocated, the newest first.")
+    ]
+    queue_managers_observed: list[str]
     period: PeriodAnswer
     findings: list[FindingAnswer]
 
@@ -425,13 +459,39 @@ def queue_answer(
     )
 
 
-def plan_answer(made: Made, document: PlanDocument, period: Period) -> PlanFromUsageAnswer:
+def plan_answer(
+    made: Made,
+    document: PlanDocument,
+    period: Period,
+    *,
+    grounds: Sequence[Grounds],
+    sizes: Sequence[ComparedSize],
+    queue_managers: Sequence[str],
+) -> PlanFromUsageAnswer:
     """A plan document with what it rests on."""
+    members = ComparedSizeAnswer.model_fields
     return PlanFromUsageAnswer(
         document=document.model_dump(mode="json"),
         remarks=list(made.remarks),
         comment=made.comment,
         rests_on=[_queue(each.figures) for each in made.planned],
+        sizes=[ComparedSizeAnswer(**{name: getattr(each, name) for name in members}) for each in sizes],
+        cut_off=[
+            CutOffAnswer(
+                structure=each.structure,
+                full_count=each.observed.cut_off.count,
+                first_hour=each.observed.cut_off.first_hour,
+                last_hour=each.observed.cut_off.last_hour,
+                entries_at_least=each.entries_max,
+                elements_at_least=each.elements_max,
+            )
+            for each in grounds
+            if each.observed.cut_off is not None
+        ],
+        coupling_facilities_observed={
+            each.structure: list(each.observed.coupling_facilities) for each in grounds
+        },
+        queue_managers_observed=list(queue_managers),
         period=_period(period),
         findings=[],
     )

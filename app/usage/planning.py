@@ -16,8 +16,10 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from app.usage.measured import GENERATED, Limits, QueueFigures
+from app.usage.observed import Observed, in_order
 from app.usage.periods import Period
 from planner_core.errors import FieldProblem
+from planner_core.urgency import times_of
 
 Backlog = Literal["depth", "rate"]
 Sizes = Literal["mean", "largest"]
@@ -47,6 +49,7 @@ class Asked(Reckoning):
     queue_managers: int | list[str]
     cfcc_level: int
     coupling_facilities: tuple[str, ...]
+    queue_managers_observed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,8 @@ class Grounds:
     """Most entries in use in any hour of the period."""
     queue_managers: int | None
     """Most queue managers that spoke of it in one hour; more may be defined to the group."""
+    elements_max: int | None = None
+    observed: Observed = field(default_factory=Observed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +102,15 @@ def make_plan(
         kept = list(_queues(ground, asked, remarks))
         planned += kept
         if kept:
-            structures.append({"name": ground.structure, "queues": [dict(each.member) for each in kept]})
+            structures.append(
+                {
+                    "name": ground.structure,
+                    "preflist": in_order(asked.coupling_facilities, ground.observed.coupling_facilities),
+                    "queues": [dict(each.member) for each in kept],
+                }
+            )
+            remarks += _cut_off(ground)
+            remarks += _where(ground)
             remarks += _shortfall(ground, kept, asked)
         else:
             remarks.append(f"{ground.structure}: left out, because none of its queues can be planned.")
@@ -107,7 +120,12 @@ def make_plan(
         "qsg": qsg,
         "queue_managers": asked.queue_managers,
         "cfcc_level": asked.cfcc_level,
-        "coupling_facilities": [{"name": name} for name in asked.coupling_facilities],
+        "coupling_facilities": [
+            {"name": name}
+            for name in dict.fromkeys(
+                (*asked.coupling_facilities, *(name for each in structures for name in each["preflist"]))
+            )
+        ],
         "structures": structures,
     }
     if admin_limits is not None and admin_limits.entries is not None:
@@ -116,9 +134,11 @@ def make_plan(
             f"ENTSMAX of CSQ_ADMIN: {admin_limits.entries}, as observed {admin_limits.entries_at:%Y-%m-%d %H:00} UTC."
         )
     remarks += _general(planned, asked, unknown)
+    remarks += _managers(asked)
     if planned:
         remarks.append(
-            "Not measured, and as in any new plan: CFLEVEL, RECOVER, OFFLOAD and its rules, usage at the backlog, growth, thresholds. "
+            "Not measured, and as in any new plan: DUPLEX, CFLEVEL, RECOVER, OFFLOAD and its rules, usage at the backlog, growth, "
+            "thresholds, the storage of the coupling facilities. "
             "Compare them with DISPLAY CFSTRUCT before the plan is used."
         )
     return Made(
@@ -151,6 +171,7 @@ def take_over(
             continue
         queues: list[dict[str, Any]] = structures[ground.structure]["queues"]
         planned += _into(ground, queues, asked, remarks)
+        remarks += _cut_off(ground)
         remarks += _shortfall_of_all(ground, queues)
     named = {(each.figures.structure, each.figures.queue) for each in planned}
     there = [
@@ -190,6 +211,54 @@ def take_over(
         ),
         problems=problems,
     )  # fmt: skip
+
+
+def _cut_off(ground: Grounds) -> Iterator[str]:
+    """Use that stopped at the size of the structure says nothing of the demand above it."""
+    full = ground.observed.cut_off
+    if full is None:
+        return
+    times = f"{times_of(full.count)} " if full.count else ""
+    when = (
+        f"in the hour of {full.first_hour:%Y-%m-%d %H:00} UTC"
+        if full.first_hour == full.last_hour
+        else f"between {full.first_hour:%Y-%m-%d %H:00} and {full.last_hour:%Y-%m-%d %H:00} UTC"
+    )
+    least = " and ".join(
+        f"{number} list {name}"
+        for number, name in ((ground.entries_max, "entries"), (ground.elements_max, "elements"))
+        if number is not None
+    )
+    yield (
+        f"{ground.structure}: it was full {times}{when}, so the observed maximum is cut off. The demand is unknown: at least "
+        f"{least or 'what it held'}. Plan for more than was measured."
+    )
+
+
+def _managers(asked: Asked) -> Iterator[str]:
+    """Queue managers that records name and the plan does not."""
+    given, seen = asked.queue_managers, asked.queue_managers_observed
+    left_out = [name for name in seen if name not in given] if isinstance(given, list) else []
+    if left_out:
+        yield f"Observed, but not among the queue managers of the plan: {_some(left_out)}."
+    elif isinstance(given, int) and len(seen) > given:
+        yield f"The plan has {given} queue managers, but records name {len(seen)}: {_some(seen)}."
+
+
+def _where(ground: Grounds) -> Iterator[str]:
+    names = ground.observed.coupling_facilities
+    if not names:
+        yield f"{ground.structure}: its coupling facility was not observed. Records of RMF 74-4 and a nightly run name it."
+        return
+    last = max(each.last_day for each in ground.observed.placed)
+    yield (
+        f"{ground.structure}: PREFLIST begins with {', '.join(names)}, where it was allocated up to {last.isoformat()}."
+        + (
+            " It was seen in several: no record says whether it moved or is duplexed."
+            if len(names) > 1
+            else ""
+        )
+    )
 
 
 def _into(

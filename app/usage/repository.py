@@ -19,6 +19,9 @@ from app.usage.models import (
     MeasuredStructure,
 )
 
+ALL_OF_IT = 100
+"""Percent."""
+
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 StructureKey: TypeAlias = tuple[str, str]
@@ -292,6 +295,51 @@ def limits_before(session: Session, qsg: str, structure: str, before: datetime) 
         row = session.execute(query.order_by(hours.hour.desc()).limit(1)).one_or_none()
         found += (None, None) if row is None else (row[0], row[1])
     return None if found[1] is None and found[3] is None else LastLimits(*found)
+
+
+def full_hours(
+    session: Session, qsg: str, structure: str, *, first: datetime, past: datetime
+) -> tuple[int, datetime, datetime] | None:
+    """How often a structure was full in a period, and the first and the last hour in which it was."""
+    hours = HourlyStructureUsage
+    query = select(func.sum(hours.structure_full_count), func.min(hours.hour), func.max(hours.hour)).where(
+        hours.qsg == qsg,
+        hours.structure == structure,
+        hours.hour >= first,
+        hours.hour < past,
+        or_(
+            hours.structure_full_count > 0,
+            hours.entries_in_use_pct_max >= ALL_OF_IT,
+            hours.elements_in_use_pct_max >= ALL_OF_IT,
+        ),
+    )
+    count, begin, end = session.execute(query).one()
+    return None if begin is None else (int(count or 0), begin, end)
+
+
+def last_allocations(session: Session, qsg: str, before: datetime) -> dict[str, tuple[int, datetime]]:
+    """By structure of a group: the size that records last showed before a time, and the hour."""
+    hours = HourlyStructureUsage
+    last = (
+        select(hours.structure, func.max(hours.hour).label("hour"))
+        .where(hours.qsg == qsg, hours.hour < before, hours.size_bytes.is_not(None))
+        .group_by(hours.structure)
+        .subquery()
+    )
+    query = select(hours.structure, hours.size_bytes, hours.hour).join(
+        last, (hours.structure == last.c.structure) & (hours.hour == last.c.hour)
+    )
+    return {
+        structure: (size_bytes, hour)
+        for structure, size_bytes, hour in session.execute(query.where(hours.qsg == qsg))
+        if size_bytes
+    }
+
+
+def queue_managers_of_data_sets(session: Session, qsg: str) -> Sequence[str]:
+    """The queue managers of a group whose shared message data sets were measured."""
+    query = select(HourlySmdsUsage.queue_manager).where(HourlySmdsUsage.qsg == qsg).distinct()
+    return session.scalars(query).all()
 
 
 def queue_hours(

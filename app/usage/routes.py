@@ -8,6 +8,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from pydantic import AfterValidator, AwareDatetime
 
+from app.curves.kept import CurvesBeside
+from app.curves.resolve import evaluate
 from app.db import SessionDep
 from app.openapi import problems
 from app.usage import answers, periods, service
@@ -23,7 +25,7 @@ from app.usage.errors import UsageNotFound, UsageRequestInvalid
 from app.usage.periods import Period, Step
 from app.usage.planning import can_be_planned
 from planner_core.document import read_object
-from planner_core.errors import FieldProblem
+from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.names import QUEUE_PATTERN
 
 MOST_PAGES = 1_000_000
@@ -134,7 +136,21 @@ def make_plan_document(request: PlanFromUsage, session: SessionDep) -> PlanFromU
     made = service.plan_from_usage(session, request.qsg, grounds, request.asked(chosen), period)
     if made.problems:
         raise UsageRequestInvalid(made.problems)
-    return answers.plan_answer(made, read_object(made.document), period)
+    document = read_object(made.document)
+    try:
+        sizes = service.sizes_compared(
+            session, evaluate(document, CurvesBeside(session), compares=False), period
+        )
+    except PlanRefused:
+        sizes = ()
+    return answers.plan_answer(
+        made,
+        document,
+        period,
+        grounds=grounds,
+        sizes=sizes,
+        queue_managers=service.observed_queue_managers(session, request.qsg),
+    )
 
 
 def _period(span: service.Span, first: datetime | None, past: datetime | None, by: Step | None) -> Period:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from datetime import UTC, datetime, time
+from dataclasses import replace
+from datetime import UTC, date, datetime, time
 from fractions import Fraction
 from itertools import groupby
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy.orm import Session
 
+from app.curves import fits
+from app.uploads import qsg_map
 from app.usage import repository
 from app.usage.errors import UsageNotFound
 from app.usage.measured import (
@@ -27,9 +30,18 @@ from app.usage.measured import (
     highest,
     lowest,
 )
+from app.usage.observed import (
+    Allocated,
+    ComparedSize,
+    CutOff,
+    Observed,
+    Placed,
+    compared_sizes,
+)
 from app.usage.periods import DAY, HOUR, Period
 from app.usage.planning import Asked, Grounds, Made, QueueKey, make_plan
 from app.usage.repository import AnyRow
+from planner_core.plan import PlanResult
 from planner_core.units import ceil_div
 
 Point = TypeVar("Point")
@@ -300,16 +312,75 @@ def grounds(
 ) -> list[Grounds]:
     """What plans of these structures rest on. `queues`: only these (structure and name); None takes all."""
     found = []
+    allocated, placed = allocations(session, qsg, period.past), placements(session, qsg)
     for structure in structures:
         most = repository.most_in_use(session, qsg, structure, first=period.first, past=period.past)
         measured = queue_figures(session, qsg, structure, period)
         chosen = [each for each in measured if queues is None or (structure, each.queue) in queues]
-        found.append(Grounds(structure, chosen, most.entries, most.queue_managers))
+        observed = Observed(
+            cut_off=_cut_off(session, qsg, structure, period),
+            allocated=allocated.get(structure),
+            placed=placed.get(structure, ()),
+        )
+        found.append(
+            Grounds(
+                structure,
+                chosen,
+                most.entries,
+                most.queue_managers,
+                elements_max=most.elements,
+                observed=observed,
+            )
+        )
     return found
+
+
+def _cut_off(session: Session, qsg: str, structure: str, period: Period) -> CutOff | None:
+    found = repository.full_hours(session, qsg, structure, first=period.first, past=period.past)
+    return None if found is None else CutOff(*found)
+
+
+def allocations(session: Session, qsg: str, before: datetime) -> dict[str, Allocated]:
+    """What each structure of a group was last allocated with, before a time."""
+    found = repository.last_allocations(session, qsg, before)
+    return {structure: Allocated(*last) for structure, last in found.items()}
+
+
+def placements(session: Session, qsg: str) -> dict[str, tuple[Placed, ...]]:
+    """The coupling facilities in which each structure of a group was seen (RMF 74-4), the newest record first.
+
+    They are named by the observations that the nightly runs fit curves to.
+    """
+    found: dict[str, list[Placed]] = {}
+    for fit in fits.newest_fits(session):
+        last_days: dict[str, date] = {}
+        for point in fit.points:
+            if point.qsg == qsg and fit.coupling_facility:
+                last_day = date.fromisoformat(point.last_day)
+                last_days[point.structure] = max(last_day, last_days.get(point.structure, date.min))
+        for structure, last_day in last_days.items():
+            found.setdefault(structure, []).append(Placed(fit.coupling_facility, last_day))
+    return {
+        structure: tuple(sorted(each, key=lambda one: (-one.last_day.toordinal(), one.coupling_facility)))
+        for structure, each in found.items()
+    }
+
+
+def observed_queue_managers(session: Session, qsg: str) -> tuple[str, ...]:
+    """The queue managers that records and the map of queue managers name for a group; more may be defined to it."""
+    named = {entry.queue_manager for entry in qsg_map.entries(session) if entry.qsg == qsg}
+    return tuple(sorted(named | set(repository.queue_managers_of_data_sets(session, qsg))))
+
+
+def sizes_compared(session: Session, result: PlanResult, period: Period) -> tuple[ComparedSize, ...]:
+    """The sizes of a plan, each compared with what its structure was last allocated with."""
+    structures: list[Mapping[str, Any]] = result.as_json()["structures"]  # type: ignore[assignment]
+    return compared_sizes(structures, allocations(session, result.document.qsg, period.past))
 
 
 def plan_from_usage(session: Session, qsg: str, on: Sequence[Grounds], asked: Asked, period: Period) -> Made:
     """A plan document made from what was measured; it is not stored, and not yet checked by the core."""
+    asked = replace(asked, queue_managers_observed=observed_queue_managers(session, qsg))
     limits = last_limits(session, qsg, "CSQ_ADMIN", period.past)
     return make_plan(qsg, on, asked, period=period, admin_limits=limits)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request
@@ -22,6 +22,7 @@ from app.plans.errors import PlanConflict, PlanNameInvalid
 from app.templating import Page, render, root_path
 from app.usage import periods, service
 from app.usage.measured import QueueFigures
+from app.usage.observed import ComparedSize
 from app.usage.periods import Chosen, Period
 from app.usage.planning import Grounds, Made, can_be_planned
 from planner_core.document import PlanDocument, read_object
@@ -55,20 +56,11 @@ class StructureRows:
 
 
 @dataclass(frozen=True, slots=True)
-class SizeLine:
-    """A structure of the plan, as the core sizes it."""
-
-    cfrm_name: str
-    initsize_kib: int
-    size_kib: int
-
-
-@dataclass(frozen=True, slots=True)
 class Preview:
     """What would be saved."""
 
     made: Made
-    sizes: tuple[SizeLine, ...]
+    sizes: tuple[ComparedSize, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +100,11 @@ def ask(request: Request, session: SessionDep, qsg: str) -> Response:
     """The form, with the measured figures of the structures that were asked for, or of all."""
     asking = asking_of(session, qsg, request.query_params, request.query_params.getlist("structure"))
     ticked = frozenset((g.structure, each.queue) for g in asking.grounds for each in g.queues)
-    form = plan_form.blank(f"{qsg}-usage", ticked)
+    observed = service.observed_queue_managers(session, qsg)
+    facilities = dict.fromkeys(name for g in asking.grounds for name in g.observed.coupling_facilities)
+    form = plan_form.blank(
+        f"{qsg}-usage", ticked, queue_managers=" ".join(observed), coupling_facilities=" ".join(facilities)
+    )
     if asking.chosen.error:
         form = replace(form, errors=(f"{asking.chosen.error} The usual period is shown.",))
     return _page(request, session, asking, form)
@@ -136,7 +132,7 @@ def make(request: Request, session: SessionDep, qsg: str, body: BodyDep) -> Resp
     if not form.has_errors:
         try:
             document = read_object(made.document)
-            preview = _preview(session, made, document)
+            preview = _preview(session, made, document, asking.chosen.period)
         except DocumentInvalid as error:
             form = plan_form.with_document_problems(form, error.problems, made.document["structures"])
         except PlanRefused as error:
@@ -170,11 +166,9 @@ def asking_of(session: Session, qsg: str, parameters: Mapping[str, str], structu
     return Asking(qsg, chosen, tuple(grounds), tuple(name for name in names if name not in listed))
 
 
-def _preview(session: Session, made: Made, document: PlanDocument) -> Preview:
+def _preview(session: Session, made: Made, document: PlanDocument, period: Period) -> Preview:
     result = evaluate(document, CurvesBeside(session), compares=False)
-    structures: list[dict[str, Any]] = result.as_json()["structures"]  # type: ignore[assignment]
-    sizes = tuple(SizeLine(each["cfrm_name"], each["initsize_kib"], each["size_kib"]) for each in structures)
-    return Preview(made, sizes)
+    return Preview(made, service.sizes_compared(session, result, period))
 
 
 def _page(

@@ -64,11 +64,18 @@ class PlanForm:
         return replace(self, fields={**self.fields, name: replace(field, error=field.error or message)})
 
 
-def blank(name: str, queues: frozenset[QueueKey]) -> PlanForm:
-    """The form as it is first shown."""
+def blank(
+    name: str, queues: frozenset[QueueKey], *, queue_managers: str = "", coupling_facilities: str = ""
+) -> PlanForm:
+    """The form as it is first shown, with what was observed."""
+    given = {
+        **DEFAULTS,
+        "name": name,
+        "queue_managers": queue_managers,
+        "coupling_facilities": coupling_facilities,
+    }
     return PlanForm(
-        fields={key: Field(key, label, DEFAULTS.get(key, "")) for key, label in LABELS.items()}
-        | {"name": Field("name", LABELS["name"], name)},
+        fields={key: Field(key, label, given.get(key, "")) for key, label in LABELS.items()},
         queues=queues,
         p95={},
         wrong_p95={},

@@ -25,7 +25,8 @@ from app.plans.computed import canonical
 from app.plans.errors import PlanConflict, PlanNotFound
 from app.plans.service import StoredVersion
 from app.templating import Page, render, root_path
-from app.usage import planning
+from app.usage import planning, service
+from app.usage.observed import ComparedSize
 from app.usage.periods import Period
 from app.usage.planning import Grounds, Made
 from planner_core.document import PlanDocument, read_object
@@ -72,6 +73,8 @@ class Preview:
     sizes: tuple[SizeChange, ...]
     findings_new: tuple[Mapping[str, Any], ...]
     findings_gone: tuple[Mapping[str, Any], ...]
+    compared: tuple[ComparedSize, ...]
+    """The new sizes, with what is allocated today."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +133,7 @@ def take(request: Request, session: SessionDep, qsg: str, name: str, body: BodyD
     if not form.has_errors:
         try:
             document = read_object(made.document)
-            preview = _preview(session, plan, made, document)
+            preview = _preview(session, plan, made, document, asking.chosen.period)
         except DocumentInvalid as error:
             form = plan_form.with_document_problems(form, error.problems, made.document["structures"])
         except PlanRefused as error:
@@ -168,8 +171,11 @@ def _asking(session: Session, qsg: str, plan: StoredVersion, parameters: Mapping
     )
 
 
-def _preview(session: Session, plan: StoredVersion, made: Made, document: PlanDocument) -> Preview:
-    result: dict[str, Any] = evaluate(document, CurvesBeside(session), compares=False).as_json()
+def _preview(
+    session: Session, plan: StoredVersion, made: Made, document: PlanDocument, period: Period
+) -> Preview:
+    evaluated = evaluate(document, CurvesBeside(session), compares=False)
+    result: dict[str, Any] = evaluated.as_json()
     changes = document_changes(plan.comparable_object, json.loads(canonical(document)))
     return Preview(
         made,
@@ -178,6 +184,7 @@ def _preview(session: Session, plan: StoredVersion, made: Made, document: PlanDo
         tuple(_size_changes(plan.result["structures"], result["structures"])),
         _only(result["findings"], plan.result["findings"]),
         _only(plan.result["findings"], result["findings"]),
+        service.sizes_compared(session, evaluated, period),
     )
 
 

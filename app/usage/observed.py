@@ -1,0 +1,116 @@
+"""What the records say of a structure beyond its use: when it was full, what is allocated today, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Literal
+
+from planner_core.units import bytes_to_kib_ceil
+
+Change = Literal["smaller", "larger", "same", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class CutOff:
+    """Hours in which a structure was full: use stopped at its size, so what was needed is not known."""
+
+    count: int
+    """Structure-full conditions that were counted; 0 where only the use shows it."""
+    first_hour: datetime
+    last_hour: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Allocated:
+    """The last allocation that records show."""
+
+    size_bytes: int
+    hour: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A coupling facility in which a structure was seen, and the last day on which it was."""
+
+    coupling_facility: str
+    last_day: date
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """All of it; None and empty for what no record says."""
+
+    cut_off: CutOff | None = None
+    allocated: Allocated | None = None
+    placed: tuple[Placed, ...] = ()
+    """Newest first."""
+
+    @property
+    def coupling_facilities(self) -> tuple[str, ...]:
+        """Names, the one of the newest record first."""
+        return tuple(each.coupling_facility for each in self.placed)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSize:
+    """A structure's size in a plan, compared with the storage that it has today."""
+
+    structure: str
+    cfrm_name: str
+    initsize_kib: int
+    size_kib: int
+    allocated_kib: int | None
+    allocated_at: datetime | None
+
+    @property
+    def change(self) -> Change:
+        """From today's allocation to the plan's INITSIZE."""
+        if self.allocated_kib is None:
+            return "unknown"
+        if self.initsize_kib == self.allocated_kib:
+            return "same"
+        return "smaller" if self.initsize_kib < self.allocated_kib else "larger"
+
+    @property
+    def sentence(self) -> str:
+        """Both numbers."""
+        if self.allocated_kib is None or self.allocated_at is None:
+            return (
+                f"{self.cfrm_name}: INITSIZE is {self.initsize_kib} K; today's allocation was not observed."
+            )
+        today = f"the {self.allocated_kib} K allocated on {self.allocated_at:%Y-%m-%d %H:00} UTC"
+        if self.change == "same":
+            return f"{self.cfrm_name}: INITSIZE is {today}."
+        warning = (
+            " Measured use is no proof that it is enough: compare it with the longest outage to be survived."
+            if self.change == "smaller"
+            else ""
+        )
+        return f"{self.cfrm_name}: INITSIZE {self.initsize_kib} K is {self.change} than {today}.{warning}"
+
+
+def compared_sizes(
+    structures: Iterable[Mapping[str, Any]], allocated: Mapping[str, Allocated]
+) -> tuple[ComparedSize, ...]:
+    """The structures of a result, as JSON, with what is allocated of each today."""
+    found = []
+    for each in structures:
+        now = allocated.get(each["name"])
+        found.append(
+            ComparedSize(
+                structure=each["name"],
+                cfrm_name=each["cfrm_name"],
+                initsize_kib=each["initsize_kib"],
+                size_kib=each["size_kib"],
+                allocated_kib=None if now is None else bytes_to_kib_ceil(now.size_bytes),
+                allocated_at=None if now is None else now.hour,
+            )
+        )
+    return tuple(found)
+
+
+def in_order(facilities: Sequence[str], observed: Sequence[str]) -> list[str]:
+    """Coupling facilities for a PREFLIST: those that were observed, then the others."""
+    return list(dict.fromkeys((*observed, *facilities)))
