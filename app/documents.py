@@ -10,7 +10,7 @@ import re
 from datetime import date
 from importlib import resources
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from planner_core.document import PlanDocument, parse_json, read_object
 from planner_core.errors import DocumentInvalid, FieldProblem, NotJson
@@ -108,50 +108,15 @@ def parse_yaml(text: bytes) -> object:
     Raises:
         DocumentInvalid: With the line and column.
     """
-    from ruamel.yaml import YAML
-    from ruamel.yaml.composer import Composer, ComposerError
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
-    from ruamel.yaml.events import AliasEvent
+    from app.yaml_reader import NotYaml, read_yaml
 
-    class NoAliases(Composer):
-        """An alias can make a small text stand for a huge document, and a plan needs none."""
-
-        def compose_node(self, parent: Any, index: Any) -> Any:  # noqa: ANN401 - as the base class
-            if self.parser.check_event(AliasEvent):
-                mark = self.parser.peek_event().start_mark
-                raise ComposerError(problem="aliases are not allowed in a plan document", problem_mark=mark)
-            return super().compose_node(parent, index)
-
-    if _is_nested_too_deeply(text):
-        _invalid("The text is nested too deeply.")
-    yaml = YAML(typ="safe", pure=True)
-    yaml.Composer = NoAliases
     try:
-        return yaml.load(text.decode("utf-8"))
+        return read_yaml(text.decode("utf-8"))
     except UnicodeDecodeError as error:
         _invalid(f"The text is not UTF-8: byte {error.start} cannot be read.")
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
-        _invalid(
-            f"The text is not YAML: {str(error.problem or error.context or 'it cannot be read').strip()}{where}."
-        )
-    except RecursionError:
-        _invalid("The text is nested too deeply.")
-    except (YAMLError, ValueError) as error:
-        if "digits" in str(error):  # the interpreter's own limit, with advice for programmers
-            _invalid("A number in the text is too long.")
-        _invalid(f"The text is not YAML: {str(error).splitlines()[0]}")
-
-
-def _is_nested_too_deeply(text: bytes) -> bool:
-    """Whether brackets open deeper than in any document. The reader's time grows with the square of their depth."""
-    depth = 0
-    for bracket in _BRACKET.findall(text):
-        depth += 1 if bracket in b"[{" else -1
-        if depth > _DEEPEST:
-            return True
-    return False
+    except NotYaml as error:
+        where = f" (line {error.line}, column {error.column})" if error.line else ""
+        _invalid(f"The text is not YAML: {error}{where}.")
 
 
 def _invalid(message: str) -> NoReturn:

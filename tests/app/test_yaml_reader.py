@@ -1,0 +1,78 @@
+"""YAML of plan documents: the types of YAML 1.2, what is refused, and bounded work for any text."""
+
+from __future__ import annotations
+
+import pytest
+from ruamel.yaml import YAML
+
+from app.documents import CLUSTERED, EXAMPLE, example_text, parse_yaml
+from app.yaml_reader import MOST_ITEMS, NotYaml, read_yaml
+from planner_core.errors import DocumentInvalid
+from tests.cpu import at_most_cpu_seconds
+
+VALUES = (
+    "a", "1", "010", "0o17", "0x1F", "0b11", "1.5", "1e3", ".5", "-3", "+4", "1_000", "1.", "00", "0.1.2", "-", "+", "_",
+    "true", "False", "no", "on", "null", "~", "", "512M", "12abc", "1:30", "-.inf", "'s'", '"1"', '"\\u00e9"', "[1, 2]",
+    "{a: 1}", '{"a":1}', '"a":1', "[a,b]", "!!str 1", '!!int "3"', "!!bool true", "!x 1", "&a 1", "# remark", "- 1",
+    "|\n   x\n   y", ">\n   x\n   y",
+)  # fmt: skip
+
+
+def as_other_tools_read(text: str) -> object:
+    try:
+        return YAML(typ="safe", pure=True).load(text)
+    except Exception:  # noqa: BLE001 - whatever it raises: it refuses the text
+        return NotYaml
+
+
+def as_cfplan_reads(text: str) -> object:
+    try:
+        return read_yaml(text)
+    except NotYaml:
+        return NotYaml
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("pattern", ["k: %s\n", "k:\n  - %s\nl: 2\n", "- k: %s\n  l: 2\n"])
+def test_values_have_the_types_of_yaml_1_2(pattern: str, value: str) -> None:
+    text = pattern % value
+    assert repr(as_cfplan_reads(text)) == repr(as_other_tools_read(text))
+
+
+@pytest.mark.parametrize("name", [EXAMPLE, CLUSTERED])
+def test_examples_are_read_as_other_tools_read_them(name: str) -> None:
+    assert read_yaml(example_text(name)) == as_other_tools_read(example_text(name))
+
+
+def test_a_date_is_text_as_in_the_core_schema() -> None:
+    assert read_yaml("k: 2026-11-22\n") == {"k": "2026-11-22"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: &a 1\nb: *a\n", "aliases are not allowed in a plan document (line 2, column 4)"),
+        ("a: 1\na: 2\n", "the key 'a' is there twice (line 2, column 1)"),
+        ("a: !python/name 1\n", "the tag '!python/name' is not allowed (line 1, column 4)"),
+        ("a: 1\n---\nb: 2\n", "there is more than one document (line 2, column 1)"),
+        ("[a]: 1\n", "a key must be a word (line 1, column 1)"),
+        ("a: " + "9" * 5_000, "a number is too long (line 1, column 4)"),
+        ("a: 0x_\n", "is not of the type that it is written as (line 1, column 4)"),
+        ("- " * 70 + "1", "lists and objects are nested too deeply (line 1, column 121)"),
+        ("- 1\n" * (MOST_ITEMS + 1), f"the list has more than {MOST_ITEMS} items (line {MOST_ITEMS + 1}"),
+        ("%TAG !a! !\n" * 100 + "--- a", "there are too many %TAG directives"),
+    ],
+)  # fmt: skip
+def test_what_is_refused_is_named_with_its_line(text: str, message: str) -> None:
+    with pytest.raises(DocumentInvalid) as refused:
+        parse_yaml(text.encode())
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "unit", ["a%07d: &a%07d 1\n", "- !!str 1%d%d\n", "- &a%d [%d]\n", "k%07d: %d # remark\n"]
+)
+def test_a_megabyte_is_read_or_refused_in_bounded_cpu_time(unit: str) -> None:
+    text = "".join(unit % (number, number) for number in range(1_000_000 // len(unit % (1, 1))))
+    with at_most_cpu_seconds(2):
+        as_cfplan_reads(text)
