@@ -7,8 +7,8 @@ from typing import Final, Literal
 
 Unstated = Literal["policy", "plan"]
 UNSTATED: Final[Mapping[Unstated, str]] = {
-    "policy": "keep what the policy says",
-    "plan": "use the plan's defaults",
+    "policy": "the policy's values",
+    "plan": "the plan's defaults",
 }
 """The choices in words, the default first."""
 DEFAULT_UNSTATED: Final[Unstated] = "policy"

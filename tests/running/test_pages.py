@@ -251,7 +251,7 @@ def test_nothing_that_is_pasted_is_markup(app: FastAPI) -> None:
 
 
 DUPLEXED = POLICY.replace("INITSIZE(16384)", "INITSIZE(16384) DUPLEX(ENABLED)")
-CHOICES = ("keep what the policy says", "use the plan&#39;s defaults")
+CHOICES = ("the policy&#39;s values", "the plan&#39;s defaults")
 
 
 @pytest.mark.parametrize("path", ["/merge", "/running"])
@@ -286,3 +286,9 @@ def test_a_merge_compares_smaller_sizes_with_displays(app: FastAPI) -> None:
     nothing = post(app, "/merge", {**EXAMPLE, "policy": POLICY, "current": "hello"})
     assert page(nothing, 422)
     assert "Displays of the structures: holds nothing of what runs" in nothing.text
+
+
+def test_a_comparison_with_rebuilds_shows_the_test_of_reallocate_before_it(app: FastAPI) -> None:
+    text = html(app, "/running?example").text
+    test = text.index("<code>D XCF,REALLOCATE,TEST</code>, then <code>SETXCF START,REALLOCATE</code>")
+    assert test < text.index("Commands as text")

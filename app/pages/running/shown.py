@@ -206,6 +206,7 @@ class ShownComparison:
     summary: str
     structures: tuple[ShownStructure, ...]
     steps: tuple[Step, ...]
+    instead_of_rebuilds: tuple[str, ...]
     text: str
     assumptions: tuple[str, ...]
     findings: tuple[LineFinding, ...]
@@ -239,6 +240,7 @@ def shown_comparison(found: Comparison, text: str) -> ShownComparison:
         summary,
         tuple(_structure(each) for each in found.structures),
         found.steps,
+        found.instead_of_rebuilds,
         text,
         tuple(map(str, assumptions if isinstance(assumptions, list) else ())),
         found.findings[:MOST_FINDINGS],
