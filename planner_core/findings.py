@@ -595,6 +595,13 @@ _KINDS: tuple[FindingKind, ...] = (
         "",
     ),
     FindingKind(
+        "SMDS_DOES_NOT_GROW",
+        "warning",
+        "Shared message data sets do not grow beyond the planned backlog",
+        "mq_cfstruct",
+        "DSEXPAND",
+    ),
+    FindingKind(
         "SMDS_JOB_CHOICES_ASSUMED",
         "info",
         "What a shared message data set is defined with rests in part on memory",

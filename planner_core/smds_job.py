@@ -47,7 +47,8 @@ class DataSet:
     @property
     def needs_extended_addressability(self) -> bool:
         """Whether it is larger than 4 GB, or grows beyond that while its structure fills."""
-        return max(self.primary_mib + self.secondary_mib, self.when_full_mib) > _EXTENDED_MIB
+        grown = self.when_full_mib if self.secondary_mib else 0
+        return max(self.primary_mib + self.secondary_mib, grown) > _EXTENDED_MIB
 
     def as_json(self) -> dict[str, object]:
         """JSON-ready."""
@@ -117,9 +118,24 @@ def smds_job(result: PlanResult, *, load: Load = "backlog") -> SmdsJob:
         "LINEAR, and IDCAMS before CSQJUFMT, are published; SHAREOPTIONS(2 3), the DD name SYSUT1, the secondary space and the limits of "
         "VSAM extents are from memory: compare the job with the sample CSQ4SMDS of your SCSQPROC.",
     )
-    return SmdsJob(
-        _text(document.qsg, sets, load), tuple(sets), (assumed,) if sets else (), document.qsg, load
-    )
+    findings = (*_not_growing(document, sets), assumed) if sets else ()
+    return SmdsJob(_text(document.qsg, sets, load), tuple(sets), findings, document.qsg, load)
+
+
+def _not_growing(document: PlanDocument, sets: Sequence[DataSet]) -> Iterator[Finding]:
+    """Structures whose data sets stay below what a full structure needs."""
+    first = {each.structure: each for each in reversed(sets)}
+    for index, structure in enumerate(document.structures):
+        each = first.get(structure.name)
+        if each is not None and not each.secondary_mib and each.when_full_mib > each.primary_mib:
+            yield finding(
+                "SMDS_DOES_NOT_GROW",
+                f"{structure.name} has DSEXPAND(NO): its data sets stay at {each.primary_mib} MiB, and a structure full at SIZE needs "
+                f"{each.when_full_mib}. Puts of offloaded messages fail with reason 2192 when a data set is full: allocate them with --for "
+                "size, or set DSEXPAND(YES).",
+                field=f"/structures/{index}/offload/dsexpand",
+                structure=structure.name,
+            )
 
 
 def _space_mib(structure: Structure, need: SmdsNeed, load: Load) -> tuple[int, int, int]:
@@ -127,6 +143,8 @@ def _space_mib(structure: Structure, need: SmdsNeed, load: Load) -> tuple[int, i
     least = structure.offload.dsblock * max(1, len(structure.queues))
     when_full = ceil_div(max(need.when_full_bytes, least), MIB)
     primary = when_full if load == "size" else ceil_div(max(need.at_backlog_bytes, least), MIB)
+    if not structure.offload.dsexpand:
+        return primary, 0, when_full
     growth = ceil_div(when_full - primary, _MOST_EXTENTS)
     return primary, max(1, ceil_div(primary, _SECONDARY_PART), growth), when_full
 
@@ -216,7 +234,8 @@ _REMARKS: Final[Mapping[Load, Sequence[str]]] = {
         "Primary: all messages that are offloaded at the planned",
         "backlog, and a DSBLOCK for each queue. All puts may come to one",
         "queue manager, whose data set then holds all of them. Beyond",
-        "that, DSEXPAND(YES) lets a data set grow by its secondary space.",
+        "that, a data set of a structure with DSEXPAND(YES) grows by its",
+        "secondary space; with DSEXPAND(NO) it has none.",
     ),
     "size": (
         "Primary: all messages that are offloaded when the structure is",
@@ -244,7 +263,8 @@ def _lines(qsg: str, sets: Sequence[DataSet], load: Load) -> Iterator[str]:
         yield "//SYSIN    DD *"
         yield "  DEFINE CLUSTER -"
         yield f"    (NAME({each.name}) -"
-        yield f"     MEGABYTES({each.primary_mib} {each.secondary_mib}) -"
+        secondary = f" {each.secondary_mib}" if each.secondary_mib else ""
+        yield f"     MEGABYTES({each.primary_mib}{secondary}) -"
         yield "     LINEAR -"
         if each.needs_extended_addressability:
             yield "     DATACLASS(++EXTENDED++) /* to grow over 4 GB */ -"

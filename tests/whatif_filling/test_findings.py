@@ -93,6 +93,9 @@ CODES: Mapping[str, Case] = {
         recovered(queue(backlog=5, persistent=True)), recovered(queue(backlog=5)), "/structures/0/queues"
     ),
     "SMDS_JOB_INCOMPLETE": Case(job(queue_managers=1), job(), "/queue_managers"),
+    "SMDS_DOES_NOT_GROW": Case(
+        job(offload={"dsgroup": "MQ.*.APP1", "dsexpand": False}), job(), "/structures/0/offload/dsexpand"
+    ),
     "SMDS_JOB_CHOICES_ASSUMED": Case(job(), job(offload={"to": "DB2"}), None),
 }
 

@@ -73,6 +73,19 @@ def test_a_structure_that_offloads_nothing_at_its_backlog_has_a_block_for_each_q
     assert {each.primary_mib for each in job.data_sets} == {9}
 
 
+def test_data_sets_that_do_not_expand_have_no_secondary_space_and_are_reported() -> None:
+    offload = {"dsgroup": "MQ.SMDS.*.APP1", "dsexpand": False}
+    job = made(offload=offload)
+    assert {each.secondary_mib for each in job.data_sets} == {0}
+    assert re.search(r"MEGABYTES\([0-9]+\) -", job.text)
+    codes = [each.code for each in job.findings]
+    assert codes == ["SMDS_DOES_NOT_GROW", "SMDS_JOB_CHOICES_ASSUMED"]
+    assert job.findings[0].field == "/structures/0/offload/dsexpand"
+    full = made_for("size", offload=offload)
+    assert [each.code for each in full.findings] == ["SMDS_JOB_CHOICES_ASSUMED"]
+    assert [each.code for each in made().findings] == ["SMDS_JOB_CHOICES_ASSUMED"]
+
+
 def test_a_plan_with_errors_gives_no_job() -> None:
     assert made().text
     document = plan().model_dump(mode="json", exclude_defaults=True) | {"system": {"initsize": "1M"}}
