@@ -9,12 +9,13 @@ from pydantic_core import to_json
 from app.curves.kept import Curves
 from app.curves.resolve import evaluate
 from planner_core.depth_events.measured import USINGS, Using, WithRates, with_rates
-from planner_core.document import PlanDocument, parse_json, read_json
+from planner_core.document import PlanDocument, did_you_mean, parse_json, read_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 from planner_core.findings import DEPTH_EVENT_CODES
 from planner_core.plan import PlanResult
 
 WHAT = "The request"
+_MOST_UNKNOWN = 50
 TOO_SMALL = frozenset({"INITSIZE_BELOW_NEED", "SIZE_BELOW_NEED"})
 """Why a structure gives less than its queues' backlogs: advised MAXDEPTHs are below them then."""
 
@@ -66,9 +67,12 @@ def rates_request(request: object) -> WithRates:
     """
     if not isinstance(request, dict):
         raise InputInvalid(WHAT, (FieldProblem("", "must be an object with document and sets"),))
-    unknown = sorted(set(request) - {"document", "sets", "using"})
+    keys = ("document", "sets", "using")
+    unknown = sorted(set(request) - set(keys))[:_MOST_UNKNOWN]
     missing = [key for key in ("document", "sets") if key not in request]
-    problems = [FieldProblem(f"/{key}", "is not a key of the request") for key in unknown]
+    problems = [
+        FieldProblem(f"/{key}", f"is not a key of the request{did_you_mean(key, keys)}") for key in unknown
+    ]
     problems += [FieldProblem(f"/{key}", "is required") for key in missing]
     using = request.get("using", USINGS[0])
     if using not in USINGS:

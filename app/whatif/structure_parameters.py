@@ -22,6 +22,7 @@ _WHOLE = re.compile(r"[0-9]{1,18}", re.ASCII)
 _SIZE = re.compile(r"[0-9]{1,9}[KMGT]", re.ASCII)
 _RULE_SIZE = re.compile(r"([0-9]|[1-5][0-9]|6[0-3])K", re.ASCII)
 _RULE = re.compile(r"(100|[1-9]?[0-9]):([0-9]|[1-5][0-9]|6[0-4])K", re.ASCII)
+_MOST_UNKNOWN = 50
 _LARGEST_SIZE = parse_size("16T")
 
 
@@ -167,12 +168,19 @@ def read_values(
     return values
 
 
+def _unknown(name: str, known: Mapping[str, Parameter]) -> str:
+    from planner_core.document import did_you_mean  # the commands start without it
+
+    return f"is not a parameter of this question{did_you_mean(name, known)}"
+
+
 def check_values(
     parameters: Sequence[Parameter], given: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """The values that can be read, and what is wrong with the others, by name."""
     known = {each.name: each for each in parameters}
-    errors = {name[:40]: "is not a parameter of this question" for name in given if name not in known}
+    unknown = [name for name in given if name not in known][:_MOST_UNKNOWN]
+    errors = {name[:40]: _unknown(name, known) for name in unknown}
     values: dict[str, Any] = {}
     for name, parameter in known.items():
         texts = given.get(name, ())

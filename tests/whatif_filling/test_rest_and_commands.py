@@ -189,6 +189,7 @@ def test_warnings_fail_a_command_that_is_told_so(plan_file: str, capsys: pytest.
         ("structure=APP1&data_set_size=17T", "data_set_size", "at most 16T"),
         ("structure=APP1&data_set_size=0K", "data_set_size", "at most 16T"),
         ("structure=APP1&minutes=5", "minutes", "is not a parameter of this question"),
+        ("structure=APP1&outage_minute=5", "outage_minute", "did you mean outage_minutes?"),
     ],
 )
 def test_what_is_asked_wrongly_is_named(app: FastAPI, query: str, field: str, message: str) -> None:

@@ -269,3 +269,11 @@ def test_a_structure_that_nobody_touched_has_no_queue() -> None:
 def test_folded_sizes_are_shown_where_they_say_something(given: dict[str, str], is_unfolded: bool) -> None:
     typed = {**typed_of(example()), **{f"/structures/0/{key}": value for key, value in given.items()}}
     assert show(typed, None).structures[0].sizes_unfolded is is_unfolded
+
+
+def test_storage_of_8_for_a_coupling_facility_is_refused_at_its_field() -> None:
+    typed = typed_of(example()) | {"/coupling_facilities/0/size": "8"}
+    found = check(typed)
+    assert found.document is None
+    assert list(found.errors) == ["/coupling_facilities/0/size"]
+    assert "did you mean 8G?" in found.errors["/coupling_facilities/0/size"]
