@@ -20,7 +20,6 @@ from planner_core.placement import Wanted
 from planner_core.plan import Load, PlanResult, SmdsNeed, StructureResult, hundredths, offload_steps
 from planner_core.provenance import Basis, Explanation, Input, Number, Source, Step, weakest
 from planner_core.structure_size import Curve, curve_inputs, explain_size, model_constant
-from planner_core.system_structure import system_sizes
 from planner_core.units import KIB, bytes_to_kib_ceil
 
 _SCALE = 2**32
@@ -82,7 +81,8 @@ def _explain(result: PlanResult, *, depths: bool) -> Iterator[Explanation]:
     yield from _curve(result.curve)
     for index, structure in enumerate(result.structures):
         at = f"/structures/{index}"
-        yield from _policy_sizes(at, structure, result.document.cfcc_level)
+        yield _level(at, structure)
+        yield from _policy_sizes(at, structure)
         yield from _target(at, structure)
         if structure.admin is not None:
             yield from _admin(at, structure)
@@ -159,7 +159,7 @@ def _under_published(plain: PlanResult) -> Iterator[Explanation]:
     for index, structure in enumerate(plain.structures):
         at = f"/{_COMPARED}/structures/{index}/published"
         compared = {f"{at}/{figure}" for figure in _FIGURES.values()}
-        explained = [*_policy_sizes(at, structure, plain.document.cfcc_level)]
+        explained = [*_policy_sizes(at, structure)]
         if structure.admin is not None:
             explained += _admin(at, structure)
         if structure.load is not None:
@@ -216,7 +216,27 @@ def _curve(curve: Curve) -> Iterator[Explanation]:
     )
 
 
-def _policy_sizes(at: str, structure: StructureResult, cfcc_level: int) -> Iterator[Explanation]:
+def _level(at: str, structure: StructureResult) -> Explanation:
+    """The level that a structure is sized for: the highest that its PREFLIST can meet."""
+    inputs = tuple(
+        Input(
+            f"cfcc_level_{number}",
+            level,
+            "CFCC level",
+            Basis.GIVEN,
+            Source("The plan document", "cfcc_level" if name is None else f"coupling facility {name}", ""),
+        )
+        for number, (name, level) in enumerate(structure.level.stated, start=1)
+    )
+    names = [each.name for each in inputs]
+    formula = names[0] if len(names) == 1 else f"max({', '.join(names)})"
+    source = tables.source("project", "CFCC level of a structure")
+    return Explanation(
+        f"{at}/cfcc_level", structure.level.level, "CFCC level", formula, inputs, Basis.GIVEN, source
+    )
+
+
+def _policy_sizes(at: str, structure: StructureResult) -> Iterator[Explanation]:
     sizes = structure.sizes
     step = Input(
         "increment_bytes",
@@ -248,7 +268,7 @@ def _policy_sizes(at: str, structure: StructureResult, cfcc_level: int) -> Itera
         wanted = _wanted(structure)
         inputs = (
             *wanted.inputs,
-            _minimum(structure, cfcc_level),
+            _minimum(structure),
             step,
             kib,
             *given_size,
@@ -358,14 +378,11 @@ def _target_source() -> Source:
     return tables.constants("sizing_choices")["target_usage_percent"].source
 
 
-def _minimum(structure: StructureResult, cfcc_level: int) -> Input:
-    """The least INITSIZE: IBM's for CSQSYSAPPL, XCF's seen minimum for other application structures, else none."""
-    minimum = structure.sizes.minimum_bytes
-    if not minimum:
-        return Input("minimum_bytes", 0, "bytes", Basis.DERIVED)
-    known = system_sizes(cfcc_level=cfcc_level)
-    if structure.role == "application":
-        return Input("minimum_bytes", minimum, "bytes", Basis.ASSUMED, known.minimum_source)
+def _minimum(structure: StructureResult) -> Input:
+    """The least INITSIZE: IBM's for CSQSYSAPPL; none is published for other structures."""
+    minimum, known = structure.sizes.minimum_bytes, structure.system
+    if not minimum or known is None:
+        return Input("minimum_bytes", 0, "bytes", Basis.DERIVED, tables.source("project", "Least sizes"))
     source = known.start_source if known.start_bytes >= known.minimum_bytes else known.minimum_source
     return Input("minimum_bytes", minimum, "bytes", Basis.PUBLISHED, source)
 

@@ -21,7 +21,6 @@ from planner_core.structure_size import (
     FittedFigures,
     Interval,
     model_constant,
-    published_curve,
     published_curves,
     storage_increment_bytes,
 )
@@ -206,7 +205,7 @@ def compare_curves(
     other = result or evaluate(document, curve=fitted)
     pairs = zip(plain.structures, other.structures, strict=True)
     return CurveComparison(
-        published_curve(cfcc_level=document.cfcc_level).curve,
+        plain.curve,
         fitted,
         tuple(StructureComparison(a.name, a.role, _sized(a), _sized(b)) for a, b in pairs),
         plain,

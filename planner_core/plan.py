@@ -9,8 +9,8 @@ and never overwritten.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -33,6 +33,7 @@ from planner_core.depth_events.advising import advise, places_said
 from planner_core.document import Admin, MessageSizes, PlanDocument, Queue, Structure, System
 from planner_core.filling import Fill, Snapshot, bundles_for, fill, smallest_bytes, two_pools
 from planner_core.findings import Finding, in_order
+from planner_core.levels import SizingLevel, preflist_of, sizing_level
 from planner_core.limits import limit
 from planner_core.offload import Rule, can_fire
 from planner_core.placement import Allocation, Group, allocate, question
@@ -45,6 +46,7 @@ from planner_core.structure_size import (
     bundles_in,
     published_curve,
     size_for,
+    storage_increment_bytes,
 )
 from planner_core.system_structure import SystemSizes, system_queues, system_sizes
 from planner_core.target import Target, target_for
@@ -187,6 +189,7 @@ class StructureResult:
     sizes: Sizes
     placement: Placement
     curve: Curve
+    level: SizingLevel
     admin: AdminNeed | None = None
     system: SystemSizes | None = None
     load: Load | None = None
@@ -237,6 +240,7 @@ class StructureResult:
             "name": self.name,
             "cfrm_name": self.cfrm_name,
             "role": self.role,
+            "cfcc_level": self.level.level,
             "need_bytes": sizes.need_bytes,
             "initsize_kib": bytes_to_kib_ceil(sizes.initsize_bytes),
             "size_kib": bytes_to_kib_ceil(sizes.size_bytes),
@@ -287,6 +291,7 @@ class StructureResult:
             "entries": load.demand.entries,
             "elements": load.demand.elements,
             "binding": load.binding,
+            "curve": self.curve.id,
             "peak_usage_percent": hundredths(self.peak_usage_percent),
             "messages_in_initsize": load.messages_in_initsize(offload=False),
             "messages_in_initsize_with_offload": load.messages_in_initsize(offload=True),
@@ -327,6 +332,7 @@ class PlanResult:
 
     document: PlanDocument
     curve: Curve
+    """The fitted curve, or the published one of the highest level that a structure is sized for; structures have their own."""
     structures: tuple[StructureResult, ...]
     allocation: Allocation = field(repr=False)
     """Where XCF allocates the structures, counted with INITSIZE and with every coupling facility there."""
@@ -387,20 +393,18 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
             or a fitted curve that is not at hand).
     """
     checks.refuse_impossible(document, has_curve=curve is not None)
-    choice = published_curve(cfcc_level=document.cfcc_level)
-    used = curve or choice.curve
     structures = (
-        _admin(document, used),
+        _admin(document, curve),
         *(
-            _application(document, used, index, structure)
+            _application(document, curve, index, structure)
             for index, structure in enumerate(document.structures)
         ),
-        *((_system(document, used),) if document.system.include else ()),
+        *((_system(document, curve),) if document.system.include else ()),
     )
-    found: list[Finding] = list(choice.findings if curve is None else checks.check_fitted(document, curve))
+    found: list[Finding] = list(_said_of_curves(document, curve, structures))
     found.extend(checks.check_plan(document, structures))
     found.extend(checks.check_perfmev(document))
-    clusters = _clusters(document, structures, used)
+    clusters = _clusters(document, structures)
     found.extend(clusters.findings if clusters is not None else ())
     for structure in structures:
         found.extend(checks.check_structure(document, structure))
@@ -408,9 +412,10 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
     allocation = allocate(question([group]))
     found.extend(_beyond(found, checks.check_allocation(allocation)))
     findings = in_order(checks.acknowledge(document, found) if document.acknowledged else found)
+    highest = max(structures, key=lambda each: each.level.level)
     return PlanResult(
         document=document,
-        curve=used,
+        curve=highest.curve,
         structures=structures,
         allocation=allocation,
         findings=findings,
@@ -430,14 +435,27 @@ def _beyond(found: Sequence[Finding], more: Iterable[Finding]) -> list[Finding]:
     return [each for each in more if (_LARGER_THAN_CF.get(each.code), each.structure) not in known]
 
 
-def _clusters(
-    document: PlanDocument, structures: Sequence[StructureResult], curve: Curve
-) -> ClusterLoad | None:
+def _said_of_curves(
+    document: PlanDocument, curve: Curve | None, structures: Sequence[StructureResult]
+) -> Iterator[Finding]:
+    """Findings on the curves that structures are sized with: the fitted one, or one for each level, each once."""
+    if curve is not None:
+        yield from checks.check_fitted(document, curve, structures)
+        return
+    said: dict[tuple[str, str], Finding] = {}
+    for level in dict.fromkeys(structure.level for structure in structures):
+        for each in published_curve(cfcc_level=level.level).findings:
+            at = level.field if each.field == "/cfcc_level" else each.field
+            said.setdefault((each.code, each.message), replace(each, field=at))
+    yield from said.values()
+
+
+def _clusters(document: PlanDocument, structures: Sequence[StructureResult]) -> ClusterLoad | None:
     if not document.clusters:
         return None
     from planner_core.cluster.load import load_of  # it works plans out itself
 
-    return load_of(document, structures, curve=curve)
+    return load_of(document, structures)
 
 
 def evaluate_structure(
@@ -459,14 +477,10 @@ def evaluate_structure(
         PlanRefused: No such plan can exist.
     """
     checks.refuse_impossible(document, has_curve=curve is not None)
-    choice = published_curve(cfcc_level=document.cfcc_level)
     for index, structure in enumerate(document.structures):
         if structure.name == name:
-            said = choice.findings if curve is None else tuple(checks.check_fitted(document, curve))
-            found = _application(
-                document, curve or choice.curve, index, structure, advises=advises, keeps_units=keeps_units
-            )
-            return found, said
+            found = _application(document, curve, index, structure, advises=advises, keeps_units=keeps_units)
+            return found, tuple(_said_of_curves(document, curve, [found]))
     return None
 
 
@@ -551,13 +565,11 @@ def _sizes(
 
 
 def _placement(document: PlanDocument, definition: Structure | Admin | System) -> Placement:
-    most = limit("preflist_names")
-    preflist = definition.preflist or [cf.name for cf in document.coupling_facilities[:most]]
     scm = (
         definition.scm if isinstance(definition, Structure) and definition.scm.max_size is not None else None
     )
     return Placement(
-        preflist=tuple(preflist),
+        preflist=preflist_of(document, definition),
         exclist=tuple(definition.exclist),
         duplex=definition.duplex,
         full_threshold=definition.full_threshold,
@@ -570,11 +582,17 @@ def _placement(document: PlanDocument, definition: Structure | Admin | System) -
     )
 
 
-def _admin(document: PlanDocument, curve: Curve) -> StructureResult:
+def _curve_at(level: SizingLevel, fitted: Curve | None) -> Curve:
+    """The curve of a structure: the fitted one where the plan names one, else the published one of its level."""
+    return fitted or published_curve(cfcc_level=level.level).curve
+
+
+def _admin(document: PlanDocument, fitted: Curve | None) -> StructureResult:
     definition = document.admin
+    level = sizing_level(document, definition)
     need = admin_need(
         queue_managers=document.queue_manager_count,
-        cfcc_level=document.cfcc_level,
+        cfcc_level=level.level,
         entsmax=definition.entsmax,
         elements_total=definition.elements_total,
     )
@@ -583,8 +601,11 @@ def _admin(document: PlanDocument, curve: Curve) -> StructureResult:
         need_bytes=need.published_bytes,
         wanted=_with_headroom(need.published_bytes, definition.headroom_percent),
         minimum_bytes=0,
-        increment_bytes=curve.increment_bytes,
+        increment_bytes=storage_increment_bytes(cfcc_level=level.level),
         size_factor=document.size_factor,
+    )
+    found = tuple(
+        replace(each, field=level.field) if each.field == "/cfcc_level" else each for each in need.findings
     )
     return StructureResult(
         role="admin",
@@ -594,20 +615,23 @@ def _admin(document: PlanDocument, curve: Curve) -> StructureResult:
         definition=definition,
         sizes=sizes,
         placement=_placement(document, definition),
-        curve=curve,
-        admin=need,
+        curve=_curve_at(level, fitted),
+        level=level,
+        admin=replace(need, findings=found),
     )
 
 
 def _application(
     document: PlanDocument,
-    curve: Curve,
+    fitted: Curve | None,
     index: int,
     structure: Structure,
     *,
     advises: bool = True,
     keeps_units: bool = False,
 ) -> StructureResult:
+    level = sizing_level(document, structure)
+    curve = _curve_at(level, fitted)
     factor = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
     queues = tuple(_queue_demand(queue, factor) for queue in structure.queues)
     offloads = structure.cflevel >= limit("cflevel_offload")
@@ -632,8 +656,8 @@ def _application(
         structure,
         need_bytes=need,
         wanted=_wanted(document, need, target, demand, at_work, curve, ratio),
-        minimum_bytes=system_sizes(cfcc_level=document.cfcc_level).minimum_bytes,
-        increment_bytes=curve.increment_bytes,
+        minimum_bytes=0,
+        increment_bytes=storage_increment_bytes(cfcc_level=level.level),
         size_factor=document.size_factor,
     )
     load = _load(demand, binding, ratio, rules, (plain, with_offload), sizes, curve, units)
@@ -650,6 +674,7 @@ def _application(
         sizes=sizes,
         placement=_placement(document, structure),
         curve=curve,
+        level=level,
         load=load,
         smds=_smds(structure, load, at_backlog) if offloads and structure.offload.to == "SMDS" else None,
         db2=_db2(load, at_backlog) if uses_db2 else None,
@@ -661,21 +686,23 @@ def _application(
     )
 
 
-def _system(document: PlanDocument, curve: Curve) -> StructureResult:
+def _system(document: PlanDocument, fitted: Curve | None) -> StructureResult:
     definition = document.system
+    level = sizing_level(document, definition)
+    curve = _curve_at(level, fitted)
     queues = system_queues(
         shared_channels=definition.shared_channels, group_ur_messages=definition.group_ur_messages
     )
     demand = _demand(queues, (), curve)
     need, binding = _need(demand, None, curve, None)
-    known = system_sizes(cfcc_level=document.cfcc_level)
+    known = system_sizes(cfcc_level=level.level)
     target = Target(document.target_usage_percent)
     sizes = _sizes(
         definition,
         need_bytes=need,
         wanted=_wanted(document, need, target, demand, None, curve, None),
         minimum_bytes=max(known.start_bytes, known.minimum_bytes),
-        increment_bytes=curve.increment_bytes,
+        increment_bytes=storage_increment_bytes(cfcc_level=level.level),
         size_factor=document.size_factor,
     )
     load = _load(demand, binding, None, (), _fills(demand, (), curve, None), sizes, curve)
@@ -688,6 +715,7 @@ def _system(document: PlanDocument, curve: Curve) -> StructureResult:
         sizes=sizes,
         placement=_placement(document, definition),
         curve=curve,
+        level=level,
         system=known,
         load=load,
         at_backlog=load.at_backlog,

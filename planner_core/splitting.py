@@ -18,6 +18,7 @@ from fractions import Fraction
 
 from planner_core import tables
 from planner_core.document import PlanDocument, Queue, Structure
+from planner_core.levels import sizing_level
 from planner_core.limits import limit
 from planner_core.plan import evaluate
 from planner_core.provenance import Source
@@ -77,13 +78,14 @@ def advise(document: PlanDocument, *, curve: Curve | None = None) -> Advice:
     Raises:
         PlanRefused: The plan cannot exist for a reason other than too many queues on a structure.
     """
-    curve = curve or published_curve(cfcc_level=document.cfcc_level).curve
     room = limit("structures_per_group") - 1 - document.system.include - len(document.structures)
     taken = {structure.name for structure in document.structures}
     made: list[Structure] = []
     moves: list[Move] = []
     for structure in document.structures:
-        groups = _groups(document, structure, curve)[: max(0, room)]
+        level = sizing_level(document, structure).level
+        used = curve or published_curve(cfcc_level=level).curve
+        groups = _groups(document, structure, used)[: max(0, room)]
         room -= len(groups)
         leaving = {queue.name for group in groups for queue in group.queues}
         if not leaving:

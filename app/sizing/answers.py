@@ -104,6 +104,12 @@ class StructureAnswer(Answer):
         str, Field(description="As the CFRM policy calls it.", examples=["SQ03APPLICATION1"])
     ]
     role: Literal["admin", "application", "system"]
+    cfcc_level: Annotated[
+        int,
+        Field(
+            description="The level that it is sized for: the highest of the coupling facilities in its PREFLIST."
+        ),
+    ]
     need_bytes: Annotated[
         int, Field(description="What the backlog takes, before the target or the headroom, and rounding.")
     ]
@@ -163,6 +169,13 @@ class StructureAnswer(Answer):
     elements: Annotated[int | Absent, Field(description="256-byte elements that the backlog takes.")] = None
     binding: Annotated[
         Literal["entries", "elements"] | Absent, Field(description="The pool that sets the size.")
+    ] = None
+    curve: Annotated[
+        str | Absent,
+        Field(
+            description="The curve that it is sized with: the fitted one, or the published one of its level.",
+            examples=["published-cfcc25"],
+        ),
     ] = None
     peak_usage_percent: Annotated[
         float | Absent, Field(description="Usage of INITSIZE at the planned backlog.")

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from planner_core.document import FittedCurve, PlanDocument
 from planner_core.findings import Finding, finding
+from planner_core.levels import listed
 from planner_core.structure_size import Curve, Interval
 from planner_core.units import format_mib
 
+if TYPE_CHECKING:
+    from planner_core.plan import StructureResult
 
-def check_fitted(document: PlanDocument, curve: Curve) -> Iterator[Finding]:
-    """Findings on a curve that was fitted to a site's own allocations; it stands in for the published one."""
+
+def check_fitted(
+    document: PlanDocument, curve: Curve, structures: Sequence[StructureResult]
+) -> Iterator[Finding]:
+    """Findings on a curve that was fitted to a site's own allocations; it replaces the published one."""
     fit = curve.fit
     if fit is None:
         return
@@ -33,11 +40,22 @@ def check_fitted(document: PlanDocument, curve: Curve) -> Iterator[Finding]:
         "CSQ_ADMIN keeps its published size.",
         field=at,
     )
-    if fit.cfcc_level is not None and fit.cfcc_level != document.cfcc_level:
+    if fit.cfcc_level is None:
+        return
+    others: dict[int, list[str]] = {}
+    for structure in structures:
+        if structure.role != "admin" and structure.level.level != fit.cfcc_level:
+            others.setdefault(structure.level.level, []).append(structure.name)
+    for highest, names in others.items():
+        may = (
+            "What structures cost grew with earlier levels, so the sizes may be too small there"
+            if highest > fit.cfcc_level
+            else "What structures cost changes with the level"
+        )
         yield finding(
             "FITTED_CURVE_OF_OTHER_LEVEL",
-            f"Curve {fit.version} was fitted at CFCC level {fit.cfcc_level}, but the plan is for level {document.cfcc_level}. "
-            "What structures cost changes with the level: use a curve of the plan's level, or the published one.",
+            f"Curve {fit.version} was fitted at CFCC level {fit.cfcc_level}, but the highest level in the PREFLIST of {listed(names)} is "
+            f"{highest}. {may}: use a curve of level {highest}, or the published one.",
             field=at,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -15,9 +16,9 @@ from planner_core.document import (
 )
 from planner_core.errors import PlanRefused
 from planner_core.findings import Finding, finding
+from planner_core.levels import SizingLevel, listed
 from planner_core.limits import limit
 from planner_core.messages import cfcc_level_too_low
-from planner_core.structure_size import published_curve, published_curves
 
 if TYPE_CHECKING:
     from planner_core.plan import StructureResult
@@ -71,7 +72,8 @@ def _impossible(document: PlanDocument, *, has_curve: bool) -> Iterator[Finding]
 
 def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) -> Iterator[Finding]:
     """Findings on the group as a whole."""
-    yield from _check_levels(document, is_fitted=structures[0].curve.fit is not None)
+    yield from _check_levels(document, structures)
+    yield from _check_controls(structures)
     if document.qsg.endswith("@"):
         yield finding(
             "QSG_NAME_ENDS_IN_AT",
@@ -165,33 +167,48 @@ def _check_hardware(document: PlanDocument) -> Iterator[Finding]:
         seen.setdefault(key, cf.name)
 
 
-def _check_levels(document: PlanDocument, *, is_fitted: bool) -> Iterator[Finding]:
-    """Levels against what MQ needs, and against what is published; the latter says nothing of a fitted curve."""
+def _check_levels(document: PlanDocument, structures: Sequence[StructureResult]) -> Iterator[Finding]:
+    """Levels against what MQ needs, and those that structures are sized for where they are not the plan's."""
     yield from cfcc_level_too_low(document.cfcc_level)
     for index, cf in enumerate(document.coupling_facilities):
         if cf.cfcc_level is None:
             continue
         at = f"/coupling_facilities/{index}/cfcc_level"
         yield from cfcc_level_too_low(cf.cfcc_level, who=cf.name, field=at)
-        same = (
-            published_curve(cfcc_level=cf.cfcc_level).curve.id
-            == published_curve(cfcc_level=document.cfcc_level).curve.id
+    sized: dict[SizingLevel, list[str]] = {}
+    for structure in structures:
+        is_published = structure.curve.fit is None or structure.role == "admin"
+        if structure.level.level != document.cfcc_level and is_published:
+            level = replace(structure.level, stated=())  # the rest of a PREFLIST makes no other finding
+            sized.setdefault(level, []).append(structure.name)
+    for level, names in sized.items():
+        are, their = ("are", "their PREFLISTs") if len(names) > 1 else ("is", "its PREFLIST")
+        yield finding(
+            "SIZED_FOR_CF_LEVEL",
+            f"{listed(names)} {are} sized for CFCC level {level.level} of {level.coupling_facility}, the highest in {their}, not for "
+            f"level {document.cfcc_level} of the plan.",
+            field=level.field,
         )
-        highest = published_curves()[-1].cfcc_to
-        if cf.cfcc_level > highest >= document.cfcc_level and not is_fitted:
-            yield finding(
-                "CFCC_LEVEL_ABOVE_FIGURES",
-                f"{cf.name} has CFCC level {cf.cfcc_level}, for which no figures are published. Structures grew with earlier "
-                f"levels, so what is sized for level {document.cfcc_level} may be too small there.",
-                field=at,
-            )
-        if cf.cfcc_level > document.cfcc_level and not same:
-            yield finding(
-                "CF_LEVEL_ABOVE_PLAN",
-                f"{cf.name} has CFCC level {cf.cfcc_level}, but the plan is sized for level {document.cfcc_level}: "
-                "structures need more on the higher level. Size for the highest level that a structure may be allocated on.",
-                field=at,
-            )
+
+
+def _check_controls(structures: Sequence[StructureResult]) -> Iterator[Finding]:
+    """SIZE above INITSIZE costs control storage of an amount that is not published: one finding for all structures."""
+    larger = [each.name for each in structures if each.sizes.size_bytes > each.sizes.initsize_bytes]
+    if not larger:
+        return
+    fit = structures[0].curve.fit
+    learned = (
+        "A curve fitted to your own allocations includes it for the sizes that they had"
+        if fit is None
+        else f"Curve {fit.version} includes it for the sizes that its allocations had"
+    )
+    yield finding(
+        "SIZE_CONTROLS_NOT_KNOWN",
+        f"SIZE is above INITSIZE for {listed(larger)}: z/OS takes the control storage for all of SIZE out of INITSIZE. IBM publishes "
+        "neither the amount nor the SIZE at which its figures were measured: INITSIZE may hold less than shown here. "
+        f"{learned}; SIZE equal to INITSIZE avoids it.",
+        field="/size_factor",
+    )
 
 
 def _check_first_cf(applications: Sequence[StructureResult], document: PlanDocument) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from planner_core.document import (
 )
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
+from planner_core.system_structure import system_sizes
 from planner_core.units import MIB, bytes_to_kib_ceil, format_mib, format_size
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def check_sizes(structure: StructureResult) -> Iterator[Finding]:
     elif structure.system is not None:
         yield from _check_system_size(structure)
     elif structure.role == "application":
-        yield from _check_xcf_minimum(structure)
+        yield from _check_least_seen(structure)
     if structure.load is not None:
         yield from _check_load(structure, structure.load)
 
@@ -110,26 +111,17 @@ def _check_system_size(structure: StructureResult) -> Iterator[Finding]:
         )
 
 
-def _check_xcf_minimum(structure: StructureResult) -> Iterator[Finding]:
-    """The published minimum is of CSQSYSAPPL on one system; for other application structures it is a likeness."""
-    sizes, name, at = structure.sizes, structure.name, f"{structure.pointer}/initsize"
-    minimum = sizes.minimum_bytes
-    seen = f"{format_size(minimum)} that XCF demanded for CSQSYSAPPL on a coupling facility of this level"
-    wanted = sizes.wanted_bytes
-    if sizes.initsize_bytes < minimum:
+def _check_least_seen(structure: StructureResult) -> Iterator[Finding]:
+    """The only published minimum was seen with CSQSYSAPPL; smaller application structures are on IBM's chart."""
+    sizes, name, level = structure.sizes, structure.name, structure.level.level
+    least = system_sizes(cfcc_level=level).minimum_bytes
+    if sizes.initsize_bytes < least:
         yield finding(
             "INITSIZE_BELOW_XCF_MINIMUM",
-            f"INITSIZE {format_size(sizes.initsize_bytes)} of {name} is below the {seen} (IXL015I). IBM published no minimum for "
-            "other application structures: try the allocation before you rely on it.",
-            field=at,
-            structure=name,
-        )
-    elif not sizes.initsize_is_given and wanted < minimum:
-        yield finding(
-            "INITSIZE_RAISED_TO_XCF_MINIMUM",
-            f"{name} needs {format_mib(wanted)} for its backlog and the space in reserve; INITSIZE is raised to the {seen} (IXL015I). IBM published no minimum "
-            "for other application structures.",
-            field=at,
+            f"INITSIZE {format_size(sizes.initsize_bytes)} of {name} is below the {format_size(least)} that XCF demanded for CSQSYSAPPL "
+            f"on one coupling facility of CFCC level 25 (IXL015I). IBM's chart for that level has application structures of 22 to 24 MB, and "
+            "no other minimum is published: try the allocation before you rely on it.",
+            field=f"{structure.pointer}/initsize",
             structure=name,
         )
 

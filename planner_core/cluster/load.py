@@ -28,7 +28,7 @@ from planner_core.findings import Finding, finding
 from planner_core.plan import Load, StructureResult, evaluate_structure
 from planner_core.provenance import Basis
 from planner_core.smds import message_header_bytes, page_bytes
-from planner_core.structure_size import Curve, size_for
+from planner_core.structure_size import size_for
 from planner_core.units import bytes_to_kib_ceil, ceil_fraction
 
 _PERCENT = 100
@@ -227,13 +227,12 @@ class ClusterLoad:
         }
 
 
-def load_of(document: PlanDocument, structures: Sequence[StructureResult], *, curve: Curve) -> ClusterLoad:
+def load_of(document: PlanDocument, structures: Sequence[StructureResult]) -> ClusterLoad:
     """Work out what the clusters of a plan put on its structures.
 
     Args:
         document: The plan.
         structures: Its structures, worked out.
-        curve: The curve that they were worked out with.
     """
     growth = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
     flows = tuple(
@@ -244,7 +243,7 @@ def load_of(document: PlanDocument, structures: Sequence[StructureResult], *, cu
     outcomes = {(flow.index, failure): flow.during(failure) for flow in flows for failure in failures}
     homes = {queue.name: structure.name for structure in document.structures for queue in structure.queues}
     loads = tuple(
-        _structure_load(document, result, flows, failures, outcomes, curve, growth)
+        _structure_load(document, result, flows, failures, outcomes, growth)
         for result in structures
         if isinstance(result.definition, Structure)
         and any(_reaches(flow, queue) for flow in flows for queue in result.definition.queues)
@@ -270,7 +269,6 @@ def _structure_load(
     flows: Sequence[Flow],
     failures: Sequence[Failure],
     outcomes: Mapping[tuple[int, Failure], Outcome],
-    curve: Curve,
     growth: Fraction,
 ) -> StructureLoad:
     definition = result.definition
@@ -282,7 +280,7 @@ def _structure_load(
         for queue in definition.queues
         if any(_reaches(flow, queue) for flow in flows)
     ]
-    around = _Around(document, definition, result, growth, curve)
+    around = _Around(document, definition, result, growth)
     normal = tuple(
         _queue_during(
             queue, own, [flow.normal for flow in own], failure=None, qsg=document.qsg, growth=growth
@@ -343,12 +341,11 @@ class _Around:
         definition: Structure,
         result: StructureResult,
         growth: Fraction,
-        curve: Curve,
     ) -> None:
         if result.load is None:
             msg = "clusters send to structures with queues only"
             raise TypeError(msg)
-        self.document, self.definition, self.curve = document, definition, curve
+        self.document, self.definition, self.curve = document, definition, result.curve
         self.load: Load = result.load
         self.planned = [
             queue.model_copy(update=_backlog_of(ceil_fraction(_planned(queue) * growth)))
@@ -399,7 +396,9 @@ class _Around:
             alone = self.document.model_copy(
                 update={"structures": [structure], "clusters": [], "growth": Growth()}
             )
-            found = evaluate_structure(alone, self.definition.name, curve=self.curve)
+            found = evaluate_structure(
+                alone, self.definition.name, curve=self.curve if self.curve.fit else None
+            )
             if found is None:
                 msg = "a structure that was just put there is not found"
                 raise LookupError(msg)

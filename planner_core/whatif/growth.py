@@ -15,6 +15,7 @@ from typing import TypeVar
 from planner_core.document import Admin, CouplingFacility, Growth, PlanDocument, Structure, System
 from planner_core.errors import OutOfRange, OutputRefused, PlanRefused
 from planner_core.findings import Finding, in_order
+from planner_core.levels import lowest_level
 from planner_core.limits import limit
 from planner_core.outputs import render_output
 from planner_core.plan import PlanResult, StructureResult, evaluate
@@ -229,7 +230,7 @@ def upgrades(
         PlanRefused: No such plan can exist as it is.
         OutOfRange: A level that is no step up, too many steps, or a rate that is not the plan's own.
     """
-    levels = levels_above(document.cfcc_level) if cfcc_levels is None else tuple(sorted(set(cfcc_levels)))
+    levels = levels_above(lowest_level(document)) if cfcc_levels is None else tuple(sorted(set(cfcc_levels)))
     whole_years = tuple(sorted(set(years)))
     _check(document, levels, more_queue_managers, percent_per_year, whole_years)
     own = document.growth.percent_per_year if document.growth.years else Decimal(0)
@@ -254,14 +255,15 @@ def _check(
     percent: Decimal | None,
     years: Sequence[int],
 ) -> None:
+    lowest = lowest_level(document)
     for level in levels:
-        if not document.cfcc_level < level <= HIGHEST_LEVEL:
+        if not lowest < level <= HIGHEST_LEVEL:
             raise OutOfRange(
                 field="cfcc_level",
                 value=level,
-                lowest=document.cfcc_level + 1,
+                lowest=lowest + 1,
                 highest=HIGHEST_LEVEL,
-                advice=f"The plan is at level {document.cfcc_level}.",
+                advice=f"The plan is at level {lowest}.",
             )
     if not 0 <= more <= MOST_MORE:
         raise OutOfRange(field="queue_managers", value=more, lowest=0, highest=MOST_MORE)

@@ -32,8 +32,15 @@ BASE: dict[str, Any] = {
 
 
 def varied(**paths: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
-    """BASE with values set at paths such as structures__0__recover=False."""
+    """BASE with values set at paths such as structures__0__recover=False.
+
+    With another `cfcc_level` the coupling facilities have it too, unless their own paths say otherwise: structures are sized
+    for the levels of those.
+    """
     document = copy.deepcopy(BASE)
+    if "cfcc_level" in paths:
+        for facility in document["coupling_facilities"]:
+            facility["cfcc_level"] = paths["cfcc_level"]
     for path, value in paths.items():
         *steps, last = path.split("__")
         place: Any = document

@@ -123,7 +123,10 @@ def test_a_curve_of_another_level_than_the_plan_is_warned_of(level: int | None, 
     assert len(found) == warned
     for item in found:
         assert item.severity == "warning"
-        assert f"fitted at CFCC level {level}, but the plan is for level 25" in item.message
+        assert (
+            f"fitted at CFCC level {level}, but the highest level in the PREFLIST of APP1 and CSQSYSAPPL is 25"
+            in item.message
+        )
     assert result.curve.as_json()["cfcc_from"] == level
 
 

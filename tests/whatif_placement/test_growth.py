@@ -31,6 +31,7 @@ def plan(**more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
         "qsg": "SQ03",
         "queue_managers": 5,
         "cfcc_level": 14,
+        "headroom_percent": 10,
         "coupling_facilities": [cf("CF01", cfcc_level=14), cf("CF02", cfcc_level=14)],
         "structures": [structure],
         **more,

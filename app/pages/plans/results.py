@@ -30,6 +30,7 @@ class StructureLine:
     name: str
     cfrm_name: str
     role: str
+    cfcc_level: int | None
     need_bytes: int
     initsize_kib: int
     size_kib: int
@@ -110,6 +111,7 @@ def _line(index: int, found: Mapping[str, Any], severities: Sequence[str]) -> St
         name=found["name"],
         cfrm_name=found["cfrm_name"],
         role=found["role"],
+        cfcc_level=found.get("cfcc_level"),
         need_bytes=found["need_bytes"],
         initsize_kib=found["initsize_kib"],
         size_kib=found["size_kib"],

@@ -41,6 +41,7 @@ LABELS: Mapping[str, tuple[str, Kind]] = {
     "initsize_kib": ("INITSIZE", "kib"),
     "size_kib": ("SIZE", "kib"),
     "target_usage_percent": ("Usage at the backlog, at most", "percent"),
+    "cfcc_level": ("CFCC level that it is sized for", "text"),
     "entries_required": ("List entries required", "count"),
     "elements_required": ("Elements required", "count"),
     "messages": ("Messages", "count"),
@@ -193,7 +194,7 @@ def _chart(result: PlanResult, application: StructureShown) -> Chart:
     message_bytes = result.document.structures[0].queues[0].message_bytes
     figures = application.figures
     return chart_of(
-        curve=result.curve,
+        curve=next(each.curve for each in result.structures if each.role == "application"),
         message_bytes=message_bytes if isinstance(message_bytes, int) else message_bytes.max,
         messages=int(figures["messages"].value),
         need_bytes=int(figures["need_bytes"].value),
