@@ -58,7 +58,7 @@ PAGES: Mapping[str, int] = {
     "/whatif/recovery": 200,
     "/whatif/recovery?recovery_minutes=soon": 422,
     "/whatif/smds": 200,
-    "/whatif/smds?queue_managers=QM01+QM01": 422,
+    "/whatif/smds?plan=.example&queue_managers=QM01+QM01": 422,
     "/style": 200,
     "/api/docs": 200,
     "/nothing/here": 404,

@@ -249,7 +249,8 @@ def test_the_form_ticks_what_was_asked_for_and_fills_in_nothing_that_no_record_s
     found = page(measured, "/usage/SQ03/plan?structure=APPLICATION1")
     ticked = [box["value"] for box in found.all("input", name="queue") if "checked" in box.attributes]
     assert ticked == ["APPLICATION1/AUDIT.COPY", "APPLICATION1/ORDERS.IN", "APPLICATION1/PAYMENTS.IN"]
-    for name in ("queue_managers", "cfcc_level", "coupling_facilities", "outage_minutes"):
+    assert found.one("input", name="queue_managers")["value"] == "CSQ1"  # whose data sets were measured
+    for name in ("cfcc_level", "coupling_facilities", "outage_minutes"):
         assert found.one("input", name=name)["value"] == ""
     assert not any("checked" in box.attributes for box in found.all("input", name="persistent_when_unknown"))
     assert "At most 2 reported in one hour." in found.text

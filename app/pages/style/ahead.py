@@ -13,11 +13,14 @@ from app.curves.forecasts import Band, Crossing, Outlook, Peak, Predicted, Score
 from app.night.models import FitState
 from app.pages.curves import chart as fit_chart
 from app.pages.forecasts import chart as outlook_chart
+from app.usage.observed import ComparedSize
 from planner_core.document import PlanDocument
 from planner_core.fitted import compare_curves, fitted_curve
 from planner_core.units import MIB
+from planner_core.urgency import Fullness
 
 _MADE_ON = date(2026, 11, 20)
+_ALLOCATED_AT = datetime(2026, 11, 20, 23, tzinfo=UTC)
 _BUNDLE = 2100.0
 
 
@@ -32,6 +35,8 @@ class AheadSpecimens:
     horizon_days: int
     score: Score
     comparison: Mapping[str, Any]
+    full: Predicted
+    sizes: tuple[ComparedSize, ...]
 
 
 def ahead(document: PlanDocument) -> AheadSpecimens:
@@ -55,6 +60,11 @@ def ahead(document: PlanDocument) -> AheadSpecimens:
         horizon_days=outlook.forecast.horizon_days,
         score=Score(28, 0.081, 210.0, 0.79, "Over 28 days 8.1 % off on average."),
         comparison=_comparison(document),
+        full=replace(_forecast(), full=Fullness("was_full", 102, 2, _MADE_ON - timedelta(days=2), _MADE_ON)),
+        sizes=tuple(
+            ComparedSize("MYDATA", "SQ03MYDATA", 65_536, 98_304, allocated, at)
+            for allocated, at in ((131_072, _ALLOCATED_AT), (32_768, _ALLOCATED_AT), (None, None))
+        ),
     )
 
 
