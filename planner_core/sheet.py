@@ -1,29 +1,26 @@
-"""Plans of one sysplex on one sheet: what their structures take of each coupling facility.
-
-A structure is counted in the first coupling facility of its PREFLIST, where XCF allocates
-it when there is room: an assumption, shown with the sheet. A duplexed structure is counted
-in the first two.
-"""
+"""Plans of one sysplex on one sheet: storage of each coupling facility, and the structures that XCF allocates there."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from planner_core.plan import PlanResult
+from planner_core.document import CouplingFacility
+from planner_core.placement import Allocation, FacilityUse, Group, Wanted, allocate, question
 from planner_core.units import bytes_to_kib_ceil
 
 ASSUMPTION = (
-    "Structures are counted in the first coupling facility of their PREFLIST, duplexed ones in the first two. "
-    "Where XCF allocates them depends on the space, level and connections it finds."
+    "cfplan places each structure with INITSIZE as XCF would, with every coupling facility there. Where XCF allocates a structure "
+    "depends on the space, level and connections that it finds."
 )
 NOWHERE = ""
-"""Structures without a PREFLIST are counted under this name."""
+"""Structures without a PREFLIST are listed under this name."""
+_STATED = {"size": "size", "occupied": "occupied storage", "dumpspace": "dump space"}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One structure of one plan in one coupling facility [K]."""
+    """One copy of a structure of one plan [K]."""
 
     plan: str
     structure: str
@@ -33,45 +30,53 @@ class Row:
     size_kib: int
     is_second_copy: bool
 
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "plan": self.plan,
+            "structure": self.structure,
+            "role": self.role,
+            "initsize_kib": self.initsize_kib,
+            "size_kib": self.size_kib,
+            "is_second_copy": self.is_second_copy,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Facility:
-    """A coupling facility on the sheet [K]; its storage is None where no plan states it, the largest where plans differ."""
+    """A coupling facility on the sheet.
 
-    name: str
-    storage_kib: int | None
-    initsize_kib: int
-    size_kib: int
+    `stated_differently` names what plans state differently of it: the smallest size and the largest of the others count.
+    """
+
+    use: FacilityUse
     rows: tuple[Row, ...]
-    stated_differently: bool
+    stated_differently: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Its name in the policy."""
+        return self.use.facility.name
 
     def as_json(self) -> dict[str, object]:
         """JSON-ready."""
         return {
-            "name": self.name,
-            "storage_kib": self.storage_kib,
-            "initsize_kib": self.initsize_kib,
-            "size_kib": self.size_kib,
-            "stated_differently": self.stated_differently,
-            "structures": [
-                {
-                    "plan": row.plan,
-                    "structure": row.structure,
-                    "role": row.role,
-                    "initsize_kib": row.initsize_kib,
-                    "size_kib": row.size_kib,
-                    "is_second_copy": row.is_second_copy,
-                }
-                for row in self.rows
-            ],
+            **self.use.as_json(),
+            "stated_differently": list(self.stated_differently),
+            "structures": [row.as_json() for row in self.rows],
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """All coupling facilities that the plans name, and names of structures that more than one plan has."""
+    """All coupling facilities that the plans name, and what finds no place in them.
+
+    `same_names` are structures that more than one plan has: the first plan's is counted.
+    """
 
     facilities: tuple[Facility, ...]
+    unplaced: tuple[Row, ...]
+    without_preflist: tuple[Row, ...]
     same_names: tuple[str, ...]
     assumption: str = ASSUMPTION
 
@@ -79,54 +84,84 @@ class Sheet:
         """JSON-ready."""
         return {
             "facilities": [facility.as_json() for facility in self.facilities],
+            "unplaced": [row.as_json() for row in self.unplaced],
+            "without_preflist": [row.as_json() for row in self.without_preflist],
             "same_names": list(self.same_names),
             "assumption": self.assumption,
         }
 
 
-def sheet(results: Sequence[tuple[str, PlanResult]]) -> Sheet:
-    """Put plans on one sheet.
+def sheet(groups: Sequence[Group]) -> Sheet:
+    """Put plans on one sheet: all their structures, placed together.
 
     Args:
-        results: Each plan's name and its result.
+        groups: The structures and coupling facilities of each plan.
     """
-    rows: list[Row] = []
-    stated: dict[str, set[int]] = {}
-    names: dict[str, int] = {}
-    for plan, result in results:
-        for cf in result.document.coupling_facilities:
-            stated.setdefault(cf.name, set())
-            if cf.size is not None:
-                stated[cf.name].add(bytes_to_kib_ceil(cf.size))
-        for structure in result.structures:
-            names[structure.cfrm_name] = names.get(structure.cfrm_name, 0) + 1
-            copies = 2 if structure.placement.duplex == "ENABLED" else 1
-            for number, facility in enumerate(structure.placement.preflist[:copies] or (NOWHERE,)):
-                rows.append(
-                    Row(
-                        plan=plan,
-                        structure=structure.cfrm_name,
-                        role=structure.role,
-                        facility=facility,
-                        initsize_kib=bytes_to_kib_ceil(structure.sizes.initsize_bytes),
-                        size_kib=bytes_to_kib_ceil(structure.sizes.size_bytes),
-                        is_second_copy=number > 0,
-                    )
-                )
-    order = sorted({*stated, *(row.facility for row in rows)}, key=lambda name: (name == NOWHERE, name))
+    counted, same_names = _each_once(groups)
+    allocation = allocate(question(counted))
+    stated: dict[str, list[CouplingFacility]] = {}
+    for group in groups:
+        for cf in group.coupling_facilities:
+            stated.setdefault(cf.name, []).append(cf)
+    lacking = [
+        _row(each.wanted, NOWHERE, is_second_copy=bool(each.now))
+        for each in allocation.placed
+        if each.wanted.preflist and len(each.now) <= each.wanted.is_duplexed
+    ]
     return Sheet(
-        facilities=tuple(_facility(name, rows, stated.get(name, set())) for name in order),
-        same_names=tuple(sorted(name for name, count in names.items() if count > 1)),
+        facilities=tuple(
+            Facility(use, _rows(use), tuple(_differences(stated.get(use.facility.name, []))))
+            for use in sorted(allocation.facilities, key=lambda use: use.facility.name)
+        ),
+        unplaced=tuple(lacking),
+        without_preflist=tuple(_without_preflist(allocation)),
+        same_names=tuple(sorted(same_names)),
     )
 
 
-def _facility(name: str, rows: Sequence[Row], sizes: set[int]) -> Facility:
-    own = tuple(row for row in rows if row.facility == name)
-    return Facility(
-        name=name,
-        storage_kib=max(sizes) if sizes else None,
-        initsize_kib=sum(row.initsize_kib for row in own),
-        size_kib=sum(row.size_kib for row in own),
-        rows=own,
-        stated_differently=len(sizes) > 1,
+def _each_once(groups: Iterable[Group]) -> tuple[list[Group], set[str]]:
+    """The groups with each structure in the first plan that has it, and the names that several have."""
+    seen: set[str] = set()
+    twice: set[str] = set()
+    found = []
+    for group in groups:
+        names = {each.cfrm_name for each in group.structures}
+        twice |= names & seen
+        own = tuple(each for each in group.structures if each.cfrm_name not in seen)
+        found.append(replace(group, structures=own))
+        seen |= names
+    return found, twice
+
+
+def _rows(use: FacilityUse) -> tuple[Row, ...]:
+    name = use.facility.name
+    first = [_row(each, name, is_second_copy=False) for each in use.first]
+    return (*first, *(_row(each, name, is_second_copy=True) for each in use.second))
+
+
+def _without_preflist(allocation: Allocation) -> list[Row]:
+    return [
+        _row(each.wanted, NOWHERE, is_second_copy=False)
+        for each in allocation.placed
+        if not each.wanted.preflist
+    ]
+
+
+def _row(wanted: Wanted, facility: str, *, is_second_copy: bool) -> Row:
+    return Row(
+        plan=wanted.plan,
+        structure=wanted.structure,
+        role=wanted.result.role,
+        facility=facility,
+        initsize_kib=bytes_to_kib_ceil(wanted.initsize_bytes),
+        size_kib=bytes_to_kib_ceil(wanted.size_bytes),
+        is_second_copy=is_second_copy,
     )
+
+
+def _differences(stated: Sequence[CouplingFacility]) -> list[str]:
+    """Storage that plans state with different values, in words. A plan that states none does not differ."""
+    values: Mapping[str, set[int]] = {
+        key: {value for cf in stated if (value := getattr(cf, key)) is not None} for key in _STATED
+    }
+    return [words for key, words in _STATED.items() if len(values[key]) > 1]

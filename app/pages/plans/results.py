@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 from app.pages.plans.findings import FindingShown, findings_shown, source_of
 from app.pages.quick.answer import LABELS, Figure
 from app.plans.stored import StoredVersion
 from planner_core.document import Queue
+from planner_core.placement import Group, allocate, question
+from planner_core.plan import Placement, StructureResult
 from planner_core.provenance import Basis, Explanation, Input, Step
-from planner_core.units import bytes_to_kib_ceil
+from planner_core.units import kib_to_bytes
 
 ROLES = {
     "admin": "Coordinates the group; holds no messages",
@@ -55,13 +58,19 @@ class StructureLine:
 
 @dataclass(frozen=True, slots=True)
 class FacilityLine:
-    """One coupling facility: what the plan's structures take of it."""
+    """One coupling facility: its storage, and what the structures that XCF allocates there take of it [K]."""
 
     name: str
-    storage_kib: int | None
     structures: int
+    storage_kib: int | None
+    occupied_kib: int
+    dumpspace_kib: int
     initsize_kib: int
+    second_copies_kib: int
+    free_kib: int | None
     size_kib: int
+    second_copies_size_kib: int
+    free_at_size_kib: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,27 +145,87 @@ def _line(index: int, found: Mapping[str, Any], severities: Sequence[str]) -> St
 
 
 def facility_lines(version: StoredVersion) -> tuple[FacilityLine, ...]:
-    """Structures by the first coupling facility of their PREFLIST; duplexed ones by the first two."""
-    storage = {cf.name: cf.size for cf in version.coupling_facilities}
+    """The coupling facilities as they were stored; for versions of earlier cfplans, from the sizes that were stored."""
+    known = version.result.get("coupling_facilities")
+    if known is None:
+        uses = allocate(question([stored_group(version)])).facilities
+        return tuple(facility_line(use.as_json(), len(use.first) + len(use.second)) for use in uses)
     count: Counter[str] = Counter()
-    initsize: Counter[str] = Counter()
-    size: Counter[str] = Counter()
     for found in version.result["structures"]:
-        copies = 2 if found["duplex"] == "ENABLED" else 1
-        for name in found["preflist"][:copies] or [""]:
-            count[name] += 1
-            initsize[name] += found["initsize_kib"]
-            size[name] += found["size_kib"]
-    names = [*storage, *(name for name in count if name not in storage)]
+        count.update(name for name in (found["coupling_facility"], found["second_copy"]) if name)
+    return tuple(facility_line(found, count[found["name"]]) for found in known)
+
+
+def facility_line(found: Mapping[str, Any], structures: int) -> FacilityLine:
+    """A line of the table from the JSON of a coupling facility."""
+    return FacilityLine(
+        name=found["name"],
+        structures=structures,
+        storage_kib=found["size_kib"],
+        occupied_kib=found["occupied_kib"],
+        dumpspace_kib=found["dumpspace_kib"],
+        initsize_kib=found["planned_initsize_kib"],
+        second_copies_kib=found["second_copies_kib"],
+        free_kib=found["free_kib"],
+        size_kib=found["planned_size_kib"],
+        second_copies_size_kib=found["second_copies_size_kib"],
+        free_at_size_kib=found["free_at_size_kib"],
+    )
+
+
+def unplaced_of(version: StoredVersion) -> tuple[str, ...]:
+    """Structures, then second copies, that no coupling facility can take, in words."""
+    placed = [
+        (each["cfrm_name"], bool(each["coupling_facility"]))
+        for each in version.result["structures"]
+        if each["preflist"]
+        and "coupling_facility" in each
+        and not (each["second_copy"] if each["duplex"] == "ENABLED" else each["coupling_facility"])
+    ]
+    return in_words(placed)
+
+
+def in_words(lacking: Iterable[tuple[str, bool]]) -> tuple[str, ...]:
+    """Names of structures without a place, then of those that lack the second copy only.
+
+    Args:
+        lacking: Names of structures, and whether only the second copy has no place.
+    """
     return tuple(
-        FacilityLine(
-            name=name,
-            storage_kib=None if (known := storage.get(name)) is None else bytes_to_kib_ceil(known),
-            structures=count[name],
-            initsize_kib=initsize[name],
-            size_kib=size[name],
-        )
-        for name in names
+        f"the second copy of {name}" if is_second_copy else name
+        for name, is_second_copy in sorted(lacking, key=lambda each: each[1])
+    )
+
+
+def stored_group(version: StoredVersion) -> Group:
+    """The structures of a version with the sizes that it was stored with, to be placed."""
+    return Group(
+        plan=version.name,
+        cfcc_level=version.result["cfcc_level"],
+        coupling_facilities=version.coupling_facilities,
+        structures=[cast(StructureResult, _stored_structure(item)) for item in version.result["structures"]],
+    )
+
+
+def _stored_structure(item: Mapping[str, Any]) -> SimpleNamespace:
+    """A structure with the members that placement reads."""
+    return SimpleNamespace(
+        name=item["name"],
+        cfrm_name=item["cfrm_name"],
+        role=item["role"],
+        placement=Placement(
+            preflist=tuple(item["preflist"]),
+            exclist=tuple(item["exclist"]),
+            duplex=item["duplex"],
+            full_threshold=item["full_threshold"],
+            allow_auto_alter=item["allow_auto_alter"],
+            duplex_site=item.get("duplex_site"),
+            enforce_order=item.get("enforce_order", False),
+            augmented_bytes=kib_to_bytes(item.get("augmented_kib", 0)),
+        ),
+        sizes=SimpleNamespace(
+            initsize_bytes=kib_to_bytes(item["initsize_kib"]), size_bytes=kib_to_bytes(item["size_kib"])
+        ),
     )
 
 

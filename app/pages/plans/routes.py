@@ -34,6 +34,7 @@ from app.pages.plans.results import (
     find_structure,
     findings_of,
     structure_lines,
+    unplaced_of,
 )
 from app.pages.plans.tables import TABLES, csv_text, xlsx_bytes
 from app.pages.quick.answer import SHOWN_OUTPUTS, Figure
@@ -128,6 +129,7 @@ class ResultPage(Page):
     structures: Annotated[tuple[StructureLine, ...], "The structures"]
     measured: Annotated[Mapping[str, Measured], "Usage and forecasts of the structures, by name"]
     facilities: Annotated[tuple[FacilityLine, ...], "What they take of each coupling facility"]
+    unplaced: Annotated[tuple[str, ...], "Structures and second copies without a place"]
     assumption: Annotated[str, "How structures are counted there"]
     totals: Annotated[Mapping[str, Figure], "Sums over the group, with their explanations"]
     findings: Annotated[tuple[FindingShown, ...], "The findings"]
@@ -198,6 +200,7 @@ class PrintPage(Page):
     at: Annotated[str, "Path of the pages of this version"]
     structures: Annotated[tuple[StructureLine, ...], "The structures"]
     facilities: Annotated[tuple[FacilityLine, ...], "What they take of each coupling facility"]
+    unplaced: Annotated[tuple[str, ...], "Structures and second copies without a place"]
     assumption: Annotated[str, "How structures are counted there"]
     findings: Annotated[tuple[FindingShown, ...], "The findings"]
     findings_total: Annotated[int, "How many there are"]
@@ -353,6 +356,7 @@ def on_paper(request: Request, session: SessionDep, name: str, number: str) -> R
         at=_at(stored),
         structures=structure_lines(stored),
         facilities=facility_lines(stored),
+        unplaced=unplaced_of(stored),
         assumption=ASSUMPTION,
         findings=findings_of(stored)[:MOST_FINDINGS],
         findings_total=len(stored.result["findings"]),
@@ -471,6 +475,7 @@ def result_page(
         structures=structure_lines(stored),
         measured=measured_of(session, stored),
         facilities=facility_lines(stored),
+        unplaced=unplaced_of(stored),
         assumption=ASSUMPTION,
         totals={figure.id.rpartition("-")[2]: figure for figure in totals},
         findings=findings[:MOST_FINDINGS],

@@ -10,6 +10,7 @@ from typing import Any
 from openpyxl import Workbook
 from openpyxl.cell import WriteOnlyCell
 from openpyxl.styles import Font
+from openpyxl.utils import get_column_letter
 
 from app.pages.plans.fields import QUEUE_MORE, Spec
 from app.pages.plans.results import facility_lines, structure_lines
@@ -44,11 +45,17 @@ def structures_table(version: StoredVersion) -> Table:
 
 def facilities_table(version: StoredVersion) -> Table:
     """A line for each coupling facility."""
-    heading = ("coupling_facility", "storage_kib", "structures", "initsize_kib", "size_kib")
+    heading = (
+        "coupling_facility", "storage_kib", "structures", "initsize_kib", "size_kib", "occupied_kib", "dumpspace_kib",
+        "second_copies_kib", "free_kib", "second_copies_size_kib", "free_at_size_kib",
+    )  # fmt: skip
     return heading, [
-        (line.name, line.storage_kib, line.structures, line.initsize_kib, line.size_kib)
+        (
+            line.name, line.storage_kib, line.structures, line.initsize_kib, line.size_kib, line.occupied_kib, line.dumpspace_kib,
+            line.second_copies_kib, line.free_kib, line.second_copies_size_kib, line.free_at_size_kib,
+        )
         for line in facility_lines(version)
-    ]
+    ]  # fmt: skip
 
 
 def queues_table(version: StoredVersion) -> Table:
@@ -130,8 +137,8 @@ def xlsx_bytes(version: StoredVersion) -> bytes:
         heading, rows = make(version)
         sheet = book.create_sheet(title)
         sheet.freeze_panes = "A2"
-        for index, name in enumerate(heading):
-            sheet.column_dimensions[chr(ord("A") + index)].width = max(12, len(name) + 2)
+        for index, name in enumerate(heading, start=1):
+            sheet.column_dimensions[get_column_letter(index)].width = max(12, len(name) + 2)
         sheet.append(_bold(sheet, heading))
         for row in rows:
             sheet.append(list(_text_only(sheet, row)))

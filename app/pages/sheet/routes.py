@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.db import SessionDep
+from app.pages.plans.results import FacilityLine, facility_line, in_words, stored_group
 from app.pages.plans.tables import csv_text
 from app.plans import service
 from app.plans.stored import StoredVersion
 from app.templating import Page, render
-from planner_core.plan import PlanResult
+from planner_core.placement import FacilityUse
 from planner_core.sheet import Facility, Sheet, sheet
-from planner_core.units import kib_to_bytes
 
 router = APIRouter(include_in_schema=False)
 
@@ -41,12 +40,10 @@ class Sums:
     """A coupling facility before and after; zero where it is not there [K]."""
 
     name: str
-    storage_kib: int | None
     before_initsize_kib: int
     before_size_kib: int
     initsize_kib: int
     size_kib: int
-    is_over: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +55,9 @@ class SheetPage(Page):
     unknown: Annotated[tuple[str, ...], "Names in the address that no plan has"]
     sums: Annotated[tuple[Sums, ...], "Each coupling facility before and after"]
     together: Annotated[Sums, "All of them"]
+    lines: Annotated[tuple[FacilityLine, ...], "Storage of each coupling facility"]
+    unplaced: Annotated[tuple[str, ...], "Structures and second copies without a place"]
+    without_preflist: Annotated[tuple[str, ...], "Structures that name no coupling facility"]
     facilities: Annotated[tuple[Facility, ...], "Structures by coupling facility"]
     same_names: Annotated[tuple[str, ...], "Structures that more than one plan has"]
     assumption: Annotated[str, "How structures are counted"]
@@ -97,6 +97,9 @@ def show(request: Request, session: SessionDep) -> Response:
         unknown=tuple(unknown),
         sums=sums,
         together=_together(sums),
+        lines=tuple(facility_line(each.use.as_json(), len(each.rows)) for each in new.facilities),
+        unplaced=in_words((row.structure, row.is_second_copy) for row in new.unplaced),
+        without_preflist=tuple(row.structure for row in new.without_preflist),
         facilities=new.facilities,
         same_names=new.same_names,
         assumption=new.assumption,
@@ -114,58 +117,40 @@ def _before(query: Mapping[str, str], latest: StoredVersion) -> int:
 
 
 def _sheet(versions: Sequence[StoredVersion]) -> Sheet:
-    """The core's sheet over results as they were stored: nothing is computed anew."""
-    return sheet([(version.name, cast(PlanResult, _stored(version))) for version in versions])
-
-
-def _stored(version: StoredVersion) -> SimpleNamespace:
-    return SimpleNamespace(
-        document=SimpleNamespace(coupling_facilities=version.coupling_facilities),
-        structures=tuple(_structure(item) for item in version.result["structures"]),
-    )
-
-
-def _structure(item: Mapping[str, Any]) -> SimpleNamespace:
-    return SimpleNamespace(
-        cfrm_name=item["cfrm_name"],
-        role=item["role"],
-        placement=SimpleNamespace(preflist=tuple(item["preflist"]), duplex=item["duplex"]),
-        sizes=SimpleNamespace(
-            initsize_bytes=kib_to_bytes(item["initsize_kib"]), size_bytes=kib_to_bytes(item["size_kib"])
-        ),
-    )
+    """The core's sheet over sizes as they were stored: no plan is evaluated again."""
+    return sheet([stored_group(version) for version in versions])
 
 
 def _sums(old: Sheet, new: Sheet) -> tuple[Sums, ...]:
-    before = {facility.name: facility for facility in old.facilities}
-    after = {facility.name: facility for facility in new.facilities}
-    found = []
-    for name in sorted({*before, *after}, key=lambda name: (not name, name)):
-        was, now = before.get(name), after.get(name)
-        storage = now.storage_kib if now else was.storage_kib if was else None
-        found.append(
-            Sums(
-                name=name,
-                storage_kib=storage,
-                before_initsize_kib=was.initsize_kib if was else 0,
-                before_size_kib=was.size_kib if was else 0,
-                initsize_kib=now.initsize_kib if now else 0,
-                size_kib=now.size_kib if now else 0,
-                is_over=bool(now and storage is not None and now.size_kib > storage),
-            )
+    """INITSIZE and SIZE of each coupling facility before and after, with second copies."""
+    before = {facility.name: facility.use for facility in old.facilities}
+    after = {facility.name: facility.use for facility in new.facilities}
+    return tuple(
+        Sums(name, *_taken(before.get(name)), *_taken(after.get(name))) for name in sorted({*before, *after})
+    )
+
+
+def _taken(use: FacilityUse | None) -> tuple[int, int]:
+    if use is None:
+        return 0, 0
+    shown = use.as_json()
+    initsize, size = (
+        sum(kib for key in keys if isinstance(kib := shown[key], int))
+        for keys in (
+            ("planned_initsize_kib", "second_copies_kib"),
+            ("planned_size_kib", "second_copies_size_kib"),
         )
-    return tuple(found)
+    )
+    return initsize, size
 
 
 def _together(sums: Sequence[Sums]) -> Sums:
     return Sums(
         name="Together",
-        storage_kib=None,
         before_initsize_kib=sum(each.before_initsize_kib for each in sums),
         before_size_kib=sum(each.before_size_kib for each in sums),
         initsize_kib=sum(each.initsize_kib for each in sums),
         size_kib=sum(each.size_kib for each in sums),
-        is_over=False,
     )
 
 
@@ -173,8 +158,9 @@ def _csv(found: Sheet) -> Response:
     heading = ("coupling_facility", "plan", "structure", "role", "second_copy", "initsize_kib", "size_kib")
     rows = [
         (row.facility, row.plan, row.structure, row.role, "yes" if row.is_second_copy else "no", row.initsize_kib, row.size_kib)
-        for facility in found.facilities
-        for row in facility.rows
+        for row in (
+            *(row for facility in found.facilities for row in facility.rows), *found.unplaced, *found.without_preflist,
+        )
     ]  # fmt: skip
     headers = {"Content-Disposition": 'attachment; filename="cfplan-sheet.csv"'}
     return Response(csv_text((heading, list(rows))), media_type="text/csv", headers=headers)

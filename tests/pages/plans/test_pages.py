@@ -469,11 +469,34 @@ def test_several_plans_stand_on_one_sheet_before_and_after(browser: Browser) -> 
     assert together in page.words.replace(" ", "")
 
 
+def test_plan_and_sheet_show_storage_and_structures_without_a_place(browser: Browser) -> None:
+    facilities = {f"/coupling_facilities/{number}/occupied": "63.5G" for number in (0, 1)}
+    sizes = {
+        "/structures/0/initsize": "600M",
+        "/structures/0/size": "900M",
+        "/structures/0/duplex": "ENABLED",
+    }
+    browser.save_example(**facilities, **sizes)
+    for address in ("/plans/SQ03", "/plans/SQ03/versions/1/print", "/sheet?plan=SQ03"):
+        page = browser.get(address)
+        assert "No coupling facility has a place for SQ03APPLICATION1, SQ03MYDATA" in page.words
+        assert "65024.0" in page.words.replace("\u202f", "").replace(" ", "")
+    assert "is not given while the plan has errors" in browser.get("/plans/SQ03/versions/1/print").words
+
+
+def test_sheet_counts_the_smallest_storage_where_plans_differ(browser: Browser) -> None:
+    browser.save_example()
+    browser.save_example("OTHER", **{"/qsg": "SQ04", "/coupling_facilities/0/size": "32G"})
+    words = browser.get("/sheet?plan=SQ03&plan=OTHER").words
+    assert "The plans state different size for CF01" in words
+    assert "32768.0" in words.replace("\u202f", "").replace(" ", "")
+
+
 def test_structures_of_one_name_in_two_plans_are_told(browser: Browser) -> None:
     browser.save_example()
     browser.save_example("COPY")
     page = browser.get("/sheet?plan=SQ03&plan=COPY")
-    assert "SQ03APPLICATION1 stands in more than one plan" in page.words
+    assert "SQ03APPLICATION1 is in more than one plan" in page.words
 
 
 def test_a_proposal_to_split_is_taken_over_into_the_editor_and_saved(browser: Browser) -> None:
