@@ -117,6 +117,9 @@ def lines(text: str) -> tuple[Line, ...]:
     """The lines of a text without what a console puts before them; numbers count all lines."""
     found: list[Line] = []
     for number, raw in enumerate(_LINE_ENDS.sub("\n", text).translate(_SPACES).split("\n"), start=1):
+        if not raw or raw.isspace():
+            found.append(Line(number, ""))
+            continue
         for piece in _pieces(raw):
             line = piece.rstrip()
             overflow = _OVERFLOW.fullmatch(line)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 PieceKind = Literal[
     "blank", "remark", "jcl", "sequence", "console", "word", "open", "close", "comma", "stray"
@@ -45,8 +45,7 @@ _SHOWN_CHARACTERS: Final = 40
 _HIDES: Final = frozenset({"remark", "closed", "inside"})
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A run of characters of one kind, and the line (from 1) and column (from 1) where it begins."""
 
     kind: PieceKind
@@ -183,8 +182,7 @@ def unquoted(word: str) -> str:
 # ---- pieces ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
+class _Span(NamedTuple):
     start: int
     end: int
     kind: PieceKind
@@ -233,8 +231,14 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
         masked[span.start : span.end] = " " * (span.end - span.start)
     plain = "".join(masked)
 
+    line = 1
+
     def piece(kind: PieceKind, start: int, end: int) -> Piece:
-        line = bisect_right(starts, start)
+        nonlocal line
+        if (
+            line < len(starts) and starts[line] <= start
+        ):  # pieces are in order: no search for those of one line
+            line = bisect_right(starts, start, line)
         return Piece(kind, text[start:end], line, start - starts[line - 1] + 1)
 
     position = 0
@@ -246,14 +250,14 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
             break
         kind, end = _KINDS[match.lastgroup or "stray"], match.end()
         if kind == "stray" and plain.startswith("/*", position):
-            line = bisect_right(starts, position)
-            end = lines[line - 1][1]
-            problems.append(TextProblem(line, "remark", "a remark that is not closed cannot be read.", "/*"))
+            at = bisect_right(starts, position)
+            end = lines[at - 1][1]
+            problems.append(TextProblem(at, "remark", "a remark that is not closed cannot be read.", "/*"))
             kind = "remark"
         elif kind == "stray":
-            line = bisect_right(starts, position)
+            at = bisect_right(starts, position)
             message = f"{shown(match.group())!r} cannot be read."
-            problems.append(TextProblem(line, "character", message, match.group()))
+            problems.append(TextProblem(at, "character", message, match.group()))
         if kind != "blank":
             yield piece(kind, position, end)
             position = end
@@ -306,9 +310,10 @@ class _Reading:
             for place, piece in enumerate(pieces)
             if piece.kind in {"word", "open", "close", "comma", "stray"}
         ]
+        self.kinds = [pieces[place].kind for place in self.at]
 
     def kind(self, number: int) -> PieceKind | None:
-        return self.pieces[self.at[number]].kind if number < len(self.at) else None
+        return self.kinds[number] if number < len(self.kinds) else None
 
     def text(self, number: int) -> str:
         return self.pieces[self.at[number]].text
@@ -324,6 +329,8 @@ class _Reading:
 
     def is_statement(self, number: int) -> bool:
         """Whether a statement surely begins here: a verb, and a keyword with its values."""
+        if self.kinds[number] != "word":
+            return False
         verb = self.word(number)
         if verb in _OF_POLICY:
             return self.word(number + 1) == "POLICY" and self.is_parameter(number + 2)
@@ -380,8 +387,9 @@ class _Reading:
                 values.append(number)
             closing = number
             number += 1
-        if any(each.keyword == keyword for each in statement.parameters):
+        if keyword in statement.keywords:
             self.tell(first, "twice", f"{shown(keyword)} stands twice in one statement.", keyword)
+        statement.keywords.add(keyword)
         statement.last = self.at[closing]
         statement.parameters.append(
             Parameter(
@@ -446,6 +454,7 @@ class _Open:
     line: int
     first: int
     last: int
+    keywords: set[str] = field(default_factory=set)
 
     def done(self) -> TextStatement:
         return TextStatement(self.verb, tuple(self.parameters), self.line, self.first, self.last)

@@ -102,8 +102,10 @@ class Records:
         return tuple(record for record in self.records if record.kind == kind)
 
 
-_CONTINUED = r"\n[ \t]+(?![A-Z][A-Z0-9]{1,11}\()"
-_VALUE = rf"(?P<value>'(?:[^'\n]|'')*'[ \t]*|(?:[^()\n]|\([^()\n]*\)|{_CONTINUED})*)"
+_CONTINUED = r"\n[ \t]++(?![A-Z][A-Z0-9]{1,11}\()"
+_VALUE = rf"(?P<value>'(?:[^'\n]|'')*'[ \t]*|(?:[^()\n]|\([^()\n]*\)|{_CONTINUED})*+)"
+"""Possessive: what a value took is not given back. No shorter value could be followed by the parenthesis that ends it, and
+trying all of them would take exponential time for a value without end."""
 _ATTRIBUTE = re.compile(rf"(?<![A-Z0-9])(?P<key>[A-Z][A-Z0-9]{{1,11}})\({_VALUE}\)")
 _KEY = re.compile(r"(?<![A-Z0-9])(?P<key>[A-Z][A-Z0-9]{1,11})\((?P<value>[^()\n]*)")
 _COMMAND = re.compile(r"\bDIS(?:PLAY)?[ \t]+[A-Z]+[ \t]*\(|^[ \t]*[0-9]* : ", re.IGNORECASE)
@@ -203,6 +205,9 @@ class _Reader:
         return self.wanted is None or kind in self.wanted
 
     def _line(self, line: Line) -> None:
+        if not line.text:
+            self.kept.append(line)
+            return
         at = 0
         for match in _AMQ.finditer(line.text):
             self._keep(line, at, match.start())

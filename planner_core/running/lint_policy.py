@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Final
@@ -325,10 +326,14 @@ _NAME_RULES: Final[Mapping[str, Callable[[str], str]]] = {
 }
 
 
+_MOST_NAMES: Final = 100
+"""Names of one list that are checked and shown. A list that is longer is an error as a whole."""
+
+
 def _list(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str, str]]:
     values = parameter.values
     check = names.coupling_facility if parameter.keyword == "PREFLIST" else names.structure
-    for value in values:
+    for value in values[:_MOST_NAMES]:
         try:
             check(value)
         except NameSyntax as error:
@@ -336,9 +341,13 @@ def _list(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str,
     most = limit("preflist_names")
     if len(values) > most:
         yield "POLICY_TOO_MANY_NAMES", f"has {len(values)} names: {parameter.keyword} takes {most} at most."
-    twice = sorted({value for value in values if values.count(value) > 1})
+    twice = sorted(value for value, count in Counter(values).items() if count > 1)
     if twice:
-        yield "POLICY_NAME_LISTED_TWICE", f"names {', '.join(map(shown, twice))} more than once."
+        more = f" and {len(twice) - _MOST_NAMES} others" if len(twice) > _MOST_NAMES else ""
+        yield (
+            "POLICY_NAME_LISTED_TWICE",
+            f"names {', '.join(map(shown, twice[:_MOST_NAMES]))}{more} more than once.",
+        )
     if parameter.keyword == "EXCLLIST" and statement.one("NAME") in values:
         yield "POLICY_EXCLUDES_ITSELF", "names the structure itself."
     if parameter.keyword == "PREFLIST" and len(values) == 1:

@@ -19,7 +19,8 @@ from planner_core.depth_events.readers.message import EventFile
 HEX: Final = "hex"
 _HOW: Final = "print single bytes with `xxd FILE` or `od -A x -t x1 -v FILE`, or send the file as it is"
 _OFFSET = re.compile(r"[ \t]*(?:X')?(?P<offset>[0-9A-Fa-f]{4,16})'?:[ \t]*(?P<rest>.*)")
-_CHARACTERS = re.compile(r"[ \t]+(?:\|.*\||>.*<)[ \t]*$")
+_CHARACTERS = {"|": re.compile(r"[ \t]\|"), "<": re.compile(r"[ \t]>")}
+"""What begins the column of characters, by what ends it."""
 """The characters beside the bytes, as hexdump -C and od print them."""
 _AFTER_OFFSET = re.compile(r"\s{2,}|\s['|]")
 _HEX_TEXT = re.compile(r"(?:0x|X')?(?P<digits>[0-9A-Fa-f]+)'?")
@@ -96,8 +97,16 @@ def _row(line: str, number: int) -> _Row | None:
     if marked:
         words = _words(_AFTER_OFFSET.split(marked["rest"].strip(), maxsplit=1)[0])
         return None if words is None else _Row(number, words, marked["offset"])
-    words = _words(_CHARACTERS.sub("", line))
+    words = _words(_without_characters(line))
     return None if not words else _Row(number, words)
+
+
+def _without_characters(line: str) -> str:
+    """A line without the column of characters at its end."""
+    plain = line.rstrip(" \t")
+    begins = _CHARACTERS.get(plain[-1:])
+    found = begins.search(plain, 0, len(plain) - 1) if begins else None
+    return plain[: found.start()].rstrip(" \t") if found else line
 
 
 def _words(text: str) -> tuple[str, ...] | None:

@@ -1,0 +1,63 @@
+"""Texts that take little to write and took minutes to read: each is read in bounded CPU time."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.documents import example_text, read_text
+from planner_core.cfrm.text import read_policy_text
+from planner_core.depth_events.readers import read_events
+from planner_core.mqsc.records import read_records
+from planner_core.plan import evaluate
+from planner_core.running.lint import lint
+from planner_core.running.merge import merge
+from tests.cpu import at_most_cpu_seconds
+
+POLICY = "DATA TYPE(CFRM)\nDEFINE POLICY NAME(P1)\nCF NAME(CF01) TYPE(003931) MFG(IBM) PLANT(02)\n"
+STRUCTURE = f"{POLICY}STRUCTURE NAME(SQ03APPLICATION1) SIZE(100M) "
+
+
+def names(count: int) -> str:
+    return ",".join(f"{'ABCD'[number % 4]}{number % 1000:03}" for number in range(count))
+
+
+def test_lint_of_40_000_names_in_a_list_reports_them_in_bounded_cpu_time() -> None:
+    with at_most_cpu_seconds(5):
+        found = lint(f"{STRUCTURE}PREFLIST({names(40_000)})\n")
+    codes = [each.finding.code for each in found.findings]
+    assert "POLICY_TOO_MANY_NAMES" in codes
+    (twice,) = [each for each in found.findings if each.finding.code == "POLICY_NAME_LISTED_TWICE"]
+    assert "and 900 others more than once" in twice.finding.message
+
+
+def test_merge_into_a_policy_with_40_000_names_in_a_list_takes_bounded_cpu_time() -> None:
+    result = evaluate(read_text(example_text().encode()))
+    with at_most_cpu_seconds(6):
+        merged = merge(f"{STRUCTURE}PREFLIST({names(40_000)})\n", result)
+    assert "SQ03APPLICATION1" in merged.text
+
+
+def test_parameters_of_one_statement_are_read_in_bounded_cpu_time() -> None:
+    text = STRUCTURE + "".join(f"KEY{number}(1) " for number in range(60_000)) + "SIZE(1M)"
+    with at_most_cpu_seconds(6):
+        read = read_policy_text(text)
+    assert [problem.kind for problem in read.problems] == ["twice"]
+    assert read.render() == text
+
+
+@pytest.mark.parametrize("text", ["QUEUE(" + "\n  x" * 30_000, "\n" * 300_000], ids=["value", "lines"])
+def test_records_without_an_end_are_passed_over_in_bounded_cpu_time(text: str) -> None:
+    with at_most_cpu_seconds(5):
+        assert read_records(text).records == ()
+
+
+@pytest.mark.parametrize("text", ["1" + " " * 100_000 + "M", "00" + " |" * 50_000 + "x"])
+def test_events_among_blanks_are_looked_for_in_bounded_cpu_time(text: str) -> None:
+    with at_most_cpu_seconds(5):
+        assert not read_events(text.encode(), name="events").messages
+
+
+def test_a_column_of_characters_is_left_out_of_hexadecimal_text() -> None:
+    for column in ("|M  ....|", "| a|b |", ">M  ....<", ""):
+        read = read_events(f"4D442020 00000001 {column}\n".encode() * 4, name="events")
+        assert read.format != "unknown", column
