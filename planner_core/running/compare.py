@@ -10,6 +10,7 @@ from typing import Final, Literal
 from planner_core import names, tables
 from planner_core.admin_structure import admin_need
 from planner_core.findings import Finding, finding, in_order
+from planner_core.levels import sizing_level
 from planner_core.outputs import render_output
 from planner_core.plan import PlanResult, StructureResult
 from planner_core.provenance import Basis, Source
@@ -745,7 +746,7 @@ def _admin_pools(result: PlanResult, running: Running) -> Iterator[Finding]:
     pools = running.admin_pools(admin.cfrm_name)
     need = admin_need(
         queue_managers=result.document.queue_manager_count,
-        cfcc_level=result.document.cfcc_level,
+        cfcc_level=sizing_level(result.document, result.document.admin).level,
         entsmax=pools.entries_total,
         elements_total=pools.elements_total,
     )

@@ -115,6 +115,19 @@ def test_a_comparison_checks_both_pools_against_the_queue_managers(
     assert short == [f"ADMIN_{pool}_TOO_LOW" for pool in codes]
 
 
+def test_the_size_that_holds_both_pools_is_that_of_the_highest_level_in_preflist() -> None:
+    # The z16 charts have 28 MB for 8 queue managers at CFCC 25, and less at 24.
+    document = plan(
+        queue_managers=8,
+        cfcc_level=24,
+        coupling_facilities__0__cfcc_level=24,
+        coupling_facilities__1__cfcc_level=25,
+    )
+    found = compare(evaluate(document), read_running([display(2000)])).findings
+    (message,) = [each.finding.message for each in found if each.finding.code == "ADMIN_ELEMENTS_TOO_LOW"]
+    assert f"at least {28 * 1024}K" in message
+
+
 @pytest.mark.parametrize(("queue_managers", "is_short"), [(7, False), (8, True)])
 def test_lint_checks_elements_against_the_queue_managers(queue_managers: int, is_short: bool) -> None:
     found = lint(display(2000), queue_managers=queue_managers).findings
