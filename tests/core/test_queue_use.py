@@ -61,7 +61,9 @@ def test_cfconlos_below_cflevel_5_has_no_effect() -> None:
 def test_msgtoken_is_refused_for_shared_queues() -> None:
     with pytest.raises(DocumentInvalid):
         read_object(varied(**{AT + "index_type": "MSGTOKEN"}))
-    found, _ = lint_mqsc("DEFINE QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT(APP1) INDXTYPE(MSGTOKEN)\n")
+    found, _ = lint_mqsc(
+        "DEFINE QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT(APP1) SHARE DEFSOPT(SHARED) INDXTYPE(MSGTOKEN)\n"
+    )
     assert [each.finding.code for each in found] == ["MQSC_VALUE_INVALID"]
 
 
