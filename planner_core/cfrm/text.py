@@ -39,6 +39,7 @@ _TOKEN = re.compile(
     rf"|(?P<word>[{_QUOTES}][ \t]*[^{_NO_WORD}{_QUOTES}]+[ \t]*[{_QUOTES}](?=[{_NO_WORD}]|\Z)|[^{_NO_WORD}]+)|(?P<stray>.)",
     re.DOTALL,
 )
+_SLASH = re.compile("(?P<stray>/)")
 VERBS: Final = frozenset({"STRUCTURE", "CF", "DATA", "DEFINE", "DELETE"})
 _OF_POLICY: Final = frozenset({"DEFINE", "DELETE"})
 _SHOWN_CHARACTERS: Final = 40
@@ -241,11 +242,14 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
             line = bisect_right(starts, start, line)
         return Piece(kind, text[start:end], line, start - starts[line - 1] + 1)
 
+    last_close = plain.rfind("*/")
     position = 0
     waiting = 0
     is_stamped = False
     while position < len(plain):
-        match = _TOKEN.match(plain, position)
+        is_open = last_close < position + len("/*") and plain.startswith("/*", position)
+        # Without this, each remark that is not closed would be looked through to the end of the text.
+        match = (_SLASH if is_open else _TOKEN).match(plain, position)
         if match is None:  # the pattern takes any character
             break
         kind, end = _KINDS[match.lastgroup or "stray"], match.end()

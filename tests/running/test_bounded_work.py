@@ -45,6 +45,14 @@ def test_parameters_of_one_statement_are_read_in_bounded_cpu_time() -> None:
     assert read.render() == text
 
 
+def test_remarks_that_are_not_closed_are_reported_in_bounded_cpu_time() -> None:
+    text = "*/" + POLICY + "/* a\n" * 40_000
+    with at_most_cpu_seconds(5):
+        read = read_policy_text(text)
+    assert sum(problem.kind == "remark" for problem in read.problems) == 40_000
+    assert read.render() == text
+
+
 @pytest.mark.parametrize("text", ["QUEUE(" + "\n  x" * 30_000, "\n" * 300_000], ids=["value", "lines"])
 def test_records_without_an_end_are_passed_over_in_bounded_cpu_time(text: str) -> None:
     with at_most_cpu_seconds(5):
