@@ -89,7 +89,7 @@ GROUP = (
         "Headroom in INITSIZE",
         "decimal",
         "%",
-        "On top of the need, instead of the share above. Empty: the share decides.",
+        "On top of the need. Replaces the share; may be empty.",
     ),
     Spec("size_factor", "SIZE is INITSIZE times", "decimal", hint="1 to 2."),
 )
