@@ -342,6 +342,9 @@ def _wanted(structure: StructureResult) -> Explanation:
         formula = "ceil(need_bytes * (1 + headroom_percent / 100))"
         return Explanation("wanted", sizes.wanted_bytes, "bytes", formula, (given, headroom), Basis.DERIVED)
     need = _need("wanted", structure, structure.load)
+    if not structure.load.demand.messages:
+        formula = f"ceil({structure.curve.base_formula} + bundle_bytes)"
+        return replace(need, value=sizes.wanted_bytes, formula=formula)
     percent = Input("used_target_percent", sizes.target.percent, "percent", Basis.GIVEN, _target_source())
     return replace(
         need,

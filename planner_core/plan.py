@@ -515,6 +515,8 @@ def _wanted(
     if document.headroom_percent is not None:
         return _with_headroom(need_bytes, document.headroom_percent)
     percent = target.percent
+    if not demand.messages:  # the base alone would hold no message at all
+        return _Wanted(size_for(entries=1, elements=0, curve=curve, ratio=ratio), None, target)
     if filled is not None:
         bundles = bundles_for(filled) * _PERCENT / percent
         return _Wanted(smallest_bytes(bundles, curve=curve, ratio=ratio), None, target)

@@ -150,6 +150,13 @@ def test_sized_with_offload_holds_a_quarter_more_than_the_backlog_with_the_rules
     assert found.sizes.need_bytes < found.sizes.initsize_bytes
 
 
+def test_a_structure_without_a_backlog_has_room_for_a_message() -> None:
+    found = app(**{S0 + "queues": []})
+    assert found.load is not None
+    assert initsize_mib(found) == 23  # the base is 22 MiB
+    assert found.load.bundles_in_initsize >= 1
+
+
 def test_a_given_size_still_bounds_initsize() -> None:
     assert initsize_mib(app(**{S0 + "size": "240M"})) == 240
 

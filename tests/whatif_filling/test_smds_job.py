@@ -39,6 +39,8 @@ def test_data_sets_of_500_large_messages_have_space_for_them_and_grow_from_there
         [queue(message_bytes=10_000_000, backlog=500)],
         queue_managers=["QM01", "QM02"],
         offload={"dsgroup": "MQ.SMDS.*.BIG"},
+        initsize="41M",
+        size="62M",
     )
     space = 500 * 2442 * 4096 * 1.02 + 256 * 1024
     small, large = (smds_job(evaluate(document), load=load) for load in LOADS)
