@@ -95,6 +95,21 @@ def test_yaml_bodies_beyond_the_bound_are_refused_before_they_are_read(app: Fast
     assert "application/json" in problem["detail"]
 
 
+def test_a_plan_with_thousands_of_queues_is_read_in_yaml(app: FastAPI) -> None:
+    structures = "".join(
+        f"  - name: APPL{number}\n    preflist: [CF01]\n    queues:\n"
+        + "".join(
+            f"      - {{name: A{number}.Q{queue}, message_bytes: 1024, backlog: 1000}}\n"
+            for queue in range(500)
+        )
+        for number in range(8)
+    )
+    text = f"qsg: SQ03\nqueue_managers: 2\ncoupling_facilities: [{{name: CF01}}]\nstructures:\n{structures}"
+    answer = send(app, "POST", "/api/v1/size", text)
+    assert answer.status == 200
+    assert [each["messages"] for each in answer.json()["structures"][1:9]] == [500_000] * 8
+
+
 def test_fields_and_suggestions_are_the_same_in_yaml(app: FastAPI) -> None:
     text = "qsg: SQ03\nqueue_manager: 5\ncoupling_facilities: [{name: CF01, size: 8}]\n"
     problem = assert_problem(send(app, "POST", "/api/v1/size", text), "document-invalid", 422)
