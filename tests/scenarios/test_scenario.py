@@ -142,7 +142,10 @@ def test_a_plan_without_coupling_facilities_has_no_losses_and_says_so() -> None:
 def test_the_commands_lead_from_the_plan_to_the_scenario() -> None:
     part = {"name": "MYDATA", "offload_rules": [{"usage_over": 50, "size_over": "16K"}]}
     (command,) = worked({"structures": [part]}).as_json()["commands"]
-    assert command["command"].startswith("ALTER CFSTRUCT(MYDATA) OFFLD1TH(50) OFFLD1SZ(16K)")
+    assert command["command"] == (
+        "ALTER CFSTRUCT(MYDATA) CFCONLOS(ASQMGR) RECAUTO(YES) OFFLOAD(SMDS) OFFLD1TH(50) OFFLD1SZ(16K) "
+        "OFFLD2TH(80) OFFLD2SZ(64K) OFFLD3TH(90) OFFLD3SZ(64K) DSGROUP('MQ.SMDS.*.MYDATA') DSBLOCK(256K)"
+    )
     assert command["takes_effect"] == "at once"
     assert worked({"lost": "CF01"}).as_json()["commands"] == []
 
