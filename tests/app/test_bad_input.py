@@ -20,6 +20,7 @@ FULL: dict[str, Any] = {
     "curve": "published",
     "growth": {"percent_per_year": 10, "years": 2},
     "headroom_percent": 10,
+    "target_usage_percent": 75,
     "size_factor": 1.5,
     "admin": {**GIVEN, "headroom_percent": 5, "entsmax": 100_000, "elements_total": 200_000},
     "system": {**GIVEN, "include": True, "shared_channels": 500, "group_ur_messages": 1000},
