@@ -12,8 +12,10 @@ from planner_core.cfrm.render import LAST_COLUMN, fragment
 from planner_core.cfrm.text import read_policy_text
 from planner_core.errors import OutputRefused
 from planner_core.plan import PlanResult, evaluate
+from planner_core.running.compare import compare
 from planner_core.running.merge import Merged, MergeRefused, merge
 from planner_core.running.policy import in_effect, planned, policies, read_policies
+from planner_core.running.state import read_running
 from tests.core.plans import plan
 from tests.running.policies import WrittenPolicy
 from tests.running.policies import policies as any_policies
@@ -404,6 +406,14 @@ def test_a_merge_that_changes_nothing_gives_the_same_bytes() -> None:
     assert (again.text, again.changes, again.difference) == (once.text, (), "")
 
 
+def with_room(changes: dict[str, Any]) -> dict[str, Any]:
+    """The same plan, with a second coupling facility where DUPLEX(ENABLED) asks for one."""
+    preflist = changes["structures__0__preflist"]
+    if changes["structures__0__duplex"] == "ENABLED" and len(preflist) == 1:
+        return changes | {"structures__0__preflist": [*preflist, "CF20"]}
+    return changes
+
+
 PLANS = st.fixed_dictionaries(
     {
         "structures__0__initsize": st.sampled_from([300_000, 524_288, 900_000]),
@@ -418,7 +428,17 @@ PLANS = st.fixed_dictionaries(
             st.sampled_from([f"OTHER{n}STRUCTURE" for n in range(9)]), max_size=8, unique=True
         ),
     }
-)
+).map(with_room)
+
+
+@given(PLANS, st.sampled_from([f"CF{n:02d}" for n in range(20)]))
+def test_a_plan_whose_second_copy_finds_no_place_is_refused(changes: dict[str, Any], only: str) -> None:
+    made = result(**changes | {"structures__0__duplex": "ENABLED", "structures__0__preflist": [only]})
+    reason = rf"SQ03APP1 .* a second copy finds no place .* {only}: it has the first copy"
+    with pytest.raises(OutputRefused, match=reason):
+        merge(OLD, made)
+    with pytest.raises(OutputRefused, match=reason):
+        compare(made, read_running([OLD]))
 
 
 def foreign(text: str, ours: set[str]) -> list[str]:
