@@ -527,7 +527,7 @@ _KINDS: tuple[FindingKind, ...] = (
     FindingKind(
         "DATA_SET_FULL_DURING_OUTAGE",
         "warning",
-        "A shared message data set is full before the outage ends",
+        "A shared message data set is full, or must expand, before the outage ends",
         "mq_rc2192",
         "",
     ),
@@ -597,7 +597,7 @@ _KINDS: tuple[FindingKind, ...] = (
     FindingKind(
         "SMDS_DOES_NOT_GROW",
         "warning",
-        "Shared message data sets do not grow beyond the planned backlog",
+        "Shared message data sets that cannot grow are allocated for a full structure",
         "mq_cfstruct",
         "DSEXPAND",
     ),

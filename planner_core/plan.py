@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from planner_core import CORE_VERSION, checks, names
+from planner_core import CORE_VERSION, checks, names, tables
 from planner_core.admin_structure import AdminNeed, admin_need
 from planner_core.demand import (
     Demand,
@@ -159,9 +159,13 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class SmdsNeed:
-    """Shared message data sets of one structure [bytes]: space in each data set, buffers in each queue manager."""
+    """Shared message data sets of one structure [bytes]: space in each data set, buffers in each queue manager.
+
+    `overload_bytes` is the space for a backlog of 150 % of the planned one.
+    """
 
     at_backlog_bytes: int
+    overload_bytes: int
     when_full_bytes: int
     buffers_bytes: int
 
@@ -817,11 +821,24 @@ def _db2(load: Load, at_backlog: Snapshot | None) -> Db2Need:
     return Db2Need(at_backlog_bytes=lob_bytes(pages), when_full_bytes=lob_bytes(when_full))
 
 
+def _overload_pages(load: Load) -> int:
+    """Pages of offloaded data when more messages come than planned, in INITSIZE or in SIZE, whichever offloads more."""
+    if load.with_offload is None:
+        return 0
+    percent = tables.constants("smds")["overload_percent"].value
+    messages = ceil_div(load.demand.messages * percent, _PERCENT)
+    storages = (load.bundles_in_initsize, load.bundles_in_size)
+    found = [load.with_offload.at_backlog(each, messages=messages).pages for each in storages if each]
+    return max(found, default=0)
+
+
 def _smds(structure: Structure, load: Load, at_backlog: Snapshot | None) -> SmdsNeed:
     block, queues = structure.offload.dsblock, len(structure.queues)
     pages, when_full = _offloaded_pages(load, at_backlog)
+    overload = min(max(pages, _overload_pages(load)), when_full)
     return SmdsNeed(
         at_backlog_bytes=data_set_bytes(pages, dsblock_bytes=block, queues=queues),
+        overload_bytes=data_set_bytes(overload, dsblock_bytes=block, queues=queues),
         when_full_bytes=data_set_bytes(when_full, dsblock_bytes=block, queues=queues),
         buffers_bytes=buffer_bytes(dsbufs=structure.offload.dsbufs, dsblock_bytes=block),
     )

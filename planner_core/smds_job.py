@@ -3,7 +3,8 @@
 Every queue manager of the group needs one data set for each structure that offloads to SMDS. Its name
 is DSGROUP with the asterisk replaced by the queue manager's name. Message data lies in the data set of the
 queue manager that puts it, and all puts may come to one member: each data set is allocated for the whole load,
-either that of the planned backlog, from where DSEXPAND(YES) lets it grow, or that of a structure full at SIZE.
+either that of an overload of the planned backlog, from where DSEXPAND(YES) lets it grow, or that of a structure
+full at SIZE. With DSEXPAND(NO) it cannot grow, and is always allocated for a full structure.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
+from planner_core import tables
 from planner_core.document import PlanDocument, Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
@@ -20,11 +22,9 @@ from planner_core.plan import PlanResult, SmdsNeed
 from planner_core.units import GIB, MIB, ceil_div
 
 Load = Literal["backlog", "size"]
-"""What data sets are allocated for: the planned backlog, or a structure that is full at SIZE."""
+"""What data sets are allocated for: an overload of the planned backlog, or a structure that is full at SIZE."""
 LOADS: Final[tuple[Load, ...]] = get_args(Load)
-_SECONDARY_PART = 10
-_MOST_EXTENTS = 100
-"""Secondary extents in which a data set can grow to what a full structure needs. VSAM's limit is higher: 123 on a volume."""
+_PERCENT = 100
 _SETS_PER_JOB = 127
 """Two steps for each; a job has 255 at most (z/OS MVS JCL Reference, EXEC statement)."""
 _LONGEST_NAME = 44
@@ -116,23 +116,24 @@ def smds_job(result: PlanResult, *, load: Load = "backlog") -> SmdsJob:
     assumed = finding(
         "SMDS_JOB_CHOICES_ASSUMED",
         "LINEAR, and IDCAMS before CSQJUFMT, are published; SHAREOPTIONS(2 3), the DD name SYSUT1, the secondary space and the limits of "
-        "VSAM extents are from memory: compare the job with the sample CSQ4SMDS of your SCSQPROC.",
+        "VSAM extents are from memory: compare the job with the sample CSQ4SMDS of your SCSQPROC. Primary space is allocated on one volume "
+        f"(from memory): the largest here is {max((each.primary_mib for each in sets), default=0)} MiB. Where no volume has that much free, choose a data "
+        "class that allows several volumes, or state less primary and more secondary space.",
     )
     findings = (*_not_growing(document, sets), assumed) if sets else ()
     return SmdsJob(_text(document.qsg, sets, load), tuple(sets), findings, document.qsg, load)
 
 
 def _not_growing(document: PlanDocument, sets: Sequence[DataSet]) -> Iterator[Finding]:
-    """Structures whose data sets stay below what a full structure needs."""
+    """Structures whose data sets cannot grow, and are allocated for a full structure whatever the question says."""
     first = {each.structure: each for each in reversed(sets)}
     for index, structure in enumerate(document.structures):
         each = first.get(structure.name)
-        if each is not None and not each.secondary_mib and each.when_full_mib > each.primary_mib:
+        if each is not None and not structure.offload.dsexpand:
             yield finding(
                 "SMDS_DOES_NOT_GROW",
-                f"{structure.name} has DSEXPAND(NO): its data sets stay at {each.primary_mib} MiB, and a structure full at SIZE needs "
-                f"{each.when_full_mib}. Puts of offloaded messages fail with reason 2192 when a data set is full: allocate them with --for "
-                "size, or set DSEXPAND(YES).",
+                f"{structure.name} has DSEXPAND(NO): its data sets cannot grow, so the job allocates {each.primary_mib} MiB for each, the "
+                "space that a structure full at SIZE needs. Set DSEXPAND(YES) to begin with less.",
                 field=f"/structures/{index}/offload/dsexpand",
                 structure=structure.name,
             )
@@ -142,11 +143,14 @@ def _space_mib(structure: Structure, need: SmdsNeed, load: Load) -> tuple[int, i
     """Return primary and secondary space, and what a full structure needs [MiB]."""
     least = structure.offload.dsblock * max(1, len(structure.queues))
     when_full = ceil_div(max(need.when_full_bytes, least), MIB)
-    primary = when_full if load == "size" else ceil_div(max(need.at_backlog_bytes, least), MIB)
     if not structure.offload.dsexpand:
-        return primary, 0, when_full
-    growth = ceil_div(when_full - primary, _MOST_EXTENTS)
-    return primary, max(1, ceil_div(primary, _SECONDARY_PART), growth), when_full
+        return when_full, 0, when_full
+    chosen = tables.constants("smds")
+    wanted = max(ceil_div(max(need.overload_bytes, least), MIB), chosen["least_primary_mib"].value)
+    primary = when_full if load == "size" else min(wanted, when_full)
+    tenth = ceil_div(primary * chosen["least_secondary_percent"].value, _PERCENT)
+    growth = ceil_div(when_full - primary, chosen["growth_extents"].value)
+    return primary, max(1, tenth, growth), when_full
 
 
 def data_set_name(structure: Structure, queue_manager: str) -> str:
@@ -231,24 +235,33 @@ def _text(qsg: str, sets: Sequence[DataSet], load: Load) -> str:
 
 _REMARKS: Final[Mapping[Load, Sequence[str]]] = {
     "backlog": (
-        "Primary: all messages that are offloaded at the planned",
-        "backlog, and a DSBLOCK for each queue. All puts may come to one",
-        "queue manager, whose data set then holds all of them. Beyond",
-        "that, a data set of a structure with DSEXPAND(YES) grows by its",
-        "secondary space; with DSEXPAND(NO) it has none.",
+        "Primary: all messages that are offloaded when the backlog is",
+        "150 % of the planned one, and a DSBLOCK for each queue; 100 MiB",
+        "at least, but no more than a structure full at SIZE needs. All",
+        "puts may come to one queue manager, whose data set then holds all",
+        "of them. Beyond that, a data set of a structure with DSEXPAND(YES)",
+        "grows by its secondary space. With DSEXPAND(NO) it has none: its",
+        "primary space is what a structure full at SIZE needs.",
     ),
     "size": (
         "Primary: all messages that are offloaded when the structure is",
         "full at SIZE, and a DSBLOCK for each queue. All puts may come to",
-        "one queue manager, whose data set then holds all of them.",
+        "one queue manager, whose data set then holds all of them. Primary",
+        "space is allocated on one volume (from memory): where no volume",
+        "has that much free, choose a data class that allows several, or",
+        "state less primary and more secondary space.",
     ),
 }
 
 
 def _lines(qsg: str, sets: Sequence[DataSet], load: Load) -> Iterator[str]:
     yield f"//* Shared message data sets of queue-sharing group {qsg}."
-    yield "//* Put your JOB statement before this, and the name of MQ's load"
-    yield "//* library for ++THLQUAL++. Compare with the sample CSQ4SMDS."
+    yield "//* Put your JOB statement before this. Compare with CSQ4SMDS."
+    if sets:
+        yield "//* Replace each placeholder:"
+        yield "//*   ++THLQUAL++  the qualifiers of MQ's load libraries"
+    if any(each.needs_extended_addressability for each in sets):
+        yield "//*   ++EXTENDED++ a data class with extended addressability"
     yield from (f"//* {line}" for line in _REMARKS[load])
     if not sets:
         yield "//* No structure of the plan offloads to SMDS."

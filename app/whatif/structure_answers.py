@@ -49,6 +49,8 @@ class FillingEventAnswer(Answer):
         "queue_full",
         "data_set_full",
         "data_sets_full",
+        "data_set_expands",
+        "data_sets_expand",
         "structure_full",
         "outage_ends",
     ]
@@ -284,7 +286,7 @@ class SmdsJobAnswer(Answer):
         Literal["backlog", "size"],
         Field(
             alias="for",
-            description="What each data set is allocated for: the planned backlog, or a full structure of SIZE.",
+            description="What each data set is allocated for: 150 % of the planned backlog, or a full structure of SIZE.",
         ),
     ]
     data_sets: list[SmdsDataSetAnswer]

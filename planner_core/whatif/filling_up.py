@@ -916,6 +916,8 @@ _RANK = {
             "queue_full",
             "data_set_full",
             "data_sets_full",
+            "data_set_expands",
+            "data_sets_expand",
             "structure_full",
             "outage_ends",
         )
@@ -1010,8 +1012,11 @@ class _Floats:
         )
 
 
+_WHILE_IT_EXPANDS = "puts may fail with reason 2192 while it expands, and fail when it has no secondary space"
+
+
 def _data_set_moments(answer: FillingUp, queue_managers: int, moment: _Maker) -> Iterator[Moment]:
-    """When shared message data sets of a given size are full."""
+    """When shared message data sets of a given size are full, or expand under DSEXPAND(YES)."""
     given, definition = answer.asked.data_set_bytes, answer.structure.definition
     if given is None or answer.offload_to != "SMDS" or not isinstance(definition, Structure):
         return
@@ -1019,12 +1024,22 @@ def _data_set_moments(answer: FillingUp, queue_managers: int, moment: _Maker) ->
     size = format_size(given)
     alone = _first(answer, pages)
     if alone is not None:
-        text = f"a data set of {size} is full, if one queue manager puts everything: its puts fail with reason 2192"
-        yield moment("data_set_full", alone, text)
+        puts = "if one queue manager puts everything"
+        if definition.offload.dsexpand:
+            text = f"a data set of {size} must expand by its secondary space, {puts}: {_WHILE_IT_EXPANDS}"
+            yield moment("data_set_expands", alone, text)
+        else:
+            text = f"a data set of {size} is full, {puts}: its puts fail with reason 2192"
+            yield moment("data_set_full", alone, text)
     together = _first(answer, pages * queue_managers) if queue_managers > 1 else None
     if together is not None:
-        text = f"all {queue_managers} data sets of {size} are full, if all queue managers put equally much"
-        yield moment("data_sets_full", together, text)
+        kind, state = (
+            ("data_sets_expand", "must expand")
+            if definition.offload.dsexpand
+            else ("data_sets_full", "are full")
+        )
+        text = f"all {queue_managers} data sets of {size} {state}, if all queue managers put equally much"
+        yield moment(kind, together, text)
 
 
 def _first_at(answer: FillingUp, threshold: int) -> Point | None:
@@ -1134,12 +1149,16 @@ def _findings(
             field=f"{at}/queues",
             structure=name,
         )
-    data_set = next((moment for moment in moments if moment.kind == "data_set_full"), None)
+    kinds = ("data_set_full", "data_set_expands")
+    data_set = next((moment for moment in moments if moment.kind in kinds), None)
     if data_set is not None:
+        state, then = ("is full", "")
+        if data_set.kind == "data_set_expands":
+            state, then = "must expand", f" With DSEXPAND(YES), {_WHILE_IT_EXPANDS}."
         yield finding(
             "DATA_SET_FULL_DURING_OUTAGE",
-            f"A shared message data set of {format_size(answer.asked.data_set_bytes or 0)} for {name} is full after "
-            f"{_minutes(data_set.minutes)} if one queue manager puts everything.",
+            f"A shared message data set of {format_size(answer.asked.data_set_bytes or 0)} for {name} {state} after "
+            f"{_minutes(data_set.minutes)} if one queue manager puts everything.{then}",
             field=f"{at}/offload/dsgroup",
             structure=name,
         )

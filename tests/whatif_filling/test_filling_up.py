@@ -25,9 +25,10 @@ def kinds(answer: FillingUp) -> list[str]:
     return [moment.kind for moment in answer.moments]
 
 
-def example(**keys: object) -> FillingUp:
+def example(*, dsexpand: bool = True, **keys: object) -> FillingUp:
     """512 MB at CFCC 14, 2048 bytes, IBM's default rules: the example of docs/assumptions.md, at 40 messages a second."""
-    document = structure([queue(put_rate_per_s=40)], cfcc_level=14, initsize="512M", size="512M")
+    offload = {} if dsexpand else {"offload": {"dsexpand": False}}
+    document = structure([queue(put_rate_per_s=40)], cfcc_level=14, initsize="512M", size="512M", **offload)
     return fill_up(document, "APP1", Outage(**keys))  # type: ignore[arg-type]
 
 
@@ -67,13 +68,29 @@ def test_twice_the_rate_is_full_in_half_the_time_with_as_many_messages() -> None
 
 
 def test_data_sets_fill_beside_the_structure() -> None:
-    answer = example(data_set_bytes=20 * 2**20)
+    answer = example(data_set_bytes=20 * 2**20, dsexpand=False)
     at = {moment.kind: moment for moment in answer.moments}
     # 20 MiB are 5120 pages; without the queue's block of 256 KB, 5056, of which 4956 are for messages.
     # Messages of 2048 bytes, a page each, are offloaded from minute 59.127 on.
     assert float(at["data_set_full"].minutes) == pytest.approx(59.127 + 4956 / 2400, abs=1e-3)
     assert float(at["data_sets_full"].minutes) == pytest.approx(59.127 + 4 * 4956 / 2400, abs=1e-3)
-    assert "DATA_SET_FULL_DURING_OUTAGE" in codes(answer)
+    assert "reason 2192" in at["data_set_full"].text
+    (found,) = (each for each in answer.findings if each.code == "DATA_SET_FULL_DURING_OUTAGE")
+    assert " is full after " in found.message
+
+
+def test_data_sets_with_dsexpand_yes_expand_when_they_are_used_up() -> None:
+    full, answer = (example(data_set_bytes=20 * 2**20, dsexpand=each) for each in (False, True))
+    when = {moment.kind: moment.minutes for moment in full.moments}
+    at = {moment.kind: moment for moment in answer.moments}
+    assert at["data_set_expands"].minutes == when["data_set_full"]
+    assert at["data_sets_expand"].minutes == when["data_sets_full"]
+    assert "data_set_full" not in at
+    assert "must expand by its secondary space" in at["data_set_expands"].text
+    assert "may fail with reason 2192 while it expands" in at["data_set_expands"].text
+    (found,) = (each for each in answer.findings if each.code == "DATA_SET_FULL_DURING_OUTAGE")
+    assert " must expand after " in found.message
+    assert "is full" not in found.message
 
 
 def test_the_data_set_that_the_plan_asks_for_suffices() -> None:
@@ -81,7 +98,7 @@ def test_the_data_set_that_the_plan_asks_for_suffices() -> None:
     need = evaluate(document).structures[1].smds
     assert need is not None
     answer = fill_up(document, "APP1", Outage(data_set_bytes=need.at_backlog_bytes))
-    assert "data_set_full" not in kinds(answer)
+    assert not {"data_set_full", "data_set_expands"} & set(kinds(answer))
     assert answer.offload_bytes(answer.points[-1]) == need.at_backlog_bytes
 
 
