@@ -466,7 +466,12 @@ def _message_bytes(value: object) -> object:
         parts = value.split("/", len(_DISTRIBUTION))
         if len(parts) == len(_DISTRIBUTION):
             return dict(zip(_DISTRIBUTION, (part.strip() for part in parts), strict=True))
-        return _one_message_size(value)
+        try:
+            return message_bytes(value)
+        except SizeSyntax:
+            _refuse("must be one size, such as 1024 or 4K, or mean/p95/max, such as 3500/12000/60000")
+        except ValueError as error:
+            _refuse(str(error))
     if isinstance(value, bool) or not isinstance(value, (int, dict, MessageSizes)):
         _refuse("must be a whole number of bytes, or an object with mean, p95 and max")
     if isinstance(value, int) and not 0 <= value <= _LARGEST_MESSAGE:

@@ -165,6 +165,11 @@ S0, Q0 = "structures__0__", "structures__0__queues__0__"
         ({"structures": {}}, "/structures", "must be a list"),
         ({S0 + "name": "CSQ_ADMIN"}, "/structures/0/name", "always generated and holds no user data"),
         ({S0 + "cflevel": 6}, "/structures/0/cflevel", "less than or equal to 5"),
+        (
+            {S0 + "queues": [{"name": "Q1", "message_bytes": "big", "backlog": 1}]},
+            "/structures/0/queues/0/message_bytes",
+            "must be one size, such as 1024 or 4K, or mean/p95/max, such as 3500/12000/60000",
+        ),
         ({S0 + "initsize": "12X"}, "/structures/0/initsize", "'12X' is no size"),
         ({S0 + "initsize": "0.5K"}, "/structures/0/initsize", "512B is no whole number of K"),
         ({S0 + "initsize": 0}, "/structures/0/initsize", "must be between 1K and 1T"),
