@@ -21,6 +21,12 @@ def changed(**members: object) -> dict[str, Any]:
     return {**copy.deepcopy(SQ03), **members}
 
 
+def above_figures(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with coupling facilities at a level that no chart covers, of which a warning tells."""
+    facilities = [{**each, "cfcc_level": 26} for each in document["coupling_facilities"]]
+    return {**document, "cfcc_level": 26, "coupling_facilities": facilities}
+
+
 def plan(**members: object) -> PlanDocument:
     """The example with other members at the top, read."""
     return read_object(changed(**members))

@@ -28,6 +28,7 @@ from planner_core.findings import Finding
 from planner_core.outputs import OUTPUT_KINDS, render_output
 from planner_core.plan import evaluate
 from tests.packaging.pins import ROOT
+from tests.plans.support import above_figures
 from tests.serving import served
 
 PAGE = (ROOT / "docs" / "provisioning.md").read_text(encoding="utf-8")
@@ -228,7 +229,7 @@ def test_the_playbook_ends_in_a_submitted_job_and_submits_it_once(
 def test_the_playbook_submits_nothing_while_a_warning_is_open(
     shell: Shell, playbook: str, zosmf: Zosmf
 ) -> None:
-    document = {**COMPLETE, "cfcc_level": 26}
+    document = above_figures(COMPLETE)
     warnings = open_warnings(document)
     assert warnings
     shell.write("SQ03.json", document)
@@ -255,7 +256,7 @@ def test_the_ci_job_fails_on_new_warnings_only(shell: Shell) -> None:
     (text,) = blocks("A CI job that fails on new warnings", "yaml")
     (job,) = YAML(typ="safe").load(text)["jobs"].values()
     (script,) = [step["run"] for step in job["steps"] if "run" in step]
-    quiet, noisy = COMPLETE, {**COMPLETE, "cfcc_level": 26}
+    quiet, noisy = COMPLETE, above_figures(COMPLETE)
     shell.write("plans/SQ03.json", quiet)
     checked = shell.run(script)
     assert (checked.returncode, checked.stdout) == (0, ""), checked.stderr

@@ -13,10 +13,11 @@ from app.db import Database
 from app.plans import service
 from app.plans.stored import StoredVersion
 from planner_core import CORE_VERSION
+from planner_core.document import read_object
 from planner_core.errors import PlanRefused
 from planner_core.outputs import OUTPUT_KINDS, render_output
 from planner_core.plan import evaluate
-from tests.plans.support import plan
+from tests.plans.support import SQ03, above_figures, plan
 
 
 @pytest.fixture
@@ -184,11 +185,11 @@ def test_a_summary_has_the_figures_of_the_latest_version(session: Session) -> No
 
 
 def test_acknowledged_findings_are_counted_apart(session: Session) -> None:
-    exposed = plan(headroom_percent=0, cfcc_level=26)
-    before = service.save_plan(session, "SQ03", exposed).version
+    exposed = above_figures(SQ03)
+    before = service.save_plan(session, "SQ03", read_object(exposed)).version
     warning = next(f for f in before.result["findings"] if f["severity"] == "warning")
     accepted = {"code": warning["code"], "structure": warning["structure"], "reason": "known"}
-    document = plan(headroom_percent=0, cfcc_level=26, acknowledged=[accepted])
+    document = read_object({**exposed, "acknowledged": [accepted]})
     service.save_plan(session, "SQ03", document, if_match=before.etag)
     newer, older = service.list_versions(session, "SQ03")
     assert older.acknowledged == 0
