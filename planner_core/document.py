@@ -542,7 +542,8 @@ class Queue(BaseModel):
         Field(description="MAXMSGL [bytes], with all headers of the message."),
     ] = None
     backout_threshold: Annotated[
-        Annotated[int, Field(ge=0, le=999_999_999)] | None, Field(description="BOTHRESH.")
+        Annotated[int, Field(ge=0, le=limit("largest_backout_threshold"))] | None,
+        Field(description="BOTHRESH."),
     ] = None
     backout_queue: Annotated[QueueName | None, Field(description="BOQNAME.")] = None
     curdepth: Annotated[MaxDepth | None, Field(description="CURDEPTH when the switches were displayed.")] = (

@@ -246,8 +246,9 @@ def test_a_document_is_an_object(document: object) -> None:
 
 
 def test_every_problem_is_told_at_once() -> None:
-    found = problems(varied(qsg="x", cfcc_level=0, structures__0__name="1"))
-    assert list(found) == ["/qsg", "/cfcc_level", "/structures/0/name"]
+    found = problems(varied(qsg="x", cfcc_level=0, structures__0__name="1"))  # the level of both CFs too
+    levels = ["/cfcc_level", "/coupling_facilities/0/cfcc_level", "/coupling_facilities/1/cfcc_level"]
+    assert list(found) == ["/qsg", *levels, "/structures/0/name"]
 
 
 @pytest.mark.parametrize(
