@@ -545,6 +545,14 @@ CASES: dict[str, Case] = {
         near={S0 + "cflevel": 4, S0 + "offload": {}},
         structure="APP1",
     ),
+    "CFCONLOS_NEEDS_CFLEVEL_5": Case(
+        "warning",
+        "/structures/0/cfconlos",
+        r"APP1 has CFLEVEL\(4\): CFCONLOS needs CFLEVEL\(5\) and is left out of its definition\. Queue managers .* end\.",
+        raised={S0 + "cflevel": 4, S0 + "cfconlos": "TOLERATE"},
+        near={S0 + "cflevel": 4, S0 + "cfconlos": "ASQMGR"},
+        structure="APP1",
+    ),
     "OFFLOAD_DB2": Case(
         "warning",
         "/structures/0/offload/to",
@@ -584,6 +592,22 @@ CASES: dict[str, Case] = {
         r"APP1 has RECOVER\(NO\), but 1 of its queues .*Q1: .*reason 2048",
         raised={S0 + "recover": False},
         near={S0 + "recover": False, S0 + "queues__0__persistent": False},
+        structure="APP1",
+    ),
+    "MESSAGES_ABOVE_MAXMSGL": Case(
+        "error",
+        "/structures/0/queues/0/max_message_length",
+        r"Q1 has messages of up to 1025 bytes, but MAXMSGL\(1024\): puts of larger messages fail with reason 2030",
+        raised={S0 + "queues__0__message_bytes": 1025, S0 + "queues__0__max_message_length": 1024},
+        near={S0 + "queues__0__message_bytes": 1024, S0 + "queues__0__max_message_length": 1024},
+        structure="APP1",
+    ),
+    "QUEUE_WITHOUT_SHARE": Case(
+        "info",
+        "/structures/0/queues/1/share",
+        "Q2 of APP1: NOSHARE lets one application in the whole group get at a time",
+        raised={S0 + "queues__1": queue("Q2", share=False)},
+        near={S0 + "queues__1": queue("Q2", share=True)},
         structure="APP1",
     ),
     "MIXED_PERSISTENCE": Case(
@@ -747,12 +771,13 @@ MORE_NEAR_MISSES: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("STRUCTURE_LARGER_THAN_CF", {S0 + "initsize": "300M", "coupling_facilities__0__size": "299M"}),
     (
         "STRUCTURE_LARGER_THAN_CF",
-        {"coupling_facilities": [{"name": "CF01", "size": "1M"}, {"name": "CF02"}]},
+        {S0 + "initsize": "300M", "coupling_facilities": [{"name": "CF01", "size": "64M"}, {"name": "CF02"}]},
     ),
     (
         "STRUCTURE_LARGER_THAN_CF",
         {
-            "coupling_facilities": [{"name": "CF01", "size": "1M"}],
+            S0 + "initsize": "300M",
+            "coupling_facilities": [{"name": "CF01", "size": "64M"}],
             **{f"{at}__preflist": ["CF01", "CF02"] for at in ("admin", "system", "structures__0")},
         },
     ),
@@ -765,6 +790,7 @@ MORE_NEAR_MISSES: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("LARGE_MESSAGES_NEED_CFLEVEL_4", {S0 + "cflevel": 4, S0 + "queues__0__message_bytes": 64513}),
     ("MESSAGES_ALWAYS_OFFLOADED", {S0 + "cflevel": 3, S0 + "queues__0__message_bytes": 64513}),
     ("PERSISTENT_NEEDS_RECOVER", {S0 + "cflevel": 2}),
+    ("CFCONLOS_NEEDS_CFLEVEL_5", {S0 + "cflevel": 5, S0 + "cfconlos": "TOLERATE"}),
     ("OFFLOAD_DB2", {S0 + "cflevel": 4, S0 + "offload__to": "DB2"}),
     ("DSGROUP_MISSING", {S0 + "cflevel": 4, S0 + "offload": {}}),
     ("QUEUE_FILLS_MOST", {}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -25,6 +25,9 @@ class Case:
     says: str
     at: str | None = "/structures/0/preflist"
     structure: str | None = "A"
+    raised_with: Json = field(default_factory=dict)
+    """Other keys of the plan with the finding, such as CFCONLOS of the queue managers; calm_with: of the one without it."""
+    calm_with: Json = field(default_factory=dict)
 
 
 def a(size: str = "4G", **more: object) -> Json:
@@ -42,6 +45,21 @@ CASES = {
         (TWO, [a(duplex="ENABLED") | {"queues": NOT_PERSISTENT}]),
         r"takes 7 messages of the planned backlog",
         at="/structures/0/duplex",
+    ),
+    "LOSS_ENDS_QUEUE_MANAGERS": Case(
+        (TWO, [a(preflist=["CF02"], cfconlos="TERMINATE")]),
+        (TWO, [a(preflist=["CF02"], cfconlos="TOLERATE")]),
+        r"^Without CF02: All 2 queue managers of SQ03 end on losing SQ03A\. With TOLERATE they go on",
+        at=None,
+        structure=None,
+    ),
+    "QMGR_CFCONLOS_NOT_STATED": Case(
+        (TWO, [a()]),
+        (TWO, [a()]),
+        r"does not state CFCONLOS of the queue managers of SQ03: TERMINATE, MQ's default, is assumed",
+        at="/cfconlos",
+        structure=None,
+        calm_with={"cfconlos": "TERMINATE"},
     ),
     "EXCLUSION_NOT_KEPT": Case(
         (TWO, [a(), structure("B", exclist=["SQ03A"], enforce_order=True)]),
@@ -127,15 +145,15 @@ CASES = {
 CODES = {*CASES, "CF_STATED_DIFFERENTLY"}
 
 
-def found(scene: tuple[Sequence[Json], Sequence[Json]]) -> list[Finding]:
+def found(scene: tuple[Sequence[Json], Sequence[Json]], more: Json | None = None) -> list[Finding]:
     facilities, structures = scene
-    return list(losses_of([("SQ03", result(list(facilities), list(structures)))]).findings)
+    return list(losses_of([("SQ03", result(list(facilities), list(structures), **(more or {})))]).findings)
 
 
 @pytest.mark.parametrize("code", CASES)
 def test_it_is_raised_with_its_field_sentence_and_source(code: str) -> None:
     case = CASES[code]
-    items = [item for item in found(case.raised) if item.code == code]
+    items = [item for item in found(case.raised, case.raised_with) if item.code == code]
     assert items
     item = items[0]
     assert (item.field, item.structure, item.severity) == (case.at, case.structure, CATALOGUE[code].severity)
@@ -145,7 +163,7 @@ def test_it_is_raised_with_its_field_sentence_and_source(code: str) -> None:
 
 @pytest.mark.parametrize("code", CASES)
 def test_it_is_not_raised_next_to_it(code: str) -> None:
-    assert code not in {item.code for item in found(CASES[code].calm)}
+    assert code not in {item.code for item in found(CASES[code].calm, CASES[code].calm_with)}
 
 
 @pytest.mark.parametrize(
