@@ -21,9 +21,14 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     return create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
 
 
-@pytest.fixture(scope="session")
-def port(app: FastAPI) -> Iterator[int]:
-    """Where the application is really served."""
+@pytest.fixture
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of a service that stores nothing yet.
+
+    Each run of a page has a service of its own: the answers on the page are those to a reader who begins with it, and a
+    plan that an earlier run stored would not be created again.
+    """
+    app = create_app(Settings(data_dir=tmp_path_factory.mktemp("served")))
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False, server_header=False))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
