@@ -18,7 +18,7 @@ from tests.curves.support import MADE_ON, crossing_json, daily, forecast_json, s
 from tests.curves.test_pages import page, table
 
 FULL_ON = MADE_ON - timedelta(days=2)
-PERCENT_100 = {"elements_peak": 131_072}
+PERCENT_100: dict[str, Any] = {"elements_peak": 131_072}
 
 
 def days_of(
