@@ -488,6 +488,11 @@ def evaluate_structure(
     return None
 
 
+def evaluate_system(document: PlanDocument, *, curve: Curve | None = None) -> StructureResult | None:
+    """Evaluate CSQSYSAPPL alone; None where the plan leaves it out."""
+    return _system(document, curve) if document.system.include else None
+
+
 @dataclass(frozen=True, slots=True)
 class _Wanted:
     """What a computed INITSIZE must hold [bytes], and the headroom or the target that made it."""

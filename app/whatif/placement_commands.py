@@ -225,6 +225,11 @@ def _loss_lines(answer: Mapping[str, Any]) -> Iterator[str]:
         by_itself = [each["structure"] for each in loss["messages"] if each["recovers_by_itself"]]
         if by_itself:
             yield f"  Recover without an operator: {', '.join(by_itself)}."
+        yield from (
+            f"  {each['structure']}: {each['what_happens']}"
+            for each in loss["messages"]
+            if each["recovers_by_itself"] is None
+        )
     yield ""
     yield "White space to keep [MiB]"
     yield from _table(

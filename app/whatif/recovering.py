@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -38,20 +37,23 @@ def lines(found: Recovery) -> Iterator[str]:
         f"Back within {float(found.recovery_minutes):g} minutes, backed up every {float(found.interval_minutes):g}, logs read at "
         f"{float(found.log_read_mb_per_s):g} MB a second"
     )
-    yield f"{'structure':<16}{'backup':>14}{'log an hour':>14}{'log between':>14}{'recovery':>14}{'at most every':>16}"
-    for each in found.structures:
+    yield f"{'structure':<16}{'backup':>14}{'log an hour':>14}{'log between':>14}{'recovery':>14}{'back up every':>16}  computed"
+    for each in found.all_structures:
         if each.recovery_s is None:
             yield f"{each.name:<16}  {each.not_backed_up}"
             continue
-        every = _longest(each)
+        every = "-" if each.back_up_every_minutes is None else f"{float(each.back_up_every_minutes):.1f} min"
         yield (
             f"{each.name:<16}{format_mib(each.backup_bytes):>14}{format_mib(each.log_bytes_per_hour):>14}"
-            f"{format_mib(each.log_bytes_between):>14}{float(each.recovery_s) / 60:>10.1f} min{every:>16}"
+            f"{format_mib(each.log_bytes_between):>14}{float(each.recovery_s) / 60:>10.1f} min{every:>16}  {_longest(each)}"
         )
+    if found.system is not None:
+        yield f"{found.system.name}: {found.system.assumed}"
 
 
 def _longest(each: StructureRecovery) -> str:
     """The longest interval between backups, rounded down as in the JSON answer."""
     if each.interval_minutes is None:
         return "not known" if each.unrated_queues else "any"
-    return f"{math.floor(each.interval_minutes * 10) / 10:.1f} min" if each.interval_minutes else "none"
+    shown = each.as_json()["longest_interval_minutes"]
+    return f"{shown:.1f} min" if each.interval_minutes else "none"

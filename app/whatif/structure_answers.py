@@ -228,11 +228,23 @@ class StructureRecoveryAnswer(Answer):
             "without a rate decides."
         ),
     ]
+    back_up_every_minutes: Annotated[
+        float | None,
+        Field(
+            description="How often to back it up: every hour, as IBM advises, or more often where the recovery time needs that; null where it "
+            "is not backed up, or no interval is short enough."
+        ),
+    ]
     longest_interval_minutes: Annotated[
-        float | None, Field(description="How far apart backups may be; null where nothing is logged.")
+        float | None,
+        Field(description="How far apart backups may be as computed; null where nothing is logged."),
     ]
     documented_interval_hours: Annotated[
         float | None, Field(description="The same by IBM's formula, which leaves the backup itself out.")
+    ]
+    assumed: Annotated[
+        str | None,
+        Field(description="What is assumed of CSQSYSAPPL, whose CFSTRUCT is not in the plan; else null."),
     ]
     explanations: dict[str, ExplanationAnswer] | Absent = None
 

@@ -22,7 +22,9 @@ ASSUMPTIONS: tuple[str, ...] = (
     "CFCONLOS of the queue managers decides for CSQ_ADMIN and for structures with CFCONLOS(ASQMGR). Where the plan does not state it, "
     "TERMINATE is assumed, the worse case and MQ's default (from memory).",
     "A structure below CFLEVEL(5) has no CFCONLOS and no RECAUTO: queue managers that lose it end (derived), and an operator recovers it. "
-    "CSQSYSAPPL is left out here: its CFSTRUCT is not in the plan.",
+    "The CFSTRUCT of CSQSYSAPPL is not in the plan: CFCONLOS(ASQMGR) is assumed, so that CFCONLOS of the queue managers decides, and "
+    "RECOVER(YES), which IBM requires for group units of recovery. Below CFLEVEL(5) or with CFCONLOS(TERMINATE) it ends queue managers too: "
+    "DISPLAY CFSTRUCT(CSQSYSAPPL) CFLEVEL CFCONLOS RECAUTO RECOVER shows what it has.",
     "MQ recovers a structure without an operator with RECAUTO(YES), RECOVER(YES) and CFLEVEL(5) (published), once it has a place, from "
     "the last BACKUP CFSTRUCT and the logs. After TERMINATE a queue manager must be started again first.",
 )
@@ -38,7 +40,9 @@ class Ending:
     names: tuple[str, ...]
     structures: tuple[str, ...]
     is_assumed: bool
-    """Whether it rests on a CFCONLOS of the queue managers that the plan does not state."""
+    """Whether it rests on a CFCONLOS that the plan does not state: of the queue managers, or of CSQSYSAPPL alone."""
+    is_of_system_alone: bool = False
+    """Whether CSQSYSAPPL is the only such structure, and the plan states CFCONLOS of the queue managers."""
 
     @property
     def words(self) -> str:
@@ -48,6 +52,8 @@ class Ending:
         assumed = (
             " CFCONLOS of the queue managers is not planned: TERMINATE is assumed." if self.is_assumed else ""
         )
+        if self.is_of_system_alone:
+            assumed = " CFCONLOS(ASQMGR) of CSQSYSAPPL is assumed: its CFSTRUCT is not in the plan."
         return f"{who} of {self.qsg} {ends} on losing {', '.join(self.structures)}.{assumed}"
 
     def as_json(self) -> dict[str, object]:
@@ -63,14 +69,12 @@ class Ending:
         }
 
 
-def reaction(structure: StructureResult, document: PlanDocument) -> Reaction | None:
-    """What queue managers do that lose a structure; None where the plan does not define it."""
+def reaction(structure: StructureResult, document: PlanDocument) -> Reaction:
+    """What queue managers do that lose a structure; of CSQSYSAPPL, which the plan does not define, CFCONLOS(ASQMGR) is assumed."""
     of_queue_managers: Reaction = document.cfconlos or "TERMINATE"
-    if structure.role == "admin":
-        return of_queue_managers
     definition = structure.definition
     if not isinstance(definition, Structure):
-        return None
+        return of_queue_managers
     if definition.cflevel < limit("cflevel_offload"):
         return "TERMINATE"
     return of_queue_managers if definition.cfconlos == "ASQMGR" else definition.cfconlos
@@ -80,7 +84,7 @@ def follows_queue_managers(structure: StructureResult) -> bool:
     """Whether CFCONLOS of the queue managers decides for a structure."""
     definition = structure.definition
     if not isinstance(definition, Structure):
-        return structure.role == "admin"
+        return True
     return definition.cflevel >= limit("cflevel_offload") and definition.cfconlos == "ASQMGR"
 
 
@@ -117,7 +121,10 @@ def endings(
                 document.queue_manager_count,
                 tuple(members) if isinstance(members, list) else (),
                 tuple(each.cfrm_name for each in ends),
-                is_assumed=document.cfconlos is None and all(follows_queue_managers(each) for each in ends),
+                is_assumed=(document.cfconlos is None and all(follows_queue_managers(each) for each in ends))
+                or all(each.role == "system" for each in ends),
+                is_of_system_alone=document.cfconlos is not None
+                and all(each.role == "system" for each in ends),
             )
 
 

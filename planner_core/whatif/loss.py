@@ -351,8 +351,8 @@ def _lost_messages(placed: Placed) -> Iterator[LostMessages]:
     if isinstance(definition, System):
         messages = sum(queue.messages for queue in result.queues)
         words = (
-            "Its system queues come back as its CFSTRUCT says, which this plan does not define: see that it has RECOVER(YES) "
-            "and is backed up."
+            "Its CFSTRUCT is not in the plan; RECOVER(YES) is assumed, which IBM requires for group units of recovery. Unavailable until it is "
+            "recovered from its last backup: by itself with RECAUTO(YES) and CFLEVEL(5), else by RECOVER CFSTRUCT(CSQSYSAPPL)."
         )
         yield LostMessages(placed.wanted, 0, messages, True, words)
         return

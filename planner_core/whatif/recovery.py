@@ -15,11 +15,11 @@ from decimal import Decimal
 from fractions import Fraction
 
 from planner_core import tables
-from planner_core.demand import growth_factor
+from planner_core.demand import QueueDemand, growth_factor
 from planner_core.document import MessageSizes, PlanDocument, Queue, Structure
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
-from planner_core.plan import StructureResult, evaluate_structure
+from planner_core.plan import StructureResult, evaluate_structure, evaluate_system
 from planner_core.provenance import Basis, Explanation, Input, Step
 from planner_core.structure_size import Curve
 from planner_core.units import KIB, MIB, ceil_fraction, floor_fraction
@@ -70,6 +70,22 @@ class StructureRecovery:
     documented_interval_hours: Fraction | None
     unrated_queues: int
     explanations: tuple[Explanation, ...]
+    assumed: str | None = None
+    """What is assumed where the plan does not define its CFSTRUCT."""
+
+    @property
+    def back_up_every_minutes(self) -> Fraction | None:
+        """Return how often to back it up [minutes]: every hour, as IBM advises, or more often where recovery needs that.
+
+        It is None where the structure is not backed up, and where no interval is short enough.
+        """
+        if not self.is_recoverable:
+            return None
+        hour = Fraction(_constant("backup_minutes"))
+        if self.interval_minutes is None:
+            # Nothing that is known is logged, so that only the backup itself can take too long.
+            return None if self.meets is False else hour
+        return min(hour, _in_tenths(self.interval_minutes)) or None
 
     @property
     def is_recoverable(self) -> bool:
@@ -89,12 +105,16 @@ class StructureRecovery:
             "log_bytes_between": self.log_bytes_between,
             "recovery_s": None if self.recovery_s is None else ceil_fraction(self.recovery_s),
             "meets": self.meets,
+            "back_up_every_minutes": None
+            if self.back_up_every_minutes is None
+            else float(self.back_up_every_minutes),
             "longest_interval_minutes": None
             if self.interval_minutes is None
             else float(_in_tenths(self.interval_minutes)),
             "documented_interval_hours": None
             if self.documented_interval_hours is None
             else round(float(self.documented_interval_hours), 2),
+            "assumed": self.assumed,
         }
         if explain:
             found["explanations"] = {each.figure: each.as_json() for each in self.explanations}
@@ -114,21 +134,18 @@ class Recovery:
     structures: tuple[StructureRecovery, ...]
     assumptions: tuple[Assumption, ...]
     findings: tuple[Finding, ...]
+    system: StructureRecovery | None = None
+    """CSQSYSAPPL; `structures` has the application structures of the plan."""
+
+    @property
+    def all_structures(self) -> tuple[StructureRecovery, ...]:
+        """The application structures, and CSQSYSAPPL where the plan includes it."""
+        return self.structures if self.system is None else (*self.structures, self.system)
 
     @property
     def backup_bytes(self) -> int:
         """What one backup of each structure writes."""
-        return sum(each.backup_bytes for each in self.structures)
-
-    def backup_every_minutes(self, structure: StructureRecovery) -> Fraction | None:
-        """Return how often to back a structure up, in tenths of a minute.
-
-        That is the interval asked about, a shorter one where recovery takes too long with it, or None where no interval is
-        short enough.
-        """
-        if structure.meets is not False:
-            return self.interval_minutes
-        return _in_tenths(structure.interval_minutes) if structure.interval_minutes else None
+        return sum(each.backup_bytes for each in self.all_structures)
 
     @property
     def log_bytes_per_hour(self) -> int:
@@ -138,7 +155,7 @@ class Recovery:
     @property
     def recovery_s(self) -> Fraction:
         """How long it takes to recover those that are backed up, one after the other."""
-        return sum((each.recovery_s or Fraction(0) for each in self.structures), Fraction(0))
+        return sum((each.recovery_s or Fraction(0) for each in self.all_structures), Fraction(0))
 
     def as_json(self, *, explain: bool = False) -> dict[str, object]:
         """JSON-ready; with `explain`, formula and inputs of each figure."""
@@ -148,7 +165,7 @@ class Recovery:
             "log_read_mb_per_s": float(self.log_read_mb_per_s),
             "backup_overhead_bytes": self.backup_overhead_bytes,
             "fill_percent": float(self.fill_percent),
-            "structures": [each.as_json(explain=explain) for each in self.structures],
+            "structures": [each.as_json(explain=explain) for each in self.all_structures],
             "totals": {
                 "backup_bytes": self.backup_bytes,
                 "log_bytes_per_hour": self.log_bytes_per_hour,
@@ -195,7 +212,7 @@ def log_bytes_per_hour(*, messages_per_s: Fraction, message_bytes: Fraction) -> 
 def recovery(
     document: PlanDocument, asked: RecoveryQuestion | None = None, *, curve: Curve | None = None
 ) -> Recovery:
-    """Backup and recovery of the application structures of a plan.
+    """Backup and recovery of the application structures of a plan, and of CSQSYSAPPL.
 
     Args:
         document: The plan.
@@ -206,15 +223,19 @@ def recovery(
         PlanRefused: No such plan can exist.
     """
     found = [evaluate_structure(document, each.name, curve=curve) for each in document.structures]
-    return recovery_of(document, [each[0] for each in found if each is not None], asked)
+    system = evaluate_system(document, curve=curve)
+    results = [each[0] for each in found if each is not None]
+    return recovery_of(document, results if system is None else [*results, system], asked)
 
 
 def recovery_of(
     document: PlanDocument, results: Sequence[StructureResult], asked: RecoveryQuestion | None = None
 ) -> Recovery:
-    """Return backup and recovery of application structures that are evaluated already."""
+    """Return backup and recovery of application structures and CSQSYSAPPL that are evaluated already."""
     asked = asked or RecoveryQuestion()
     settled = _Settled(asked)
+    system = next((_system(each, settled) for each in results if each.role == "system"), None)
+    results = [each for each in results if each.role == "application"]
     structures = tuple(_structure(document, each, settled) for each in results)
     findings = [
         each
@@ -236,9 +257,48 @@ def recovery_of(
         fill_percent=settled.fill * 100,
         inputs=settled.inputs,
         structures=structures,
-        assumptions=tuple(_assumptions(settled, asked)),
+        assumptions=tuple(_assumptions(settled, asked, system)),
         findings=in_order(findings),
+        system=system,
     )
+
+
+_SYSTEM_ASSUMED = (
+    "The plan does not define the CFSTRUCT of CSQSYSAPPL: RECOVER(YES) is assumed, which IBM requires for group units of recovery. "
+    "All its messages are counted as persistent; what its queues log is not known."
+)
+
+
+def _system(result: StructureResult, settled: _Settled) -> StructureRecovery:
+    """CSQSYSAPPL as IBM requires it: recoverable, for SYSTEM.QSG.UR.RESOLUTION.QUEUE has persistent messages."""
+    sums = _Sums(unrated_queues=len(result.queues))
+    for queue in result.queues:
+        sums.messages += queue.messages
+        sums.data_bytes += queue.messages * _mean_of(queue)
+    backup = settled.backup_bytes(sums)
+    time_s = backup / (settled.read * MIB)
+    return StructureRecovery(
+        name=result.name,
+        cfrm_name=result.cfrm_name,
+        not_backed_up=None,
+        persistent_messages=ceil_fraction(sums.messages * settled.fill),
+        backup_bytes=ceil_fraction(backup),
+        log_bytes_per_hour=0,
+        log_bytes_between=0,
+        recovery_s=time_s,
+        meets=_meets(None, time_s, settled, sums),
+        interval_minutes=None,
+        documented_interval_hours=None,
+        unrated_queues=sums.unrated_queues,
+        explanations=(),
+        assumed=_SYSTEM_ASSUMED,
+    )
+
+
+def _mean_of(queue: QueueDemand) -> Fraction:
+    """The size of the messages of a system queue, which all have one size [bytes]."""
+    size = queue.message_bytes
+    return Fraction(size) if isinstance(size, int) else Fraction(size.mean)
 
 
 def _in_tenths(minutes: Fraction) -> Fraction:
@@ -483,8 +543,12 @@ def _mean_bytes(queue: Queue) -> Fraction:
     return Fraction(sizes.mean if isinstance(sizes, MessageSizes) else sizes)
 
 
-def _assumptions(settled: _Settled, asked: RecoveryQuestion) -> Iterator[Assumption]:
+def _assumptions(
+    settled: _Settled, asked: RecoveryQuestion, system: StructureRecovery | None
+) -> Iterator[Assumption]:
     place = str(tables.source("project", "Backup and recovery"))
+    if system is not None:
+        yield Assumption(_SYSTEM_ASSUMED, Basis.ASSUMED, str(tables.source("mq_group_ur")))
     rto = tables.constants("whatif_recovery")["log_overhead_tenths_kb"]
     yield Assumption(
         "A persistent message that is put and got takes its data and about 1.3 KB of log.",
@@ -511,8 +575,8 @@ def _findings(result: StructureResult, answer: StructureRecovery, settled: _Sett
     if answer.meets is False:
         minutes = float(answer.recovery_s / _SECONDS_PER_MINUTE)
         goal = float(settled.goal_s / _SECONDS_PER_MINUTE)
-        if answer.interval_minutes:
-            remedy = f"back it up every {float(_in_tenths(answer.interval_minutes)):g} minutes"
+        if answer.back_up_every_minutes:
+            remedy = f"back it up every {float(answer.back_up_every_minutes):g} minutes"
         else:
             remedy = "no interval is short enough, for the backup alone takes longer to read. Read logs faster, or hold less"
         yield finding(

@@ -35,13 +35,12 @@ class _Backups:
 
     @classmethod
     def of(cls, result: PlanResult) -> _Backups:
-        applications = [each for each in result.structures if each.role == "application"]
-        found = recovery_of(result.document, applications)
-        recoverable = [each.name for each in found.structures if each.is_recoverable]
+        found = recovery_of(result.document, result.structures)
+        recoverable = [each.name for each in found.all_structures if each.is_recoverable]
         members = result.document.queue_managers
         # One after the other, so that no log takes all backups.
         turns = zip(recoverable, cycle(members), strict=False) if isinstance(members, list) else ()
-        return cls(found, {each.name: each for each in found.structures}, dict(turns))
+        return cls(found, {each.name: each for each in found.all_structures}, dict(turns))
 
 
 def runbook(result: PlanResult) -> str:
@@ -52,7 +51,7 @@ def runbook(result: PlanResult) -> str:
         lines += ["", structure.cfrm_name, _RULE]
         lines.extend(_sizes(structure))
         lines.extend(_ROLES[structure.role](structure))
-        if structure.role == "application":
+        if structure.role != "admin":
             lines.extend(_backup(structure, backups))
     lines.extend(_recover_all(backups))
     return "\n".join(lines) + "\n"
@@ -141,7 +140,10 @@ def _backup(structure: StructureResult, backups: _Backups) -> Iterator[str]:
     if found.not_backed_up is not None:
         yield from _wrapped(f"- {found.not_backed_up} After a loss of the structure its messages are gone.")
     else:
-        every = backups.recovery.backup_every_minutes(found)
+        if found.assumed is not None:
+            yield from _wrapped(f"- {found.assumed} Check it:")
+            yield f"     DISPLAY CFSTRUCT({structure.name}) CFLEVEL RECOVER RECAUTO CFCONLOS"
+        every = found.back_up_every_minutes
         goal = f"{float(backups.recovery.recovery_minutes):g} minutes"
         member = backups.queue_managers.get(structure.name)
         where = (
@@ -178,7 +180,7 @@ def _backup(structure: StructureResult, backups: _Backups) -> Iterator[str]:
 
 def _recover_all(backups: _Backups) -> Iterator[str]:
     """One command for several structures, which reads the logs once."""
-    names = [each.name for each in backups.recovery.structures if each.is_recoverable]
+    names = [each.name for each in backups.recovery.all_structures if each.is_recoverable]
     if len(names) < _SEVERAL:
         return
     yield ""

@@ -27,8 +27,10 @@ def sections(**paths: Any) -> dict[str, str]:  # noqa: ANN401
 
 def test_each_structure_has_a_section_of_its_own() -> None:
     found = sections()
-    assert list(found) == ["SQ03CSQ_ADMIN", "SQ03APP1", "SQ03CSQSYSAPPL"]
-    for name, text in found.items():
+    names = ["SQ03CSQ_ADMIN", "SQ03APP1", "SQ03CSQSYSAPPL"]
+    assert list(found) == [*names, "SEVERAL STRUCTURES LOST TOGETHER"]
+    for name in names:
+        text = found[name]
         assert f"D XCF,STR,STRNAME={name}" in text
         assert f"DISPLAY CFSTATUS({name.removeprefix('SQ03')}) ALL" in text
         assert "IXC585E  when entries or elements are 85 % in use" in text
@@ -138,9 +140,25 @@ def test_structures_lost_together_are_recovered_by_one_command_that_mqsc_accepts
     assert all(len(line) <= 71 for line in last)
     assert all(line.endswith(", +") for line in last[:-1])
     command = "".join(line.strip().removesuffix("+").strip() for line in last)
-    assert command == f"RECOVER CFSTRUCT({','.join(f'APPLICATION{n}' for n in range(1, 10) if n != 2)})"
+    names = [*(f"APPLICATION{n}" for n in range(1, 10) if n != 2), "CSQSYSAPPL"]
+    assert command == f"RECOVER CFSTRUCT({','.join(names)})"
     members = [line.split("CMDSCOPE(")[1] for line in text.splitlines() if "BACKUP CFSTRUCT" in line]
-    assert members == ["QM01)", "QM02)"] * 4
+    assert members == [*["QM01)", "QM02)"] * 4, "QM01)"]
+
+
+def test_csqsysappl_is_backed_up_and_recovered_and_its_definition_is_assumed() -> None:
+    found = sections(queue_managers=["QM01", "QM02"])
+    text = found["SQ03CSQSYSAPPL"]
+    assert "RECOVER(YES) is" in text
+    assert "     DISPLAY CFSTRUCT(CSQSYSAPPL) CFLEVEL RECOVER RECAUTO CFCONLOS\n" in text
+    assert "     BACKUP CFSTRUCT(CSQSYSAPPL) CMDSCOPE(QM02)\n" in text
+    assert "     RECOVER CFSTRUCT(CSQSYSAPPL)" in text
+    assert "     RECOVER CFSTRUCT(APP1,CSQSYSAPPL)" in found["SEVERAL STRUCTURES LOST TOGETHER"]
+
+
+def test_a_plan_without_csqsysappl_has_no_backup_of_it() -> None:
+    lines = runbook(evaluate(read_object(varied(system__include=False)))).splitlines()
+    assert not [line for line in lines if "CFSTRUCT(CSQSYSAPPL)" in line]
 
 
 @pytest.mark.parametrize(("offload", "is_there"), [({"to": "SMDS"}, True), ({"to": "DB2"}, False)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 
@@ -9,6 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.whatif.recovering import lines
+from planner_core.document import read_object
+from planner_core.plan import evaluate
 from planner_core.whatif.recovery import (
     Recovery,
     RecoveryQuestion,
@@ -115,7 +119,8 @@ def test_what_is_not_backed_up_meets_no_recovery_time_and_says_why(keys: dict[st
     assert told["not_backed_up"] == why
     assert (told["meets"], told["recovery_s"], told["longest_interval_minutes"]) == (None, None, None)
     assert (told["backup_bytes"], told["log_bytes_per_hour"], told["explanations"]) == (0, 0, {})
-    assert answer.recovery_s == 0
+    assert answer.system is not None
+    assert answer.recovery_s == answer.system.recovery_s
 
 
 def test_a_structure_that_is_backed_up_says_nothing_against_it() -> None:
@@ -205,3 +210,40 @@ def test_whether_a_structure_meets_its_time_is_not_known_while_a_queue_has_no_ra
     assert late.structures[0].meets is False  # the backup alone takes longer
     assert "RECOVERY_TOO_SLOW" in codes(late)
     assert "RECOVERY_TOO_SLOW" not in codes(recovery(document))
+
+
+def test_csqsysappl_is_backed_up_as_a_recoverable_structure_whose_definition_is_assumed() -> None:
+    """1000 messages of IBM's Table 3 for group units of recovery, two for each shared channel, all persistent."""
+    document = structure([queue(message_bytes=1024, backlog=10)])
+    found = recovery(document)
+    shown = found.as_json()["structures"]
+    assert isinstance(shown, list)
+    system = shown[-1]
+    demand = next(each for each in evaluate(document).structures if each.role == "system").queues
+    assert system["structure"] == "CSQSYSAPPL"
+    assert system["is_recoverable"]
+    assert system["persistent_messages"] == sum(each.messages for each in demand) > 0
+    assert system["backup_bytes"] > 512 * system["persistent_messages"]
+    assert system["back_up_every_minutes"] == 60
+    assert "RECOVER(YES) is assumed" in system["assumed"]
+    assert found.backup_bytes == sum(each["backup_bytes"] for each in shown)
+    without = read_object(
+        document.model_dump(mode="json", exclude_defaults=True) | {"system": {"include": False}}
+    )
+    assert recovery(without).system is None
+
+
+def test_the_advised_interval_is_an_hour_at_most_and_the_computed_one_is_beside_it() -> None:
+    slow = structure([queue(message_bytes=1024, put_rate_per_s=1, persistent=True)], queue_managers=1)
+    for asked in (None, RecoveryQuestion(interval_minutes=Decimal(600))):
+        (found,) = recovery(slow, asked).structures
+        assert found.interval_minutes is not None
+        assert found.interval_minutes > 600
+        assert found.back_up_every_minutes == 60
+        assert found.as_json()["longest_interval_minutes"] > 600  # type: ignore[operator]
+    line = next(each for each in lines(recovery(slow)) if each.startswith("APP1 "))
+    assert re.search(r" 60[.]0 min  [0-9]{3,}[.][0-9] min$", line)
+    fast = structure([queue(message_bytes=20_480, put_rate_per_s=500, outage_minutes=1, persistent=True)])
+    (found,) = recovery(fast).structures
+    assert found.back_up_every_minutes is not None
+    assert 0 < found.back_up_every_minutes < 60

@@ -123,3 +123,19 @@ def test_the_table_of_the_command_line_lists_both(capsys: pytest.CaptureFixture[
     shown = capsys.readouterr().out
     assert "  All 2 queue managers of SQ03 end on losing SQ03CSQ_ADMIN, SQ03A.\n" in shown
     assert "  Recover without an operator: SQ03CSQ_ADMIN, SQ03A.\n" in shown
+
+
+@pytest.mark.parametrize(
+    ("of_queue_managers", "ends"), [(None, True), ("TERMINATE", True), ("TOLERATE", False)]
+)
+def test_csqsysappl_is_assumed_to_follow_the_queue_managers_and_to_be_recoverable(
+    of_queue_managers: str | None, *, ends: bool
+) -> None:
+    more = {"cfconlos": of_queue_managers} if of_queue_managers else {}
+    found = answer([], system={"initsize": "100M", "size": "100M", "preflist": IN_CF02}, **more)
+    assert because(found, "CF02") == ([("SQ03CSQSYSAPPL",)] if ends else [])
+    assert all(each.is_assumed for each in loss(found, "CF02").endings)
+    (lost,) = [each for each in loss(found, "CF02").lost if each.wanted.result.role == "system"]
+    assert lost.recovers_by_itself is None
+    assert "RECOVER(YES) is assumed" in lost.words
+    assert "RECOVER CFSTRUCT(CSQSYSAPPL)" in lost.words

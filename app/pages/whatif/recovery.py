@@ -92,6 +92,8 @@ class RowShown:
 
     found: StructureRecovery
     minutes: str
+    every: str
+    """How often to back it up; empty where no interval is short enough, or it is not backed up."""
     longest: str
     """Empty where there is none that could be stated."""
     is_any: bool
@@ -163,16 +165,16 @@ def _page(
 
 def arranged(found: Recovery) -> RecoveryShown:
     """The core's answer, arranged for people."""
-    rows = tuple(_row(each, at) for at, each in enumerate(found.structures))
-    timed = [(each.recovery_s, each) for each in found.structures if each.recovery_s is not None]
+    rows = tuple(_row(each, at) for at, each in enumerate(found.all_structures))
+    timed = [(each.recovery_s, each) for each in found.all_structures if each.recovery_s is not None]
     slowest = max((seconds for seconds, _ in timed), default=None)
-    intervals = [each.interval_minutes for each in found.structures if each.interval_minutes is not None]
+    intervals = [each.back_up_every_minutes or Fraction(0) for _, each in timed]
     return RecoveryShown(
         found=found,
         rows=rows,
         inputs=tuple(InputShown(_INPUTS[each.name], each) for each in found.inputs),
         chart=_chart(found),
-        too_slow=sum(1 for each in found.structures if each.meets is False),
+        too_slow=sum(1 for each in found.all_structures if each.meets is False),
         backed_up=len(timed),
         slowest="" if slowest is None else _minutes(slowest),
         shortest="" if not intervals else _tenths(min(intervals)),
@@ -196,6 +198,7 @@ def _row(each: StructureRecovery, at: int) -> RowShown:
     return RowShown(
         found=each,
         minutes="" if each.recovery_s is None else _minutes(each.recovery_s),
+        every="" if each.back_up_every_minutes is None else _tenths(each.back_up_every_minutes),
         longest="" if each.interval_minutes is None else _tenths(each.interval_minutes),
         is_any=each.interval_minutes is None and not each.unrated_queues,
         documented=""
@@ -224,7 +227,7 @@ def _tenths(minutes: Fraction) -> str:
 
 def _chart(found: Recovery) -> Chart | None:
     """The time of each structure beside the time allowed; the slowest, where there are many."""
-    timed = [(each.recovery_s, each) for each in found.structures if each.recovery_s]
+    timed = [(each.recovery_s, each) for each in found.all_structures if each.recovery_s]
     if not timed:
         return None
     timed.sort(key=lambda pair: -pair[0])
