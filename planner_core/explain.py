@@ -366,8 +366,9 @@ def _target(at: str, structure: StructureResult) -> Iterator[Explanation]:
         source = tables.table("offload_defaults").source
         inputs.append(Input(name, target.rule.threshold, "percent", Basis.GIVEN, source))
         formula = f"min(target_usage_percent, {name})"
+    figure = "target_messages_percent" if target.with_offload else "target_usage_percent"
     yield Explanation(
-        f"{at}/target_usage_percent",
+        f"{at}/{figure}",
         target.percent,
         "percent",
         formula,

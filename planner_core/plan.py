@@ -285,7 +285,10 @@ class StructureResult:
     def _target_json(self) -> dict[str, object]:
         target = self.sizes.target_in_use
         return {
-            "target_usage_percent": None if target is None else _plain(target.percent),
+            "target_usage_percent": None if target is None or target.with_offload else _plain(target.percent),
+            "target_messages_percent": _plain(target.percent)
+            if target is not None and target.with_offload
+            else None,
             "target_lowered_by": None if target is None else target.lowered_by,
         }
 

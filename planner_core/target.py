@@ -29,6 +29,8 @@ class Target:
     asked: Decimal
     rule: Rule | None = None
     number: int = 0
+    with_offload: bool = False
+    """Whether it is a share of the messages that INITSIZE holds with the rules at work, which is not how full it is."""
 
     @property
     def percent(self) -> Fraction:
@@ -54,7 +56,7 @@ def target_for(asked: Decimal, *, rules: Sequence[Rule], demand: Demand, with_of
         with_offload: The need is met with the rules at work, so that they lower nothing.
     """
     if with_offload:
-        return Target(asked)
+        return Target(asked, with_offload=True)
     lowest = _lowest_threshold_kept()
     lowering = [
         (rule.threshold, number, rule)

@@ -121,7 +121,14 @@ class StructureAnswer(Answer):
     target_usage_percent: Annotated[
         float | None,
         Field(
-            description="Share of the fuller pool that the backlog may take of INITSIZE; null where INITSIZE or a headroom is given."
+            description="Share of the fuller pool that the backlog may take of INITSIZE; null where INITSIZE or a headroom is given, and with size_with_offload."
+        ),
+    ] = None
+    target_messages_percent: Annotated[
+        float | None,
+        Field(
+            description="With size_with_offload: the backlog as a share of the messages that INITSIZE holds with the rules at work. It is not how full "
+            "INITSIZE is, since offloaded messages take less: peak_usage_percent is higher. Null otherwise."
         ),
     ] = None
     target_lowered_by: Annotated[

@@ -143,7 +143,9 @@ def test_rules_that_are_not_there_lower_nothing() -> None:
 
 def test_sized_with_offload_holds_a_quarter_more_than_the_backlog_with_the_rules_at_work() -> None:
     found = app(**{S0 + "queues__0__message_bytes": 40_000, S0 + "size_with_offload": True})
-    assert found.as_json()["target_usage_percent"] == 80
+    shown = found.as_json()
+    assert (shown["target_usage_percent"], shown["target_messages_percent"]) == (None, 80)
+    assert found.peak_usage_percent > 80
     assert found.load is not None
     held = found.load.messages_in_initsize(offload=True)
     assert 125_000 <= held < 126_500
@@ -170,6 +172,14 @@ def test_the_explanation_names_the_target_and_the_rule() -> None:
     assert "How full at the planned backlog" in str(target.source)
     assert "/ used_target_percent" in explained["/structures/1/initsize_kib"].formula
     assert "/structures/0/target_usage_percent" not in explained
+    assert result().structures[1].as_json()["target_messages_percent"] is None
+
+
+def test_a_share_of_messages_is_explained_as_such() -> None:
+    found = result(**{S0 + "queues__0__message_bytes": 40_000, S0 + "size_with_offload": True})
+    explained = {each.figure: each for each in explain_result(found)}
+    assert explained["/structures/1/target_messages_percent"].value == 80
+    assert "/structures/1/target_usage_percent" not in explained
 
 
 def test_the_example_triggers_no_finding_about_defaults() -> None:
