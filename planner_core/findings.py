@@ -1446,9 +1446,30 @@ _KINDS: tuple[FindingKind, ...] = (
     FindingKind(
         "UNSTATED_KEPT",
         "info",
-        "The policy keeps what the plan does not state",
+        "What runs keeps what the plan does not state",
         "project",
         "Merging a plan into a policy",
+    ),
+    FindingKind(
+        "MQ_PROTECTION_CHANGES",
+        "warning",
+        "DEFPSIST, RECOVER or CFLEVEL of a running object changes",
+        "project",
+        "What runs today",
+    ),
+    FindingKind(
+        "ALTER_WITHOUT_DSGROUP",
+        "warning",
+        "An ALTER to OFFLOAD(SMDS) lacks DSGROUP and is not given",
+        "mq_cfstruct",
+        "DSGROUP",
+    ),
+    FindingKind(
+        "CFLEVEL_STAYS_LOWER",
+        "warning",
+        "The plan states offload that the kept CFLEVEL does not have",
+        "mq_offload",
+        "Selecting where the shared queue messages are stored",
     ),
     FindingKind(
         "RUNNING_TEXT_UNREAD",

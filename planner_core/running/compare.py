@@ -19,9 +19,13 @@ from planner_core.running.line_findings import LineFinding
 from planner_core.running.objects import (
     WantedObject,
     cfconlos_drafts,
+    lacks_data_sets,
     object_differences,
     object_drafts,
+    object_findings,
+    over_today,
     wanted_objects,
+    without_dsgroup,
 )
 from planner_core.running.policy import (
     SIZES,
@@ -63,6 +67,10 @@ class Compared:
     queue_differences: tuple[tuple[str, Difference], ...]
     is_new: bool | None
     """Whether a whole policy does not have it; None where nothing that was given speaks of it."""
+    objects: tuple[WantedObject, ...] = ()
+    """Its CFSTRUCT and queues, of which texts were given, as they will be."""
+    withheld: Finding | None = None
+    """Why no ALTER is given for its CFSTRUCT."""
 
     @property
     def in_use_bytes(self) -> int | None:
@@ -153,7 +161,7 @@ class Comparison:
     @property
     def is_same(self) -> bool:
         """Whether what runs is what is planned, as far as was given."""
-        return not (self.steps or any(each.is_too_small for each in self.structures))
+        return not (self.steps or any(each.is_too_small or each.withheld for each in self.structures))
 
     @property
     def instead_of_rebuilds(self) -> tuple[str, ...]:
@@ -191,7 +199,8 @@ _ASSUMPTIONS: Final = (
     "of data sets that are in use are assumed to need an outage.",
     "OFFLOAD can be switched while messages are there: new ones go by the new method, others stay (derived from OFFLDUSE(BOTH)). A "
     "structure that ALTER raises to CFLEVEL(5) is assumed to get OFFLOAD(DB2) and no rules unless the command states them.",
-    "CFCONLOS, RECAUTO, DSEXPAND, SHARE and DEFSOPT that the plan does not state stay as they are.",
+    "Attributes of a CFSTRUCT or queue that the plan does not state stay as they are (unless `--unstated plan` is given). Offload rules belong to "
+    "their method: with another method they are the plan's.",
 )
 
 
@@ -207,7 +216,10 @@ def compare(result: PlanResult, running: Running, *, unstated: Unstated = DEFAUL
         OutputRefused: The plan has errors.
     """
     render_output("policy", result)
-    wanted = wanted_objects(result)
+    wanted = {
+        kind: [over_today(each, running) for each in objects]
+        for kind, objects in wanted_objects(result, unstated).items()
+    }
     compared = tuple(_compared(structure, running, wanted, unstated) for structure in result.structures)
     merged = {
         each.result.cfrm_name: _merged(each)
@@ -285,17 +297,25 @@ def _compared(
     differences = (
         [*_cfrm_differences(structure, today, says, is_new=is_new)] if running.knows_structures else []
     )
+    objects: list[WantedObject] = []
+    withheld: Finding | None = None
     if running.knows_cfstructs:
         for each in wanted["CFSTRUCT"]:
             if each.name == structure.name:
-                differences += object_differences(each, running.cfstructs.get(each.name), running)
+                has = running.cfstructs.get(each.name)
+                objects.append(each)
+                differences += object_differences(each, has, running)
+                withheld = without_dsgroup(each) if lacks_data_sets(each, has, running) else None
     queues: list[tuple[str, Difference]] = []
     if running.knows_queues:
         for queue in wanted["QLOCAL"]:
             if queue.structure == structure.name:
                 found = object_differences(queue, running.queues.get(queue.name), running)
                 queues += [(queue.name, each) for each in found]
-    return Compared(structure, today, says, tuple(differences), tuple(queues), is_new)
+                objects.append(queue)
+    return Compared(
+        structure, today, says, tuple(differences), tuple(queues), is_new, tuple(objects), withheld
+    )
 
 
 def _base(today: RunningStructure | None) -> Mapping[str, Setting] | None:
@@ -655,6 +675,7 @@ def _findings(
         elif _waits(each) and today is not None:
             yield from shrinks(each.result, each.wanted, today.settings or {}, today)
         yield from kept_settings(each.result, each.wanted)
+        yield from object_findings(each.result.name, each.objects, running)
         if running.knows_structures and today is not None and today.is_allocated is None:
             also = " and duplexed" if _duplexed(today) == "unknown" else ""
             message = (
@@ -810,30 +831,72 @@ _MQSC_WIDTH: Final = 71
 
 
 def commands_text(comparison: Comparison) -> str:
-    """The commands in their order, each below a remark that says when it takes effect and why."""
+    """The commands in their order, each below a remark that says where it is issued, when it takes effect and why.
+
+    Pasted whole, the text changes nothing: each command that changes something is in a remark, as jobs and other work
+    outside of a command line are. Only DISPLAY commands are outside of remarks.
+    """
     lines = _remark(
-        f"From what runs to the plan of queue-sharing group {comparison.qsg}. Lines that begin with an asterisk are remarks. One command at "
-        "a time: look at its answer before the next."
+        f"From what runs to the plan of queue-sharing group {comparison.qsg}. Pasted whole, these lines change nothing: each changing command "
+        "is in a remark, and only DISPLAY commands are outside of one. To issue a command, copy its lines without the asterisk and the three "
+        "blanks in front. One step at a time, in this order: look at its answer before the next."
     )
     if comparison.is_same:
-        lines += _remark("Nothing to do: what was given is as planned.")
+        lines += _remark("Nothing to do: what was given is as planned, as far as the plan states it.")
     for each in comparison.structures:
         if each.is_too_small:
             lines += ["*", *_remark(f"NOT YET. {_too_small(each).message}")]
+        if each.withheld:
+            lines += ["*", *_remark(f"NOT YET. {each.withheld.message}")]
+    for found in comparison.findings:
+        if found.finding.code in _IN_TEXT:
+            lines += ["*", *_remark(f"{_IN_TEXT[found.finding.code]}. {found.finding.message}")]
     first_rebuild = next((step for step in comparison.steps if _is_rebuild(step)), None)
     for step in comparison.steps:
         if step is first_rebuild:
-            lines += [
-                "*",
-                *_remark(_INSTEAD),
-                *(f"*   {command}" for command in comparison.instead_of_rebuilds),
-            ]
-        lines += ["*", *_remark(f"{step.number}. {step.takes_effect.upper()}. {step.why}")]
-        if step.kind in ("policy", "job"):
-            lines += _remark(step.command)
-        else:
-            lines += _continued(step.command) if step.kind == "mqsc" else [step.command]
+            test, change = comparison.instead_of_rebuilds
+            lines += ["*", *_remark(_INSTEAD), test, _held(change)]
+        lines += [
+            "*",
+            *_remark(f"{step.number}. {_WHERE[step.kind]}. {step.takes_effect.upper()}. {step.why}"),
+        ]
+        lines += _lines_of(step)
     return "\n".join(lines) + "\n"
+
+
+_IN_TEXT: Final = {"UNSTATED_KEPT": "KEPT", "MQ_PROTECTION_CHANGES": "CHECK", "CFLEVEL_STAYS_LOWER": "CHECK"}
+"""Findings that the text repeats, and the word in front of each."""
+_WHERE: Final[Mapping[StepKind, str]] = {
+    "policy": "JOB IXCMIAPU",
+    "setxcf": "MVS OPERATOR COMMAND",
+    "job": "JOB IDCAMS AND CSQJUFMT",
+    "mqsc": "MQSC",
+}
+"""Where a step is carried out: its heading."""
+
+
+def _lines_of(step: Step) -> Iterator[str]:
+    """The command of a step in remarks, and the display that shows the state before it."""
+    if step.kind == "policy":
+        yield from _instruction(f"DO: {step.command}")
+    elif step.kind == "job":
+        yield from _instruction(f"JOB: {step.command}")
+    elif step.kind == "setxcf":
+        yield f"D XCF,STR,STRNAME={step.structure}" if step.structure else "D XCF,POLICY,TYPE=CFRM"
+        yield _held(step.command)
+    else:
+        hold = str if step.command.startswith("DISPLAY ") else _held
+        yield from (hold(line) for line in _continued(step.command))
+
+
+def _held(command: str) -> str:
+    """A line of a command in a remark: what is left without the first four characters can be issued."""
+    return f"*   {command}"
+
+
+def _instruction(text: str) -> list[str]:
+    lines = textwrap.wrap(text, _WIDTH - 4, break_long_words=False, break_on_hyphens=False)
+    return [_held(line) for line in lines]
 
 
 _INSTEAD: Final = (

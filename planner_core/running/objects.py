@@ -4,32 +4,48 @@ ALTER CFSTRUCT leaves attributes that it does not name as they are, but an ALTER
 gives it CFCONLOS(TERMINATE) (published), and OFFLOAD(DB2) with all rules off (assumed): not the defaults of DEFINE. So an
 ALTER that raises the level or changes offload states all of these attributes at once. Split into two commands, rules
 would offload to Db2 until the second one is issued.
+
+Attributes that the plan does not state keep today's values, and one that no text shows is left alone: `over_today`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from planner_core import tables
-from planner_core.document import Queue, Structure
+from planner_core.findings import Finding, finding
 from planner_core.mqsc.commands import read_commands
 from planner_core.mqsc.render import mqsc
 from planner_core.names import mqsc_value
 from planner_core.plan import PlanResult
 from planner_core.provenance import Basis, Source
-from planner_core.running.state import NEEDS_LEVEL_5, Attributes, MqObject, Running, has_level_5, plain, same
+from planner_core.running.state import (
+    NEEDS_LEVEL_5,
+    QLOCAL_DEFAULTS,
+    Attributes,
+    MqObject,
+    Running,
+    has_level_5,
+    plain,
+    same,
+)
 from planner_core.running.steps import NOW, OUTAGE, Difference, Draft, Layer, TakesEffect
+from planner_core.running.unstated import (
+    DEFAULT_UNSTATED,
+    OFFLOAD_RULES,
+    Unstated,
+    unstated_of_queue,
+    unstated_of_structure,
+)
 
 _OF_DATA_SETS: Final = ("DSGROUP", "DSBLOCK")
-_OFFLOAD: Final = (
-    "OFFLOAD",
-    *(f"OFFLD{number}{what}" for number in (1, 2, 3) for what in ("TH", "SZ")),
-    *_OF_DATA_SETS,
-)
+_OFFLOAD: Final = ("OFFLOAD", *OFFLOAD_RULES, *_OF_DATA_SETS)
 _STATED_TOGETHER: Final = frozenset({*_OFFLOAD, "CFCONLOS", "RECAUTO"})
 """What an ALTER states that raises the level or changes offload."""
+_OF_LOSS: Final = frozenset({"CFCONLOS", "RECAUTO"})
+"""Attributes that displays show below CFLEVEL(5), too."""
 _IN_USE: Final = frozenset({"SMDS", "BOTH"})
 """OFFLDUSE where messages are in shared message data sets."""
 _MAY_NEED_QUOTES: Final = frozenset({"DSGROUP", "BOQNAME"})
@@ -45,6 +61,12 @@ class WantedObject:
     settings: Attributes
     unstated: frozenset[str]
     """Attributes that the plan does not state: what runs stays as it is."""
+    pointer: str = ""
+    """The JSON pointer of the structure or queue in the document."""
+    kept: Mapping[str, str] = field(default_factory=dict)
+    """What the plan was calculated with, by attribute, where today's value is another and stays."""
+    out_of_place: tuple[str, ...] = ()
+    """Attributes that the plan states, and that the CFLEVEL that stays does not have."""
 
     @property
     def layer(self) -> Layer:
@@ -57,44 +79,73 @@ class WantedObject:
         return self.name if self.kind == "CFSTRUCT" else self.settings.get("CFSTRUCT")
 
 
-def wanted_objects(result: PlanResult) -> Mapping[str, Sequence[WantedObject]]:
+def wanted_objects(
+    result: PlanResult, unstated: Unstated = DEFAULT_UNSTATED
+) -> Mapping[str, Sequence[WantedObject]]:
     """The MQ objects of the plan by kind, read from the very MQSC that it gives."""
-    structures = {each.name: each for each in result.document.structures}
-    queues = {queue.name: queue for each in result.document.structures for queue in each.queues}
+    fields: dict[tuple[str, str], tuple[str, frozenset[str]]] = {}
+    for number, structure in enumerate(result.document.structures):
+        pointer = f"/structures/{number}"
+        fields["CFSTRUCT", structure.name] = (pointer, unstated_of_structure(structure))
+        for place, queue in enumerate(structure.queues):
+            fields["QLOCAL", queue.name] = (f"{pointer}/queues/{place}", unstated_of_queue(queue))
     found: dict[str, list[WantedObject]] = {"CFSTRUCT": [], "QLOCAL": []}
     for command in read_commands(mqsc(result)).commands:
-        unstated = (
-            _unstated_of_structure(structures[command.name])
-            if command.kind == "CFSTRUCT"
-            else _unstated_of_queue(queues[command.name])
+        if command.kind not in found:
+            continue
+        pointer, keys = fields[command.kind, command.name]
+        keys = keys if unstated == "policy" else frozenset()
+        found[command.kind].append(
+            WantedObject(command.kind, command.name, command.settings(), keys, pointer)
         )
-        settings = command.settings()
-        found[command.kind].append(WantedObject(command.kind, command.name, settings, frozenset(unstated)))
     return found
 
 
-def _unstated_of_structure(structure: Structure) -> Iterator[str]:
-    for key, said in (
-        ("cfconlos", structure.model_fields_set),
-        ("recauto", structure.model_fields_set),
-        ("dsexpand", structure.offload.model_fields_set),
-    ):
-        if key not in said:
-            yield key.upper()
+def over_today(wanted: WantedObject, running: Running) -> WantedObject:
+    """The object as it will be: what the plan does not state keeps today's value.
 
-
-def _unstated_of_queue(queue: Queue) -> Iterator[str]:
-    said = queue.model_fields_set
-    if "share" not in said:
-        yield "SHARE"
-    if not {"share", "default_share_option"} & said:
-        yield "DEFSOPT"
+    An attribute that no text shows is left out of it, so that no command changes it.
+    """
+    objects = running.cfstructs if wanted.kind == "CFSTRUCT" else running.queues
+    today = objects.get(wanted.name)
+    if today is None:
+        return wanted
+    has, settings, unstated = running_attributes(today), dict(wanted.settings), set(wanted.unstated)
+    out_of_place: tuple[str, ...] = ()
+    if wanted.layer == "cfstruct":
+        if "CFLEVEL" in unstated and has_level_5(settings) and not has_level_5(has):
+            of_level = [key for key in settings if NEEDS_LEVEL_5.fullmatch(key)]
+            out_of_place = tuple(key for key in of_level if key not in unstated)
+            settings = {key: value for key, value in settings.items() if key not in of_level}
+        elif "CFLEVEL" not in unstated and _raises(wanted, today):
+            # Today has no offload whose values could stay.
+            unstated -= {key for key in settings if NEEDS_LEVEL_5.fullmatch(key)} - (_OF_LOSS & has.keys())
+        elif has.get("OFFLOAD") and has["OFFLOAD"] != settings.get("OFFLOAD"):
+            # Rules belong to their method: they change with it, and stay with it.
+            unstated = (
+                unstated | set(OFFLOAD_RULES) if "OFFLOAD" in unstated else unstated - set(OFFLOAD_RULES)
+            )
+    kept: dict[str, str] = {}
+    for key in unstated & settings.keys():
+        planned = settings[key]
+        if key not in has:
+            del settings[key]
+        elif not same(key, has[key], planned):
+            settings[key], kept[key] = has[key], planned
+    if settings.get("OFFLOAD") == "SMDS" and "DSGROUP" not in settings and has.get("DSGROUP"):
+        settings["DSGROUP"] = has["DSGROUP"]  # the plan names none: that of today is kept, and stated
+    kept = {key: kept[key] for key in wanted.settings if key in kept}
+    return replace(wanted, settings=settings, kept=kept, out_of_place=out_of_place)
 
 
 def running_attributes(today: MqObject) -> Attributes:
     """What is known of an object today: below CFLEVEL(5) a CFSTRUCT has no offload, whatever a display shows."""
     if has_level_5(today.attributes) is False:
-        return {key: value for key, value in today.attributes.items() if not NEEDS_LEVEL_5.fullmatch(key)}
+        return {
+            key: value
+            for key, value in today.attributes.items()
+            if key in _OF_LOSS or not NEEDS_LEVEL_5.fullmatch(key)
+        }
     return today.attributes
 
 
@@ -110,8 +161,6 @@ def object_differences(
     for key, value in wanted.settings.items():
         known = has.get(key)
         if (wanted.layer == "queue" and key == "QSGDISP") or (known is not None and same(key, known, value)):
-            continue
-        if today is not None and key in wanted.unstated and (known is not None or not _raises(wanted, today)):
             continue
         when, basis, source = (
             (NOW, Basis.PUBLISHED, _source(reference, key))
@@ -168,7 +217,8 @@ def object_drafts(wanted: Sequence[WantedObject], running: Running) -> Iterator[
     is_formatted = False
     for each in wanted:
         objects = running.cfstructs if each.kind == "CFSTRUCT" else running.queues
-        drafts = list(_drafts(each, objects.get(each.name), running))
+        today = objects.get(each.name)
+        drafts = [] if lacks_data_sets(each, today, running) else list(_drafts(each, today, running))
         is_formatted |= any(draft.kind == "job" for draft in drafts)
         yield from drafts
     if is_formatted:
@@ -222,14 +272,20 @@ def _moved(wanted: WantedObject, today: MqObject) -> Iterator[Draft]:
         f"{wanted.name} on {wanted.structure}, with what the plan knows of it: add its other attributes from DISPLAY "
         f"{head} ALL. Then move its messages back."
     )
-    settings = {key: _kept(wanted, today, key, value) for key, value in wanted.settings.items()}
-    command = f"DEFINE {head} {_attributes(settings)}"
+    has = running_attributes(today)
+    others = {
+        key: has[key]
+        for key in _CARRIED_OVER
+        if has.get(key) and key not in wanted.settings and not same(key, has[key], QLOCAL_DEFAULTS.get(key))
+    }
+    command = f"DEFINE {head} {_attributes({**wanted.settings, **others})}"
     yield Draft("mqsc", command, wanted.structure, OUTAGE, why, Basis.PUBLISHED, source)
 
 
-def _kept(wanted: WantedObject, today: MqObject, key: str, value: str) -> str:
-    """The value of today, where the plan does not state one."""
-    return running_attributes(today).get(key) or value if key in wanted.unstated else value
+_CARRIED_OVER: Final = (
+    "INDXTYPE", "MAXMSGL", "BOTHRESH", "BOQNAME", "MAXDEPTH", "QDEPTHHI", "QDEPTHLO", "QDPHIEV", "QDPLOEV", "QDPMAXEV",
+)  # fmt: skip
+"""Attributes of a queue that the plan document has keys for, and need not state."""
 
 
 def _together(
@@ -239,11 +295,7 @@ def _together(
     is_whole = wanted.layer == "cfstruct" and bool(has_level_5(wanted.settings))
     if is_whole and (keys & set(_OFFLOAD) or _raises(wanted, today)):
         keys = {*keys, *_STATED_TOGETHER} - leave_out
-    values = {key: _kept(wanted, today, key, value) for key, value in wanted.settings.items() if key in keys}
-    has = running_attributes(today)
-    if "DSGROUP" in keys and "DSGROUP" not in values and has.get("DSGROUP") and "OFFLOAD" in values:
-        values["DSGROUP"] = has["DSGROUP"]  # the plan names none: that of today is kept, and stated
-    return values
+    return {key: value for key, value in wanted.settings.items() if key in keys}
 
 
 def _alter(
@@ -252,7 +304,11 @@ def _alter(
     ours = [each for each in differences if each.keyword in keys]
     known = [each for each in ours if each.today is not None or not NEEDS_LEVEL_5.fullmatch(each.keyword)]
     # A list of all attributes that a raised level brings would say what the command says.
-    listed = known if _raises(wanted, today) and known else ours
+    listed = (
+        [each for each in ours if each in known or each.keyword in _OF_LOSS]
+        if _raises(wanted, today) and known
+        else ours
+    )
     why, when = f"{', '.join(_change(each) for each in listed)}.", ours[0].takes_effect
     if when == OUTAGE:
         why += f" {_why_outage(wanted, keys)}"
@@ -267,13 +323,11 @@ def _alter(
             "(derived from that value; IBM's text on it was not found). Rules and method change in one command, so that the rules never "
             "offload by the former method."
         )
-    if (
-        wanted.settings.get("OFFLOAD") == "SMDS"
-        and "DSGROUP" not in command
-        and when == NOW
-        and keys & set(_OFFLOAD)
-    ):
-        why += " No DSGROUP is planned: MQ refuses OFFLOAD(SMDS) without one."
+    if _raises(wanted, today):
+        stay = [key for key in sorted(_OF_LOSS) if key not in {each.keyword for each in ours}]
+        if stay:
+            kept = " and ".join(f"{key}({wanted.settings[key]})" for key in stay if key in wanted.settings)
+            why += f" {kept} {'stay' if len(stay) > 1 else 'stays'} as today."
     basis = next((each for each in ours if each.basis is Basis.ASSUMED), None)
     basis = basis or next((each for each in ours if each.basis is Basis.DERIVED), ours[0])
     return Draft("mqsc", command, wanted.structure, when, why, basis.basis, basis.source)
@@ -312,6 +366,106 @@ def _data_sets(wanted: WantedObject) -> Iterator[Draft]:
     command = f"SMDS job: define and format {group} for each queue manager"
     source = _source("mq_smds_setup")
     yield Draft("job", command, wanted.name, NOW, why, Basis.PUBLISHED, source)
+
+
+# ---- findings ----------------------------------------------------------------------------------------------
+
+
+def lacks_data_sets(wanted: WantedObject, today: MqObject | None, running: Running) -> bool:
+    """Whether an ALTER would set OFFLOAD(SMDS) without DSGROUP, which MQ refuses: no command is given."""
+    if today is None or wanted.settings.get("OFFLOAD") != "SMDS" or wanted.settings.get("DSGROUP"):
+        return False
+    keys = {each.keyword for each in object_differences(wanted, today, running)}
+    return bool(keys & set(_OFFLOAD)) or (bool(keys) and _raises(wanted, today))
+
+
+def object_findings(structure: str, wanted: Sequence[WantedObject], running: Running) -> Iterator[Finding]:
+    """What to know of the CFSTRUCT and the queues of one structure.
+
+    Args:
+        structure: Its name without the group's.
+        wanted: Its objects, as `over_today` gives them.
+        running: What runs.
+    """
+    kept_queues: list[WantedObject] = []
+    for each in wanted:
+        objects = running.cfstructs if each.kind == "CFSTRUCT" else running.queues
+        today = objects.get(each.name)
+        if today is None:
+            continue
+        yield from _serious_changes(structure, each, today)
+        if lacks_data_sets(each, today, running):
+            yield without_dsgroup(each)
+        if each.out_of_place:
+            yield _level_too_low(each)
+        if each.kept and each.layer == "cfstruct":
+            yield _kept(structure, [each])
+        elif each.kept:
+            kept_queues.append(each)
+    if kept_queues:
+        yield _kept(structure, kept_queues)
+
+
+_SERIOUS: Final = {
+    ("QLOCAL", "DEFPSIST"): ("persistent", "messages whose application does not choose are lost with the structure or a restart of the group"),
+    ("CFSTRUCT", "RECOVER"): ("recover", "MQ can no longer recover the messages of a structure that fails"),
+    ("CFSTRUCT", "CFLEVEL"): ("cflevel", "the level decides which messages it takes, and lowering it again needs an outage"),
+}  # fmt: skip
+
+
+def _serious_changes(structure: str, wanted: WantedObject, today: MqObject) -> Iterator[Finding]:
+    has = running_attributes(today)
+    for (kind, key), (document_key, why) in _SERIOUS.items():
+        known, value = has.get(key), wanted.settings.get(key)
+        if kind != wanted.kind or known is None or value is None or same(key, known, value):
+            continue
+        if key != "CFLEVEL" and (known, value) != ("YES", "NO"):
+            continue
+        message = f"{wanted.kind}({wanted.name}): {key}({known}) becomes {key}({value}): {why}."
+        yield finding(
+            "MQ_PROTECTION_CHANGES", message, field=f"{wanted.pointer}/{document_key}", structure=structure
+        )
+
+
+def without_dsgroup(wanted: WantedObject) -> Finding:
+    """Why no ALTER is given for a structure."""
+    message = (
+        f"CFSTRUCT({wanted.name}) would get OFFLOAD(SMDS) without DSGROUP, which MQ refuses: no ALTER is given for it. State offload.dsgroup in "
+        "the plan, or choose another offload."
+    )
+    return finding(
+        "ALTER_WITHOUT_DSGROUP", message, field=f"{wanted.pointer}/offload/dsgroup", structure=wanted.name
+    )
+
+
+def _level_too_low(wanted: WantedObject) -> Finding:
+    level = wanted.settings.get("CFLEVEL")
+    stays = f"keeps CFLEVEL({level})" if level else "keeps its CFLEVEL, which no text shows"
+    message = (
+        f"CFSTRUCT({wanted.name}) {stays}: the plan does not state cflevel. These attributes of the plan need CFLEVEL(5) and are left out: "
+        f"{', '.join(wanted.out_of_place)}. State cflevel: 5 to raise the level."
+    )
+    return finding("CFLEVEL_STAYS_LOWER", message, field=f"{wanted.pointer}/cflevel", structure=wanted.name)
+
+
+_NAMED_QUEUES: Final = 3
+
+
+def _kept(structure: str, objects: Sequence[WantedObject]) -> Finding:
+    parts = []
+    for each in objects[:_NAMED_QUEUES]:
+        stays = ", ".join(_attribute(key, each.settings[key]) for key in each.kept)
+        parts.append(f"{each.kind}({each.name}) keeps {stays}")
+    more = len(objects) - _NAMED_QUEUES
+    others = (
+        f"; {more} more {'queue keeps its' if more == 1 else 'queues keep their'} values" if more > 0 else ""
+    )
+    planned = ", ".join(_attribute(key, value) for key, value in objects[0].kept.items())
+    message = (
+        f"{'; '.join(parts)}{others}. The plan does not state this; it was calculated with {planned}{' for the first' if len(objects) > 1 else ''}. "
+        "State what you want in the plan, so that it is calculated with what runs."
+    )
+    return finding("UNSTATED_KEPT", message, field=objects[0].pointer, structure=structure)
 
 
 def cfconlos_drafts(result: PlanResult, running: Running) -> Iterator[Draft]:

@@ -13,10 +13,9 @@ from typing import Final
 
 from planner_core.cfrm.render import policy_size
 from planner_core.cfrm.text import Parameter, PolicyText, TextStatement, read_policy_text
-from planner_core.document import Admin, Structure, System
 from planner_core.errors import SizeSyntax
 from planner_core.plan import StructureResult
-from planner_core.running.unstated import Unstated
+from planner_core.running.unstated import Unstated, has_every_key, states
 from planner_core.units import parse_size
 
 Setting = int | bool | str | tuple[str, ...] | None
@@ -190,38 +189,12 @@ def planned_site(structure: StructureResult) -> str | None:
 def is_unstated(structure: StructureResult, keyword: str) -> bool:
     """Whether the planner left a keyword to its default; sizes are computed, and so never left.
 
-    A document as the planner wrote it states the keys that it has. One that cfplan stored or answered has every key, the
-    empty ones too; there, a key counts as stated where its value is not the default.
+    Which keys a document states: `unstated.states`.
     """
     if keyword in {"SIZE", "INITSIZE"}:
         return False
     definition = structure.definition
-    keys = set(_KEYS[keyword]) & definition.model_fields_set
-    if not _has_every_key(definition):
-        return not keys
-    fields = type(definition).model_fields
-    return all(getattr(definition, key) == fields[key].get_default(call_default_factory=True) for key in keys)
-
-
-def _has_every_key(definition: Structure | Admin | System) -> bool:
-    """Whether cfplan wrote the document out: every key is there, and one that nothing sets is null."""
-    return definition.model_fields_set >= _WRITTEN_OUT and any(
-        getattr(definition, key) is None for key in ("size", "initsize", "minsize")
-    )
-
-
-_WRITTEN_OUT: Final = frozenset(
-    {
-        "size",
-        "initsize",
-        "minsize",
-        "allow_auto_alter",
-        "full_threshold",
-        "preflist",
-        "exclist",
-        "duplex",
-    }
-)
+    return not states(definition, *_KEYS[keyword], every_key=has_every_key(definition))
 
 
 def wanted(

@@ -1,15 +1,102 @@
-"""What holds for keywords that the plan document does not state: the one declaration for commands, REST and pages."""
+"""Keywords that the plan document does not state: which these are, and the choices of what holds for them.
+
+The one declaration for policies and MQ objects, commands, REST and pages.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final, Literal
 
+from pydantic import BaseModel
+
+from planner_core.document import Admin, Queue, Structure, System
+
 Unstated = Literal["policy", "plan"]
 UNSTATED: Final[Mapping[Unstated, str]] = {
-    "policy": "the policy's values",
+    "policy": "today's values",
     "plan": "the plan's defaults",
 }
 """The choices in words, the default first."""
 DEFAULT_UNSTATED: Final[Unstated] = "policy"
-ABOUT_UNSTATED: Final = "For keywords that the plan document does not state: keep what the policy says (policy), or use the plan's defaults (plan)."
+ABOUT_UNSTATED: Final = (
+    "For keywords that the plan document does not state: keep what the policy, the CFSTRUCT or the queue has (policy), or use the plan's "
+    "defaults (plan)."
+)
+
+_WRITTEN_OUT: Final = frozenset(
+    {"size", "initsize", "minsize", "allow_auto_alter", "full_threshold", "preflist", "exclist", "duplex"}
+)
+_QUEUE_WRITTEN_OUT: Final = frozenset(
+    {"backlog", "put_rate_per_s", "outage_minutes", "persistent", "selector_reads", "isolation", "maxdepth"}
+)
+
+
+def has_every_key(model: Structure | Admin | System | Queue) -> bool:
+    """Whether cfplan wrote the document out: every key is there, and one that nothing sets is null."""
+    said = model.model_fields_set
+    if isinstance(model, Queue):
+        return said >= _QUEUE_WRITTEN_OUT and any(getattr(model, key) is None for key in said)
+    return said >= _WRITTEN_OUT and any(
+        getattr(model, key) is None for key in ("size", "initsize", "minsize")
+    )
+
+
+def states(model: BaseModel, *keys: str, every_key: bool) -> bool:
+    """Whether the planner set one of the keys.
+
+    A document as the planner wrote it states the keys that it has. One that cfplan stored or answered has every key, the
+    empty ones too; there, a key counts as stated where its value is not the default.
+    """
+    said = [key for key in model.model_fields_set.intersection(keys) if getattr(model, key) is not None]
+    return any(not every_key or getattr(model, key) != _default(model, key) for key in said)
+
+
+def _default(model: BaseModel, key: str) -> object:
+    """The default of a key; that of offload rules depends on the method."""
+    field = type(model).model_fields[key]
+    return field.get_default(call_default_factory=True, validated_data=model.__dict__)
+
+
+_OF_STRUCTURE: Final = {
+    "CFLEVEL": "cflevel",
+    "RECOVER": "recover",
+    "CFCONLOS": "cfconlos",
+    "RECAUTO": "recauto",
+}
+OFFLOAD_RULES: Final = tuple(f"OFFLD{number}{what}" for number in (1, 2, 3) for what in ("TH", "SZ"))
+"""The attributes of the three rules."""
+_OF_OFFLOAD: Final = {
+    # Shared message data sets are named for one method only.
+    "OFFLOAD": ("to", "dsgroup"),
+    **dict.fromkeys(OFFLOAD_RULES, ("rules",)),
+    "DSGROUP": ("dsgroup",),
+    "DSBLOCK": ("dsblock",),
+    "DSBUFS": ("dsbufs",),
+    "DSEXPAND": ("dsexpand",),
+}
+_OF_QUEUE: Final = {
+    "DEFPSIST": ("persistent",),
+    "SHARE": ("share",),
+    "DEFSOPT": ("share", "default_share_option"),
+    "INDXTYPE": ("index_type",),
+    "MAXMSGL": ("max_message_length",),
+}
+"""The others are written only where the plan states them."""
+
+
+def unstated_of_structure(structure: Structure) -> frozenset[str]:
+    """Attributes of a CFSTRUCT that the plan does not state."""
+    every_key, offload = has_every_key(structure), structure.offload
+    return frozenset(
+        (
+            *(key for key, of in _OF_STRUCTURE.items() if not states(structure, of, every_key=every_key)),
+            *(key for key, of in _OF_OFFLOAD.items() if not states(offload, *of, every_key=every_key)),
+        )
+    )
+
+
+def unstated_of_queue(queue: Queue) -> frozenset[str]:
+    """Attributes of a shared queue that the plan does not state."""
+    every_key = has_every_key(queue)
+    return frozenset(key for key, of in _OF_QUEUE.items() if not states(queue, *of, every_key=every_key))

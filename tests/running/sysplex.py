@@ -64,6 +64,23 @@ class Unsafe(Exception):
     """A state in which messages go where neither what ran nor the plan wants them."""
 
 
+HELD = "*   "
+"""In front of a line that is taken out of its remark to be issued."""
+
+
+def pasted(text: str) -> list[str]:
+    """What a console or CSQUTIL takes of a text of commands that is pasted whole."""
+    return [line for line in text.splitlines() if not line.startswith("*")]
+
+
+def taken_out(text: str) -> list[str]:
+    """The commands of a text when its remarks are taken off, in their order, continued lines as one."""
+    lines = [
+        line.removeprefix(HELD) for line in text.splitlines() if line.startswith(HELD) or line[:1] != "*"
+    ]
+    return re.sub(r" \+\n +", " ", "\n".join(lines)).split("\n")
+
+
 @dataclass
 class MqGroup:
     """CFSTRUCT objects and shared queues of a queue-sharing group, and its data sets."""

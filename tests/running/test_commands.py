@@ -11,6 +11,7 @@ import pytest
 from app.cli import main
 from app.documents import example_text, parse_text
 from app.running.texts import running_example
+from tests.running.sysplex import pasted, taken_out
 from tests.running.test_compare import display
 
 POLICY = running_example().policy
@@ -107,7 +108,9 @@ def test_a_merged_policy_with_an_error_is_given_with_exit_code_1(
 def test_the_commands_of_a_diff_stand_in_order(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     current = [str(files / f"{name}.txt") for name in ("displays", "definitions", "policy")]
     assert main(["diff", str(files / "plan.yaml"), "--current", *current]) == 0
-    lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("*")]
+    text = capsys.readouterr().out
+    assert {line.split(" ")[0] for line in pasted(text)} <= {"D", "DISPLAY"}
+    lines = [line for line in taken_out(text) if line.startswith("SETXCF")]
     assert lines[:2] == [
         "SETXCF START,ALTER,STRNAME=SQ03APPLICATION1,SIZE=523264",
         "SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD01",

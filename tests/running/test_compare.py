@@ -22,7 +22,18 @@ from planner_core.running.policy import in_effect, planned, read_policies
 from planner_core.running.state import Running, read_running, same
 from planner_core.units import format_size
 from tests.core.plans import plan
-from tests.running.sysplex import HABITS, Habit, Instance, Refused, Structure, Sysplex
+from tests.running.sysplex import (
+    FROM_LEVEL_5,
+    HABITS,
+    HELD,
+    Habit,
+    Instance,
+    Refused,
+    Structure,
+    Sysplex,
+    pasted,
+    taken_out,
+)
 from tests.running.test_merge import OLD, PLANS, result
 
 M = 1024**2
@@ -559,7 +570,7 @@ QLOCAL = "DEFINE QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT({structure}) DEFPSIST({pers
 
 def test_a_raised_level_states_offload_recovery_and_loss_in_one_command() -> None:
     running = read_running([CFSTRUCT.format(level=4, block="64K")])
-    found = compare(result(), running)
+    found = compare(result(structures__0__cflevel=5), running)
     assert [step.kind for step in found.steps if step.structure == "APP1"][:2] == ["job", "mqsc"]
     job, alter, status = [step for step in found.steps if "Q1" not in step.command]
     assert job.command == "SMDS job: define and format MQ.SMDS.*.APP1 for each queue manager"
@@ -574,7 +585,8 @@ def test_a_raised_level_states_offload_recovery_and_loss_in_one_command() -> Non
 
 
 def test_a_level_that_a_display_does_not_show_is_raised_with_everything() -> None:
-    found = compare(result(), read_running(["CFSTRUCT(APP1)\nRECOVER(YES)\nDSBUFS(100)\n"]))
+    shown = read_running(["CFSTRUCT(APP1)\nRECOVER(YES)\nDSBUFS(100)\n"])
+    found = compare(result(structures__0__cflevel=5), shown)
     (alter,) = [step.command for step in found.steps if step.command.startswith("ALTER")]
     for attribute in ("CFLEVEL(5)", "OFFLOAD(SMDS)", "OFFLD3SZ(0K)", "CFCONLOS(ASQMGR)", "RECAUTO(YES)"):
         assert attribute in alter
@@ -626,7 +638,7 @@ def test_a_rule_that_changes_states_all_offload_attributes() -> None:
     ],
 )
 def test_dsblock_of_data_sets_in_use_needs_an_outage(today: str, outage: bool) -> None:
-    found = compare(result(), read_running([today]))
+    found = compare(result(structures__0__offload__dsblock="256K"), read_running([today]))
     steps = [
         step for step in found.steps if "DSBLOCK(256K)" in step.command and step.command.startswith("ALTER")
     ]
@@ -720,10 +732,11 @@ CSQ9022I +QM01 CSQMDRTC ' DISPLAY QLOCAL' NORMAL COMPLETION
 
 
 def test_displays_of_mq_are_compared_like_definitions() -> None:
-    found = compare(result(), read_running([DISPLAYED]))
+    asked = result(structures__0__offload__dsbufs=100)
+    found = compare(asked, read_running([DISPLAYED]))
     assert commands(found) == [("ALTER CFSTRUCT(APP1) DSBUFS(100)", "at once")]
     lowered = "\n".join(f" 10.21.33 STC01234 {line}" for line in DISPLAYED.splitlines())
-    assert commands(compare(result(), read_running([lowered]))) == commands(found)
+    assert commands(compare(asked, read_running([lowered]))) == commands(found)
 
 
 def test_what_runs_and_is_not_planned_is_told_and_left() -> None:
@@ -772,11 +785,44 @@ def test_mqsc_of_the_commands_ends_within_72_columns_and_reads_back() -> None:
     found = compare(result(), running)
     text = commands_text(found)
     assert all(len(line) <= 79 for line in text.splitlines())
-    mq = [line for line in text.splitlines() if not line.startswith("*")]
+    mq = [line.removeprefix(HELD) for line in text.splitlines() if line.startswith(HELD)]
     assert all(len(line) <= 72 for line in mq)
-    again = {command.name: command for command in read_commands(text).commands}
+    again = {command.name: command for command in read_commands("\n".join(mq)).commands}
     for command in read_commands(mqsc(result())).commands:
         assert again[command.name].attributes.keys() == command.attributes.keys()
+
+
+def test_a_text_of_commands_changes_nothing_when_it_is_pasted_whole() -> None:
+    asked = result(structures__0__duplex="ENABLED", structures__0__offload__dsbufs=100, **LARGER)
+    running = read_running(
+        [
+            display(duplexed=True, duplex="ENABLED"),
+            ADMIN,
+            DB2,
+            QLOCAL.format(structure="OLD", persistent="NO"),
+        ]
+    )
+    found = compare(asked, running)
+    text = commands_text(found)
+    assert {line.split(" ")[0] for line in pasted(text)} == {"D", "DISPLAY"}
+    assert read_commands("\n".join(pasted(text))).commands == ()
+    (stop,) = [step for step in found.steps if step.command == STOP]
+    assert "D XCF,STR must show" in stop.why
+    lines = taken_out(text)
+    assert lines[lines.index(STOP) - 1] == "D XCF,STR,STRNAME=SQ03APP1"
+    changing = [step.command for step in found.steps if step.kind in ("setxcf", "mqsc")]
+    assert [line for line in lines if line in changing] == changing
+    words = {step.kind: step.number for step in found.steps}
+    assert set(words) == {"policy", "setxcf", "job", "mqsc"}
+    for kind, heading in (
+        ("policy", "JOB IXCMIAPU"),
+        ("setxcf", "MVS OPERATOR COMMAND"),
+        ("job", "JOB IDCAMS AND CSQJUFMT"),
+        ("mqsc", "MQSC"),
+    ):
+        assert f"\n* {words[kind]}. {heading}. " in text
+    assert "\n*   DO: IXCMIAPU: DEFINE POLICY NAME(policy-name) REPLACE(YES)" in text
+    assert "\n*   JOB: SMDS job: define and format MQ.SMDS.*.APP1" in text
 
 
 def test_the_test_of_reallocate_precedes_it_in_remarks_before_the_first_rebuild() -> None:
@@ -784,9 +830,9 @@ def test_the_test_of_reallocate_precedes_it_in_remarks_before_the_first_rebuild(
     found = compare(asked, read_running([display(), ADMIN]))
     assert found.instead_of_rebuilds == ("D XCF,REALLOCATE,TEST", "SETXCF START,REALLOCATE")
     lines = commands_text(found).splitlines()
-    test = lines.index("*   D XCF,REALLOCATE,TEST")
+    test = lines.index("D XCF,REALLOCATE,TEST")
     assert lines[test + 1] == "*   SETXCF START,REALLOCATE"
-    assert test < lines.index(REBUILD)
+    assert test < lines.index(f"{HELD}{REBUILD}")
     assert found.as_json()["instead_of_rebuilds"] == list(found.instead_of_rebuilds)
 
 
@@ -895,9 +941,15 @@ def assert_as_planned(made: PlanResult, running: Running, found: Comparison) -> 
             else (running.knows_queues, after.queues)
         )
         if known:
+            had = running.cfstructs if command.kind == "CFSTRUCT" else running.queues
+            today = had[command.name].attributes if command.name in had else {}
             for key, value in command.settings().items():
-                if key not in {"QSGDISP", "SHARE", "DEFSOPT"}:  # not stated by the plan: kept as they are
-                    assert same(key, objects[command.name][key], value)
+                if today and FROM_LEVEL_5.fullmatch(key) and today["CFLEVEL"] != "5":
+                    continue  # the plan does not state CFLEVEL: the level stays, and has no offload
+                is_stated = key in {"DSGROUP", "OFFLOAD", "DEFPSIST", "CFSTRUCT"}
+                wanted = value if is_stated or key not in today else today[key]
+                if key != "QSGDISP":
+                    assert same(key, objects[command.name][key], wanted), key
 
 
 @settings(max_examples=80, deadline=None)
