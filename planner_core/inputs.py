@@ -247,7 +247,7 @@ _STATUS = re.compile(
     r"^(?!.*\bDIS(?:PLAY)?\s+CFSTATUS).*(?<![A-Z0-9])CFSTATUS\([A-Z0-9_]{1,12}\s*\)", re.MULTILINE
 )
 _STRUCT = re.compile(r"^[^(\n]{0,120}(?<![A-Z0-9])CFSTRUCT\([A-Z0-9]{1,12}\s*\)", re.MULTILINE)
-_STRNAME = re.compile(r"\bIXC360I\b|^\s*STRNAME\s*:", re.MULTILINE)
+_STRNAME = re.compile(r"\bIXC360I\b|^[ \t]*STRNAME[ \t]*:", re.MULTILINE)
 _EVENTS = re.compile(r"\b(IXC585E|IXC582I|IXC588I|IXL015I)\b")
 
 
