@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
-from planner_core.errors import FieldProblem
+from planner_core.errors import FieldProblem, TextTooLong
 
 MOST_PROBLEMS: Final = 200
 """Fields at fault that one answer names."""
@@ -21,6 +21,9 @@ MOST_KEYS: Final = 10_000
 """Keys of one object. The largest maps that any document permits hold 5,000 queues."""
 DEEPEST: Final = 60
 """Levels of lists and objects. A plan document has 6."""
+MOST_LINES: Final = 200_000
+"""Lines with content of one text. Lines of displays and policies have 20 characters and more on average, and no text of them may
+have more than 4,000,000 characters."""
 _ERRORS_A_FIELD: Final = 5
 """A field whose value may be of several kinds has an error for each."""
 _AT_ONCE: Final = 8
@@ -57,6 +60,23 @@ def _until_many_errors(items: object, handler: ValidatorFunctionWrapHandler) -> 
 
 UntilManyErrors: Final = WrapValidator(_until_many_errors)
 """For the type of a list that has no largest length."""
+
+
+def check_lines(text: str) -> None:
+    """Refuse a text with more lines than any display, policy or set of definitions has.
+
+    Raises:
+        TextTooLong: It has more.
+    """
+    if _at_most_lines(text):
+        return
+    msg = f"The text has more than {MOST_LINES:,} lines: give only the lines that matter, or several shorter texts."
+    raise TextTooLong(msg)
+
+
+def _at_most_lines(text: str) -> bool:
+    # A text that is short enough for its line ends not to be counted one by one is not split.
+    return len(text) <= MOST_LINES or sum(1 for line in text.splitlines() if line.strip()) <= MOST_LINES
 
 
 def is_too_deep(value: object) -> bool:

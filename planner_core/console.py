@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, time
 from itertools import accumulate
-from typing import Final
+from typing import Final, NamedTuple
 
 LARGEST_LINE: Final = 4_000
 """A longer line is taken in pieces: whoever pasted it lost its line breaks."""
@@ -37,6 +37,7 @@ _CONNECTED = re.compile(
 _OVERFLOW = re.compile(r"S[CRIOU]?[ \t]{12,}(?P<text>\S.*)")
 _ENDS_WITH_NUMBER = re.compile(r"(?:^|[ \t,])(?P<connect>[0-9]{3})[ \t]*$")
 _STARTS_MESSAGE = re.compile(rf"[ \t*@+!-]*(?P<id>{_MESSAGE_ID})")
+_DIGIT: Final = re.compile(r"[0-9]")
 _JULIAN_LENGTHS: Final = {5: 2, 7: 4}
 _CENTURY: Final = 2000
 
@@ -53,8 +54,7 @@ class Stamp:
         return f"{self.day.isoformat()}T{self.clock.isoformat()}" if self.day else self.clock.isoformat()
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line: its number in the text (from 1), what was written, and the stamp it carried."""
 
     number: int
@@ -114,15 +114,22 @@ class Block:
 
 
 def lines(text: str) -> tuple[Line, ...]:
-    """The lines of a text without what a console puts before them; numbers count all lines."""
+    """The lines of a text without what a console puts before them; numbers count all lines.
+
+    Of blank lines that follow one another, the first is given.
+    """
     found: list[Line] = []
+    is_blank = False
     for number, raw in enumerate(_LINE_ENDS.sub("\n", text).translate(_SPACES).split("\n"), start=1):
         if not raw or raw.isspace():
-            found.append(Line(number, ""))
+            if not is_blank:  # one of several, so that a million of them cost no more than one
+                found.append(Line(number, ""))
+            is_blank = True
             continue
-        for piece in _pieces(raw):
+        is_blank = False
+        for piece in (raw,) if len(raw) <= LARGEST_LINE else _pieces(raw):
             line = piece.rstrip()
-            overflow = _OVERFLOW.fullmatch(line)
+            overflow = _OVERFLOW.fullmatch(line) if line[0] == "S" else None
             if overflow and found and len(found[-1].text) < LARGEST_LINE:
                 last = found.pop()
                 joined = f"{last.text} {overflow['text']}"
@@ -165,6 +172,8 @@ def blocks(found: Iterable[Line]) -> tuple[Block, ...]:
 
 
 def _line(number: int, line: str) -> Line:
+    if not _DIGIT.search(line):  # neither a number of a message nor a time
+        return Line(number, line)
     connected = _CONNECTED.fullmatch(line)
     if connected:
         return Line(number, connected["text"].rstrip(), None, connected["connect"])

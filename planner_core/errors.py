@@ -54,6 +54,10 @@ class SizeSyntax(PlannerError):
             super().__init__(f"{shown!r} is no size: write a number and a unit K, M, G or T, such as 512M.")
 
 
+class TextTooLong(PlannerError):
+    """A text with more lines or words than any legal one has; nothing of it was read."""
+
+
 class NameSyntax(PlannerError):
     """A name that z/OS or MQ would refuse."""
 

@@ -91,6 +91,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LARGEST_LINE = 20_000
 _MOST_ROWS = 40_000
 """More than a plan holds: 63 application structures of 512 queues are 32 256."""
+_MOST_LOST = 1_000
+"""Lines of a table without a queue, after which no more are read: such a text is no table of queues."""
 _MOST_NAMED = 20
 """Columns that one sentence names."""
 _LONGEST_NUMBER = 24
@@ -212,6 +214,7 @@ def _from_table(text: str, problems: list[LineProblem]) -> list[_Found]:
     found: dict[str, _Found] = {}
     columns: tuple[str | None, ...] | None = None
     doubled: set[str] = set()
+    lost = 0
     for number, (line, cells) in enumerate(_rows(text, problems)):
         if number > _MOST_ROWS:
             _stop(line, text, problems)
@@ -231,6 +234,11 @@ def _from_table(text: str, problems: list[LineProblem]) -> list[_Found]:
             )
             problems.append(LineProblem(line, words, "heading"))
         each = _from_cells(line, cells, columns, problems)
+        lost += each is None
+        if lost > _MOST_LOST:
+            words = f"More than {_MOST_LOST} lines give no queue, so no more are read. Correct these, then paste again."
+            problems.append(LineProblem(line, words, last=len(text.splitlines())))
+            break
         if each is None:
             continue
         name = str(each.queue["name"])

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Final, Literal, NamedTuple
 
+from planner_core.errors import TextTooLong
+
 PieceKind = Literal[
     "blank", "remark", "jcl", "sequence", "console", "word", "open", "close", "comma", "stray"
 ]
@@ -40,6 +42,9 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _SLASH = re.compile("(?P<stray>/)")
+_COUNTED = re.compile(r"[^\s(),/]+|[(),/]|\s+")
+MOST_PIECES: Final = 400_000
+"""Words, parentheses, commas and the blanks between them. A policy of 4,095 structures with twelve keywords each has 290,000."""
 VERBS: Final = frozenset({"STRUCTURE", "CF", "DATA", "DEFINE", "DELETE"})
 _OF_POLICY: Final = frozenset({"DEFINE", "DELETE"})
 _SHOWN_CHARACTERS: Final = 40
@@ -125,7 +130,17 @@ class PolicyText:
 
 
 def read_policy_text(text: str) -> PolicyText:
-    """Read policy text. Never raises: what cannot be read is a problem with its line."""
+    """Read policy text. What cannot be read is a problem with its line.
+
+    Raises:
+        TextTooLong: It has more words and marks than any policy.
+    """
+    if len(text) > MOST_PIECES and sum(1 for _ in _COUNTED.finditer(text)) > MOST_PIECES:
+        msg = (
+            f"The text has more than {MOST_PIECES:,} words, parentheses and commas, more than a CFRM policy can need: "
+            "give the policy alone, without displays or definitions."
+        )
+        raise TextTooLong(msg)
     problems: list[TextProblem] = []
     pieces = tuple(_pieces(text, problems))
     reading = _Reading(pieces, problems)
@@ -209,6 +224,8 @@ def has_sequence_number(line: str) -> bool:
 def _apart(text: str, lines: list[tuple[int, int]]) -> Iterator[_Span]:
     """What belongs to the records and not to the statements: JCL lines, sequence numbers, what a console put before a line."""
     for start, end in lines:
+        if start == end:
+            continue
         if stamp := _CONSOLE.match(text, start, end):
             yield _Span(stamp.end() - len(stamp.group().lstrip()), stamp.end(), "console")
         is_numbered = has_sequence_number(text[start:end])
@@ -233,11 +250,12 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
     plain = "".join(masked)
 
     line = 1
+    lines_in_all = len(starts)
 
     def piece(kind: PieceKind, start: int, end: int) -> Piece:
         nonlocal line
         if (
-            line < len(starts) and starts[line] <= start
+            line < lines_in_all and starts[line] <= start
         ):  # pieces are in order: no search for those of one line
             line = bisect_right(starts, start, line)
         return Piece(kind, text[start:end], line, start - starts[line - 1] + 1)

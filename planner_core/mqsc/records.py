@@ -116,6 +116,8 @@ _BEGIN = re.compile(r"\bCSQM201I\b")
 _END = re.compile(r"\bEND[ \t]+[A-Z]+[ \t]+DETAILS|\bCSQ9022I\b|\bCSQN205I\b")
 _AMQ = re.compile(r"\b(?P<id>AMQ[0-9]{4})[A-Z]?:(?P<shows>[ \t]*Display\b)?[^(\n]*?(?:\.[ \t]+(?=[A-Z])|$)")
 _RUNMQSC = re.compile(r"\bStarting MQSC for queue manager (?P<name>[A-Za-z0-9._/%]{1,48}?)\.?[ \t]*$")
+_SAYS_MORE = re.compile(r"CSQ|AMQ|MQSC|END|DIS| : ", re.IGNORECASE)
+"""In each line that is more than a part of a record: a message, a command, an end."""
 _WORD = re.compile(r"(?<![^ \t\n])[A-Z]{3,9}(?![^ \t\n])")
 _BY_KEYWORD: Final = {kind.keyword: kind for kind in KINDS}
 _QUEUE_COMMANDS: Final = ("QLOCAL", "QALIAS", "QREMOTE", "QMODEL", "QCLUSTER")
@@ -206,6 +208,9 @@ class _Reader:
 
     def _line(self, line: Line) -> None:
         if not line.text:
+            self.kept.append(line)
+            return
+        if not _SAYS_MORE.search(line.text):
             self.kept.append(line)
             return
         at = 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from planner_core.bounds import check_lines
 from planner_core.findings import SEVERITIES, finding
 from planner_core.mqsc.commands import without_commands
 from planner_core.running.displays import lint_displays
@@ -51,7 +52,11 @@ def lint(
         cfcc_level: CFCC level of the coupling facilities; None where it is not known.
         queue_managers: Queue managers defined to the group; None where it is not known.
         qsg: Name of the group; None: those whose CSQ_ADMIN or CSQSYSAPPL the text names.
+
+    Raises:
+        TextTooLong: It has more lines or words than any legal text.
     """
+    check_lines(text)
     known = NamesInText.of(text.upper(), qsg=qsg)
     kinds: list[TextKind] = []
     found: list[LineFinding] = []

@@ -113,9 +113,18 @@ def lint_policy(
 
     `is_mixed` says that other things stand in the text as well, so that what is no statement is not damage.
     """
-    read = read_policy_text(text)
+    return lint_read(
+        read_policy_text(text), cfcc_level=cfcc_level, queue_managers=queue_managers, is_mixed=is_mixed
+    )
+
+
+def lint_read(
+    read: PolicyText, *, cfcc_level: int | None, queue_managers: int | None, is_mixed: bool = False
+) -> tuple[list[LineFinding], int]:
+    """Check policy text that was read already, as `lint_policy` does."""
+    hints = _Hints()
     found = [
-        LineFinding(finding(DAMAGE[each.kind], _sentence(each.message, each.word)), each.line)
+        LineFinding(finding(DAMAGE[each.kind], _sentence(each.message, each.word, hints)), each.line)
         for each in read.problems
         if not (is_mixed and each.kind in {"unexpected", "character"})
     ]
@@ -127,7 +136,7 @@ def lint_policy(
         message = "DEFINE POLICY is not preceded by DATA TYPE(CFRM), which tells IXCMIAPU what to update."
         found.append(LineFinding(finding("POLICY_DATA_MISSING", message), line))
     for statement in read.statements:
-        found += _keywords(statement)
+        found += _keywords(statement, hints)
         found += _values(statement)
         found += _between(read, statement)
     for policy in policies(read):
@@ -147,10 +156,30 @@ def sentence(message: str) -> str:
     return message[0].upper() + message[1:]
 
 
-def _sentence(message: str, word: str) -> str:
-    near = get_close_matches(word, ("STRUCTURE", "DEFINE", "DELETE", "DATA", "CF"), n=1) if word else []
-    hint = f" {near[0]} is meant?" if near and "no such statement" in message else ""
-    return sentence(message) + hint
+class _Hints:
+    """The known word that was probably meant, for the first misspellings of a text: a comparison costs much more than reading."""
+
+    def __init__(self) -> None:
+        self.left = _MOST_HINTS
+
+    def __call__(self, word: str, known: Sequence[str]) -> str:
+        if not self.left or len(word) > _LONGEST_HINTED:
+            return ""
+        self.left -= 1
+        near = get_close_matches(word, known, n=1)
+        return f" {near[0]} is meant?" if near else ""
+
+
+_MOST_HINTS: Final = 200
+_LONGEST_HINTED: Final = 40
+"""A longer word is no misspelling of any keyword."""
+
+
+def _sentence(message: str, word: str, hints: _Hints) -> str:
+    is_unknown = word and "no such statement" in message
+    return sentence(message) + (
+        hints(word, ("STRUCTURE", "DEFINE", "DELETE", "DATA", "CF")) if is_unknown else ""
+    )
 
 
 def _at(code: str, message: str, line: int, name: str | None = None) -> LineFinding:
@@ -204,13 +233,12 @@ def _records(read: PolicyText) -> Iterator[LineFinding]:
 # ---- one statement -----------------------------------------------------------------------------------------
 
 
-def _keywords(statement: TextStatement) -> Iterator[LineFinding]:
+def _keywords(statement: TextStatement, hints: _Hints) -> Iterator[LineFinding]:
     known = _KNOWN.get(statement.verb)
     name = _structure_name(statement)
     for parameter in statement.parameters:
         if known is not None and parameter.keyword not in known:
-            near = get_close_matches(parameter.keyword, known, n=1)
-            hint = f" {near[0]} is meant?" if near else ""
+            hint = hints(parameter.keyword, known)
             message = f"{statement.verb} has no keyword {shown(parameter.keyword)}.{hint}"
             yield _at("POLICY_KEYWORD_UNKNOWN", message, parameter.line, name)
         elif not parameter.values:

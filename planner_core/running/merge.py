@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, get_args
 
+from planner_core.bounds import check_lines
 from planner_core.cfrm.render import LAST_COLUMN, structure_lines
 from planner_core.cfrm.text import (
     SEQUENCE_AT,
@@ -28,12 +29,12 @@ from planner_core.cfrm.text import (
     unquoted,
 )
 from planner_core.document import DuplexSite
-from planner_core.errors import SHOWN_PROBLEMS, PlannerError
+from planner_core.errors import SHOWN_PROBLEMS, PlannerError, TextTooLong
 from planner_core.findings import Finding, finding
 from planner_core.outputs import render_output
 from planner_core.plan import PlanResult, StructureResult
 from planner_core.running.line_findings import LineFinding
-from planner_core.running.lint_policy import DAMAGE, lint_policy, sentence
+from planner_core.running.lint_policy import DAMAGE, lint_read, sentence
 from planner_core.running.policy import (
     Policy,
     Setting,
@@ -53,6 +54,9 @@ from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
 DUPLEX_SITES: Final[tuple[str, ...]] = get_args(DuplexSite)
 LARGEST_POLICY_CHARACTERS: Final = 4_000_000
 """Some 50 000 records; a policy of 2 048 structures with ten lines each has 20 000."""
+
+MOST_STRUCTURES: Final = 6_500
+"""Of all policies of one text. One policy of 4,095 structures fits, and so do three of 2,047."""
 
 
 class MergeRefused(PlannerError):
@@ -138,6 +142,7 @@ def merge(
     render_output("policy", result)  # refuses a plan with errors, as the fragment does
     check_length(text)
     read = read_policy_text(text)
+    _check_structures(read)
     policy = _chosen(read, result, policy_name)
     _refuse_damage(read, policy, result)
     editing = _Editing(text, read)
@@ -164,18 +169,32 @@ def merge(
     names = {structure.name: structure.cfrm_name for structure in result.structures}
     lines = {name: each.line for name, each in by_name.items() if name}
     sized = [LineFinding(each, lines.get(names[each.structure or ""])) for each in about_sizes]
-    findings = tuple(dict.fromkeys([*sized, *_findings(text, merged, read, policy, result, told, remarks)]))
+    findings = tuple(dict.fromkeys([*sized, *_findings(read, again, policy, result, told, remarks)]))
     return Merged(merged, tuple(told), findings, policy.name, difference(text, merged))
 
 
 def check_length(text: str) -> None:
-    """Refuse a text that is longer than any policy.
+    """Refuse a text that is longer than any policy, or has more lines.
 
     Raises:
         MergeRefused: It is.
     """
     if len(text) > LARGEST_POLICY_CHARACTERS:
         msg = f"The text is longer than {LARGEST_POLICY_CHARACTERS} characters: give the policy alone."
+        raise MergeRefused(msg)
+    try:
+        check_lines(text)
+    except TextTooLong as error:
+        raise MergeRefused(str(error)) from None
+
+
+def _check_structures(read: PolicyText) -> None:
+    found = sum(each.verb == "STRUCTURE" for each in read.statements)
+    if found > MOST_STRUCTURES:
+        msg = (
+            f"The text has {found} STRUCTURE statements, and at most {MOST_STRUCTURES} are read: give the policy that the plan is merged "
+            "into, without other policies."
+        )
         raise MergeRefused(msg)
 
 
@@ -299,9 +318,8 @@ def _placed(wanted: _Wanted, again: PolicyText, statement: TextStatement | None)
 
 
 def _findings(
-    before: str,
-    merged: str,
     read: PolicyText,
+    again: PolicyText,
     policy: Policy,
     result: PlanResult,
     told: Sequence[Change],
@@ -345,9 +363,9 @@ def _findings(
             yield LineFinding(finding("MERGE_REMARK_STALE", message, structure=change.structure), change.line)
     was = {
         (each.finding.code, each.finding.message)
-        for each in lint_policy(before, cfcc_level=None, queue_managers=None)[0]
+        for each in lint_read(read, cfcc_level=None, queue_managers=None)[0]
     }
-    for each in lint_policy(merged, cfcc_level=None, queue_managers=None)[0]:
+    for each in lint_read(again, cfcc_level=None, queue_managers=None)[0]:
         is_new = (each.finding.code, each.finding.message) not in was
         is_ours = each.finding.severity == "error" and each.finding.structure in fields
         if (

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypedDict, get_args
 
 from planner_core import names, tables
+from planner_core.bounds import check_lines
 from planner_core.cfrm.text import TextStatement, read_policy_text
 from planner_core.document import DuplexSite
 from planner_core.errors import SizeSyntax
@@ -214,7 +215,13 @@ def plain(key: str, value: str | None) -> str | int | None:
 
 
 def read_running(texts: Sequence[str]) -> Running:
-    """Read everything that was pasted or uploaded. Never raises: what is not read is a finding."""
+    """Read everything that was pasted or uploaded. What is not read is a finding.
+
+    Raises:
+        TextTooLong: A text has more lines or words than any legal one.
+    """
+    for text in texts:
+        check_lines(text)
     reading = _Reading()
     for text in texts:
         reading.take(text)
