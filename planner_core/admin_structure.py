@@ -184,6 +184,11 @@ def _elements_pool() -> _Pool:
     )
 
 
+def they_need(queue_managers: int) -> str:
+    """Return the subject and the verb of what so many queue managers need."""
+    return "1 queue manager needs" if queue_managers == 1 else f"{queue_managers} queue managers need"
+
+
 def _too_few(pool: _Pool, queue_managers: int, cfcc_level: int, has: int, size_bytes: int) -> Finding:
     """A pool is short: the size that holds what is needed, absolutely and compared with what is allocated now."""
     required = queue_managers * pool.per_queue_manager
@@ -192,7 +197,7 @@ def _too_few(pool: _Pool, queue_managers: int, cfcc_level: int, has: int, size_b
     if covered:
         more = size_bytes - admin_need(queue_managers=covered, cfcc_level=cfcc_level).published_bytes
     growth = (
-        f" By the same figures that is {bytes_to_kib_ceil(more)}K more than {covered} queue managers need, "
+        f" By the same figures that is {bytes_to_kib_ceil(more)}K more than {they_need(covered)}, "
         "so if it has at least that size already, make it larger by as much."
         if covered and more > 0
         else ""
@@ -200,8 +205,8 @@ def _too_few(pool: _Pool, queue_managers: int, cfcc_level: int, has: int, size_b
     separator = "," if pool.name.endswith(",") else ""
     return finding(
         pool.code,
-        f"{pool.name} {has}{separator} is {required - has} below the {required} {pool.unit} that {queue_managers} queue managers "
-        f"need ({pool.per_queue_manager} each): increase CSQ_ADMIN to at least {bytes_to_kib_ceil(size_bytes)}K and check "
+        f"{pool.name} {has}{separator} is {required - has} below the {required} {pool.unit} that {they_need(queue_managers)} "
+        f"({pool.per_queue_manager} each): increase CSQ_ADMIN to at least {bytes_to_kib_ceil(size_bytes)}K and check "
         f"{pool.shown_by} again.{growth}",
         field=pool.field,
         structure="CSQ_ADMIN",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from planner_core import names
-from planner_core.admin_structure import elements_required
+from planner_core.admin_structure import elements_required, they_need
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.xcf.displays import FullEvent, Instance
@@ -75,8 +75,8 @@ def too_few_elements(cfrm_name: str, elements_total: int | None, *, queue_manage
     if elements_total is not None and elements_total < needed:
         yield finding(
             "ADMIN_ELEMENTS_TOO_LOW",
-            f"{cfrm_name} has {elements_total} elements, but {queue_managers} queue managers need {needed}, two for each of their "
-            "list entries: enlarge it.",
+            f"{cfrm_name} has {elements_total} elements, but {they_need(queue_managers)} {needed}, two for each list "
+            "entry: enlarge it.",
             structure=names.ADMIN_STRUCTURE,
         )
 

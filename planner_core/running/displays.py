@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner_core import names
+from planner_core.admin_structure import they_need
 from planner_core.checks.facilities import has_no_scm, scm_removed
 from planner_core.findings import finding
 from planner_core.limits import limit
@@ -95,7 +96,7 @@ def _status(shown: CfStatus, queue_managers: int | None) -> Iterator[LineFinding
         return
     needed = limit("admin_entries_per_queue_manager") * queue_managers
     if shown.entries_max < needed:
-        message = f"CSQ_ADMIN has ENTSMAX({shown.entries_max}), but {queue_managers} queue managers need {needed} list entries: enlarge it."
+        message = f"CSQ_ADMIN has ENTSMAX({shown.entries_max}), but {they_need(queue_managers)} {needed} list entries: enlarge it."
         yield _at("ADMIN_ENTSMAX_TOO_LOW", message, shown.line, shown.name)
 
 

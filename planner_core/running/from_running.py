@@ -231,10 +231,11 @@ def _object(known: MqObject | None) -> dict[str, Any]:
             rules.pop()
         offload["rules"] = rules
     for keyword, key in (("DSGROUP", "dsgroup"), ("DSBLOCK", "dsblock")):
-        if given.get(keyword, "").strip():
+        # A structure without shared message data sets is displayed with DSBLOCK(NONE) and DSBUFS(0).
+        if given.get(keyword, "").strip() not in {"", "NONE"}:
             offload[key] = given[keyword].strip()
     buffers = plain("DSBUFS", given.get("DSBUFS"))
-    if isinstance(buffers, int):
+    if isinstance(buffers, int) and buffers:
         offload["dsbufs"] = buffers
     if given.get("DSEXPAND") in {"YES", "NO"}:
         offload["dsexpand"] = given["DSEXPAND"] == "YES"

@@ -223,7 +223,8 @@ def object_drafts(wanted: Sequence[WantedObject], running: Running) -> Iterator[
         yield from drafts
     if is_formatted:
         why = (
-            "Each data set must show ACCESS(ENABLED) and a STATUS other than FAILED and NOTFOUND. DISPLAY CFSTATUS(*) shows "
+            "A data set that queue managers have opened must show ACCESS(ENABLED) and a STATUS other than FAILED and NOTFOUND. One that was never "
+            "opened may show NEW or NOTFOUND (from memory): ask again after the first message is offloaded. DISPLAY CFSTATUS(*) shows "
             "OFFLDUSE(BOTH) as long as messages of the former method are there."
         )
         command = "DISPLAY CFSTATUS(*) TYPE(SMDS)"

@@ -126,8 +126,10 @@ def _messages(structure: StructureResult) -> Iterator[str]:
     yield from _grow(structure, 4)
     yield ""
     yield "On reason 2192 (MQRC_STORAGE_MEDIUM_FULL), puts are failing:"
-    yield "- All entries, or all elements, are in use; or the shared message data set is"
-    yield "  full or being expanded; or augmented storage for SCM cannot be had."
+    full = "All entries, or all elements, are in use; "
+    if structure.smds is not None:
+        full += "or the shared message data set is full or being expanded; "
+    yield from _wrapped(f"- {full}or augmented storage for SCM cannot be had.")
     yield "- The queue in the failing call need not be the one that filled the structure."
     yield "- Do steps 2 to 4 now. Then allow puts again: PUT(ENABLED)."
 
@@ -163,10 +165,13 @@ def _backup(structure: StructureResult, backups: _Backups) -> Iterator[str]:
         yield f"     BACKUP CFSTRUCT({structure.name}){scope}"
         yield "  Check the interval with your own log rate and recovery time:"
         yield "     cfplan whatif recovery PLAN --log-read-mb-per-s MB --recovery-minutes M"
+        failed, emptied = "the structure", ""
+        if structure.smds is not None:
+            failed = "the structure or one of its data sets"
+            emptied = " Where only a data set has failed, it empties the structure first: nonpersistent messages are lost."
         yield from _wrapped(
-            "- When the structure or one of its data sets is in status FAILED, on any queue manager. It reads the logs of all queue "
-            "managers since the last backup. Where only a data set has failed, it empties the structure first: nonpersistent messages "
-            "are lost."
+            f"- When {failed} is in status FAILED, on any queue manager. It reads the logs of all queue managers since the last "
+            f"backup.{emptied}"
         )
         yield f"     DISPLAY CFSTATUS({structure.name}) TYPE(BACKUP)"
         yield f"     RECOVER CFSTRUCT({structure.name})"

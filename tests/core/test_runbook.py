@@ -50,6 +50,7 @@ def test_reason_2192_is_explained_with_both_pools_and_the_queue_that_is_not_to_b
     text = sections()["SQ03APP1"]
     after = text[text.index("On reason 2192 (MQRC_STORAGE_MEDIUM_FULL)") :]
     assert "All entries, or all elements" in after
+    assert "data set is full or being expanded" in " ".join(after.split())
     assert "need not be the one that filled the structure" in after
     assert "PUT(ENABLED)" in after
 
@@ -154,6 +155,13 @@ def test_csqsysappl_is_backed_up_and_recovered_and_its_definition_is_assumed() -
     assert "     BACKUP CFSTRUCT(CSQSYSAPPL) CMDSCOPE(QM02)\n" in text
     assert "     RECOVER CFSTRUCT(CSQSYSAPPL)" in text
     assert "     RECOVER CFSTRUCT(APP1,CSQSYSAPPL)" in found["SEVERAL STRUCTURES LOST TOGETHER"]
+
+
+@pytest.mark.parametrize("keys", [{"offload": {"to": "DB2"}}, {"cflevel": 4}])
+def test_a_structure_without_data_sets_says_nothing_of_them(keys: dict[str, Any]) -> None:
+    definition = {"name": "APP1", "queues": [{"name": "Q1", "message_bytes": 100, "backlog": 9}], **keys}
+    assert "data set" not in sections(structures=[definition])["SQ03APP1"]
+    assert "one of its data sets" in " ".join(sections()["SQ03APP1"].split())
 
 
 def test_a_plan_without_csqsysappl_has_no_backup_of_it() -> None:

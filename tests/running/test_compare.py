@@ -581,6 +581,7 @@ def test_a_raised_level_states_offload_recovery_and_loss_in_one_command() -> Non
     assert alter.takes_effect == "at once"
     assert "CFCONLOS(TERMINATE)" in alter.why
     assert status.command == "DISPLAY CFSTATUS(*) TYPE(SMDS)"
+    assert "One that was never opened may show NEW or NOTFOUND" in status.why
     assert {each.today for each in found.structures[1].differences if each.keyword != "CFLEVEL"} == {None}
 
 

@@ -143,3 +143,13 @@ def test_a_number_of_queue_managers_that_the_group_contradicts_is_told() -> None
         made(POLICY, group, queue_managers=5)
     )
     assert not [each for each in told(made(POLICY, group, queue_managers=2)) if "GROUP lists" in each]
+
+
+def test_a_display_without_data_sets_leaves_dsblock_and_dsbufs_at_their_defaults() -> None:
+    """A structure that offloads to Db2 is displayed with DSBLOCK(NONE) and DSBUFS(0)."""
+    found = structure(
+        "CFSTRUCT(APP1)\nCFLEVEL(5)\nRECOVER(YES)\nOFFLOAD(DB2)\nOFFLD1SZ(64K)\nOFFLD1TH(70)\nOFFLD2SZ(64K)\nOFFLD2TH(80)\n"
+        "OFFLD3SZ(64K)\nOFFLD3TH(90)\nDSGROUP( )\nDSBLOCK(NONE)\nDSBUFS(0)\nDSEXPAND(YES)\nEND CFSTRUCT DETAILS\n"
+    )
+    assert found["offload"]["to"] == "DB2"
+    assert {"dsblock", "dsbufs", "dsgroup"}.isdisjoint(found["offload"])

@@ -627,6 +627,8 @@ def test_entries_of_csq_admin_are_held_against_the_number_of_queue_managers() ->
     text = "CSQM201I +QM01 CSQMDRTC  DISPLAY CFSTATUS DETAILS\nCFSTATUS(CSQ_ADMIN)\nTYPE(SUMMARY)\nSIZEMAX(32768)\nSIZEUSED(5)\nENTSMAX(4000)\nENTSUSED(20)\nEND CFSTATUS DETAILS\n"
     assert ("ADMIN_ENTSMAX_TOO_LOW", 2) in codes(text, queue_managers=5)
     assert codes(text, queue_managers=4) == []
+    (one,) = lint(text.replace("4000", "500"), queue_managers=1).findings
+    assert "1 queue manager needs 1000" in one.finding.message
 
 
 def test_several_kinds_may_stand_in_one_text() -> None:
