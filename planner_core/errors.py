@@ -121,10 +121,11 @@ class PlanRefused(_WithFindings):
 class OutputRefused(_WithFindings):
     """A text output that would be wrong or incomplete is not given."""
 
-    def __init__(self, kind: str, findings: tuple[Finding, ...]) -> None:
-        """Keep the kind of output and the findings that stand against it."""
+    def __init__(self, kind: str, findings: tuple[Finding, ...], *, of: str = "plan") -> None:
+        """Keep the kind of output, the findings against it, and what has the errors: the plan or a merged policy."""
         self.kind = kind
-        super().__init__(f"The {kind} output is not given while the plan has errors.", findings)
+        self.of = of
+        super().__init__(f"The {kind} output is not given while the {of} has errors.", findings)
 
 
 class UnknownOutput(PlannerError):

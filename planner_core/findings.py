@@ -1608,9 +1608,12 @@ def finding(
     field: str | None = None,
     structure: str | None = None,
     source: Source | None = None,
+    severity: Severity | None = None,
 ) -> Finding:
-    """Make a finding of a catalogued code; its source is the catalogue's unless a nearer one is given."""
-    return Finding(code, CATALOGUE[code].severity, message, source or _source_of(code), field, structure)
+    """Make a finding of a catalogued code; severity and source are the catalogue's unless others are given."""
+    return Finding(
+        code, severity or CATALOGUE[code].severity, message, source or _source_of(code), field, structure
+    )
 
 
 def worst(findings: tuple[Finding, ...]) -> Severity | None:

@@ -9,7 +9,7 @@ and never overwritten.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -415,9 +415,8 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
     found.extend(clusters.findings if clusters is not None else ())
     for structure in structures:
         found.extend(checks.check_structure(document, structure))
-    group = Group(document.qsg, document.cfcc_level, document.coupling_facilities, structures)
-    allocation = allocate(question([group]))
-    found.extend(_beyond(found, checks.check_allocation(allocation)))
+    allocation = allocated(document, structures)
+    found.extend(found_on_places(found, allocation))
     findings = in_order(checks.acknowledge(document, found) if document.acknowledged else found)
     highest = max(structures, key=lambda each: each.level.level)
     return PlanResult(
@@ -430,16 +429,26 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
     )
 
 
+def allocated(document: PlanDocument, structures: Sequence[StructureResult]) -> Allocation:
+    """Allocate the structures of a document in its coupling facilities, counted with INITSIZE."""
+    group = Group(document.qsg, document.cfcc_level, document.coupling_facilities, structures)
+    return allocate(question([group]))
+
+
 _LARGER_THAN_CF = {
     "STRUCTURE_NOT_PLACED": "STRUCTURE_LARGER_THAN_CF",
     "STRUCTURE_NOT_PLACED_AT_SIZE": "SIZE_LARGER_THAN_CF",
 }
 
 
-def _beyond(found: Sequence[Finding], more: Iterable[Finding]) -> list[Finding]:
-    """Findings on the allocation, without those on structures that no empty coupling facility could take either."""
+def found_on_places(found: Sequence[Finding], allocation: Allocation) -> list[Finding]:
+    """Return findings on an allocation, without those on structures that no empty coupling facility could take either."""
     known = {(each.code, each.structure) for each in found}
-    return [each for each in more if (_LARGER_THAN_CF.get(each.code), each.structure) not in known]
+    return [
+        each
+        for each in checks.check_allocation(allocation)
+        if (_LARGER_THAN_CF.get(each.code), each.structure) not in known
+    ]
 
 
 def _said_of_curves(

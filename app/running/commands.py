@@ -26,6 +26,7 @@ from app.command_line import (
 from planner_core.running.unstated import ABOUT_UNSTATED, DEFAULT_UNSTATED, UNSTATED
 
 if TYPE_CHECKING:
+    from planner_core.errors import OutputRefused, PlanRefused
     from planner_core.plan import PlanResult
     from planner_core.running.line_findings import LineFinding
 
@@ -117,6 +118,17 @@ def _say(findings: Sequence[LineFinding], *, at_least: tuple[str, ...] = ("error
             sys.stderr.write(f"{where}{each.finding.severity}: {each.finding.code}: {each.finding.message}\n")
 
 
+def _refused(refused: OutputRefused | PlanRefused, *, as_json: bool) -> int:
+    """Say why there is no answer; as JSON, the findings, as `cfplan plan` gives them."""
+    if as_json:
+        write_json({"findings": [each.as_json() for each in refused.findings]})
+    sys.stderr.write(f"{refused}\n")
+    for each in refused.findings:
+        if each.severity == "warning" and not each.acknowledged:
+            sys.stderr.write(f"{each.severity}: {each.code}: {each.message}\n")
+    return EXIT_FINDINGS
+
+
 def _result(name: str) -> PlanResult:
     from app.curves.from_settings import CurvesOfSettings
     from app.curves.resolve import evaluate
@@ -161,8 +173,7 @@ def _merge(arguments: argparse.Namespace) -> int:
             current=[read_text(name) for name in arguments.current],
         )
     except (OutputRefused, PlanRefused) as refused:
-        sys.stderr.write(f"{refused}\n")
-        return EXIT_FINDINGS
+        return _refused(refused, as_json=arguments.json)
     if arguments.json:
         write_json(found.as_json())
         return _code(found.findings, "error")
@@ -183,8 +194,7 @@ def _diff(arguments: argparse.Namespace) -> int:
         texts = [read_text(name) for name in arguments.current]
         found = compared(_result(arguments.plan), texts, unstated=arguments.unstated)
     except (OutputRefused, PlanRefused) as refused:
-        sys.stderr.write(f"{refused}\n")
-        return EXIT_FINDINGS
+        return _refused(refused, as_json=arguments.output == "json")
     if arguments.output == "json":
         write_json({**found.as_json(), "text": commands_text(found)})
     else:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "acknowledge",
     "check_allocation",
+    "check_facilities",
     "check_fitted",
     "check_perfmev",
     "check_plan",

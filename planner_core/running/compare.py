@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from planner_core import names, tables
 from planner_core.admin_structure import admin_need
+from planner_core.errors import OutputRefused
 from planner_core.findings import Finding, finding, in_order
 from planner_core.levels import sizing_level
 from planner_core.outputs import render_output
@@ -16,6 +17,7 @@ from planner_core.plan import PlanResult, StructureResult
 from planner_core.provenance import Basis, Source
 from planner_core.running.effect import HELD, State, StructureState, after_all, can_be_duplexed
 from planner_core.running.line_findings import LineFinding
+from planner_core.running.merge import merge_errors
 from planner_core.running.objects import (
     WantedObject,
     cfconlos_drafts,
@@ -27,6 +29,7 @@ from planner_core.running.objects import (
     wanted_objects,
     without_dsgroup,
 )
+from planner_core.running.placing import as_merged, check_merged_places, errors_with_kept
 from planner_core.running.policy import (
     SIZES,
     Setting,
@@ -213,7 +216,7 @@ def compare(result: PlanResult, running: Running, *, unstated: Unstated = DEFAUL
         unstated: What holds for keywords that the document does not state.
 
     Raises:
-        OutputRefused: The plan has errors.
+        OutputRefused: The plan has errors, or the policy that it is merged into has.
     """
     render_output("policy", result)
     wanted = {
@@ -221,6 +224,7 @@ def compare(result: PlanResult, running: Running, *, unstated: Unstated = DEFAUL
         for kind, objects in wanted_objects(result, unstated).items()
     }
     compared = tuple(_compared(structure, running, wanted, unstated) for structure in result.structures)
+    about_policy = _check_merged(result, running, compared, unstated)
     merged = {
         each.result.cfrm_name: _merged(each)
         if not each.is_too_small or each.today is None
@@ -232,9 +236,36 @@ def compare(result: PlanResult, running: Running, *, unstated: Unstated = DEFAUL
     steps = _numbered(_steps(result, running, compared, wanted))
     findings = (
         *running.findings,
-        *(LineFinding(each) for each in in_order(list(_findings(result, running, compared, steps)))),
+        *(
+            LineFinding(each)
+            for each in in_order([*about_policy, *_findings(result, running, compared, steps)])
+        ),
     )
     return Comparison(result.document.qsg, compared, steps, before, merged, findings)
+
+
+def _check_merged(
+    result: PlanResult, running: Running, compared: Sequence[Compared], unstated: Unstated
+) -> tuple[Finding, ...]:
+    """Check the merged policy as a merge does, before any command leads to it.
+
+    Raises:
+        OutputRefused: It has errors, or a structure finds no place with what it keeps.
+    """
+    says = {each.result.cfrm_name: each.wanted for each in compared if each.today is not None}
+    structures = [
+        as_merged(each.result, {**(_base(each.today) or {}), **each.wanted}, each.today.duplex_site)
+        if each.today is not None
+        else each.result
+        for each in compared
+    ]
+    about = check_merged_places(result, structures)
+    errors = errors_with_kept(about, result, says)
+    if not errors and running.policy_text is not None:
+        errors = merge_errors(running.policy_text, result, unstated=unstated, policy_name=running.policy_name)
+    if errors:
+        raise OutputRefused(kind="commands", findings=errors, of="merged policy")
+    return about
 
 
 def _is_known(each: Compared, running: Running) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final, get_args
 
 from planner_core.bounds import check_lines
@@ -29,12 +30,14 @@ from planner_core.cfrm.text import (
     unquoted,
 )
 from planner_core.document import DuplexSite
-from planner_core.errors import SHOWN_PROBLEMS, PlannerError, TextTooLong
+from planner_core.errors import SHOWN_PROBLEMS, OutputRefused, PlannerError, TextTooLong
 from planner_core.findings import Finding, finding
+from planner_core.mqsc.commands import without_commands
 from planner_core.outputs import render_output
 from planner_core.plan import PlanResult, StructureResult
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.lint_policy import DAMAGE, lint_read, sentence
+from planner_core.running.placing import as_merged, check_merged_places, errors_with_kept
 from planner_core.running.policy import (
     Policy,
     Setting,
@@ -136,7 +139,7 @@ def merge(
         running: Displays of what runs, where they were given: sizes and use that a smaller structure is compared with.
 
     Raises:
-        OutputRefused: The plan has errors.
+        OutputRefused: The plan has errors, or a structure finds no place with what the policy keeps.
         MergeRefused: The text is no policy, or so damaged that a change might go wrong.
     """
     render_output("policy", result)  # refuses a plan with errors, as the fragment does
@@ -148,6 +151,7 @@ def merge(
     editing = _Editing(text, read)
     changes: list[_Wanted] = []
     about_sizes: list[Finding] = []
+    about_places = _check_places(policy, result, unstated)
     for structure in result.structures:
         found = policy.structure(structure.cfrm_name)
         if not found:
@@ -168,9 +172,65 @@ def merge(
     remarks = [each.remark for each in changes]
     names = {structure.name: structure.cfrm_name for structure in result.structures}
     lines = {name: each.line for name, each in by_name.items() if name}
-    sized = [LineFinding(each, lines.get(names[each.structure or ""])) for each in about_sizes]
+    sized = [
+        LineFinding(each, lines.get(names.get(each.structure or "", "")))
+        for each in (*about_places, *about_sizes)
+    ]
     findings = tuple(dict.fromkeys([*sized, *_findings(read, again, policy, result, told, remarks)]))
     return Merged(merged, tuple(told), findings, policy.name, difference(text, merged))
+
+
+def _check_places(policy: Policy, result: PlanResult, unstated: Unstated) -> tuple[Finding, ...]:
+    """Place the structures by the merged policy; what the policy keeps may leave one without a place."""
+    says: dict[str, dict[str, Setting]] = {}
+    structures: list[StructureResult] = []
+    for structure in result.structures:
+        found = policy.structure(structure.cfrm_name)
+        if not found:
+            structures.append(structure)
+            continue
+        had = in_effect(found[0])
+        says[structure.cfrm_name] = wanted(structure, had, unstated)
+        structures.append(
+            as_merged(structure, {**had, **says[structure.cfrm_name]}, _site(found[0].get("DUPLEX")))
+        )
+    about = check_merged_places(result, structures)
+    if any(each.severity == "error" for each in about):
+        errors = errors_with_kept(about, result, says)
+        raise OutputRefused(kind="policy", findings=errors, of="merged policy")
+    return about
+
+
+def _site(parameter: Parameter | None) -> str | None:
+    """Return the site of the second copy that DUPLEX of a policy names."""
+    values = parameter.values[1:] if parameter else ()
+    return next((each for each in values if each in DUPLEX_SITES), None)
+
+
+def merge_errors(
+    text: str, result: PlanResult, *, unstated: Unstated, policy_name: str | None = None
+) -> tuple[Finding, ...]:
+    """Return the errors of the policy that a merge gives; a text that cannot be merged counts with its damage.
+
+    Args:
+        text: Text with a policy; displays and MQSC may be in it as well.
+        result: The plan.
+        unstated: What holds for keywords that the document does not state.
+        policy_name: Which policy, where the text has several.
+
+    Raises:
+        OutputRefused: The plan has errors, or a structure finds no place with what the policy keeps.
+    """
+    rest = without_commands(text)
+    read = read_policy_text(rest)
+    # Displays may follow the last statement in the same text; they are no damage to the policy.
+    last = max((read.pieces[each.last].line for each in read.statements), default=0)
+    policy = "".join(islice(_physical_lines(rest), last))
+    try:
+        found = merge(policy, result, unstated=unstated, policy_name=policy_name).findings
+    except MergeRefused as refused:
+        found = refused.line_findings
+    return tuple(each.finding for each in found if each.finding.severity == "error")
 
 
 def check_length(text: str) -> None:

@@ -14,6 +14,8 @@ from planner_core.running.state import RunningStructure
 from planner_core.units import format_size, round_up
 
 _ALL_PERCENT: Final = 100
+_PLACES: Final = frozenset({"DUPLEX", "PREFLIST"})
+"""Keywords that decide in which coupling facilities a structure takes storage: keeping others is worth knowing, no more."""
 
 
 def _shares(today: RunningStructure) -> list[Fraction]:
@@ -119,4 +121,10 @@ def kept_settings(structure: StructureResult, says: Mapping[str, Setting]) -> It
         f"{structure.cfrm_name} keeps {listed}, which the plan does not state; the plan was calculated with {computed}. State what you want in "
         "the plan, so that it is calculated with what runs."
     )
-    yield finding("UNSTATED_KEPT", message, field=field_of(structure, kept[0]), structure=structure.name)
+    yield finding(
+        "UNSTATED_KEPT",
+        message,
+        field=field_of(structure, kept[0]),
+        structure=structure.name,
+        severity="warning" if _PLACES.intersection(kept) else None,
+    )

@@ -234,7 +234,7 @@ def test_each_error_of_a_plan_that_gives_no_policy_is_a_paragraph(
     document = f"qsg: SQ03\nqueue_managers: 2\n{facility}\nstructures:\n{parts}"
     told = page(post(app, address, {box: POLICY, "document": document}), 422).one("div", role="alert")
     begin, *errors = [each.text for each in told.all("p")]
-    assert begin == "The plan has errors: mend them first."
+    assert begin == "The plan has errors: correct them first."
     assert [words.split()[0] for words in errors] == ["A", "B"]
 
 

@@ -130,7 +130,7 @@ def test_what_is_kept_is_named_with_what_the_plan_was_calculated_with() -> None:
         message = told["CSQ_ADMIN"].message
         assert "keeps ALLOWAUTOALT(YES), FULLTHRESHOLD(90), DUPLEX(ENABLED), PREFLIST(CF02,CF01)" in message
         assert "DUPLEX(DISABLED)" in message
-        assert told["CSQ_ADMIN"].severity == "info"
+        assert told["CSQ_ADMIN"].severity == "warning"
     assert findings(merge(POLICY, made(), unstated="plan"), "UNSTATED_KEPT") == []
     (admin, _) = compare(made(), read_running([POLICY])).structures
     assert admin.as_json()["kept"] == ["ALLOWAUTOALT", "FULLTHRESHOLD", "DUPLEX", "PREFLIST"]

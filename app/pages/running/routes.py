@@ -497,7 +497,7 @@ def _faults(error: PlannerError) -> dict[str, str]:
         return found
     if isinstance(error, (OutputRefused, PlanRefused)):
         begin = (
-            "The plan has errors: mend them first"
+            f"The {error.of} has errors: correct them first"
             if isinstance(error, OutputRefused)
             else "No such plan can exist"
         )

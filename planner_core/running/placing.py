@@ -1,0 +1,88 @@
+"""The plan as the merged policy has it, placed again: what the policy keeps decides where structures go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from planner_core import checks
+from planner_core.document import PlanDocument
+from planner_core.findings import Finding
+from planner_core.plan import PlanResult, StructureResult, allocated, found_on_places
+from planner_core.running.policy import Setting, planned_site, with_defaults
+from planner_core.running.shrinking import kept_settings
+
+_ABOUT_THE_DOCUMENT = frozenset({"ACKNOWLEDGEMENT_UNUSED", "PREFLIST_DEFAULTED"})
+"""Findings that a policy does not change."""
+
+
+def as_merged(structure: StructureResult, merged: Mapping[str, Setting], site: str | None) -> StructureResult:
+    """Return a structure of the plan with the placement that the merged policy gives it.
+
+    Args:
+        structure: Of the plan.
+        merged: Its settings in the merged policy: the plan's, and what the policy keeps.
+        site: The site in DUPLEX of the policy; a site that the plan states comes first.
+    """
+    placement = structure.placement
+    says = with_defaults({**merged})
+    duplex, preflist, exclist = says["DUPLEX"], says["PREFLIST"], says["EXCLLIST"]
+    is_duplexed = duplex in {"ALLOWED", "ENABLED"}
+    return replace(
+        structure,
+        placement=replace(
+            placement,
+            duplex=str(duplex) if is_duplexed else "DISABLED",
+            duplex_site=(planned_site(structure) or site) if is_duplexed else None,
+            preflist=preflist if isinstance(preflist, tuple) else placement.preflist,
+            exclist=exclist if isinstance(exclist, tuple) else placement.exclist,
+            enforce_order=says["ENFORCEORDER"] is True,
+        ),
+    )
+
+
+def check_merged_places(result: PlanResult, structures: Sequence[StructureResult]) -> tuple[Finding, ...]:
+    """Return the findings on the merged policy's placement that the plan does not have.
+
+    Args:
+        result: The plan.
+        structures: All of its structures, as `as_merged` gives them.
+    """
+    if tuple(structures) == result.structures:
+        return ()
+    found = list(_found(result.document, structures))
+    if result.document.acknowledged:
+        found = checks.acknowledge(result.document, found)
+    known = {(each.code, each.structure, each.message) for each in result.findings}
+    return tuple(
+        each
+        for each in found
+        if each.code not in _ABOUT_THE_DOCUMENT and (each.code, each.structure, each.message) not in known
+    )
+
+
+def _found(document: PlanDocument, structures: Sequence[StructureResult]) -> Iterator[Finding]:
+    found = [each for structure in structures for each in checks.check_facilities(document, structure)]
+    yield from found
+    yield from found_on_places(found, allocated(document, structures))
+
+
+def errors_with_kept(
+    found: Sequence[Finding], result: PlanResult, says: Mapping[str, Mapping[str, Setting]]
+) -> tuple[Finding, ...]:
+    """Return the errors, each structure's followed by what its policy keeps: the plan alone has no such error.
+
+    Args:
+        found: Findings on the merged policy.
+        result: The plan.
+        says: For each CFRM name, what the merged policy says for the plan's keywords.
+    """
+    errors = [each for each in found if each.severity == "error"]
+    at_fault = {each.structure for each in errors}
+    kept = [
+        each
+        for structure in result.structures
+        if structure.name in at_fault and structure.cfrm_name in says
+        for each in kept_settings(structure, says[structure.cfrm_name])
+    ]
+    return (*errors, *kept)
