@@ -21,7 +21,7 @@ from app.usage.measured import (
     StructurePage,
     UsagePoint,
 )
-from app.usage.observed import ComparedSize
+from app.usage.observed import ComparedSize, Duplexing, shrinking
 from app.usage.periods import Period
 from app.usage.planning import Asked, Backlog, Grounds, Made, Sizes
 from app.usage.service import StructureUsage
@@ -288,6 +288,19 @@ class CutOffAnswer(Answer):
     elements_at_least: int | None
 
 
+class DuplexingAnswer(Answer):
+    """What was last observed of a structure's duplexing. Null: no record shows it."""
+
+    is_duplexed: Annotated[bool | None, Field(description="Whether two instances held the same.")]
+    observed_at: Annotated[
+        datetime | None, Field(description="The hour whose records name its coupling facilities.")
+    ]
+    policy_duplex: Annotated[str | None, Field(description="DUPLEX of the policy, as a display showed it.")]
+    policy_observed_at: datetime | None
+    duplex: Annotated[str | None, Field(description="DUPLEX in the plan; null: as in any new plan.")]
+    sources: Annotated[list[str], Field(description="The records and displays that this was read from.")]
+
+
 class PlanFromUsageAnswer(Answer):
     """A plan document; it is not stored. Save it with PUT /api/v1/plans/{name}."""
 
@@ -302,9 +315,13 @@ class PlanFromUsageAnswer(Answer):
     coupling_facilities_observed: Annotated[
         dict[str, list[str]], Field(description="By structure: where it was allocated, the newest first.")
     ]
+    duplexing_observed: Annotated[dict[str, DuplexingAnswer], Field(description="By structure.")]
     queue_managers_observed: list[str]
     period: PeriodAnswer
-    findings: list[FindingAnswer]
+    findings: Annotated[
+        list[FindingAnswer],
+        Field(description="Structures whose INITSIZE is smaller than what is allocated (STRUCTURE_SHRINKS)."),
+    ]
 
 
 def structures_answer(page: StructurePage) -> MeasuredStructuresAnswer:
@@ -491,9 +508,21 @@ def plan_answer(
         coupling_facilities_observed={
             each.structure: list(each.observed.coupling_facilities) for each in grounds
         },
+        duplexing_observed={each.structure: _duplexing(each.observed.duplexing) for each in grounds},
         queue_managers_observed=list(queue_managers),
         period=_period(period),
-        findings=[],
+        findings=[FindingAnswer.model_validate(each.as_json()) for each in shrinking(sizes)],
+    )
+
+
+def _duplexing(seen: Duplexing) -> DuplexingAnswer:
+    return DuplexingAnswer(
+        is_duplexed=seen.is_duplexed,
+        observed_at=seen.hour,
+        policy_duplex=seen.policy,
+        policy_observed_at=seen.policy_hour,
+        duplex=seen.duplex,
+        sources=list(seen.sources),
     )
 
 

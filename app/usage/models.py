@@ -10,12 +10,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Float, Index, Integer, String
+from sqlalchemy import JSON, BigInteger, Boolean, Float, Index, Integer, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db import Base, Timestamp
 
 LONGEST_SOURCES = 200
+LONGEST_FACILITIES = 160
+"""Names of 8 characters at most, separated by blanks: a CFRM policy has room for 16."""
 
 
 class MeasuredStructure(Base):
@@ -71,6 +73,14 @@ class HourlyStructureUsage(Base):
     policy_initsize_bytes: Mapped[int | None] = mapped_column(BigInteger)
     full_threshold_pct: Mapped[int | None] = mapped_column(Integer)
     structure_full_count: Mapped[int | None] = mapped_column(BigInteger)
+    coupling_facilities: Mapped[str | None] = mapped_column(String(LONGEST_FACILITIES))
+    """Where it was allocated at the last observation of the hour, separated by blanks; the primary first."""
+    is_duplexed: Mapped[bool | None] = mapped_column(Boolean)
+    """Null where no record of the hour says so or denies it."""
+    policy_duplex: Mapped[str | None] = mapped_column(String(8))
+    """DUPLEX as a display shows it: ENABLED, ALLOWED or DISABLED."""
+    placed_by: Mapped[str | None] = mapped_column(String(LONGEST_SOURCES))
+    """What the three columns before were read from."""
     queue_managers: Mapped[int | None] = mapped_column(Integer)
     observations: Mapped[int | None] = mapped_column(BigInteger)
     sources: Mapped[str] = mapped_column(String(LONGEST_SOURCES))

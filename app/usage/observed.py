@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Literal
 
+from planner_core.findings import Finding, finding
+from planner_core.plan import StructureResult
 from planner_core.units import bytes_to_kib_ceil
 
 Change = Literal["smaller", "larger", "same", "unknown"]
@@ -39,6 +41,31 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
+class Duplexing:
+    """What was last observed of a structure's duplexing: its instances, and DUPLEX of the policy."""
+
+    is_duplexed: bool | None = None
+    """None where the records that name the coupling facilities do not say."""
+    hour: datetime | None = None
+    policy: str | None = None
+    """DUPLEX as a display showed it."""
+    policy_hour: datetime | None = None
+    sources: tuple[str, ...] = ()
+
+    @property
+    def duplex(self) -> str | None:
+        """DUPLEX for a plan; None where nothing shows it.
+
+        The policy that was displayed has the word. Only of a structure that was duplexed after its policy said DISABLED is
+        the policy known to have changed. One instance shows nothing: the other may be lost for a while.
+        """
+        newer = self.hour is not None and (self.policy_hour is None or self.hour >= self.policy_hour)
+        if self.is_duplexed and newer and self.policy in {None, "DISABLED"}:
+            return "ENABLED"
+        return self.policy
+
+
+@dataclass(frozen=True, slots=True)
 class Observed:
     """All of it; None and empty for what no record says."""
 
@@ -46,6 +73,7 @@ class Observed:
     allocated: Allocated | None = None
     placed: tuple[Placed, ...] = ()
     """Newest first."""
+    duplexing: Duplexing = field(default_factory=Duplexing)
 
     @property
     def coupling_facilities(self) -> tuple[str, ...]:
@@ -63,6 +91,8 @@ class ComparedSize:
     size_kib: int
     allocated_kib: int | None
     allocated_at: datetime | None
+    pointer: str | None = None
+    """Of the structure in the plan document."""
 
     @property
     def change(self) -> Change:
@@ -90,25 +120,39 @@ class ComparedSize:
         )
         return f"{self.cfrm_name}: INITSIZE {self.initsize_kib} K is {self.change} than {today}.{warning}"
 
+    @property
+    def finding(self) -> Finding | None:
+        """A warning of a structure that would shrink."""
+        if self.change != "smaller":
+            return None
+        field = None if self.pointer is None else f"{self.pointer}/initsize"
+        return finding("STRUCTURE_SHRINKS", self.sentence, field=field, structure=self.structure)
+
 
 def compared_sizes(
-    structures: Iterable[Mapping[str, Any]], allocated: Mapping[str, Allocated]
+    structures: Iterable[StructureResult], allocated: Mapping[str, Allocated]
 ) -> tuple[ComparedSize, ...]:
-    """The structures of a result, as JSON, with what is allocated of each today."""
+    """The structures of a result, with what is allocated of each today."""
     found = []
     for each in structures:
-        now = allocated.get(each["name"])
+        now = allocated.get(each.name)
         found.append(
             ComparedSize(
-                structure=each["name"],
-                cfrm_name=each["cfrm_name"],
-                initsize_kib=each["initsize_kib"],
-                size_kib=each["size_kib"],
+                structure=each.name,
+                cfrm_name=each.cfrm_name,
+                initsize_kib=bytes_to_kib_ceil(each.sizes.initsize_bytes),
+                size_kib=bytes_to_kib_ceil(each.sizes.size_bytes),
+                pointer=each.pointer,
                 allocated_kib=None if now is None else bytes_to_kib_ceil(now.size_bytes),
                 allocated_at=None if now is None else now.hour,
             )
         )
     return tuple(found)
+
+
+def shrinking(sizes: Iterable[ComparedSize]) -> tuple[Finding, ...]:
+    """A warning of each structure that would shrink."""
+    return tuple(each.finding for each in sizes if each.finding is not None)
 
 
 def in_order(facilities: Sequence[str], observed: Sequence[str]) -> list[str]:

@@ -106,11 +106,13 @@ def make_plan(
                 {
                     "name": ground.structure,
                     "preflist": in_order(asked.coupling_facilities, ground.observed.coupling_facilities),
+                    **_duplex(ground),
                     "queues": [dict(each.member) for each in kept],
                 }
             )
             remarks += _cut_off(ground)
             remarks += _where(ground)
+            remarks += _duplexing(ground)
             remarks += _shortfall(ground, kept, asked)
         else:
             remarks.append(f"{ground.structure}: left out, because none of its queues can be planned.")
@@ -136,11 +138,7 @@ def make_plan(
     remarks += _general(planned, asked, unknown)
     remarks += _managers(asked)
     if planned:
-        remarks.append(
-            "Not measured, and as in any new plan: DUPLEX, CFLEVEL, RECOVER, OFFLOAD and its rules, usage at the backlog, growth, "
-            "thresholds, the storage of the coupling facilities. "
-            "Compare them with DISPLAY CFSTRUCT before the plan is used."
-        )
+        remarks.append(_not_measured(all("duplex" in each for each in structures)))
     return Made(
         document=document,
         planned=tuple(planned),
@@ -248,16 +246,67 @@ def _managers(asked: Asked) -> Iterator[str]:
 def _where(ground: Grounds) -> Iterator[str]:
     names = ground.observed.coupling_facilities
     if not names:
-        yield f"{ground.structure}: its coupling facility was not observed. Records of RMF 74-4 and a nightly run name it."
+        yield (
+            f"{ground.structure}: its coupling facility was not observed. Records of RMF 74-4 and the answer to "
+            "D XCF,STR,STRNAME= name it."
+        )
         return
     last = max(each.last_day for each in ground.observed.placed)
     yield (
         f"{ground.structure}: PREFLIST begins with {', '.join(names)}, where it was allocated up to {last.isoformat()}."
         + (
             " It was seen in several: no record says whether it moved or is duplexed."
-            if len(names) > 1
+            if len(names) > 1 and ground.observed.duplexing.is_duplexed is None
             else ""
         )
+    )
+
+
+def _duplex(ground: Grounds) -> dict[str, str]:
+    duplex = ground.observed.duplexing.duplex
+    return {} if duplex is None else {"duplex": duplex}
+
+
+def _duplexing(ground: Grounds) -> Iterator[str]:
+    """DUPLEX, and what it was observed from; or why it is that of a new plan."""
+    seen = ground.observed.duplexing
+    instances = {
+        True: f"it was duplexed in the hour of {seen.hour:%Y-%m-%d %H:00} UTC" if seen.hour else "",
+        False: f"it had one instance in the hour of {seen.hour:%Y-%m-%d %H:00} UTC" if seen.hour else "",
+        None: "",
+    }[seen.is_duplexed]
+    policy = (
+        f"D XCF,STR showed DUPLEX({seen.policy}) in the hour of {seen.policy_hour:%Y-%m-%d %H:00} UTC"
+        if seen.policy and seen.policy_hour
+        else ""
+    )
+    observed = " and ".join(part for part in (policy, instances) if part)
+    read_from = f" Read from: {', '.join(seen.sources)}." if seen.sources else ""
+    if seen.duplex is not None:
+        yield f"{ground.structure}: DUPLEX is {seen.duplex}, because {observed}.{read_from}"
+    elif observed:
+        yield (
+            f"{ground.structure}: {observed}. That does not show DUPLEX of the policy, which is left as in any new plan: the answer to "
+            f"D XCF,STR,STRNAME= shows it.{read_from}"
+        )
+    else:
+        yield (
+            f"{ground.structure}: whether it is duplexed was not observed; DUPLEX is left as in any new plan. Records of RMF 74-4 and the "
+            "answer to D XCF,STR,STRNAME= show it."
+        )
+    if seen.is_duplexed and seen.duplex == "ALLOWED":
+        yield (
+            f"{ground.structure}: with DUPLEX(ALLOWED) the plan counts one instance in its coupling facilities, but two were observed. "
+            "Plan with ENABLED where the second is to be counted."
+        )
+
+
+def _not_measured(has_duplex: bool) -> str:
+    duplex = "" if has_duplex else "DUPLEX where a remark says so, "
+    return (
+        f"Not measured, and as in any new plan: {duplex}CFLEVEL, RECOVER, OFFLOAD and its rules, usage at the backlog, growth, "
+        "thresholds, the storage of the coupling facilities. "
+        "Compare them with DISPLAY CFSTRUCT before the plan is used."
     )
 
 

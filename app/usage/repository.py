@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import ColumnElement, Row, Table, and_, case, delete, func, or_, select
+from sqlalchemy import ColumnElement, Row, Subquery, Table, and_, case, delete, func, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
@@ -320,12 +320,7 @@ def full_hours(
 def last_allocations(session: Session, qsg: str, before: datetime) -> dict[str, tuple[int, datetime]]:
     """By structure of a group: the size that records last showed before a time, and the hour."""
     hours = HourlyStructureUsage
-    last = (
-        select(hours.structure, func.max(hours.hour).label("hour"))
-        .where(hours.qsg == qsg, hours.hour < before, hours.size_bytes.is_not(None))
-        .group_by(hours.structure)
-        .subquery()
-    )
+    last = _last_hours(qsg, before, hours.size_bytes)
     query = select(hours.structure, hours.size_bytes, hours.hour).join(
         last, (hours.structure == last.c.structure) & (hours.hour == last.c.hour)
     )
@@ -334,6 +329,53 @@ def last_allocations(session: Session, qsg: str, before: datetime) -> dict[str, 
         for structure, size_bytes, hour in session.execute(query.where(hours.qsg == qsg))
         if size_bytes
     }
+
+
+class LastPlacement(NamedTuple):
+    """The hour of an observation, what it says, and what it was read from."""
+
+    hour: datetime
+    coupling_facilities: str | None
+    is_duplexed: bool | None
+    policy_duplex: str | None
+    placed_by: str | None
+
+
+def last_placements(session: Session, qsg: str, before: datetime) -> dict[str, LastPlacement]:
+    """By structure of a group: the last hour before a time that names its coupling facilities."""
+    return _last_placements(session, qsg, before, HourlyStructureUsage.coupling_facilities)
+
+
+def last_policies(session: Session, qsg: str, before: datetime) -> dict[str, LastPlacement]:
+    """By structure of a group: the last hour before a time in which a display showed DUPLEX."""
+    return _last_placements(session, qsg, before, HourlyStructureUsage.policy_duplex)
+
+
+def _last_placements(
+    session: Session, qsg: str, before: datetime, told: InstrumentedAttribute[str | None]
+) -> dict[str, LastPlacement]:
+    hours = HourlyStructureUsage
+    last = _last_hours(qsg, before, told)
+    query = select(
+        hours.structure,
+        hours.hour,
+        hours.coupling_facilities,
+        hours.is_duplexed,
+        hours.policy_duplex,
+        hours.placed_by,
+    ).join(last, (hours.structure == last.c.structure) & (hours.hour == last.c.hour))
+    return {row[0]: LastPlacement(*row[1:]) for row in session.execute(query.where(hours.qsg == qsg))}
+
+
+def _last_hours(qsg: str, before: datetime, told: InstrumentedAttribute[Any]) -> Subquery:
+    """By structure of a group, the last hour before a time in which a column is not null."""
+    hours = HourlyStructureUsage
+    return (
+        select(hours.structure, func.max(hours.hour).label("hour"))
+        .where(hours.qsg == qsg, hours.hour < before, told.is_not(None))
+        .group_by(hours.structure)
+        .subquery()
+    )
 
 
 def queue_managers_of_data_sets(session: Session, qsg: str) -> Sequence[str]:

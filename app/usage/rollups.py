@@ -5,6 +5,7 @@ docs/contributing/ingest-protocol.md describes the lines. Storing the same lines
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -25,6 +26,10 @@ Count = Annotated[int, Field(ge=0, le=LARGEST)]
 Few = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Percentage = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 StructureName = Annotated[str, Field(min_length=1, max_length=16)]
+FacilityName = Annotated[str, Field(min_length=1, max_length=8, pattern=r"^\S+$")]
+MOST_FACILITIES = 16
+DUPLEX = re.compile(r"(?:ENABLED|ALLOWED|DISABLED)\b")
+"""The first value; sites and modes of copies follow it in a display."""
 
 
 class RollupInvalid(PlannerError):
@@ -91,6 +96,10 @@ class StructureHour(_Hour):
     policy_initsize_bytes: Count | None = None
     full_threshold_pct: Annotated[int, Field(ge=0, le=100)] | None = None
     structure_full_count: Count | None = None
+    coupling_facilities: Annotated[list[FacilityName], Field(max_length=MOST_FACILITIES)] | None = None
+    is_duplexed: bool | None = None
+    policy_duplex: str | None = None
+    placed_by: list[str] | None = None
     queue_managers: Few | None = None
     observations: Count | None = None
     sources: list[str] | None = None
@@ -183,9 +192,7 @@ class _Store:
         for number, line in batch:
             event = line.get("event")
             if event == "structure_hour":
-                read = _read(StructureHour, number, line)
-                sources = ", ".join(sorted(set(read.sources or ())))[:LONGEST_SOURCES]
-                structures.append({**read.model_dump(), "sources": sources})
+                structures.append(_structure_row(_read(StructureHour, number, line)))
             elif event == "smds_hour":
                 smds.append(_read(SmdsHour, number, line).model_dump())
             elif event == "queue_hour":
@@ -220,6 +227,21 @@ class _Store:
                     number, f"{name} counts {getattr(end, name)}, but {stored + len(of_batch)} came"
                 )
         self.has_ended = True
+
+
+def _structure_row(read: StructureHour) -> dict[str, Any]:
+    policy = DUPLEX.match(read.policy_duplex or "")
+    return {
+        **read.model_dump(),
+        "coupling_facilities": " ".join(read.coupling_facilities or ()) or None,
+        "policy_duplex": policy[0] if policy else None,
+        "placed_by": _sources(read.placed_by) or None,
+        "sources": _sources(read.sources),
+    }
+
+
+def _sources(names: Iterable[str] | None) -> str:
+    return ", ".join(sorted(set(names or ())))[:LONGEST_SOURCES]
 
 
 def _read(kind: type[Line], number: int, line: Mapping[str, Any]) -> Line:

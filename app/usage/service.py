@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from fractions import Fraction
 from itertools import groupby
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from sqlalchemy.orm import Session
 
@@ -34,6 +34,7 @@ from app.usage.observed import (
     Allocated,
     ComparedSize,
     CutOff,
+    Duplexing,
     Observed,
     Placed,
     compared_sizes,
@@ -312,7 +313,8 @@ def grounds(
 ) -> list[Grounds]:
     """What plans of these structures rest on. `queues`: only these (structure and name); None takes all."""
     found = []
-    allocated, placed = allocations(session, qsg, period.past), placements(session, qsg)
+    allocated, placed = allocations(session, qsg, period.past), placements(session, qsg, period.past)
+    duplexed = duplexing(session, qsg, period.past)
     for structure in structures:
         most = repository.most_in_use(session, qsg, structure, first=period.first, past=period.past)
         measured = queue_figures(session, qsg, structure, period)
@@ -321,6 +323,7 @@ def grounds(
             cut_off=_cut_off(session, qsg, structure, period),
             allocated=allocated.get(structure),
             placed=placed.get(structure, ()),
+            duplexing=duplexed.get(structure, Duplexing()),
         )
         found.append(
             Grounds(
@@ -346,11 +349,27 @@ def allocations(session: Session, qsg: str, before: datetime) -> dict[str, Alloc
     return {structure: Allocated(*last) for structure, last in found.items()}
 
 
-def placements(session: Session, qsg: str) -> dict[str, tuple[Placed, ...]]:
-    """The coupling facilities in which each structure of a group was seen (RMF 74-4), the newest record first.
+def placements(session: Session, qsg: str, before: datetime) -> dict[str, tuple[Placed, ...]]:
+    """The coupling facilities in which each structure of a group was seen, the newest record first.
 
-    They are named by the observations that the nightly runs fit curves to.
+    Those of the last hour before a time whose records name any, the primary first; then others, which the observations
+    name that the nightly runs fit curves to.
     """
+    found = {
+        structure: [Placed(name, last.hour.date()) for name in (last.coupling_facilities or "").split()]
+        for structure, last in repository.last_placements(session, qsg, before).items()
+    }
+    for structure, fitted in _placed_by_fits(session, qsg).items():
+        there = found.setdefault(structure, [])
+        names = {each.coupling_facility for each in there}
+        there += sorted(
+            (each for each in fitted if each.coupling_facility not in names),
+            key=lambda one: (-one.last_day.toordinal(), one.coupling_facility),
+        )
+    return {structure: tuple(each) for structure, each in found.items()}
+
+
+def _placed_by_fits(session: Session, qsg: str) -> dict[str, list[Placed]]:
     found: dict[str, list[Placed]] = {}
     for fit in fits.newest_fits(session):
         last_days: dict[str, date] = {}
@@ -360,10 +379,31 @@ def placements(session: Session, qsg: str) -> dict[str, tuple[Placed, ...]]:
                 last_days[point.structure] = max(last_day, last_days.get(point.structure, date.min))
         for structure, last_day in last_days.items():
             found.setdefault(structure, []).append(Placed(fit.coupling_facility, last_day))
-    return {
-        structure: tuple(sorted(each, key=lambda one: (-one.last_day.toordinal(), one.coupling_facility)))
-        for structure, each in found.items()
-    }
+    return found
+
+
+def duplexing(session: Session, qsg: str, before: datetime) -> dict[str, Duplexing]:
+    """What was last observed of the duplexing of each structure of a group before a time."""
+    placed = repository.last_placements(session, qsg, before)
+    policies = repository.last_policies(session, qsg, before)
+    found = {}
+    for structure in {**placed, **policies}:
+        last, policy = placed.get(structure), policies.get(structure)
+        sources = {
+            source
+            for each in (last, policy)
+            if each
+            for source in (each.placed_by or "").split(", ")
+            if source
+        }
+        found[structure] = Duplexing(
+            is_duplexed=last.is_duplexed if last else None,
+            hour=last.hour if last else None,
+            policy=policy.policy_duplex if policy else None,
+            policy_hour=policy.hour if policy else None,
+            sources=tuple(sorted(sources)),
+        )
+    return found
 
 
 def observed_queue_managers(session: Session, qsg: str) -> tuple[str, ...]:
@@ -374,8 +414,7 @@ def observed_queue_managers(session: Session, qsg: str) -> tuple[str, ...]:
 
 def sizes_compared(session: Session, result: PlanResult, period: Period) -> tuple[ComparedSize, ...]:
     """The sizes of a plan, each compared with what its structure was last allocated with."""
-    structures: list[Mapping[str, Any]] = result.as_json()["structures"]  # type: ignore[assignment]
-    return compared_sizes(structures, allocations(session, result.document.qsg, period.past))
+    return compared_sizes(result.structures, allocations(session, result.document.qsg, period.past))
 
 
 def plan_from_usage(session: Session, qsg: str, on: Sequence[Grounds], asked: Asked, period: Period) -> Made:

@@ -31,6 +31,8 @@ class Instance:
     line: int
     role: str | None = None
     """NEW or OLD while two instances exist."""
+    is_duplexed: bool = False
+    """The heading says DUPLEXING REBUILD: the two instances hold the same; those of another rebuild are on their way."""
     coupling_facility: str | None = None
     allocated_at_local: Stamp | None = None
     size_bytes: int | None = None
@@ -324,6 +326,7 @@ class _Reading:
         made = Instance(
             line=part.block.line_at(start.start()),
             role=next((word for word in ("NEW", "OLD") if word in kind), None),
+            is_duplexed="DUPLEXING" in kind,
             coupling_facility=part.name("CFNAME", CF_PATTERN),
             allocated_at_local=part.when("ALLOCATION TIME"),
             size_bytes=part.size("ACTUAL SIZE"),

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spark_jobs.history import resolve
+from spark_jobs.history import placements, resolve
 from spark_jobs.history.compare import instant_text
 from spark_jobs.history.schema import ALLOCATION, QUEUE_USAGE, SMDS_USAGE, STRUCTURE_USAGE
 from spark_jobs.history.staging import interval_starts, read_parts
@@ -130,8 +130,8 @@ STRUCTURE_KEYS = tuple(
 
 _IDENTITY = ("qsg", "structure", "xcf_structure", "queue_manager", "source", "interval_start", "interval_end")
 COLUMNS = {
-    STRUCTURE_USAGE: (*_IDENTITY, *STRUCTURE_MAXIMA.values(), *STRUCTURE_COUNTS),
-    ALLOCATION: (*_IDENTITY, *ALLOCATION_MAXIMA.values()),
+    STRUCTURE_USAGE: (*_IDENTITY, *STRUCTURE_MAXIMA.values(), *STRUCTURE_COUNTS, *placements.USAGE_COLUMNS),
+    ALLOCATION: (*_IDENTITY, *ALLOCATION_MAXIMA.values(), *placements.ALLOCATION_COLUMNS),
     SMDS_USAGE: (*_IDENTITY, *SMDS_MAXIMA.values(), *SMDS_MINIMA.values(), *SMDS_COUNTS),
     QUEUE_USAGE: (*_IDENTITY, "queue", *QUEUE_MAXIMA.values(), *QUEUE_MINIMA.values(), *QUEUE_COUNTS),
 }
@@ -202,6 +202,7 @@ def structure_hours(reader: Days, day: dt.date) -> Iterator[Line]:
     hours: dict[tuple[Any, ...], Line] = {}
     spoken: dict[tuple[Any, ...], set[str]] = {}
     counts: dict[tuple[Any, ...], dict[int, Line]] = {}
+    placed = placements.Placements()
     for table, maxima, counted in (
         (STRUCTURE_USAGE, STRUCTURE_MAXIMA, STRUCTURE_COUNTS),
         (ALLOCATION, ALLOCATION_MAXIMA, ()),
@@ -209,6 +210,7 @@ def structure_hours(reader: Days, day: dt.date) -> Iterator[Line]:
         for rows in reader.rows(table, day):
             rows = rows.filter(pc.is_valid(rows["structure"]))
             spread = spread_over_hours(rows, day=day, counts=counted)
+            placed.add(spread)
             grouped = _grouped(spread, [*keys, "source", "queue_manager"], maxima, {}, counted)
             for found in grouped.to_pylist():
                 key = tuple(found[name] for name in keys)
@@ -229,6 +231,7 @@ def structure_hours(reader: Days, day: dt.date) -> Iterator[Line]:
             "structure": key[1],
             "hour": _hour_text(key[2]),
             **{name: line[name] for name in STRUCTURE_KEYS},
+            **placed.of(key),
             "queue_managers": len(spoken.get(key, ())),
             "observations": line["observations"],
             "sources": sorted(line["sources"]),

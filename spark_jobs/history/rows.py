@@ -161,6 +161,11 @@ _SREQ = {
         "changed_requests",
     )
 }
+_SREQ_FLAGS = {
+    "is_duplexed": "duplexed",
+    "is_primary": "primary",
+    "is_secondary": "secondary",
+}
 _QSDS_FLAGS = {
     "is_active_instance": "active",
     "is_new_instance": "new in a rebuild",
@@ -190,6 +195,7 @@ COLUMNS: dict[str, Sequence[str]] = {
         "structure_type",
         "policy_size_bytes",
         *_SREQ.values(),
+        *_SREQ_FLAGS,
         *_QSDS_FLAGS,
     ),
     "r744_storage": ("record", "total_bytes", "free_bytes"),
@@ -367,6 +373,7 @@ def _from_r744(found: pa.Table, batches: Batches, mapped: Mapped) -> None:
             in_use_kind=_constant("at_end", usage.num_rows),
             cf_total_bytes=storage["total_bytes"].take(chosen),
             cf_free_bytes=storage["free_bytes"].take(chosen),
+            status=_flags(usage, _SREQ_FLAGS),
             note=pc.if_else(has_scm, NO_SCM, pa.scalar(None, pa.string())),
             **{name: usage[source] for name, source in _SREQ.items()},
         ),
@@ -385,7 +392,7 @@ def _from_r744(found: pa.Table, batches: Batches, mapped: Mapped) -> None:
             xcf_structure=policy["xcf_structure"],
             allocated_at=policy["allocated_at"],
             is_active=policy["is_active_instance"],
-            status=_flags(policy),
+            status=_flags(policy, _QSDS_FLAGS),
             policy_size_bytes=policy["policy_size_bytes"],
             size_bytes=policy["size_bytes"],
             size_max_bytes=policy["size_max_bytes"],
@@ -558,13 +565,13 @@ def _by_record_exists(found: pa.Table, other: pa.Table | None) -> Column:
     return pc.is_in(found["record"], value_set=other["record"].combine_chunks())
 
 
-def _flags(found: pa.Table) -> Column:
+def _flags(found: pa.Table, flags: Mapping[str, str]) -> Column:
     """Return the names of the flags that are set, null where none is."""
     code = np.zeros(found.num_rows, dtype=np.int64)
-    for bit, name in enumerate(_QSDS_FLAGS):
+    for bit, name in enumerate(flags):
         code |= np.asarray(pc.fill_null(found[name].combine_chunks(), False)).astype(np.int64) << bit
     codes, places = np.unique(code, return_inverse=True)
-    words = list(_QSDS_FLAGS.values())
+    words = list(flags.values())
     texts = [
         ", ".join(word for bit, word in enumerate(words) if one >> bit & 1) or None for one in codes.tolist()
     ]

@@ -172,7 +172,12 @@ _STRUCTURE = (
     Column("async_requests", LONG, "asynchronous requests of the system", "R744SARC"),
     Column("async_us", LONG, "time in them", "R744SATM"),
     Column("changed_requests", LONG, "requests changed from synchronous to asynchronous", "R744SSTA"),
-    Column("status", STRING, "the structure's state", "STATUS of DISPLAY CFSTATUS"),
+    Column(
+        "status",
+        STRING,
+        "the structure's state, or the flags of R744SFLG that tell of duplexing by name",
+        "STATUS of DISPLAY CFSTATUS; R744SFLG bits 3 to 5",
+    ),
 )
 
 _SMDS = (

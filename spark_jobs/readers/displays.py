@@ -263,7 +263,7 @@ class DisplayReader:
                     "coupling_facility": instance.coupling_facility,
                     "allocated_at": self._allocated(instance.allocated_at_local),
                     "is_active": None if instance.role or not found.instances else True,
-                    "status": " ".join(part for part in (found.status, instance.role) if part) or None,
+                    "status": _status_of(found, instance),
                     "size_bytes": instance.size_bytes,
                     "entries_in_use": instance.entries_in_use,
                     "entries_total": instance.entries_total,
@@ -338,6 +338,12 @@ class DisplayReader:
             )
             return {"xcf_structure": name}
         return {"qsg": parts[0], "structure": parts[1], "xcf_structure": name}
+
+
+def _status_of(found: StructureDisplay, instance: Instance) -> str | None:
+    """The first line of the status, and what the heading of the instance says: the status of a rebuild is the same."""
+    duplexing = "DUPLEXING" if instance.is_duplexed else None
+    return " ".join(part for part in (found.status, duplexing, instance.role) if part) or None
 
 
 def _dated(stamp: Stamp | None) -> bool:

@@ -25,6 +25,7 @@ PROMISED = (
     "Entries and elements of CSQ_ADMIN",
     "Entry and element cost apart",
     "Structure usage",
+    "Observed duplexing",
     "Message size distributions",
     "SMDS space",
     "Db2 LOB space",

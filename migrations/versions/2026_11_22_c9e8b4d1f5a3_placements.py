@@ -1,0 +1,34 @@
+"""Where a structure was allocated in an hour, and whether it was duplexed: a plan from usage keeps both.
+
+Hours that are stored say nothing of it until their days are rolled up again. Before: b8d7a3c0e4f2.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "c9e8b4d1f5a3"
+down_revision = "b8d7a3c0e4f2"
+branch_labels = None
+depends_on = None
+
+TABLE = "hourly_structure_usage"
+COLUMNS = (
+    ("coupling_facilities", sa.String(160)),
+    ("is_duplexed", sa.Boolean()),
+    ("policy_duplex", sa.String(8)),
+    ("placed_by", sa.String(200)),
+)
+
+
+def upgrade() -> None:
+    """Up."""
+    for name, kind in COLUMNS:
+        op.add_column(TABLE, sa.Column(name, kind, nullable=True))
+
+
+def downgrade() -> None:
+    """Down."""
+    for name, _ in reversed(COLUMNS):
+        op.drop_column(TABLE, name)

@@ -1,0 +1,103 @@
+"""Where structures were allocated at their last observation in each hour, and whether they were duplexed.
+
+Records of RMF, its reports and displays of XCF name the coupling facility. Messages do not count: each speaks of one instance.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+USAGE_COLUMNS: Final = ("coupling_facility", "status")
+ALLOCATION_COLUMNS: Final = ("coupling_facility", "status", "is_active", "duplex")
+"""What is read of the rows of each table."""
+
+KEYS: Final = ("coupling_facilities", "is_duplexed", "policy_duplex", "placed_by")
+"""What an hour says."""
+
+_TOGETHER: Final = dt.timedelta(seconds=60)
+"""Intervals of several systems end some hundredths of a second apart, and displays follow each other within seconds."""
+_DUPLEXED: Final = re.compile(r"\bduplexed\b|\bduplexing (?:new|old)$", re.IGNORECASE)
+"""As rows of 74-4 and of displays say it. A display may speak of duplexing of which there is only one instance yet."""
+_TWO_INSTANCES: Final = re.compile(r"\b(?:duplex(?:ed|ing)|rebuild|rebuilt|NEW|OLD)\b", re.IGNORECASE)
+_FIRST: Final = re.compile(r"\b(?:primary|old)\b", re.IGNORECASE)
+_SECOND: Final = re.compile(r"\b(?:secondary|new)\b", re.IGNORECASE)
+
+HourKey = tuple[Any, ...]
+"""Group, structure, hour."""
+Row = Mapping[str, Any]
+
+
+class Placements:
+    """Collects the rows of a day that name a coupling facility, or the DUPLEX of the policy."""
+
+    def __init__(self) -> None:
+        self._rows: dict[HourKey, list[Row]] = {}
+
+    def add(self, spread: pa.Table) -> None:
+        """Add rows that are spread over hours; rows that say the same are kept once, with the last time."""
+        names = [name for name in ALLOCATION_COLUMNS if name in spread.schema.names]
+        told = pc.is_valid(spread["coupling_facility"])
+        if "duplex" in names:
+            told = pc.or_(told, pc.is_valid(spread["duplex"]))
+        kept = spread.filter(pc.and_(told, pc.invert(pc.starts_with(spread["source"], "message "))))
+        keys = ["qsg", "structure", "hour"]
+        grouped = kept.group_by([*keys, "source", *names]).aggregate([("interval_end", "max")])
+        for row in grouped.to_pylist():
+            self._rows.setdefault(tuple(row[name] for name in keys), []).append(row)
+
+    def of(self, key: HourKey) -> dict[str, Any]:
+        """Return what the last observation of an hour says; None for what no row of the hour tells."""
+        rows = self._rows.get(key, ())
+        policies = [row for row in rows if row.get("duplex")]
+        policy = max(policies, key=_observed)["duplex"] if policies else None
+        now = _last([row for row in rows if row["coupling_facility"]])
+        gone = {row["coupling_facility"] for row in now if _is_gone(row)}
+        now = [row for row in now if row["coupling_facility"] not in gone]
+        names = sorted({row["coupling_facility"] for row in now})
+        is_duplexed = _is_duplexed(now, instances=len(names))
+        names.sort(key=lambda name: _place(now, name, is_duplexed=bool(is_duplexed)))
+        return {
+            "coupling_facilities": names or None,
+            "is_duplexed": is_duplexed,
+            "policy_duplex": policy,
+            "placed_by": sorted({row["source"] for row in (*now, *policies)}) or None,
+        }
+
+
+def _observed(row: Row) -> dt.datetime:
+    at: dt.datetime = row["interval_end_max"]
+    return at
+
+
+def _last(rows: list[Row]) -> list[Row]:
+    """The rows of the last observation: of each system and coupling facility one."""
+    if not rows:
+        return rows
+    latest = max(map(_observed, rows))
+    return [row for row in rows if latest - _observed(row) < _TOGETHER]
+
+
+def _is_gone(row: Row) -> bool:
+    """An instance that is only held or in transition. A record without any flag says nothing of its state."""
+    return row.get("is_active") is False and bool(row["status"]) and not _TWO_INSTANCES.search(row["status"])
+
+
+def _is_duplexed(rows: Iterable[Row], *, instances: int) -> bool | None:
+    """Whether two instances held the same; None where rows do not tell, as with two instances of which nothing is said."""
+    if any(_DUPLEXED.search(row["status"] or "") for row in rows):
+        return True
+    is_told = instances == 1 and any(row.get("is_active") for row in rows)
+    return False if is_told else None
+
+
+def _place(rows: Iterable[Row], name: str, *, is_duplexed: bool) -> int:
+    """Of a duplexed structure, the primary comes first; of one that is moved, the new instance."""
+    said = " ".join(row["status"] or "" for row in rows if row["coupling_facility"] == name)
+    place = bool(_SECOND.search(said)) - bool(_FIRST.search(said))
+    return place if is_duplexed else -place
