@@ -160,6 +160,13 @@ _KINDS: tuple[FindingKind, ...] = (
         "Structure usage",
     ),
     FindingKind(
+        "SIZED_FOR_ANY_SHAPE",
+        "info",
+        "INITSIZE suffices for any shape of message sizes, and is far above that for the assumed shape",
+        "project",
+        "How full at the planned backlog",
+    ),
+    FindingKind(
         "SIZE_DISTRIBUTION_ASSUMED",
         "info",
         "The shape of a distribution of message sizes is assumed",

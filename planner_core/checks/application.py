@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from planner_core import tables
 from planner_core.document import (
     MessageSizes,
     Offload,
@@ -15,7 +16,8 @@ from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.messages import always_offloaded
 from planner_core.provenance import Basis
-from planner_core.structure_size import Curve, model_constant
+from planner_core.structure_size import Curve, model_constant, size_for
+from planner_core.units import ceil_div, format_mib
 
 if TYPE_CHECKING:
     from planner_core.plan import Load, StructureResult
@@ -28,6 +30,7 @@ def check_application(structure: StructureResult, definition: Structure, load: L
     yield from _check_cflevel(structure, definition)
     yield from _check_offload(structure, definition, load)
     yield from _check_queues(structure, definition)
+    yield from _check_shape(structure, definition, load)
     if (
         definition.entry_to_element_ratio
         and structure.curve.split_basis is Basis.ASSUMED
@@ -103,6 +106,29 @@ def _check_cflevel(structure: StructureResult, definition: Structure) -> Iterato
             "shape with that mean; where rules act, the sizes are assumed to be lognormal and cut off at the maximum.",
             field=f"{at}/queues",
             structure=name,
+        )
+
+
+def _check_shape(structure: StructureResult, definition: Structure, load: Load) -> Iterator[Finding]:
+    """A computed INITSIZE that is far above what the assumed shape of message sizes needs."""
+    demand, target = load.demand, structure.sizes.target_in_use
+    if target is None or target.with_offload or not demand.beyond:
+        return
+    assumed = size_for(
+        entries=demand.entries,
+        elements=ceil_div(sum(band.elements for band in demand.bands), demand.scale),
+        curve=structure.curve,
+        ratio=load.ratio,
+        percent=target.percent,
+    )
+    least = tables.constants("sizing_choices")["any_shape_reported_from_percent"].value
+    if structure.sizes.initsize_bytes * 100 >= assumed * least:
+        yield finding(
+            "SIZED_FOR_ANY_SHAPE",
+            f"INITSIZE of {definition.name}, {format_mib(structure.sizes.initsize_bytes)}, suffices for any shape of message sizes with the stated mean, "
+            f"p95 and max: about {format_mib(assumed)} suffice for the assumed shape. State each class of sizes as a queue of its own to narrow it.",
+            field=f"{structure.pointer}/queues",
+            structure=definition.name,
         )
 
 

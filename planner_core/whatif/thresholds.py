@@ -447,10 +447,23 @@ class _Bench:
             return with_margin
         return max(with_margin, min(self.choices["threshold_without_margin"], rounded(_FULL - reserved)))
 
+    def _held(self, rules: tuple[Rule, ...], bundles: Fraction) -> Snapshot:
+        """The structure with the messages to be held in it.
+
+        Elements without rules suffice for any shape of message sizes, with rules they have the assumed shape. Where IBM's default rules
+        are there and none of them acts yet, they make no difference: the usage without rules is the same.
+        """
+        defaults = default_rules()
+        if not self.met(rules) and self.met(defaults):
+            expected = self.at(self.hold, defaults, bundles)
+            if expected.usage_percent <= min(rule.threshold for rule in self.met(defaults)):
+                return expected
+        return self.at(self.hold, rules, bundles)
+
     def setting(self, name: str, rules: tuple[Rule, ...], bundles: Fraction) -> Setting:
         """What one set of rules does."""
         filled, capacity = self.fill(rules), self.capacity(rules, bundles)
-        held = self.at(self.hold, rules, bundles)
+        held = self._held(rules, bundles)
         starts = tuple(
             (point.rule, filled.messages_at(point, bundles))
             for point in filled.starts

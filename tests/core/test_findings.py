@@ -164,6 +164,14 @@ CASES: dict[str, Case] = {
     "USAGE_MEASURE_ASSUMED": Case(
         "info", None, "the fuller of entries and elements is taken", near={S0 + "offload": {"rules": []}}
     ),
+    "SIZED_FOR_ANY_SHAPE": Case(
+        "info",
+        "/structures/0/queues",
+        "suffices for any shape of message sizes .* State each class of sizes as a queue of its own",
+        raised={S0 + "queues__0__message_bytes": {"mean": 20_000, "p95": 90_000, "max": 4_194_304}},
+        near={S0 + "queues__0__message_bytes": {"mean": 2000, "p95": 2100, "max": 2200}},
+        structure="APP1",
+    ),
     "SIZE_DISTRIBUTION_ASSUMED": Case(
         "info",
         "/structures/0/queues",

@@ -456,3 +456,12 @@ def test_rules_that_a_plan_gives_are_taken_with_db2_as_with_smds() -> None:
     assert [each.capacity for each in one if each.name != "defaults"] == [
         each.capacity for each in two if each.name != "defaults"
     ]
+
+
+def test_usage_without_rules_is_that_with_rules_where_no_rule_acts() -> None:
+    wide = {"mean": 20_000, "p95": 90_000, "max": 4_194_304}
+    answer = advise(structure([queue(message_bytes=wide, backlog=100_000)]), "APP1", ThresholdQuestion())
+    compared = {each.name: each for each in answer.compared}
+    usage = {each.usage_percent for each in compared.values()}
+    assert len(usage) == 1
+    assert usage.pop() < 70
