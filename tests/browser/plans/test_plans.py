@@ -36,7 +36,7 @@ def test_the_sq03_plan_typed_into_the_editor_gives_the_policy_of_rest_and_of_the
     page.get_by_role("link", name="New plan").click()
     page.get_by_label("Name", exact=True).first.fill("SQ03")
     page.get_by_label("Queue-sharing group").fill("SQ03")
-    page.get_by_label("Queue managers").fill("5")
+    page.get_by_role("textbox", name="Queue managers").fill("5")
     for number, site in ((0, "SITE1"), (1, "SITE2")):
         if number:
             page.get_by_role("button", name="Add a coupling facility").click()
@@ -159,7 +159,7 @@ def test_five_hundred_queues_are_pasted_and_shown(page: Page) -> None:
     page.goto("/new-plan")
     page.get_by_label("Name", exact=True).first.fill("MANY")
     page.get_by_label("Queue-sharing group").fill("QSG1")
-    page.get_by_label("Queue managers").fill("4")
+    page.get_by_role("textbox", name="Queue managers").fill("4")
     at(page, "/structures/0/name").fill("APP")
     page.get_by_text("Paste many queues").click()
     lines = "".join(f"APP.Q{n}\t1024\t1000\n" for n in range(512))
@@ -321,7 +321,7 @@ def test_what_is_missing_in_a_new_plan_is_named_with_a_link_before_it_is_asked_f
     page.goto("/new-plan")
     page.get_by_label("Queue-sharing group").fill("SQ03")
     page.locator("#panel").get_by_role("link", name="Queue managers").click()
-    expect(page.get_by_label("Queue managers")).to_be_in_viewport()
+    expect(page.get_by_role("textbox", name="Queue managers")).to_be_in_viewport()
     expect(page.locator(".field.is-wrong")).to_have_count(0)
 
 
