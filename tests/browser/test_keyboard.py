@@ -248,7 +248,8 @@ def use_an_old_version(page: Page) -> None:
 
 
 def explain_a_figure(page: Page) -> None:
-    tab_to(page, page.locator("details.figure > summary").first)
+    need = page.locator("details.figure", has=page.locator("#why-need_bytes"))
+    tab_to(page, need.locator("summary").first)
     page.keyboard.press("Enter")
     expect(page.locator("#why-need_bytes")).to_be_visible()
 

@@ -108,7 +108,8 @@ def test_a_finding_leads_to_the_field_that_causes_it(page: Page) -> None:
     page.goto("/plans/SQ03/edit")
     page.get_by_text("Sizes that are given").first.click()
     at(page, "/structures/0/initsize").fill("100M")
-    page.locator("#panel").get_by_role("link", name=re.compile("INITSIZE")).first.click()
+    found = page.locator("#panel li.finding", has_text="INITSIZE_BELOW_NEED")
+    found.get_by_role("link", name=re.compile("INITSIZE")).click()
     assert page.url.endswith("#/structures/0/initsize")
 
 
