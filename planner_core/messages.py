@@ -53,3 +53,24 @@ def above_maximum(size_bytes: int) -> Iterator[Finding]:
             f"This backlog needs {format_mib(size_bytes)}, above the {format_mib(maximum)} that a policy can state for one "
             "structure: spread it over several structures, or offload.",
         )
+
+
+def admin_duplexed(
+    cfrm_name: str, *, structure: str | None = None, field: str | None = None, duplex: str = ""
+) -> Finding:
+    """Make the finding on a CSQ_ADMIN that is duplexed, or that DUPLEX of a plan lets be duplexed.
+
+    Args:
+        cfrm_name: The structure as CFRM knows it.
+        structure: Its name in the finding; None: as CFRM knows it.
+        field: The key of the plan that sets it.
+        duplex: What the plan states; empty where a policy or a display shows it duplexed.
+    """
+    how = f"is planned with DUPLEX({duplex})" if duplex else "is duplexed"
+    return finding(
+        "ADMIN_DUPLEXED",
+        f"{cfrm_name} {how}. After an outage, queue managers with failed-persistent connections to a duplexed CSQ_ADMIN can loop "
+        "while they connect: check that the fix of APAR PH67936 is applied, or set DUPLEX(DISABLED).",
+        field=field,
+        structure=structure or cfrm_name,
+    )

@@ -146,13 +146,14 @@ class Load:
 
     def messages_in_initsize(self, *, offload: bool) -> int:
         """Messages of the planned mix that INITSIZE holds."""
-        return self._capacity(self.bundles_in_initsize, offload=offload)
+        return self.messages_in(self.bundles_in_initsize, offload=offload)
 
     def messages_in_size(self, *, offload: bool) -> int:
         """Messages of the planned mix that SIZE holds."""
-        return self._capacity(self.bundles_in_size, offload=offload)
+        return self.messages_in(self.bundles_in_size, offload=offload)
 
-    def _capacity(self, bundles: Fraction, *, offload: bool) -> int:
+    def messages_in(self, bundles: Fraction, *, offload: bool) -> int:
+        """Messages of the planned mix that a structure of that many bundles holds."""
         filled = self.with_offload if offload else self.plain
         return filled.capacity(bundles) if filled is not None else 0
 

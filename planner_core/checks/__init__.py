@@ -7,8 +7,10 @@ a whole, is a finding here.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from planner_core import names
 from planner_core.checks.acknowledged import acknowledge
 from planner_core.checks.application import check_application
 from planner_core.checks.depth_events import check_depth_events, check_perfmev
@@ -19,6 +21,8 @@ from planner_core.checks.placement import check_allocation
 from planner_core.checks.sizes import check_sizes, check_thresholds
 from planner_core.document import PlanDocument, Structure
 from planner_core.findings import Finding, finding
+from planner_core.messages import admin_duplexed
+from planner_core.running.lint_names import NamesInText, prefixed
 
 if TYPE_CHECKING:
     from planner_core.plan import StructureResult
@@ -42,6 +46,13 @@ def check_structure(document: PlanDocument, structure: StructureResult) -> Itera
     yield from check_facilities(document, structure)
     if structure.admin is not None:
         yield from structure.admin.findings
+        if structure.placement.duplex != "DISABLED":
+            yield admin_duplexed(
+                structure.cfrm_name,
+                structure=structure.name,
+                field=f"{structure.pointer}/duplex",
+                duplex=structure.placement.duplex,
+            )
         if not document.admin.headroom_percent and not structure.sizes.initsize_is_given:
             yield finding(
                 "ADMIN_NO_ROOM_FOR_LARGE_UNITS_OF_WORK",
@@ -50,6 +61,10 @@ def check_structure(document: PlanDocument, structure: StructureResult) -> Itera
                 field="/admin/headroom_percent",
                 structure=structure.name,
             )
+    if isinstance(structure.definition, Structure):
+        group = names.cfrm_structure_name(qsg_name=document.qsg, cfstruct_name="")
+        for each in prefixed(structure.name, NamesInText(groups=frozenset({group}))):
+            yield replace(each, field=f"{structure.pointer}/name")
     if isinstance(structure.definition, Structure) and structure.load is not None:
         yield from check_application(structure, structure.definition, structure.load)
         yield from check_depth_events(document, structure)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from planner_core.document import (
@@ -143,30 +144,47 @@ def _check_load(structure: StructureResult, load: Load) -> Iterator[Finding]:
             field=f"{at}/initsize",
             structure=name,
         )
-    offloaded = isinstance(structure.definition, Structure) and structure.definition.size_with_offload
-    checked = (
-        (
-            "initsize",
-            "INITSIZE_BELOW_NEED",
-            sizes.initsize_bytes,
-            load.messages_in_initsize(offload=offloaded),
-        ),
-        ("size", "SIZE_BELOW_NEED", sizes.size_bytes, load.messages_in_size(offload=offloaded)),
+    sized_with_offload = (
+        isinstance(structure.definition, Structure) and structure.definition.size_with_offload
     )
-    for key, code, value, held in checked:
-        if value < sizes.need_bytes and held < load.demand.messages:
-            consequence = (
-                "the rest depends on SETXCF START,ALTER or ALLOWAUTOALT(YES) in time"
-                if key == "initsize" and sizes.size_bytes >= sizes.need_bytes
-                else "beyond it applications get reason 2192"
-            )
+    checked = (
+        ("initsize", "INITSIZE_BELOW_NEED", sizes.initsize_bytes, load.bundles_in_initsize),
+        ("size", "SIZE_BELOW_NEED", sizes.size_bytes, load.bundles_in_size),
+    )
+    for key, code, value, bundles in checked:
+        if (
+            value < sizes.need_bytes
+            and load.messages_in(bundles, offload=sized_with_offload) < load.demand.messages
+        ):
             yield finding(
                 code,
-                f"{key.upper()} {bytes_to_kib_ceil(value)}K of {name} holds {held} messages of the planned {load.demand.messages}; "
-                f"they need {bytes_to_kib_ceil(sizes.need_bytes)}K. {consequence[0].upper()}{consequence[1:]}.",
+                f"{key.upper()} {bytes_to_kib_ceil(value)}K of {name} {_held(structure, load, bundles, is_initsize=key == 'initsize')}",
                 field=f"{at}/{key}",
                 structure=name,
             )
+
+
+def _held(structure: StructureResult, load: Load, bundles: Fraction, *, is_initsize: bool) -> str:
+    """State how much of the backlog a size below the need holds, without and with the offload rules, and what follows."""
+    planned, need = load.demand.messages, f"{bytes_to_kib_ceil(structure.sizes.need_bytes)}K"
+    plain = load.messages_in(bundles, offload=False)
+    with_rules = load.messages_in(bundles, offload=True)
+    offloads = load.with_offload is not None and load.with_offload is not load.plain
+    if load.with_offload is not None and with_rules >= planned and offloads:
+        offloaded = load.with_offload.at_backlog(bundles).offloaded
+        return (
+            f"fits the planned {planned} messages only with offload ({offloaded} messages offloaded at the backlog): it holds {plain} "
+            f"messages without offload and {with_rules} with the rules. Without offload they need {need}."
+        )
+    consequence = (
+        "The rest depends on SETXCF START,ALTER or ALLOWAUTOALT(YES) in time."
+        if is_initsize and structure.sizes.size_bytes >= structure.sizes.need_bytes
+        else "Beyond it applications get reason 2192."
+    )
+    held = f"holds {with_rules} messages of the planned {planned}"
+    if with_rules > plain:
+        held += f" with the offload rules at work, {plain} without"
+    return f"{held}; they need {need}. {consequence}"
 
 
 def check_thresholds(structure: StructureResult) -> Iterator[Finding]:

@@ -79,13 +79,3 @@ def too_few_elements(cfrm_name: str, elements_total: int | None, *, queue_manage
             "entry: enlarge it.",
             structure=names.ADMIN_STRUCTURE,
         )
-
-
-def admin_duplexed(cfrm_name: str) -> Finding:
-    """Make the finding on a CSQ_ADMIN that is duplexed, or that the system duplexes by itself."""
-    return finding(
-        "ADMIN_DUPLEXED",
-        f"{cfrm_name} is duplexed. After an outage, queue managers with failed-persistent connections to a duplexed CSQ_ADMIN can loop "
-        "while they connect: check that the fix of APAR PH67936 is applied, or set DUPLEX(DISABLED).",
-        structure=cfrm_name,
-    )

@@ -27,7 +27,7 @@ from planner_core.checks.facilities import has_no_scm, scm_removed
 from planner_core.errors import NameSyntax, OutOfRange, PlanRefused, SizeSyntax
 from planner_core.findings import finding
 from planner_core.limits import limit
-from planner_core.running.admin_pools import admin_duplexed
+from planner_core.messages import admin_duplexed
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.policy import Policy, policies, size_of, stated
 from planner_core.system_structure import system_sizes

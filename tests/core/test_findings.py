@@ -368,6 +368,22 @@ CASES: dict[str, Case] = {
         near={S0 + "initsize": "232M", S0 + "size": "300M"},
         structure="APP1",
     ),
+    "ADMIN_DUPLEXED": Case(
+        "info",
+        "/admin/duplex",
+        r"CSQ_ADMIN is planned with DUPLEX\(ALLOWED\)\..*PH67936",
+        raised={"admin__duplex": "ALLOWED"},
+        near={"admin__duplex": "DISABLED"},
+        structure="CSQ_ADMIN",
+    ),
+    "CFSTRUCT_HAS_GROUP_PREFIX": Case(
+        "warning",
+        "/structures/0/name",
+        r"CFSTRUCT\(SQ03B\) begins with the name of the group, SQ03, .*would be SQ03SQ03B\. Name it B\.",
+        raised={S0 + "name": "SQ03B"},
+        near={S0 + "name": "SQ0B"},
+        structure="SQ03B",
+    ),
     "SIZE_BELOW_NEED": Case(
         "warning",
         "/structures/0/size",
