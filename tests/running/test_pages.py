@@ -195,9 +195,11 @@ def test_a_comparison_has_commands_in_order(app: FastAPI) -> None:
     assert page(answer)
     places = [
         answer.text.index(words)
-        for words in ("START,ALTER", "START,POLICY", "START,REBUILD", "ALTER CFSTRUCT")
+        for words in ("START,ALTER", "START,POLICY", "START,REBUILD", "DEFINE CFSTRUCT(MYDATA)")
     ]
     assert places == sorted(places)
+    assert "ALTER CFSTRUCT" not in answer.text  # the plan does not state CFLEVEL, and level 4 stays
+    assert "CFSTRUCT(APPLICATION1) keeps CFLEVEL(4)" in answer.text
     assert "Pending until rebuild" in answer.text
 
 
@@ -251,7 +253,7 @@ def test_nothing_that_is_pasted_is_markup(app: FastAPI) -> None:
 
 
 DUPLEXED = POLICY.replace("INITSIZE(16384)", "INITSIZE(16384) DUPLEX(ENABLED)")
-CHOICES = ("the policy&#39;s values", "the plan&#39;s defaults")
+CHOICES = ("today&#39;s values", "the plan&#39;s defaults")
 
 
 @pytest.mark.parametrize("path", ["/merge", "/running"])
