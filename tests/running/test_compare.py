@@ -813,7 +813,7 @@ def test_a_text_of_commands_changes_nothing_when_it_is_pasted_whole() -> None:
     assert lines[lines.index(STOP) - 1] == "D XCF,STR,STRNAME=SQ03APP1"
     changing = [step.command for step in found.steps if step.kind in ("setxcf", "mqsc")]
     assert [line for line in lines if line in changing] == changing
-    words = {step.kind: step.number for step in found.steps}
+    words = {str(step.kind): step.number for step in found.steps}
     assert set(words) == {"policy", "setxcf", "job", "mqsc"}
     for kind, heading in (
         ("policy", "JOB IXCMIAPU"),
