@@ -281,7 +281,7 @@ def test_an_observation_after_the_period_does_not_count(app: FastAPI) -> None:
     one, two = ({"coupling_facilities": [name], "is_duplexed": False} for name in ("CF01", "CF02"))
     store(app, [structure_hour(200, **one), structure_hour(210, **two)])
     assert made(app)["coupling_facilities_observed"]["APPLICATION1"] == ["CF02"]
-    with app.state.database.session() as session:
+    with app.state.database.session(writes=False) as session:
         (before,) = service.placements(session, "SQ03", at(210))["APPLICATION1"]
         assert before.coupling_facility == "CF01"
         assert service.duplexing(session, "SQ03", at(210))["APPLICATION1"].hour == at(200)
