@@ -162,7 +162,8 @@ class Load:
 class SmdsNeed:
     """Shared message data sets of one structure [bytes]: space in each data set, buffers in each queue manager.
 
-    `overload_bytes` is the space for a backlog of 150 % of the planned one.
+    `overload_bytes` is the space for the planned messages over 63 KB, which are always offloaded, and for what the
+    offload rules offload when the backlog is 150 % of the planned one.
     """
 
     at_backlog_bytes: int
@@ -840,14 +841,21 @@ def _db2(load: Load, at_backlog: Snapshot | None) -> Db2Need:
 
 
 def _overload_pages(load: Load) -> int:
-    """Pages of offloaded data when more messages come than planned, in INITSIZE or in SIZE, whichever offloads more."""
+    """Pages of the planned messages that are always offloaded, and of what rules offload when more come than planned.
+
+    Rules start where the planned backlog ends, so that their data sets would otherwise have no space when they are
+    needed. The larger of INITSIZE and SIZE counts.
+    """
     if load.with_offload is None:
         return 0
     percent = tables.constants("smds")["overload_percent"].value
     messages = ceil_div(load.demand.messages * percent, _PERCENT)
+    always = load.demand.bands[-1].pages
+    always_planned = ceil_div(always, load.demand.scale)
+    always_in_overload = always * percent // (load.demand.scale * _PERCENT)
     storages = (load.bundles_in_initsize, load.bundles_in_size)
     found = [load.with_offload.at_backlog(each, messages=messages).pages for each in storages if each]
-    return max(found, default=0)
+    return always_planned + max(0, max(found, default=0) - always_in_overload)
 
 
 def _smds(structure: Structure, load: Load, at_backlog: Snapshot | None) -> SmdsNeed:

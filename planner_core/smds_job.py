@@ -3,8 +3,8 @@
 Every queue manager of the group needs one data set for each structure that offloads to SMDS. Its name
 is DSGROUP with the asterisk replaced by the queue manager's name. Message data lies in the data set of the
 queue manager that puts it, and all puts may come to one member: each data set is allocated for the whole load,
-either that of an overload of the planned backlog, from where DSEXPAND(YES) lets it grow, or that of a structure
-full at SIZE. With DSEXPAND(NO) it cannot grow, and is always allocated for a full structure.
+either that of the planned backlog with space for an overload, from where DSEXPAND(YES) lets it grow, or that of a
+structure full at SIZE. With DSEXPAND(NO) it cannot grow, and is always allocated for a full structure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from planner_core.plan import PlanResult, SmdsNeed
 from planner_core.units import GIB, MIB, ceil_div
 
 Load = Literal["backlog", "size"]
-"""What data sets are allocated for: an overload of the planned backlog, or a structure that is full at SIZE."""
+"""What data sets are allocated for: the planned backlog with space for an overload, or a structure that is full at SIZE."""
 LOADS: Final[tuple[Load, ...]] = get_args(Load)
 _PERCENT = 100
 _SETS_PER_JOB = 127
@@ -235,13 +235,14 @@ def _text(qsg: str, sets: Sequence[DataSet], load: Load) -> str:
 
 _REMARKS: Final[Mapping[Load, Sequence[str]]] = {
     "backlog": (
-        "Primary: all messages that are offloaded when the backlog is",
-        "150 % of the planned one, and a DSBLOCK for each queue; 100 MiB",
-        "at least, but no more than a structure full at SIZE needs. All",
-        "puts may come to one queue manager, whose data set then holds all",
-        "of them. Beyond that, a data set of a structure with DSEXPAND(YES)",
-        "grows by its secondary space. With DSEXPAND(NO) it has none: its",
-        "primary space is what a structure full at SIZE needs.",
+        "Primary: the planned messages over 63 KB, what the offload rules",
+        "offload when the backlog is 150 % of the planned one, and a",
+        "DSBLOCK for each queue; 100 MiB at least, but no more than a",
+        "structure full at SIZE needs. All puts may come to one queue",
+        "manager, whose data set then holds all of them. Beyond that, a",
+        "data set of a structure with DSEXPAND(YES) grows by its secondary",
+        "space. With DSEXPAND(NO) it has none: its primary space is what a",
+        "structure full at SIZE needs.",
     ),
     "size": (
         "Primary: all messages that are offloaded when the structure is",

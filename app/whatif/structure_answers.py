@@ -298,7 +298,7 @@ class SmdsJobAnswer(Answer):
         Literal["backlog", "size"],
         Field(
             alias="for",
-            description="What each data set is allocated for: 150 % of the planned backlog, or a full structure of SIZE.",
+            description="What each data set is allocated for: the planned backlog, with space for an overload, or a full structure of SIZE.",
         ),
     ]
     data_sets: list[SmdsDataSetAnswer]

@@ -312,7 +312,7 @@ SMDS_JOB = (
     Parameter(
         "for",
         "choice",
-        "what each data set is allocated for: 150 % of the planned backlog, or a structure that is full at SIZE; absent: backlog",
+        "what each data set is allocated for: the planned backlog, with space for an overload, or a structure that is full at SIZE; absent: backlog",
         choices=("backlog", "size"),
     ),
 )
