@@ -9,6 +9,7 @@ column 71 is broken, and sequence numbers stay in their columns.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -60,6 +61,7 @@ LARGEST_POLICY_CHARACTERS: Final = 4_000_000
 
 MOST_STRUCTURES: Final = 6_500
 """Of all policies of one text. One policy of 4,095 structures fits, and so do three of 2,047."""
+_STRUCTURE: Final = re.compile(r"\bSTRUCTURE\s+NAME\s*\(", re.IGNORECASE)
 
 
 class MergeRefused(PlannerError):
@@ -144,8 +146,8 @@ def merge(
     """
     render_output("policy", result)  # refuses a plan with errors, as the fragment does
     check_length(text)
+    _check_structures(text)
     read = read_policy_text(text)
-    _check_structures(read)
     policy = _chosen(read, result, policy_name)
     _refuse_damage(read, policy, result)
     editing = _Editing(text, read)
@@ -248,12 +250,12 @@ def check_length(text: str) -> None:
         raise MergeRefused(str(error)) from None
 
 
-def _check_structures(read: PolicyText) -> None:
-    found = sum(each.verb == "STRUCTURE" for each in read.statements)
+def _check_structures(text: str) -> None:
+    found = sum(1 for _ in _STRUCTURE.finditer(text))
     if found > MOST_STRUCTURES:
         msg = (
-            f"The text has {found} STRUCTURE statements, and at most {MOST_STRUCTURES} are read: give the policy that the plan is merged "
-            "into, without other policies."
+            f"The text has {found} STRUCTURE statements, those in remarks included, and at most {MOST_STRUCTURES} are read: give the "
+            "policy that the plan is merged into, without other policies."
         )
         raise MergeRefused(msg)
 
