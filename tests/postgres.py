@@ -59,6 +59,17 @@ def server() -> Iterator[URL]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _copied(programs: Path, folder: Path) -> Path:
+    """Copy the programs with the libraries of the wheel, which they look for at a place relative to their own."""
+    package = programs.parents[1]
+    target = folder / "site" / package.name
+    shutil.copytree(programs.parent, target / programs.parent.name)
+    libraries = package.with_name(f"{package.name}.libs")
+    if libraries.is_dir():
+        shutil.copytree(libraries, target.with_name(libraries.name))
+    return target / programs.parent.name / programs.name
+
+
 def _own_server(programs: Path, folder: Path, *, is_root: bool) -> Iterator[URL]:
     identity: list[str] = []
     if is_root:
@@ -68,9 +79,7 @@ def _own_server(programs: Path, folder: Path, *, is_root: bool) -> Iterator[URL]
         if subprocess.run(
             [*identity, programs / "initdb", "--version"], capture_output=True, check=False
         ).returncode:
-            programs = (
-                Path(shutil.copytree(programs.parent, folder / "install")) / "bin"
-            )  # nobody may not go there
+            programs = _copied(programs, folder)  # nobody may not go there
 
     def run(program: str, *arguments: str) -> None:
         # To a file and not a pipe: the server would inherit the pipe, and its end would never come.
