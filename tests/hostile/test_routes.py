@@ -1,0 +1,278 @@
+"""No request takes long for any text: 1 MB of each hostile shape to the routes that take text, while /healthz answers.
+
+The routes come from the application, and the fields of forms from its pages: a new route is covered when it is there, or
+the test names it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+
+from app.documents import example_text
+from app.main import create_app
+from app.settings import Settings
+from tests.hostile.shapes import SHAPES, Shape
+
+ADDRESS = "http://127.0.0.1"
+MOST_SECONDS = 2.0
+HEALTH_WITHIN_S = 10.0
+"""Wall time: generous, for machines that are busy."""
+LARGEST_ANSWER_BYTES = 8_000_000
+CHANGES = {"POST", "PUT", "PATCH"}
+VALUES = {
+    "{name}": "SQ03", "{scenario}": "S1", "{number}": "1", "{upload_id}": "1", "{qsg}": "SQ03",
+    "{system_id}": "SYSA", "{queue_manager}": "QM01", "{coupling_facility}": "CF01",
+}  # fmt: skip
+WITHOUT_TEXT = {
+    "/api/v1/plans/{name}/restore", "/api/v1/nightly-runs", "/plans/{name}/delete", "/plans/{name}/restore",
+    "/plans/{name}/scenarios/{scenario}/delete", "/uploads/{upload_id}/delete", "/nights", "/simulated-data",
+    "/simulated-data/remove",
+}  # fmt: skip
+"""Buttons: they take no text, and get it in a field that they do not have."""
+FIELDS: dict[str, tuple[str, ...] | str] = {
+    "/cf-levels/remove": ("coupling_facility",),
+    "/plan-preview": "/new-plan",
+    "/plans/{name}/scenarios/{scenario}/edit": "/plans/SQ03/scenarios/new",
+    "/plans/{name}/acknowledge": ("code", "structure", "message", "reason"),
+    "/qsg-map/remove": ("system_id", "queue_manager"),
+    "/uploads/{upload_id}/ingest": ("kind", "observed_at", "zone"),
+    "/usage/{qsg}/plan": ("name", "queue_managers", "coupling_facilities", "structure", "queue"),
+    "/usage/{qsg}/plan/into/{name}": ("name", "queue_managers", "coupling_facilities", "structure", "queue"),
+}
+"""Routes whose form no page of this application shows: their fields, or the address of a form with the same ones."""
+TYPES = {"json": "application/json", "yaml": "application/yaml"}
+
+
+@dataclass(frozen=True)
+class Target:
+    """One way to send text to a route: as the body, or in one field of a form or of a JSON object."""
+
+    method: str
+    path: str
+    how: str
+    field: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path} {self.how} {self.field}".strip()
+
+    def request(self, text: str) -> dict[str, Any]:
+        """Arguments of httpx for this text."""
+        if self.how == "field":
+            body = json.dumps({self.field: text})
+            return {"content": body.encode(), "headers": {"content-type": TYPES["json"]}}
+        if self.how == "form":
+            return {"data": {self.field: text}}
+        if self.how == "file":
+            return {"files": {self.field: ("text.txt", text.encode("utf-8", "surrogatepass"))}}
+        return {
+            "content": text.encode("utf-8", "surrogatepass"),
+            "headers": {"content-type": TYPES.get(self.how, "application/octet-stream")},
+        }
+
+
+class _Forms(HTMLParser):
+    """The forms of a page that send a body, with the names of the fields that people type into."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, set[tuple[str, str]]]] = []
+        self.links: set[str] = set()
+        self._fields: set[tuple[str, str]] | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {key: value or "" for key, value in attrs}
+        if tag == "a":
+            self.links.add(given.get("href", ""))
+        if tag == "form":
+            is_post = given.get("method", "").lower() == "post"
+            self._fields = set() if is_post else None
+            if self._fields is not None:
+                self.found.append((given.get("action", ""), self._fields))
+        if self._fields is None or not given.get("name"):
+            return
+        if tag == "textarea":
+            self._fields.add(("form", given["name"]))
+        if tag == "input":
+            kind = given.get("type", "text")
+            if kind in ("text", "search", "number", "hidden"):
+                self._fields.add(("form", given["name"]))
+            elif kind == "file":
+                self._fields.add(("file", given["name"]))
+
+
+def api_routes(routes: list[Any]) -> Iterator[APIRoute]:
+    """Every route, those of included routers too."""
+    for route in routes:
+        inside = getattr(getattr(route, "original_router", None), "routes", None)
+        if inside is not None:
+            yield from api_routes(inside)
+        elif isinstance(route, APIRoute):
+            yield route
+
+
+def paths_that_change(app: FastAPI) -> dict[str, str]:
+    """The path of every route with a body, and its method."""
+    return {
+        route.path: next(iter(route.methods & CHANGES))
+        for route in api_routes(app.routes)
+        if route.methods & CHANGES
+    }
+
+
+def filled(path: str) -> str:
+    for name, value in VALUES.items():
+        path = path.replace(name, value)
+    assert "{" not in path, f"VALUES has no value for {path}"
+    return path
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
+    """The application with a stored plan; nothing starts its jobs."""
+    return create_app(Settings(data_dir=Path(tmp_path_factory.mktemp("data"))))
+
+
+@asynccontextmanager
+async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url=ADDRESS, timeout=None) as found:
+        yield found
+
+
+async def _forms(app: FastAPI) -> dict[str, set[tuple[str, str]]]:
+    """What every page of the application lets people type, by the address that it goes to."""
+    fields: dict[str, set[tuple[str, str]]] = {}
+    async with client(app) as asking:
+        document = example_text().encode()
+        made = await asking.put(
+            "/api/v1/plans/SQ03", content=document, headers={"content-type": TYPES["yaml"]}
+        )
+        assert made.status_code == 201
+        waiting, seen = ["/"], {"/"}
+        while waiting:
+            page = waiting.pop()
+            answer = await asking.get(page)
+            if not answer.headers.get("content-type", "").startswith("text/html"):
+                continue
+            parser = _Forms()
+            parser.feed(answer.text)
+            for action, names in parser.found:
+                path = httpx.URL(page).join(action).path
+                fields.setdefault(path, set()).update(names)
+            for link in sorted(parser.links):
+                at = httpx.URL(page).join(link) if link.startswith(("/", "?")) else None
+                if at and at.path not in seen and not at.path.startswith(("/docs", "/api", "/static")):
+                    seen.add(at.path)
+                    waiting.append(at.path)
+    return fields
+
+
+def _text_fields(app: FastAPI, path: str, method: str) -> list[str]:
+    """Members of a JSON request that hold text, by the description of the service."""
+    found = app.openapi()
+    body = found["paths"][path][method.lower()].get("requestBody", {})
+    schema = body.get("content", {}).get(TYPES["json"], {}).get("schema", {})
+    if "$ref" in schema:
+        schema = found["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    return [
+        name for name, member in schema.get("properties", {}).items() if '"string"' in json.dumps(member)
+    ]
+
+
+@pytest.fixture(scope="module")
+def forms(app: FastAPI) -> dict[str, set[tuple[str, str]]]:
+    """What the pages let people type."""
+    return asyncio.run(_forms(app))
+
+
+@pytest.fixture(scope="module")
+def targets(app: FastAPI, forms: dict[str, set[tuple[str, str]]]) -> list[Target]:
+    """Every way to send text to every route."""
+    found: list[Target] = []
+    for path, method in sorted(paths_that_change(app).items()):
+        at = filled(path)
+        if path.startswith("/api/"):
+            hows = ("file body",) if path == "/api/v1/uploads" else ("json", "yaml")
+            found += [Target(method, at, how) for how in hows]
+            if path != "/api/v1/uploads":
+                found += [Target(method, at, "field", name) for name in _text_fields(app, path, method)]
+            continue
+        named = FIELDS.get(path, at)
+        fields = forms.get(named, set()) if isinstance(named, str) else {("form", name) for name in named}
+        # Editors number their rows: one of each kind stands for all.
+        kinds = {(how, re.sub(r"[0-9]+", "0", name)): (how, name) for how, name in sorted(fields)}
+        assert kinds or path in WITHOUT_TEXT, f"FIELDS does not say what a form for {path} has"
+        typed = sorted(kinds.values()) or [("form", "text")]
+        found += [Target(method, at, how, name) for how, name in typed]
+    return found
+
+
+def test_pages_show_a_form_for_every_route_that_takes_one(
+    app: FastAPI, forms: dict[str, set[tuple[str, str]]]
+) -> None:
+    pages = {path for path in paths_that_change(app) if not path.startswith("/api/")}
+    unreached = {path for path in pages - WITHOUT_TEXT if filled(path) not in forms}
+    assert unreached - FIELDS.keys() == FIELDS.keys() - unreached == set()
+
+
+async def _send(app: FastAPI, target: Target, text: str) -> tuple[httpx.Response, float, float]:
+    """Send a text and ask for the health meanwhile: the answer, CPU seconds, and the longest wait for the health."""
+    longest, request = 0.0, target.request(text)
+    async with client(app) as asking:
+        before = time.process_time()
+        task = asyncio.create_task(asking.request(target.method, target.path, **request))
+        while True:
+            began = time.monotonic()
+            health = await asking.get("/healthz")
+            longest = max(longest, time.monotonic() - began)
+            assert health.status_code == 200
+            if task.done():
+                break
+            await asyncio.sleep(0.05)
+        return await task, time.process_time() - before, longest
+
+
+def check(app: FastAPI, target: Target, shape: Shape) -> str | None:
+    """Send a shape of 1 MB; what is at fault, or None."""
+    answer, cpu_s, health_s = asyncio.run(_send(app, target, shape.text()))
+    faults = [
+        f"status {answer.status_code}" if answer.status_code >= 500 else "",
+        f"{cpu_s:.1f} s of CPU" if cpu_s > MOST_SECONDS else "",
+        f"/healthz after {health_s:.1f} s" if health_s > HEALTH_WITHIN_S else "",
+        f"an answer of {len(answer.content)} bytes" if len(answer.content) > LARGEST_ANSWER_BYTES else "",
+    ]
+    told = ", ".join(filter(None, faults))
+    return f"{target} × {shape.name}: {told}" if told else None
+
+
+def test_every_route_and_every_shape_of_a_megabyte_end_in_bounded_cpu_time(
+    app: FastAPI, targets: list[Target]
+) -> None:
+    pairs = max(len(SHAPES), len(targets))
+    faults = [
+        check(app, targets[number % len(targets)], SHAPES[number % len(SHAPES)]) for number in range(pairs)
+    ]
+    assert list(filter(None, faults)) == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_every_route_ends_in_bounded_cpu_time_for_a_megabyte_of_every_shape(
+    shape: Shape, app: FastAPI, targets: list[Target]
+) -> None:
+    faults = [check(app, target, shape) for target in targets]
+    assert list(filter(None, faults)) == []
