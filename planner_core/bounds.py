@@ -7,6 +7,7 @@ there are enough errors to report.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import islice
 from typing import Any, Final
@@ -21,6 +22,9 @@ MOST_KEYS: Final = 10_000
 """Keys of one object. The largest maps that any document permits hold 5,000 queues."""
 DEEPEST: Final = 60
 """Levels of lists and objects. A plan document has 6."""
+MOST_STRUCTURES: Final = 6_500
+"""Of all policies of one text. One policy of 4,095 structures fits, and so do three of 2,047."""
+_STRUCTURE: Final = re.compile(r"\bSTRUCTURE\s+NAME\s*\(", re.IGNORECASE)
 MOST_LINES: Final = 200_000
 """Lines with content of one text. Lines of displays and policies have 20 characters and more on average, and no text of them may
 have more than 4,000,000 characters."""
@@ -72,6 +76,21 @@ def check_lines(text: str) -> None:
         return
     msg = f"The text has more than {MOST_LINES:,} lines: give only the lines that matter, or several shorter texts."
     raise TextTooLong(msg)
+
+
+def check_structures(text: str) -> None:
+    """Refuse a text with more STRUCTURE statements than the policies of a sysplex have.
+
+    Raises:
+        TextTooLong: It has more.
+    """
+    found = sum(1 for _ in _STRUCTURE.finditer(text))
+    if found > MOST_STRUCTURES:
+        msg = (
+            f"The text has {found} STRUCTURE statements, those in remarks included, and at most {MOST_STRUCTURES} are read: give "
+            "one policy, without other policies."
+        )
+        raise TextTooLong(msg)
 
 
 def _at_most_lines(text: str) -> bool:

@@ -129,6 +129,8 @@ def lines(text: str) -> tuple[Line, ...]:
         is_blank = False
         for piece in (raw,) if len(raw) <= LARGEST_LINE else _pieces(raw):
             line = piece.rstrip()
+            if not line:  # a long line can have a piece of blanks only
+                continue
             overflow = _OVERFLOW.fullmatch(line) if line[0] == "S" else None
             if overflow and found and len(found[-1].text) < LARGEST_LINE:
                 last = found.pop()

@@ -406,16 +406,23 @@ class OffloadRule(BaseModel):
     size_over: RuleSize
 
 
-def _default_rules(offload: dict[str, Any]) -> list[OffloadRule]:
-    """IBM's for where data goes: OFFLD1SZ(32K/64K) in the syntax of DEFINE CFSTRUCT is 32K with SMDS, and 64K, off, with DB2."""
-    is_off = offload.get("to") == "DB2"
-    return [
+@cache
+def _rules_of_ibm(*, is_off: bool) -> tuple[OffloadRule, ...]:
+    return tuple(
         OffloadRule.model_construct(
             usage_over=int(row["usage_over_percent"]),
             size_over=_RULE_OFF if is_off else kib_to_bytes(int(row["size_over_kb"])),
         )
         for row in tables.table("offload_defaults").records()
-    ]
+    )
+
+
+def _default_rules(offload: dict[str, Any]) -> list[OffloadRule]:
+    """IBM's for where data goes: OFFLD1SZ(32K/64K) in the syntax of DEFINE CFSTRUCT is 32K with SMDS, and 64K, off, with DB2.
+
+    The rules are built once: a document with thousands of structures would otherwise spend its time on them.
+    """
+    return list(_rules_of_ibm(is_off=offload.get("to") == "DB2"))
 
 
 class Offload(BaseModel):

@@ -13,13 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import to_json
 
 from app.example_files import text_of
+from planner_core.bounds import check_lines
 from planner_core.depth_events.file import MOST_MAXDEPTH
 from planner_core.depth_events.known import read_displayed
 from planner_core.depth_events.readers import LARGEST_FILE_BYTES
 from planner_core.depth_events.reading import WHAT, EventReading, read_all
 from planner_core.depth_events.sets import DEFAULT_WINDOW_S, Known, QueueFacts
 from planner_core.document import field_problems, parse_json
-from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
+from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, TextTooLong
 from planner_core.names import QUEUE_PATTERN
 
 MOST_FILES = 64
@@ -173,6 +174,10 @@ def file_of(path: Path) -> tuple[str, bytes]:
         raise InputInvalid(WHAT, (FieldProblem(str(path), message),)) from None
 
 
+_LONGEST_NAMES = 10_000
+"""Characters: many times what the names of all queue managers of a group take."""
+
+
 def known_from_texts(
     *,
     members: str = "",
@@ -189,6 +194,10 @@ def known_from_texts(
     Raises:
         InputInvalid: Something of it cannot be read; each with its place.
     """
+    for name, text in (("members", members), ("perfmev", perfmev)):
+        if len(text) > _LONGEST_NAMES:
+            message = f"is longer than {_LONGEST_NAMES} characters: a group has at most {MOST_MEMBERS} queue managers"
+            raise InputInvalid(WHAT, (FieldProblem(name, message),))
     problems: list[FieldProblem] = []
     names = [name for name in _NAMES.split(members.strip()) if name]
     problems += [
@@ -202,6 +211,11 @@ def known_from_texts(
     queues: dict[str, QueueFacts] = {}
     named: set[str] = set()
     for place, text in enumerate([*displays, *typed]):
+        try:
+            check_lines(text)
+        except TextTooLong as error:
+            problems.append(FieldProblem("display", str(error)))
+            continue
         shown = read_displayed(text)
         if place >= len(displays):
             named.update(shown.queues)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from planner_core.bounds import check_lines
+from planner_core.bounds import check_lines, check_structures
 from planner_core.findings import SEVERITIES, finding
 from planner_core.mqsc.commands import without_commands
 from planner_core.running.displays import lint_displays
@@ -54,9 +54,10 @@ def lint(
         qsg: Name of the group; None: those whose CSQ_ADMIN or CSQSYSAPPL the text names.
 
     Raises:
-        TextTooLong: It has more lines or words than any legal text.
+        TextTooLong: It has more lines, words or structures than any legal text.
     """
     check_lines(text)
+    check_structures(text)
     known = NamesInText.of(text.upper(), qsg=qsg)
     kinds: list[TextKind] = []
     found: list[LineFinding] = []

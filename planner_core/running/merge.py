@@ -9,13 +9,12 @@ column 71 is broken, and sequence numbers stay in their columns.
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, get_args
 
-from planner_core.bounds import check_lines
+from planner_core.bounds import check_lines, check_structures
 from planner_core.cfrm.render import LAST_COLUMN, structure_lines
 from planner_core.cfrm.text import (
     SEQUENCE_AT,
@@ -58,10 +57,6 @@ from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
 DUPLEX_SITES: Final[tuple[str, ...]] = get_args(DuplexSite)
 LARGEST_POLICY_CHARACTERS: Final = 4_000_000
 """Some 50 000 records; a policy of 2 048 structures with ten lines each has 20 000."""
-
-MOST_STRUCTURES: Final = 6_500
-"""Of all policies of one text. One policy of 4,095 structures fits, and so do three of 2,047."""
-_STRUCTURE: Final = re.compile(r"\bSTRUCTURE\s+NAME\s*\(", re.IGNORECASE)
 
 
 class MergeRefused(PlannerError):
@@ -146,7 +141,6 @@ def merge(
     """
     render_output("policy", result)  # refuses a plan with errors, as the fragment does
     check_length(text)
-    _check_structures(text)
     read = read_policy_text(text)
     policy = _chosen(read, result, policy_name)
     _refuse_damage(read, policy, result)
@@ -246,18 +240,9 @@ def check_length(text: str) -> None:
         raise MergeRefused(msg)
     try:
         check_lines(text)
+        check_structures(text)
     except TextTooLong as error:
         raise MergeRefused(str(error)) from None
-
-
-def _check_structures(text: str) -> None:
-    found = sum(1 for _ in _STRUCTURE.finditer(text))
-    if found > MOST_STRUCTURES:
-        msg = (
-            f"The text has {found} STRUCTURE statements, those in remarks included, and at most {MOST_STRUCTURES} are read: give the "
-            "policy that the plan is merged into, without other policies."
-        )
-        raise MergeRefused(msg)
 
 
 def difference(before: str, after: str, *, old: str = "current policy", new: str = "merged policy") -> str:

@@ -29,6 +29,7 @@ from tests.hostile.shapes import SHAPES, Shape
 
 ADDRESS = "http://127.0.0.1"
 MOST_SECONDS = 2.0
+PATIENCE_S = 300
 HEALTH_WITHIN_S = 10.0
 """Wall time: generous, for machines that are busy."""
 LARGEST_ANSWER_BYTES = 8_000_000
@@ -127,9 +128,9 @@ def api_routes(routes: list[Any]) -> Iterator[APIRoute]:
 def paths_that_change(app: FastAPI) -> dict[str, str]:
     """The path of every route with a body, and its method."""
     return {
-        route.path: next(iter(route.methods & CHANGES))
+        route.path: next(iter(methods))
         for route in api_routes(app.routes)
-        if route.methods & CHANGES
+        if (methods := (route.methods or set()) & CHANGES)
     }
 
 
@@ -149,7 +150,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
 @asynccontextmanager
 async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url=ADDRESS, timeout=None) as found:
+    async with httpx.AsyncClient(transport=transport, base_url=ADDRESS, timeout=PATIENCE_S) as found:
         yield found
 
 
@@ -188,9 +189,7 @@ def _text_fields(app: FastAPI, path: str, method: str) -> list[str]:
     schema = body.get("content", {}).get(TYPES["json"], {}).get("schema", {})
     if "$ref" in schema:
         schema = found["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-    return [
-        name for name, member in schema.get("properties", {}).items() if '"string"' in json.dumps(member)
-    ]
+    return [name for name, member in schema.get("properties", {}).items() if '"string"' in json.dumps(member)]
 
 
 @pytest.fixture(scope="module")
@@ -256,7 +255,7 @@ def check(app: FastAPI, target: Target, shape: Shape) -> str | None:
         f"an answer of {len(answer.content)} bytes" if len(answer.content) > LARGEST_ANSWER_BYTES else "",
     ]
     told = ", ".join(filter(None, faults))
-    return f"{target} × {shape.name}: {told}" if told else None
+    return f"{target} with {shape.name}: {told}" if told else None
 
 
 def test_every_route_and_every_shape_of_a_megabyte_end_in_bounded_cpu_time(
@@ -270,9 +269,8 @@ def test_every_route_and_every_shape_of_a_megabyte_end_in_bounded_cpu_time(
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_every_route_ends_in_bounded_cpu_time_for_a_megabyte_of_every_shape(
-    shape: Shape, app: FastAPI, targets: list[Target]
+    app: FastAPI, targets: list[Target]
 ) -> None:
-    faults = [check(app, target, shape) for target in targets]
+    faults = [check(app, target, shape) for target in targets for shape in SHAPES]
     assert list(filter(None, faults)) == []

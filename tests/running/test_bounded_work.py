@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.documents import example_text, read_text
+from planner_core import console
 from planner_core.cfrm.text import read_policy_text
 from planner_core.depth_events.readers import read_events
 from planner_core.mqsc.records import read_records
@@ -69,3 +70,8 @@ def test_a_column_of_characters_is_left_out_of_hexadecimal_text() -> None:
     for column in ("|M  ....|", "| a|b |", ">M  ....<", ""):
         read = read_events(f"4D442020 00000001 {column}\n".encode() * 4, name="events")
         assert read.format != "unknown", column
+
+
+def test_a_long_line_with_a_piece_of_blanks_is_read() -> None:
+    text = "STRNAME: A" + " " * (3 * console.LARGEST_LINE) + "STRNAME: B"
+    assert [line.text for line in console.lines(text)] == ["STRNAME: A", " " * 10 + "STRNAME: B"]

@@ -405,8 +405,11 @@ def check(typed: Mapping[str, str]) -> Checked:
             FieldProblem(problem.field, problem.message) for problem in error.problems if problem.message
         ]
     errors, general = sort_problems(reading, problems)
+    unread: dict[str, list[str]] = {}
     for problem in reading.problems:
-        errors[problem.field] = f"{errors.get(problem.field, '')} {problem.message}".strip()
+        unread.setdefault(problem.field, []).append(problem.message)
+    for name, messages in unread.items():
+        errors[name] = f"{errors.get(name, '')} {_together(messages)}".strip()
     return Checked(reading, document if not errors and not general else None, errors, general)
 
 

@@ -55,8 +55,14 @@ class _NotBytes(Exception):
         super().__init__(f"{why}: {_HOW}.")
 
 
+_SHORTEST_ROW = 5
+"""Characters of a row on average, its end included."""
+
+
 def looks_like(text: str) -> bool:
     """Whether a text is nothing but bytes in hexadecimal."""
+    if text.count("\n") * _SHORTEST_ROW > len(text):  # no dump has such short rows, and each row costs time
+        return False
     rows = _rows(text)
     return rows is not None and sum(len(row.digits) for row in rows) >= _ENOUGH
 
