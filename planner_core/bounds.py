@@ -22,6 +22,8 @@ MOST_KEYS: Final = 10_000
 """Keys of one object. The largest maps that any document permits hold 5,000 queues."""
 DEEPEST: Final = 60
 """Levels of lists and objects. A plan document has 6."""
+MOST_STRUCTURES_READ: Final = 1_000
+"""Structures of a plan document that are checked one by one; a group has fewer than a tenth of them."""
 MOST_STRUCTURES: Final = 6_500
 """Of all policies of one text. One policy of 4,095 structures fits, and so do three of 2,047."""
 _STRUCTURE: Final = re.compile(r"\bSTRUCTURE\s+NAME\s*\(", re.IGNORECASE)

@@ -32,7 +32,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from planner_core import names, tables
-from planner_core.bounds import MOST_KEYS, UntilManyErrors, first_problems, is_too_deep
+from planner_core.bounds import MOST_KEYS, MOST_STRUCTURES_READ, UntilManyErrors, first_problems, is_too_deep
 from planner_core.cluster.entries import (
     ChannelEntry,
     InstanceEntry,
@@ -900,6 +900,13 @@ def read_object(document: object, *, is_stored: bool = False) -> PlanDocument:
     """
     if not isinstance(document, dict):
         _invalid("A plan document is an object with the keys qsg, queue_managers, structures and so on.")
+    structures = document.get("structures")
+    if isinstance(structures, list) and sum(isinstance(each, dict) for each in structures) > MOST_STRUCTURES_READ:
+        message = (
+            f"has {len(structures)} structures: a group has at most {limit('structures_per_group')}, and more than "
+            f"{MOST_STRUCTURES_READ} are not read"
+        )
+        raise DocumentInvalid((FieldProblem("/structures", message),))
     try:
         plan = PlanDocument.model_validate(document)
     except ValidationError as error:

@@ -83,7 +83,7 @@ def structure(text: str, name: str) -> str:
 def test_the_form_gives_the_policy_of_sq03(new_context: NewContext, has_script: bool) -> None:
     page = new_context(java_script_enabled=has_script).new_page()
     page.goto("/")
-    page.get_by_text("Headroom, SIZE, CSQSYSAPPL").click()
+    page.get_by_text("Space in reserve, SIZE, CSQSYSAPPL").click()
     for label, value in SQ03.items():
         field(page, label).fill(value)
     page.get_by_role("button", name="Calculate").click()
@@ -248,7 +248,7 @@ def test_from_the_address_to_the_downloaded_policy_by_keyboard_alone(
     tab_to(page, "Queue managers")
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("7")
-    tab_to(page, "Headroom, SIZE, CSQSYSAPPL")
+    tab_to(page, "Space in reserve, SIZE, CSQSYSAPPL")
     page.keyboard.press("Enter")
     tab_to(page, "DSGROUP")
     page.keyboard.type("mq.smds.*.app1")

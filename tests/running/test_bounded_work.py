@@ -8,6 +8,8 @@ from app.documents import example_text, read_text
 from planner_core import console
 from planner_core.cfrm.text import read_policy_text
 from planner_core.depth_events.readers import read_events
+from planner_core.document import read_object
+from planner_core.errors import DocumentInvalid
 from planner_core.mqsc.records import read_records
 from planner_core.plan import evaluate
 from planner_core.running.lint import lint
@@ -75,3 +77,12 @@ def test_a_column_of_characters_is_left_out_of_hexadecimal_text() -> None:
 def test_a_long_line_with_a_piece_of_blanks_is_read() -> None:
     text = "STRNAME: A" + " " * (3 * console.LARGEST_LINE) + "STRNAME: B"
     assert [line.text for line in console.lines(text)] == ["STRNAME: A", " " * 10 + "STRNAME: B"]
+
+
+def test_a_plan_with_thousands_of_structures_is_refused_before_they_are_checked() -> None:
+    document = {"qsg": "SQ03", "queue_managers": 2, "structures": [{"name": "A"}] * 1_001}
+    with pytest.raises(DocumentInvalid) as refused:
+        read_object(document)
+    (problem,) = refused.value.problems
+    assert problem.field == "/structures"
+    assert problem.message.startswith("has 1001 structures: a group has at most 64")

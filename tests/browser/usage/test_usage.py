@@ -233,7 +233,8 @@ def test_a_plan_is_made_from_a_chart_by_keyboard_and_its_policy_downloaded(
     page.get_by_role("button", name="Save and open in the editor").press("Enter")
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("CFCC level: is needed")
-    alert.get_by_role("link", name="Queue managers").press("Enter")
+    expect(page.get_by_label("Queue managers")).not_to_have_value("")  # those that were observed
+    alert.get_by_role("link", name="CFCC level").press("Enter")
     page.get_by_label("Queue managers").fill("5")
     page.get_by_label("CFCC level").fill("25")
     page.get_by_label("Coupling facilities").fill("CF01 CF02")
