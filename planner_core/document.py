@@ -901,7 +901,10 @@ def read_object(document: object, *, is_stored: bool = False) -> PlanDocument:
     if not isinstance(document, dict):
         _invalid("A plan document is an object with the keys qsg, queue_managers, structures and so on.")
     structures = document.get("structures")
-    if isinstance(structures, list) and sum(isinstance(each, dict) for each in structures) > MOST_STRUCTURES_READ:
+    if (
+        isinstance(structures, list)
+        and sum(isinstance(each, dict) for each in structures) > MOST_STRUCTURES_READ
+    ):
         message = (
             f"has {len(structures)} structures: a group has at most {limit('structures_per_group')}, and more than "
             f"{MOST_STRUCTURES_READ} are not read"
