@@ -27,6 +27,8 @@ from planner_core.bounds import DEEPEST, MOST_KEYS
 
 MOST_ITEMS: Final = 100_000
 """Items of one list. The largest plan has 512 queues in a structure, and a timeline has 10,000 steps."""
+MOST_COLLECTIONS: Final = 200_000
+"""Lists and objects of one text. The largest plan has 32,768 queues with two objects each."""
 _MOST_TAG_DIRECTIVES: Final = 10
 """libyaml compares each with all before it."""
 _TAG_DIRECTIVE: Final = "%TAG"
@@ -83,6 +85,7 @@ def _compose(text: str) -> object:
     """The object that the events of a text describe."""
     result: object = None
     documents = 0
+    collections = 0
     around: list[Any] = []
     keys: list[object] = []
     here: Any = None
@@ -99,6 +102,9 @@ def _compose(text: str) -> object:
                 _refuse("a key must be a word", event)
             if event.tag not in (None, "!", f"{_STANDARD}map", f"{_STANDARD}seq"):
                 _refuse_tag(event)
+            collections += 1
+            if collections > MOST_COLLECTIONS:
+                _refuse(f"there are more than {MOST_COLLECTIONS} lists and objects", event)
             around.append(here)
             keys.append(key)
             here, key = ({} if kind is MappingStartEvent else []), _NO_KEY

@@ -45,6 +45,8 @@ _SLASH = re.compile("(?P<stray>/)")
 _COUNTED = re.compile(r"[^\s(),/]+|[(),/]|\s+")
 MOST_PIECES: Final = 400_000
 """Words, parentheses, commas and the blanks between them. A policy of 4,095 structures with twelve keywords each has 290,000."""
+MOST_TEXT_PROBLEMS: Final = 50_000
+"""Problems of one text, one for every eight of its pieces: a text with more is not a policy, and nobody reads them all."""
 VERBS: Final = frozenset({"STRUCTURE", "CF", "DATA", "DEFINE", "DELETE"})
 _OF_POLICY: Final = frozenset({"DEFINE", "DELETE"})
 _SHOWN_CHARACTERS: Final = 40
@@ -133,7 +135,7 @@ def read_policy_text(text: str) -> PolicyText:
     """Read policy text. What cannot be read is a problem with its line.
 
     Raises:
-        TextTooLong: It has more words and marks than any policy.
+        TextTooLong: It has more words and marks than any policy, or more damage.
     """
     if len(text) > MOST_PIECES and sum(1 for _ in _COUNTED.finditer(text)) > MOST_PIECES:
         msg = (
@@ -146,6 +148,13 @@ def read_policy_text(text: str) -> PolicyText:
     reading = _Reading(pieces, problems)
     statements, told = _of_cfrm(tuple(reading.statements()), problems)
     return PolicyText(pieces, statements, tuple(sorted(told, key=lambda problem: problem.line)))
+
+
+def _too_many_problems() -> TextTooLong:
+    return TextTooLong(
+        f"The text has more than {MOST_TEXT_PROBLEMS:,} places that are not policy text: give the policy alone, "
+        "without displays or definitions."
+    )
 
 
 def _of_cfrm(
@@ -177,6 +186,8 @@ def _of_cfrm(
 def shown(text: str) -> str:
     """A piece of a text in a sentence: short, and without what a terminal would act on."""
     short = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
+    if short.isprintable():
+        return short
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in short)
 
 
@@ -254,32 +265,37 @@ def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
 
     def piece(kind: PieceKind, start: int, end: int) -> Piece:
         nonlocal line
-        if (
-            line < lines_in_all and starts[line] <= start
-        ):  # pieces are in order: no search for those of one line
+        # Pieces are in order: no search for those of one line.
+        if line < lines_in_all and starts[line] <= start:
             line = bisect_right(starts, start, line)
         return Piece(kind, text[start:end], line, start - starts[line - 1] + 1)
 
     last_close = plain.rfind("*/")
+    last = len(plain)
     position = 0
     waiting = 0
     is_stamped = False
-    while position < len(plain):
-        is_open = last_close < position + len("/*") and plain.startswith("/*", position)
+    while position < last:
+        is_slash = plain[position] == "/"
+        is_open = is_slash and last_close < position + len("/*") and plain.startswith("/*", position)
         # Without this, each remark that is not closed would be looked through to the end of the text.
         match = (_SLASH if is_open else _TOKEN).match(plain, position)
         if match is None:  # the pattern takes any character
             break
         kind, end = _KINDS[match.lastgroup or "stray"], match.end()
-        if kind == "stray" and plain.startswith("/*", position):
+        if kind == "stray":
             at = bisect_right(starts, position)
-            end = lines[at - 1][1]
-            problems.append(TextProblem(at, "remark", "a remark that is not closed cannot be read.", "/*"))
-            kind = "remark"
-        elif kind == "stray":
-            at = bisect_right(starts, position)
-            message = f"{shown(match.group())!r} cannot be read."
-            problems.append(TextProblem(at, "character", message, match.group()))
+            if is_slash and plain.startswith("/*", position):
+                end = lines[at - 1][1]
+                problems.append(
+                    TextProblem(at, "remark", "a remark that is not closed cannot be read.", "/*")
+                )
+                kind = "remark"
+            else:
+                message = f"{shown(match.group())!r} cannot be read."
+                problems.append(TextProblem(at, "character", message, match.group()))
+            if len(problems) > MOST_TEXT_PROBLEMS:
+                raise _too_many_problems()
         if kind != "blank":
             yield piece(kind, position, end)
             position = end
@@ -359,6 +375,8 @@ class _Reading:
         return verb in VERBS and self.is_parameter(number + 1)
 
     def tell(self, number: int, kind: ProblemKind, message: str, word: str = "") -> None:
+        if len(self.problems) >= MOST_TEXT_PROBLEMS:
+            raise _too_many_problems()
         self.problems.append(TextProblem(self.line(number), kind, message, word))
 
     def statements(self) -> Iterator[TextStatement]:

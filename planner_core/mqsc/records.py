@@ -119,6 +119,8 @@ _RUNMQSC = re.compile(r"\bStarting MQSC for queue manager (?P<name>[A-Za-z0-9._/
 _SAYS_MORE = re.compile(r"CSQ|AMQ|MQSC|END|DIS| : ", re.IGNORECASE)
 """In each line that is more than a part of a record: a message, a command, an end."""
 _WORD = re.compile(r"(?<![^ \t\n])[A-Z]{3,9}(?![^ \t\n])")
+_SHORTEST_WORD: Final = len("A1(")
+"""Of what is looked for between attributes."""
 _BY_KEYWORD: Final = {kind.keyword: kind for kind in KINDS}
 _QUEUE_COMMANDS: Final = ("QLOCAL", "QALIAS", "QREMOTE", "QMODEL", "QCLUSTER")
 """DISPLAY QLOCAL and the like answer as DISPLAY QUEUE does."""
@@ -318,6 +320,8 @@ class _Reader:
 
     def _between(self, whole: str, start: int, end: int, kept: list[Line], starts: list[int]) -> None:
         """What stands between attributes: words without a value, and keywords whose value has no end."""
+        if end - start < _SHORTEST_WORD:
+            return
         current = self.current
         if current is not None:
             current.flags.update(FLAGS.intersection(_WORD.findall(whole, start, end)))

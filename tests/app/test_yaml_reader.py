@@ -6,7 +6,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from app.documents import CLUSTERED, EXAMPLE, example_text, parse_yaml
-from app.yaml_reader import MOST_ITEMS, NotYaml, read_yaml
+from app.yaml_reader import MOST_COLLECTIONS, MOST_ITEMS, NotYaml, read_yaml
 from planner_core.errors import DocumentInvalid
 from tests.cpu import at_most_cpu_seconds
 
@@ -60,6 +60,7 @@ def test_a_date_is_text_as_in_the_core_schema() -> None:
         ("a: 0x_\n", "is not of the type that it is written as (line 1, column 4)"),
         ("- " * 70 + "1", "lists and objects are nested too deeply (line 1, column 121)"),
         ("- 1\n" * (MOST_ITEMS + 1), f"the list has more than {MOST_ITEMS} items (line {MOST_ITEMS + 1}"),
+        ("[" + "[[],[]]," * 70_000 + "]", f"there are more than {MOST_COLLECTIONS} lists and objects (line 1"),
         ("%TAG !a! !\n" * 100 + "--- a", "there are too many %TAG directives"),
     ],
 )  # fmt: skip

@@ -25,6 +25,7 @@ from fastapi.routing import APIRoute
 from app.documents import example_text
 from app.main import create_app
 from app.settings import Settings
+from tests.cpu import as_the_service_collects
 from tests.hostile.shapes import SHAPES, Shape
 
 ADDRESS = "http://127.0.0.1"
@@ -248,7 +249,9 @@ async def _send(app: FastAPI, target: Target, text: str) -> tuple[httpx.Response
 
 def check(app: FastAPI, target: Target, shape: Shape) -> str | None:
     """Send a shape of 1 MB; what is at fault, or None."""
-    answer, cpu_s, health_s = asyncio.run(_send(app, target, shape.text()))
+    text = shape.text()
+    with as_the_service_collects():
+        answer, cpu_s, health_s = asyncio.run(_send(app, target, text))
     faults = [
         f"status {answer.status_code}" if answer.status_code >= 500 else "",
         f"{cpu_s:.1f} s of CPU" if cpu_s > MOST_SECONDS else "",

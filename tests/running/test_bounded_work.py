@@ -9,7 +9,7 @@ from planner_core import console
 from planner_core.cfrm.text import read_policy_text
 from planner_core.depth_events.readers import read_events
 from planner_core.document import read_object
-from planner_core.errors import DocumentInvalid
+from planner_core.errors import DocumentInvalid, TextTooLong
 from planner_core.mqsc.records import read_records
 from planner_core.plan import evaluate
 from planner_core.running.lint import lint
@@ -54,6 +54,13 @@ def test_remarks_that_are_not_closed_are_reported_in_bounded_cpu_time() -> None:
         read = read_policy_text(text)
     assert sum(problem.kind == "remark" for problem in read.problems) == 40_000
     assert read.render() == text
+
+
+def test_a_text_with_more_damage_than_any_policy_is_refused() -> None:
+    read = read_policy_text(POLICY + "?? " * 1_000)
+    assert read.render() == POLICY + "?? " * 1_000
+    with pytest.raises(TextTooLong, match="50,000 places that are not policy text: give the policy alone"):
+        read_policy_text(STRUCTURE + "SIZE(" * 60_000)
 
 
 @pytest.mark.parametrize("text", ["QUEUE(" + "\n  x" * 30_000, "\n" * 300_000], ids=["value", "lines"])

@@ -25,6 +25,7 @@ from app.plans import service
 from app.plans.errors import PlanConflict, PlanGone, PlanNameInvalid, PlanNotFound, PreconditionRequired
 from app.plans.stored import StoredVersion
 from app.templating import Page, render
+from planner_core.bounds import MOST_STRUCTURES_READ
 from planner_core.document import PlanDocument, read_json, read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
 from planner_core.units import MIB, ceil_fraction, format_size, kib_to_bytes, round_up
@@ -33,6 +34,7 @@ router = APIRouter(include_in_schema=False)
 
 MOST_PARAMETERS = 60_000
 MOST_TIMES = 16
+_STRUCTURE_ROW = re.compile(r"/structures/([0-9]{1,9})/")
 _TIMES = re.compile(r"\d{1,2}(?:\.\d{1,4})?", re.ASCII)
 CHECK = "check"
 """Id of the button that checks the form."""
@@ -104,7 +106,7 @@ def read_body(body: bytes) -> Asked:
     """The parameters of a form.
 
     Raises:
-        HTTPException: There are too many of them, or they are no text.
+        HTTPException: There are too many of them, or of structures, or they are no text.
     """
     try:
         pairs = parse_qsl(
@@ -112,6 +114,10 @@ def read_body(body: bytes) -> Asked:
         )
     except (UnicodeDecodeError, ValueError):
         raise HTTPException(status_code=422, detail="The form cannot be read.") from None
+    rows = {found[1] for key, _ in pairs if (found := _STRUCTURE_ROW.match(key))}
+    if len(rows) > MOST_STRUCTURES_READ:
+        msg = f"The form has {len(rows):,} structures, and at most {MOST_STRUCTURES_READ:,} are read."
+        raise HTTPException(status_code=422, detail=msg)
     plain = {key: text for key, text in pairs if not key.startswith("/")}
     return Asked(
         typed=read_typed((key, text.replace("\r\n", "\n")) for key, text in pairs if key.startswith("/")),

@@ -345,6 +345,15 @@ def test_undoing_a_deletion_after_the_name_was_taken_asks_for_another(browser: B
     assert browser.post("/plans/SQ03/restore", page.fields).path == "/plans/SQ03-restored?saved=restored"
 
 
+def test_a_form_with_more_structures_than_are_read_is_refused_before_it_is_filled_in(
+    browser: Browser,
+) -> None:
+    rows = {f"/structures/{number}/name": "A" for number in range(1_001)}
+    page = browser.post("/plan-preview", rows)
+    assert page.status == 422
+    assert "The form has 1,001 structures, and at most 1,000 are read." in page.words
+
+
 def test_without_a_file_chosen_the_page_asks_for_one(browser: Browser) -> None:
     for files in ([("files", ("", b""))], [("other", ("x.json", b"{}"))]):
         answer = browser.ask("POST", "/import-plans", files=files)
