@@ -16,7 +16,7 @@ from pathlib import Path
 
 from app.settings import Settings
 
-NEEDED = ("numpy", "pyarrow", "deltalake", "pyspark", "scipy", "statsmodels", "spark_jobs")
+NEEDED = ("numpy", "pyarrow", "deltalake", "pyspark", "scipy", "spark_jobs")
 PYTHON = (sys.executable, "-P", "-m")
 """-P: modules come from what is installed, not from whatever lies in the folder that the service was started in."""
 WHAT_TO_DO_AT_THE_TERMINAL = (
