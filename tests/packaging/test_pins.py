@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import sys
 import tomllib
 from importlib import metadata
 from typing import Any
@@ -22,6 +24,9 @@ WANTED_BY: dict[str, list[str]] = {
     "spark": PYPROJECT["project"]["optional-dependencies"]["spark"],
     "dev": PYPROJECT["dependency-groups"]["dev"],
 }
+
+PARTS_OF = {"anyio": "fastapi", "markupsafe": "jinja2", "pydantic-core": "pydantic", "starlette": "fastapi"}
+"""Packages that we import and another package promises to bring."""
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -58,6 +63,34 @@ def test_everything_the_project_asks_for_is_pinned_to_a_version_it_accepts(name:
         versions = pinned.get(canonicalize_name(wanted.name), [])
         assert versions, f"{wanted} is in pyproject.toml and not in requirements/{name}.txt: make pins"
         assert all(Version(version) in wanted.specifier for version in versions), f"{wanted}: {versions}"
+
+
+@pytest.mark.parametrize(
+    ("folder", "groups"), [("app", ["web"]), ("planner_core", ["web"]), ("spark_jobs", ["web", "spark"])]
+)
+def test_imported_packages_are_declared(folder: str, groups: list[str]) -> None:
+    declared = {canonicalize_name(Requirement(line).name) for group in groups for line in WANTED_BY[group]}
+    distributions = metadata.packages_distributions()
+    imported = {
+        canonicalize_name(name)
+        for path in (ROOT / folder).rglob("*.py")
+        for module in imported_modules(path.read_text(encoding="utf-8"))
+        for name in distributions.get(module, [])
+        if module not in sys.stdlib_module_names
+    } - {"cfplan"}
+    assert imported
+    assert {PARTS_OF.get(name, name) for name in imported} <= declared
+
+
+def imported_modules(source: str) -> set[str]:
+    """Return the top-level modules that a file imports anywhere in it."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
+    return found
 
 
 def test_the_files_agree_on_what_they_share() -> None:
