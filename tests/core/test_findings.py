@@ -5,24 +5,28 @@ from __future__ import annotations
 import ast
 import json
 import re
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from pydantic import TypeAdapter
 
 from planner_core.document import read_object
 from planner_core.errors import PlanRefused
 from planner_core.findings import (
-    CATALOGUE,
     DEPTH_EVENT_CODES,
     SEVERITIES,
     Finding,
+    FindingKind,
+    catalogue,
     finding,
     in_order,
+    read_catalogue,
     worst,
 )
 from planner_core.offload import default_rules
@@ -703,6 +707,20 @@ FOLDERS_OF_OTHER_QUESTIONS = (
 )
 """Their findings are on other inputs than a plan, and have their cases there."""
 
+NAMES_OF_OTHER_THINGS = {
+    "AS_Q_DEF",
+    "CSQ_ADMIN",
+    "FILLS_WITHIN_LEAD_TIME",  # a finding of the nightly run
+    "LARGEST_FILE_BYTES",
+    "MQRC_Q_DEPTH_HIGH",
+    "MQRC_Q_DEPTH_LOW",
+    "MQRC_Q_FULL",
+    "MQRC_Q_SERVICE_INTERVAL_HIGH",
+    "MQRC_Q_SERVICE_INTERVAL_OK",
+    "SPARK_MASTER",
+}
+"""Strings in `planner_core` and `app` that look like the code of a finding."""
+
 
 def codes_expected_by(path: Path) -> set[str]:
     """Codes that a file of tests expects: they stand there as they are, and not after `not in`."""
@@ -714,7 +732,7 @@ def codes_expected_by(path: Path) -> set[str]:
         for part in ast.walk(node)
     }
     strings = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in absent)
-    return {node.value for node in strings if isinstance(node.value, str)} & set(CATALOGUE)
+    return {node.value for node in strings if isinstance(node.value, str)} & set(catalogue())
 
 
 def codes_expected_in(folder: str) -> set[str]:
@@ -733,8 +751,8 @@ def found(changes: Mapping[str, Any]) -> tuple[Finding, ...]:
 def test_every_code_of_the_catalogue_has_a_case_here_and_there_are_no_others() -> None:
     of_plans = set(CASES) | ASKED_APART | DEPTH_EVENT_CODES | PLACEMENT_CODES | set(FILLING_CODES)
     elsewhere = set().union(*map(codes_expected_in, FOLDERS_OF_OTHER_QUESTIONS))
-    assert set(CATALOGUE) - of_plans == elsewhere - of_plans
-    assert of_plans <= set(CATALOGUE)
+    assert set(catalogue()) - of_plans == elsewhere - of_plans
+    assert of_plans <= set(catalogue())
 
 
 def test_what_queue_depths_earn_is_expected_of_plans_with_them() -> None:
@@ -759,7 +777,7 @@ def test_it_is_raised_with_its_field_severity_sentence_and_source(code: str) -> 
     ]
     assert len(matching) == 1, [(item.code, item.field, item.structure) for item in found(case.raised)]
     (item,) = matching
-    assert item.severity == case.severity == CATALOGUE[code].severity
+    assert item.severity == case.severity == catalogue()[code].severity
     assert re.search(case.says, item.message), item.message
     assert item.message[0].isupper() or item.message[0].isdigit()
     assert item.message.endswith(".")
@@ -934,12 +952,65 @@ def test_findings_come_with_errors_first_and_each_once() -> None:
 
 
 def test_codes_and_titles_are_unlike_and_their_sources_are_listed() -> None:
-    assert len({kind.title for kind in CATALOGUE.values()}) == len(CATALOGUE)
-    for code, kind in CATALOGUE.items():
+    assert len({kind.title for kind in catalogue().values()}) == len(catalogue())
+    for code, kind in catalogue().items():
         assert kind.code == code
         assert re.fullmatch(r"[A-Z][A-Z0-9_]*", code)
         assert kind.severity in SEVERITIES
         assert kind.source.document
+
+
+@pytest.mark.parametrize("code", catalogue())
+def test_catalogue_entry_has_valid_values_in_every_field(code: str) -> None:
+    kind = catalogue()[code]
+    assert TypeAdapter(FindingKind).validate_python(asdict(kind)) == kind
+    assert kind.title[0].isupper() or kind.title[0].isdigit()
+    assert not kind.title.endswith(".")
+    for text in (kind.meaning, kind.why, kind.what_to_do):
+        assert text.endswith(".")
+
+
+ENTRY = """[SOME_CODE]
+severity = "info"
+title = "Some title"
+source_key = "project"
+section = "Two pools"
+meaning = "Some meaning."
+why = "Some reason."
+what_to_do = "Some advice."
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        (ENTRY + ENTRY, "Cannot declare .*SOME_CODE.* twice"),
+        (ENTRY + 'reason = "Some reason."\n', "unexpected keyword argument 'reason'"),
+        (ENTRY.replace('why = "Some reason."\n', ""), "missing 1 required positional argument: 'why'"),
+        (ENTRY + 'why = "Another reason."\n', "Cannot overwrite a value"),
+    ],
+)
+def test_catalogue_with_duplicate_unknown_or_missing_keys_is_refused(text: str, error: str) -> None:
+    with pytest.raises((tomllib.TOMLDecodeError, TypeError), match=error):
+        read_catalogue(text)
+
+
+def test_finding_with_unknown_code_raises() -> None:
+    with pytest.raises(KeyError, match="OFFLOAD_DB3"):
+        finding("OFFLOAD_DB3", "Said.", severity="info", source=catalogue()["OFFLOAD_DB2"].source)
+
+
+def test_code_names_in_the_source_are_the_codes_of_the_catalogue() -> None:
+    """A typing error in a code fails here, even in a branch that no test reaches."""
+    files = [file for folder in ("planner_core", "app") for file in (TESTS.parent / folder).rglob("*.py")]
+    strings = {
+        node.value
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    named = {text for text in strings if re.fullmatch(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+", text)}
+    assert named - NAMES_OF_OTHER_THINGS == set(catalogue())
 
 
 def test_a_finding_as_json_has_these_members_and_no_other() -> None:
@@ -970,7 +1041,7 @@ def test_every_field_of_a_finding_is_a_place_in_the_document(document: dict[str,
     plan = read_object(document)
     whole = json.loads(plan.model_dump_json())
     for item in evaluate(plan).findings:
-        assert item.code in CATALOGUE
+        assert item.code in catalogue()
         here = whole
         for step in (item.field or "").split("/")[1:]:
             here = here[int(step)] if isinstance(here, list) else here[step]

@@ -24,7 +24,7 @@ from planner_core.depth_events.file import json_schema, read_object
 from planner_core.depth_events.model import READING_VALUES
 from planner_core.depth_events.simulate import simulate
 from planner_core.errors import InputInvalid
-from planner_core.findings import CATALOGUE
+from planner_core.findings import catalogue
 from tests.app.support import assert_problem, call, post_json
 from tests.depth_events.support import Json, do, file, member, shared
 
@@ -168,7 +168,7 @@ def test_every_finding_of_the_simulator_can_be_had() -> None:
         do("put", "QM1", "SQ1", 700, at=6),
     ]
     found = {each["code"] for each in _answer(file(two, [shared()], timeline))["findings"]}
-    assert found == {code for code in CATALOGUE if code.startswith("EVENT_") and code in _OURS}
+    assert found == {code for code in catalogue() if code.startswith("EVENT_") and code in _OURS}
 
 
 _OURS = {

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from planner_core.findings import CATALOGUE
+from planner_core.findings import catalogue
 from planner_core.tables import all_tables
 from tests.docs.pages import ROOT, headings, section
 
@@ -54,7 +54,7 @@ PROMISED = (
 
 
 def cited_by_findings() -> Iterator[str]:
-    for kind in CATALOGUE.values():
+    for kind in catalogue().values():
         if kind.source.document == DOCUMENT:
             yield kind.source.section
 

@@ -75,7 +75,7 @@ def test_help_lists_every_command() -> None:
     listed = subprocess.run(
         ["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
-    for command in ("run", "setup", "test", "soak", "bench", "check", "format", "pins", "clean"):
+    for command in ("run", "setup", "test", "soak", "bench", "check", "format", "findings", "pins", "clean"):
         assert re.search(rf"^  make {command} +\S", listed, re.MULTILINE), command
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from planner_core.findings import CATALOGUE, Finding
+from planner_core.findings import Finding, catalogue
 from planner_core.plan import evaluate
 from planner_core.smds_job import smds_job
 from planner_core.whatif.filling_up import Outage, fill_up
@@ -104,8 +104,8 @@ CODES: Mapping[str, Case] = {
 def test_it_is_raised_where_it_holds_with_its_field_and_source(code: str) -> None:
     (found,) = [finding for finding in CODES[code].raised() if finding.code == code]
     assert found.field == CODES[code].field
-    assert found.severity == CATALOGUE[code].severity
-    assert found.source == CATALOGUE[code].source
+    assert found.severity == catalogue()[code].severity
+    assert found.source == catalogue()[code].source
     assert found.message.endswith(".")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from planner_core.findings import CATALOGUE, Finding
+from planner_core.findings import Finding, catalogue
 from planner_core.whatif.loss import losses_of
 from tests.whatif_placement.scenes import MACHINE, Json, cf, result, structure
 
@@ -156,7 +156,11 @@ def test_it_is_raised_with_its_field_sentence_and_source(code: str) -> None:
     items = [item for item in found(case.raised, case.raised_with) if item.code == code]
     assert items
     item = items[0]
-    assert (item.field, item.structure, item.severity) == (case.at, case.structure, CATALOGUE[code].severity)
+    assert (item.field, item.structure, item.severity) == (
+        case.at,
+        case.structure,
+        catalogue()[code].severity,
+    )
     assert re.search(case.says, item.message), item.message
     assert item.message.endswith(".")
 

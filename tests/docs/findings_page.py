@@ -1,0 +1,66 @@
+"""docs/findings.md, written from the catalogue: `python -m tests.docs.findings_page`."""
+
+from __future__ import annotations
+
+from textwrap import fill
+
+from app.templating import slug
+from planner_core.findings import SEVERITIES, FindingKind, Severity, catalogue
+from tests.docs.pages import ROOT
+
+PAGE = ROOT / "docs" / "findings.md"
+_WIDTH = 120
+_HEAD = (
+    "# Findings",
+    "A finding tells you what will not work in a plan, what will surprise you, or what a figure rests on. Look its "
+    "code up here to see what it means, why it matters and what to do about it. [Reading a "
+    "result](reading-a-result.md#findings) tells the severities apart.",
+    "Beside its code a finding carries a sentence with the numbers of your plan, the field it is about (a JSON pointer "
+    "into the plan document) and the structure. Its source may be nearer than the one given here, where a single "
+    "number has a place of its own.",
+)
+_SECTIONS: dict[Severity, tuple[str, str]] = {
+    "error": ("Errors", "The plan cannot work. No text for z/OS is given out while one stands."),
+    "warning": ("Warnings", "The plan can work, but something will surprise you."),
+    "info": ("Info", "Something to know, such as an assumption on which a figure rests."),
+}
+
+
+def _source(kind: FindingKind) -> str:
+    source = kind.source
+    if source.url:
+        return f"[{f'{source.document}, {source.section}'.removesuffix(', ')}]({source.url})"
+    return f"[Assumptions, {source.section}](assumptions.md#{slug(source.section)})"
+
+
+def _paragraphs() -> list[str]:
+    written = list(_HEAD)
+    for severity in SEVERITIES:
+        title, about = _SECTIONS[severity]
+        written += [f"## {title}", about]
+        for kind in catalogue().values():
+            if kind.severity == severity:
+                written += [
+                    f"### {kind.code}",
+                    f"**{kind.title}.**",
+                    kind.meaning,
+                    f"*Why it matters.* {kind.why}",
+                    f"*What to do.* {kind.what_to_do}",
+                    f"*Source.* {_source(kind)}",
+                ]
+    return written
+
+
+def page() -> str:
+    """Return the whole page."""
+    return (
+        "\n\n".join(
+            fill(paragraph, _WIDTH, break_long_words=False, break_on_hyphens=False)
+            for paragraph in _paragraphs()
+        )
+        + "\n"
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
