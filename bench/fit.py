@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from bench.simulated_allocations import AllocationTruth, allocation_points
 from planner_core.units import MIB
 from spark_jobs.fit import AllocationPoint, CurveFit, Estimate, fit_curve
-from spark_jobs.simulate.statistics import AllocationTruth, allocation_points
 
 FIGURES = ("base", "entry", "element", "bundle")
 ONE_RATIO: tuple[tuple[int, int], ...] = ((1, 6),)

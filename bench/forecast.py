@@ -18,12 +18,12 @@ import numpy as np
 
 from bench.forecast_candidates import CANDIDATES, candidate_paths
 from bench.forecast_world import HORIZON, world
+from bench.simulated_peaks import daily_peaks
 from spark_jobs.forecast import DailyPeaks, Forecast, Level, forecast
 from spark_jobs.forecast.baselines import baselines_of, last_value, seasonal_naive, straight_line
 from spark_jobs.forecast.crossings import day_quantiles, first_days
 from spark_jobs.forecast.result import NAMES
 from spark_jobs.forecast.scoring import pinball, wape
-from spark_jobs.simulate.statistics import daily_peaks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

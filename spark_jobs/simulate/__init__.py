@@ -1,1 +1,1 @@
-"""A fictitious sysplex with known truth: statistics in memory, and files as a site would bring them."""
+"""A fictitious sysplex with known truth, and its files as a site would upload them."""

@@ -15,8 +15,8 @@ from pathlib import Path
 from planner_core.errors import PlannerError
 from planner_core.simulated import QSG
 from spark_jobs.simulate.files import MAP, TRUTH, write_simulation
+from spark_jobs.simulate.series import FIRST_DAY
 from spark_jobs.simulate.site import Options
-from spark_jobs.simulate.statistics import FIRST_DAY
 
 PROGRESS_PAUSE_S = 0.2
 EXIT_OK, EXIT_REFUSED = 0, 2

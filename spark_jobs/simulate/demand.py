@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spark_jobs.simulate.series import growth_path, rhythm
 from spark_jobs.simulate.site import ALWAYS_OFFLOADED_ABOVE, OFFLOADED_ELEMENTS, RULES
-from spark_jobs.simulate.statistics import growth_path, rhythm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,7 +15,7 @@ from planner_core.offload import default_rules
 from planner_core.simulated import QSG, SYSPLEX
 from planner_core.structure_size import elements_held, model_constant
 from planner_core.units import GIB, KIB, MIB, round_up
-from spark_jobs.simulate.statistics import DAYS_A_YEAR, FIRST_DAY, INITIAL_RATIO, WEEK, autocorrelated
+from spark_jobs.simulate.series import DAYS_A_YEAR, FIRST_DAY, INITIAL_RATIO, WEEK, autocorrelated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

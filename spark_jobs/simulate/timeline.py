@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 
 from planner_core.units import KIB, MIB, round_up
+from spark_jobs.simulate.series import INITIAL_RATIO
 from spark_jobs.simulate.site import HOURS, RATIOS, Facility, Options, Site, StructureModel
-from spark_jobs.simulate.statistics import INITIAL_RATIO
 
 NOISE_BYTES: Final = 64 * KIB
 """Standard deviation of what an allocation gets more or less than its costs say: one figure for each allocation."""

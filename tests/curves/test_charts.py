@@ -195,9 +195,10 @@ def test_what_the_jobs_write_is_read_and_drawn(tmp_path_factory: pytest.TempPath
     """A real fit and a real forecast, as they come out of the jobs, through the store."""
     import numpy as np
 
+    from bench.simulated_allocations import allocation_points
+    from bench.simulated_peaks import daily_peaks
     from spark_jobs.fit import AllocationPoint, fit_curve
     from spark_jobs.forecast import DailyPeaks, Level, forecast
-    from spark_jobs.simulate.statistics import allocation_points, daily_peaks
 
     database = Database(database_url("", data_dir=tmp_path_factory.mktemp("real")))
     sample = allocation_points(3, ratios=((1, 6), (1, 12)), days=40)

@@ -1,6 +1,6 @@
-"""Daily statistics of fictitious structures with known truth, in memory: what fits and forecasts are held against.
+"""Daily allocations of fictitious structures with known truth: fits are compared with it.
 
-The same seed gives the same figures. Nothing here needs files or Spark; a sample takes milliseconds.
+The same seed gives the same figures. A sample takes milliseconds and needs no files and no Spark.
 """
 
 from __future__ import annotations
@@ -12,23 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from planner_core.simulated import QSG
 from planner_core.units import KIB, MIB, ceil_div
+from spark_jobs.simulate.series import FIRST_DAY, INITIAL_RATIO
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
-
-FIRST_DAY = dt.date(2026, 1, 5)
-"""A Monday."""
-QSG = "SIM1"
-INITIAL_RATIO = (1, 6)
-WEEK = 7
-DAYS_A_YEAR = 365.25
-
-
-# ---- allocations -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +168,7 @@ def _events(
     found: list[list[Event]] = [[] for _ in range(structures)]
     kinds = ["reallocated"] * reallocations + ["rebuilt"] * rebuilds
     kinds += ["ratio_altered" if several and number % 2 else "altered" for number in range(alters)]
-    if days > 2:  # noqa: PLR2004 - the first and the last day see no change
+    if days > 2:
         for kind in kinds:
             found[int(random.integers(structures))].append((int(random.integers(1, days - 1)), kind))
     return [sorted(events) for events in found]
@@ -216,7 +207,7 @@ class _Rows:
                 allocated = self._instant(day)
             if kind in ("reallocated", "altered"):
                 size_bytes = self._sized(size_bytes * float(self._random.choice([0.6, 0.8, 1.25, 1.5, 2.0])))
-            if kind == "ratio_altered" or (kind == "reallocated" and self._random.random() < 0.5):  # noqa: PLR2004
+            if kind == "ratio_altered" or (kind == "reallocated" and self._random.random() < 0.5):
                 ratio = (ratio + 1) % len(self._truth.ratios)
             totals = self._totals(size_bytes, ratio)
             self._changed(day, number, kind, size_bytes, ratio)
@@ -237,7 +228,7 @@ class _Rows:
 
     def _changed(self, day: int, number: int, kind: str, size_bytes: int, ratio: int) -> None:
         when = self._first + dt.timedelta(days=day)
-        change = AllocationChange(when, _structure_name(number), kind, size_bytes, self._truth.ratios[ratio])
+        change = AllocationChange(when, structure_name(number), kind, size_bytes, self._truth.ratios[ratio])
         self._changes.append(change)
 
     def sample(
@@ -257,8 +248,8 @@ class _Rows:
         rows = [
             {
                 "qsg": QSG,
-                "structure": _structure_name(number),
-                "xcf_structure": QSG + _structure_name(number),
+                "structure": structure_name(number),
+                "xcf_structure": QSG + structure_name(number),
                 "coupling_facility": coupling_facility,
                 "cfcc_level": cfcc_level,
                 "day": days[on],
@@ -295,230 +286,9 @@ def _spoil(
     entries[swapped], elements[swapped] = (column[other[kind == 1]] for column in kept)
     entries[cut] = entries[cut] // 10
     elements[cut] = elements[cut] // 10
-    entries[single] = np.maximum((entries[single] * halves[kind == 3]).astype(np.int64), 1)  # noqa: PLR2004
+    entries[single] = np.maximum((entries[single] * halves[kind == 3]).astype(np.int64), 1)
 
 
-def _structure_name(number: int) -> str:
+def structure_name(number: int) -> str:
+    """Return the name of a fictitious structure."""
     return f"APPL{number + 1:03}"
-
-
-# ---- daily peaks -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class PeaksTruth:
-    """What the peaks were made of. Days of arrays run over history and horizon."""
-
-    expected: Floats
-    """The peaks without noise, outages and spikes: trend x week x end of month."""
-    trend: Floats
-    """Trend alone, level shift included."""
-    growth_kind: str
-    """linear or compounding."""
-    growth_per_year: float
-    """Share of the first day's level."""
-    week: tuple[float, ...]
-    """Factors from Monday to Sunday; the largest is 1."""
-    month_end: float
-    """What the last two days and the first of a month are higher, as a share."""
-    noise: float
-    """Standard deviation of the logarithm of the noise, and its autocorrelation from day to day."""
-    noise_autocorrelation: float
-    shift_day: int | None
-    """Index of the day of the level shift."""
-    shift: float
-    """Factor."""
-    outage_days: tuple[int, ...]
-    """Days without figures."""
-    backlog_days: tuple[int, ...]
-    """Days of a backlog far above the ordinary."""
-
-
-@dataclass(frozen=True, slots=True)
-class PeaksSample:
-    """Daily peaks of one structure and what came after them."""
-
-    qsg: str
-    structure: str
-    unit: str
-    days: Whole
-    """Ordinals (date.toordinal) of the history, without gaps."""
-    peaks: Floats
-    """nan where nothing was measured."""
-    future_days: Whole
-    future_peaks: Floats
-    total: float
-    """Entries that the structure has."""
-    levels: dict[str, float]
-    """Name -> value: offload_70, offload_80, offload_90, full_threshold (85 %), size (100 %)."""
-    truth: PeaksTruth
-
-    def crossing_day(self, level: str, *, of: str = "expected") -> int | None:
-        """Days from the last day of the history (1 is the next) to the first at or above a level; None: beyond.
-
-        Args:
-            level: A name of `levels`.
-            of: expected, the truth without noise; actual, what came with noise, backlogs and all; trend.
-        """
-        history = len(self.days)
-        path = {
-            "expected": self.truth.expected[history:],
-            "trend": self.truth.trend[history:],
-            "actual": self.future_peaks,
-        }[of]
-        above = np.flatnonzero(np.nan_to_num(path, nan=-1.0) >= self.levels[level])
-        return int(above[0]) + 1 if len(above) else None
-
-
-LEVELS = {"offload_70": 0.70, "offload_80": 0.80, "full_threshold": 0.85, "offload_90": 0.90, "size": 1.0}
-
-
-def daily_peaks(
-    seed: int,
-    *,
-    days: int = 270,
-    horizon_days: int = 180,
-    unit: str = "entries",
-    growth_kind: str | None = None,
-    growth_per_year: float | None = None,
-    noise: float | None = None,
-    weekly: bool = True,
-    month_end: float | None = None,
-    level_shift: bool | None = None,
-    outages_per_year: float = 3.0,
-    backlogs_per_year: float = 2.0,
-    events_in_future: bool = False,
-    crossing: tuple[int, int] = (15, 260),
-    first_day: dt.date = FIRST_DAY,
-) -> PeaksSample:
-    """Daily peaks of a structure's entries (or elements, or SMDS blocks), and the days after them.
-
-    A peak is trend x week x end of month x noise. What is not given is drawn from the seed: half of the structures grow
-    linearly and half compounding, by 25 to 130 % a year; the weekend has 25 to 85 % of the working days' peaks; up to
-    12 % more at the end of a month; noise of 2 to 9 % with an autocorrelation of 0.2 to 0.7; one structure in five has
-    a level shift of -30 to +40 % in its history. The structure's total is set so that the expected peaks come to 85 %
-    of it at the latest so many days after the history as are drawn from `crossing` (an end of month may do so before).
-
-    Args:
-        seed: The same seed, the same sample.
-        days: Length of the history.
-        horizon_days: How many days come after it.
-        unit: What is counted.
-        growth_kind: linear or compounding.
-        growth_per_year: As a share of the first day's level; 0 for none.
-        noise: Standard deviation of the noise's logarithm; 0 for none.
-        weekly: Whether there is a weekly rhythm.
-        month_end: How much higher the ends of months are, as a share.
-        level_shift: Whether the level changes at once on one day.
-        outages_per_year: Outages of one to three days without figures.
-        backlogs_per_year: Days (one or two) on which a backlog of 1.5 to 4 times the ordinary peak was built up.
-        events_in_future: Whether outages and backlogs go on after the history. No history tells when they come.
-        crossing: From which to which day after the history 85 % is to be reached.
-        first_day: The first day of the history.
-    """
-    random = np.random.default_rng((seed, 2))
-    length = days + horizon_days
-    linear = bool(random.random() < 0.5)  # noqa: PLR2004 - half of them
-    drawn = random.uniform((0.25, 0.0, 0.02, 0.2, np.log(2_000)), (1.3, 0.12, 0.09, 0.7, np.log(2_000_000)))
-    kind = growth_kind or ("linear" if linear else "compounding")
-    growth = float(drawn[0]) if growth_per_year is None else growth_per_year
-    high = float(drawn[1]) if month_end is None else month_end
-    spread = float(drawn[2]) if noise is None else noise
-    shifts = bool(random.random() < 0.2) if level_shift is None else level_shift  # noqa: PLR2004 - one in five
-    shift_day = int(random.integers(days // 4, max(days - 21, days // 4 + 1)))
-    shift = float(random.uniform(0.7, 1.4))
-
-    week = _week(random) if weekly else np.ones(WEEK)
-    crossed_after = int(random.integers(crossing[0], crossing[1] + 1))
-    moment = np.arange(max(length, days + crossed_after))
-    trend = np.exp(drawn[4]) * growth_path(moment, kind=kind, growth_per_year=growth)
-    if shifts:
-        trend[shift_day:] *= shift
-    calendar = first_day.toordinal() + moment
-    expected = trend * rhythm(calendar, week=week, month_end=high)
-    total = float(np.floor(expected[days : days + crossed_after].max() / LEVELS["full_threshold"]))
-    trend, expected, calendar = trend[:length], expected[:length], calendar[:length]
-    noisy = expected * np.exp(autocorrelated(random, length, deviation=spread, correlation=float(drawn[3])))
-    last_event = length if events_in_future else days
-    backlog_days = _happenings(random, backlogs_per_year, last_event, longest=2)
-    noisy[backlog_days] *= random.uniform(1.5, 4, len(backlog_days))
-    outage_days = _happenings(random, outages_per_year, last_event, longest=3)
-    peaks = np.minimum(np.rint(noisy), total)  # a structure that is full holds no more
-    peaks[outage_days] = np.nan
-    truth = PeaksTruth(
-        expected=expected,
-        trend=trend,
-        growth_kind=kind,
-        growth_per_year=growth,
-        week=tuple(week.tolist()),
-        month_end=high,
-        noise=spread,
-        noise_autocorrelation=float(drawn[3]),
-        shift_day=shift_day if shifts else None,
-        shift=shift if shifts else 1.0,
-        outage_days=tuple(outage_days.tolist()),
-        backlog_days=tuple(backlog_days.tolist()),
-    )
-    return PeaksSample(
-        qsg=QSG,
-        structure=_structure_name(seed % 999),
-        unit=unit,
-        days=calendar[:days],
-        peaks=peaks[:days],
-        future_days=calendar[days:],
-        future_peaks=peaks[days:],
-        total=total,
-        levels={name: share * total for name, share in LEVELS.items()},
-        truth=truth,
-    )
-
-
-def growth_path(moment: NDArray[Any], *, kind: str, growth_per_year: float) -> Floats:
-    """Level relative to the first day, at days from it (also parts of days)."""
-    years = np.asarray(moment, dtype=np.float64) / DAYS_A_YEAR
-    path: Floats = (1 + growth_per_year) ** years if kind == "compounding" else 1 + growth_per_year * years
-    return path
-
-
-def rhythm(calendar: Whole, *, week: Floats, month_end: float) -> Floats:
-    """Factors of days given as ordinals: the week's, and the end of a month's on its last two days and the first."""
-    factors: Floats = week[(calendar + WEEK - 1) % WEEK]
-    dates = (calendar - dt.date(1970, 1, 1).toordinal()).astype("datetime64[D]")
-    of_month = [(dates + before).astype("datetime64[M]") for before in (-1, 0, 2)]
-    is_end = (of_month[0] != of_month[1]) | (of_month[1] != of_month[2])
-    return factors * np.where(is_end, 1 + month_end, 1.0)
-
-
-def autocorrelated(
-    random: np.random.Generator, length: int, *, deviation: float, correlation: float
-) -> Floats:
-    """Normal noise of which each figure depends on the one before."""
-    steps = random.normal(0, deviation, length)
-    steps[1:] *= np.sqrt(1 - correlation**2)
-    noise = np.empty(length)
-    last = 0.0
-    for number, step in enumerate(steps.tolist()):
-        last = correlation * last + step
-        noise[number] = last
-    return noise
-
-
-def _week(random: np.random.Generator) -> Floats:
-    week = random.uniform(0.9, 1.0, WEEK)
-    week[5:] = random.uniform(0.25, 0.85, 2)
-    week[int(random.integers(0, 5))] = 1.0
-    found: Floats = week / week.max()
-    return found
-
-
-def _happenings(random: np.random.Generator, per_year: float, length: int, *, longest: int) -> Whole:
-    """Days of events that last from one day to the longest."""
-    count = int(random.poisson(per_year * length / DAYS_A_YEAR))
-    begins = random.integers(0, max(length, 1), count)
-    lasts = random.integers(1, longest + 1, count)
-    days = {
-        day
-        for begin, last in zip(begins.tolist(), lasts.tolist(), strict=True)
-        for day in range(begin, min(begin + last, length))
-    }
-    return np.array(sorted(days), dtype=np.int64)

@@ -7,8 +7,9 @@ import datetime as dt
 import numpy as np
 import pytest
 
+from bench.simulated_allocations import AllocationSample, allocation_points
+from bench.simulated_peaks import daily_peaks
 from planner_core.units import MIB
-from spark_jobs.simulate.statistics import AllocationSample, allocation_points, autocorrelated, daily_peaks
 
 TWO_RATIOS = ((1, 6), (1, 2))
 
@@ -131,9 +132,3 @@ def test_weekends_are_low_and_the_ends_of_months_high() -> None:
     assert by_day[dt.date(2026, 3, 21).toordinal()] < 0.95 * max(by_day.values()) / 1.5
     flat = daily_peaks(9, growth_per_year=0, noise=0, month_end=0, weekly=False, level_shift=False)
     assert np.ptp(flat.truth.expected) == 0
-
-
-def test_noise_has_the_deviation_and_the_memory_that_it_should() -> None:
-    noise = autocorrelated(np.random.default_rng(1), 50_000, deviation=0.3, correlation=0.6)
-    assert noise.std() == pytest.approx(0.3, rel=0.03)
-    assert np.corrcoef(noise[1:], noise[:-1])[0, 1] == pytest.approx(0.6, abs=0.02)
