@@ -100,6 +100,27 @@ def finding_lines(found: Mapping[str, Any]) -> tuple[str, str]:
     return f"{found['severity']}: {found['code']}: {found['message']}", f"  {found['source']}"
 
 
+def write_answer(
+    arguments: argparse.Namespace, answer: Mapping[str, Any], lines: Iterable[str], *, notes: bool = True
+) -> int:
+    """Print an answer with its findings, as JSON or for people, and return the exit code.
+
+    Args:
+        arguments: The arguments of the command, with those of `add_json` and `add_fail_on`.
+        answer: The answer as JSON.
+        lines: The answer for people.
+        notes: For people, print findings of severity info as well.
+    """
+    if arguments.json:
+        write_json(answer)
+    else:
+        write_lines(lines)
+        for found in answer["findings"]:
+            if notes or found["severity"] != "info":
+                write_lines(finding_lines(found))
+    return exit_code(answer["findings"], arguments.fail_on)
+
+
 def exit_code(findings: Iterable[Mapping[str, Any]], fail_on: str) -> int:
     """0, or 1 where findings are serious enough; warnings that are accepted do not count."""
     serious = {"error", fail_on}

@@ -18,12 +18,9 @@ from app.command_line import (
     Parser,
     add_fail_on,
     add_json,
-    exit_code,
-    finding_lines,
     read_plan,
     verbs_of,
-    write_json,
-    write_lines,
+    write_answer,
 )
 
 if TYPE_CHECKING:
@@ -44,9 +41,10 @@ def add(commands: Command, parser_class: Parser) -> None:
         default="seed",
         help="the eight eliminations of IBM's article (default), or the algorithm of its reference",
     )
-    answers(decided)
+    add_json(decided)
+    add_fail_on(decided)
     _add_load(verb)
-    explain_command.add(verb, answers)
+    explain_command.add(verb)
 
 
 def _add_load(verb: Command) -> None:
@@ -54,24 +52,8 @@ def _add_load(verb: Command) -> None:
         "load", "What the clusters of a plan put on its structures, normally and when something fails.", _load
     )
     loaded.add_argument("file", metavar="PLAN", help="the plan document; - for standard input")
-    answers(loaded)
-
-
-def answers(made: argparse.ArgumentParser) -> None:
-    """Add what every command about clusters has."""
-    add_json(made)
-    add_fail_on(made)
-
-
-def give(arguments: argparse.Namespace, answer: Mapping[str, Any], lines: Iterator[str]) -> int:
-    """Print an answer, as JSON or for people, and return the exit code."""
-    if arguments.json:
-        write_json(answer)
-    else:
-        write_lines(lines)
-        for found in answer["findings"]:
-            write_lines(finding_lines(found))
-    return exit_code(answer["findings"], arguments.fail_on)
+    add_json(loaded)
+    add_fail_on(loaded)
 
 
 def _decide(arguments: argparse.Namespace) -> int:
@@ -82,7 +64,7 @@ def _decide(arguments: argparse.Namespace) -> int:
         found = service.decide_text(sys.stdin.buffer.read(), mode=arguments.mode)
     else:
         found = answer(service.read_file(Path(arguments.file)), mode=arguments.mode)
-    return give(arguments, found.as_json(), _lines(found))
+    return write_answer(arguments, found.as_json(), _lines(found))
 
 
 def _load(arguments: argparse.Namespace) -> int:
@@ -90,7 +72,7 @@ def _load(arguments: argparse.Namespace) -> int:
     from app.curves.from_settings import CurvesOfSettings
 
     answer = load_answer(read_plan(arguments.file), CurvesOfSettings())
-    return give(arguments, answer, _load_lines(answer))
+    return write_answer(arguments, answer, _load_lines(answer))
 
 
 def _load_lines(answer: Mapping[str, Any]) -> Iterator[str]:

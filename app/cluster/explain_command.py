@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.command_line import STANDARD_INPUT, Command
+from app.command_line import STANDARD_INPUT, Command, add_fail_on, add_json, write_answer
 
 if TYPE_CHECKING:
     from planner_core.cluster.explain import Explanation
 
 
-def add(verb: Command, answers: Callable[[argparse.ArgumentParser], None]) -> None:
+def add(verb: Command) -> None:
     """Add the command."""
     made = verb("explain", "Why messages on the cluster transmission queue were not re-allocated.", _explain)
     made.add_argument(
@@ -42,11 +42,11 @@ def add(verb: Command, answers: Callable[[argparse.ArgumentParser], None]) -> No
         default="seed",
         help="the eight eliminations of IBM's article (default), or the algorithm of its reference",
     )
-    answers(made)
+    add_json(made)
+    add_fail_on(made)
 
 
 def _explain(arguments: argparse.Namespace) -> int:
-    from app.cluster.commands import give
     from app.cluster.explaining import Question, answer, read_text, text_of
 
     def text(name: str) -> str:
@@ -63,7 +63,7 @@ def _explain(arguments: argparse.Namespace) -> int:
             browsed_at=arguments.at,
         )
     )
-    return give(arguments, found.as_json(), _lines(found))
+    return write_answer(arguments, found.as_json(), _lines(found))
 
 
 def _lines(found: Explanation) -> Iterator[str]:

@@ -17,12 +17,10 @@ from app.command_line import (
     EXIT_OK,
     Command,
     Whole,
-    exit_code,
-    finding_lines,
     read_plan,
     write,
+    write_answer,
     write_json,
-    write_lines,
 )
 
 _HIGHEST_LEVEL, _MOST_MORE, _MOST_YEARS = 99, 31, 50
@@ -107,7 +105,7 @@ def _lose(arguments: argparse.Namespace) -> int:
         answer = loss_answer(read_plan(arguments.file), others, CurvesOfSettings(), at=arguments.at).as_json()
     except PlanRefused as refused:
         return _refused(arguments, refused)
-    return _give(arguments, answer, _loss_lines(answer), notes=True)
+    return write_answer(arguments, answer, _loss_lines(answer))
 
 
 def _upgrade(arguments: argparse.Namespace) -> int:
@@ -139,7 +137,7 @@ def _upgrade(arguments: argparse.Namespace) -> int:
             return _refused(arguments, refused)
         return EXIT_OK
     answer = found.as_json()
-    return _give(arguments, answer, _upgrade_lines(answer), notes=False)
+    return write_answer(arguments, answer, _upgrade_lines(answer), notes=False)
 
 
 def _refused(arguments: argparse.Namespace, refused: Any) -> int:  # noqa: ANN401 - the core is imported later
@@ -147,19 +145,6 @@ def _refused(arguments: argparse.Namespace, refused: Any) -> int:  # noqa: ANN40
         write_json({"findings": [each.as_json() for each in refused.findings]})
     sys.stderr.write(f"{refused}\n")
     return EXIT_FINDINGS
-
-
-def _give(
-    arguments: argparse.Namespace, answer: Mapping[str, Any], lines: Iterator[str], *, notes: bool
-) -> int:
-    if arguments.json:
-        write_json(answer)
-    else:
-        write_lines(lines)
-        for found in answer["findings"]:
-            if notes or found["severity"] != "info":
-                write_lines(finding_lines(found))
-    return exit_code(answer["findings"], arguments.fail_on)
 
 
 def _mib(value: float | None) -> str:
