@@ -22,7 +22,8 @@ from app.events.advise_command import add_advise
 from app.events.read_command import add_read
 
 if TYPE_CHECKING:
-    from planner_core.depth_events.simulate import EventMessage, Occurrence, Row, Simulation
+    from planner_core.depth_events.course import EventMessage, Occurrence, Row
+    from planner_core.depth_events.simulate import Simulation
 
 
 def add(commands: Command, parser_class: Parser) -> None:
@@ -66,7 +67,7 @@ def _lines(simulation: Simulation) -> list[str]:
 
 
 def _row_line(row: Row) -> str:
-    from planner_core.depth_events.simulate import plain_seconds
+    from planner_core.depth_events.course import plain_seconds
 
     switches = " ".join(name.upper() for name, value in row.switches.as_json().items() if value == "ENABLED")
     did = " ".join(str(part) for part in (row.queue_manager, row.action, row.messages) if part is not None)

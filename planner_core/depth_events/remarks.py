@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from planner_core import tables
+from planner_core.depth_events.course import Course, Note, Occurrence, plain_seconds, play
 from planner_core.depth_events.file import (
     AlterQmgr,
     AlterQueue,
@@ -19,7 +20,6 @@ from planner_core.depth_events.file import (
     Stop,
 )
 from planner_core.depth_events.model import DisabledDetector, Rounding, StatisticsOfDisabled
-from planner_core.depth_events.simulate import Course, Note, Occurrence, plain_seconds, play
 from planner_core.findings import Finding, finding
 from planner_core.provenance import Basis, Source
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from planner_core.depth_events.course import MOST_EVENTS
 from planner_core.depth_events.file import MOST_QUEUES, MOST_STEPS, read_object
 from planner_core.depth_events.model import Event, Limits, Rounding, Switches
-from planner_core.depth_events.simulate import MOST_EVENTS, simulate
+from planner_core.depth_events.simulate import simulate
 from planner_core.errors import InputInvalid
 from tests.depth_events.support import Json, codes, do, enabled, file, member, nonshared, play, shared, told
 

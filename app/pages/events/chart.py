@@ -12,8 +12,8 @@ from fractions import Fraction
 
 from app.pages.axes import Framed, Plot, Tick, round_values, short
 from app.templating import grouped
+from planner_core.depth_events.course import Course, Occurrence, Row
 from planner_core.depth_events.model import Event, Rounding
-from planner_core.depth_events.simulate import Course, Occurrence, Row
 
 MOST_LABELS = 14
 """More events than this are drawn without their names."""

@@ -15,9 +15,10 @@ from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, starter_text, with_
 from app.example_files import ExampleFile
 from app.pages.events.chart import Chart, chart_of
 from app.templating import Page, render
+from planner_core.depth_events.course import START, Occurrence, Row, plain_seconds
 from planner_core.depth_events.file import DepthEventFile
 from planner_core.depth_events.model import READING_VALUES, SWITCH_FIELDS
-from planner_core.depth_events.simulate import START, Occurrence, Row, Simulation, plain_seconds, simulate
+from planner_core.depth_events.simulate import Simulation, simulate
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding
 
