@@ -395,13 +395,14 @@ def _offload(arguments: argparse.Namespace) -> int:
 def _plan(arguments: argparse.Namespace) -> int:
     from app.curves.from_settings import CurvesOfSettings
     from app.curves.resolve import evaluate
+    from planner_core.explain import result_json
     from planner_core.outputs import render_output
 
     document = read_plan(arguments.file)
     try:
         result = evaluate(document, CurvesOfSettings(), compares=arguments.output == "json")
         if arguments.output == "json":
-            write_json(result.as_json(explain=arguments.explain, depths=arguments.depths))
+            write_json(result_json(result, explain=arguments.explain, depths=arguments.depths))
         else:
             text = render_output(arguments.output, result).text
             _report(result.findings)

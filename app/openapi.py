@@ -24,7 +24,7 @@ from app.sizing.examples import examples
 from planner_core.document import json_schema, read_object
 from planner_core.errors import DocumentInvalid, FieldProblem, OutputRefused
 from planner_core.outputs import OUTPUT_KINDS, render_output
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 
 TEXT = "text/plain"
 COMPONENTS = "#/components/schemas/"

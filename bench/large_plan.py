@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from bench.plans import largest
 from planner_core.document import PlanDocument, read_json
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from planner_core.document import read_object
-from planner_core.plan import Load, StructureResult, evaluate
+from planner_core.sizing.evaluate import evaluate
+from planner_core.sizing.structure_result import Load, StructureResult
 
 LARGEST_IN_CF, OFFLOADED_ELEMENTS, ELEMENT, HEADER = 64512, 2, 256, 372
 KIB = 1024

@@ -17,13 +17,27 @@ from planner_core.document import Queue, Structure
 from planner_core.explain_depth_events import explain_depth_events
 from planner_core.explain_filling import Phases, bundle_steps, model_source, phases_of
 from planner_core.placement import Wanted
-from planner_core.plan import Load, PlanResult, SmdsNeed, StructureResult, hundredths, offload_steps
 from planner_core.provenance import Basis, Explanation, Input, Number, Source, Step, weakest
+from planner_core.sizing.result import PlanResult
+from planner_core.sizing.structure_result import Load, SmdsNeed, StructureResult, hundredths, offload_steps
 from planner_core.structure_size import Curve, curve_inputs, explain_size, model_constant
 from planner_core.units import KIB, bytes_to_kib_ceil
 
 _SCALE = 2**32
 _PERCENT = 100
+
+
+def result_json(result: PlanResult, *, explain: bool = False, depths: bool = False) -> dict[str, object]:
+    """The JSON of a result; with `explain`, every figure's formula, inputs, steps, source and basis.
+
+    The explanations are listed by the JSON pointer of the figure that they explain.
+    """
+    found = result.as_json(depths=depths)
+    if explain:
+        found["explanations"] = {
+            item.figure: item.as_json() for item in explain_result(result, depths=depths)
+        }
+    return found
 
 
 def explain_result(result: PlanResult, *, depths: bool = False) -> Iterator[Explanation]:

@@ -22,8 +22,8 @@ from planner_core.depth_events.advising import PARTS, Maker, Members, level_rule
 from planner_core.document import PlanDocument, Queue, Structure
 from planner_core.explain_filling import Phases, bundle_steps, phases_of
 from planner_core.limits import limit
-from planner_core.plan import Load, StructureResult
 from planner_core.provenance import Basis, Explanation, Input, Number, Step
+from planner_core.sizing.structure_result import Load, StructureResult
 from planner_core.units import ceil_fraction
 
 Parts = tuple[tuple[Input, ...], tuple[Step, ...]]

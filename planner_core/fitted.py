@@ -7,15 +7,16 @@ that nothing here knows how it was made.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from planner_core.document import PlanDocument
 from planner_core.errors import PlanRefused
 from planner_core.findings import Finding, finding
-from planner_core.plan import PlanResult, Role, StructureResult, evaluate
 from planner_core.provenance import Basis, Source
+from planner_core.sizing.evaluate import evaluate
+from planner_core.sizing.result import CurveComparison, PlanResult, Sized, StructureComparison
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.structure_size import (
     Curve,
     FittedFigures,
@@ -24,7 +25,6 @@ from planner_core.structure_size import (
     published_curves,
     storage_increment_bytes,
 )
-from planner_core.units import bytes_to_kib_ceil
 
 _FITTED = "fitted"
 
@@ -131,63 +131,6 @@ def _interval(estimate: Mapping[str, Any] | None) -> Interval | None:
     return None if estimate is None else (Fraction(str(estimate["low"])), Fraction(str(estimate["high"])))
 
 
-@dataclass(frozen=True, slots=True)
-class Sized:
-    """What one curve gives for one structure [bytes]."""
-
-    need_bytes: int
-    initsize_bytes: int
-    size_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class StructureComparison:
-    """One structure under both curves. A size that the plan gives is the same under both."""
-
-    name: str
-    role: Role
-    published: Sized
-    fitted: Sized
-
-    @property
-    def difference(self) -> Sized:
-        """Fitted less published."""
-        return _less(self.fitted, self.published)
-
-
-@dataclass(frozen=True, slots=True)
-class CurveComparison:
-    """A plan under the published curve and under a fitted one."""
-
-    published: Curve
-    fitted: Curve
-    structures: tuple[StructureComparison, ...]
-    plain: PlanResult
-    """The plan under the published curve, so that its figures can be explained."""
-
-    @property
-    def total(self) -> StructureComparison:
-        """The sums over all structures; its name is empty."""
-        return StructureComparison(
-            "",
-            "application",
-            _sum([item.published for item in self.structures]),
-            _sum([item.fitted for item in self.structures]),
-        )
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready; sizes in KiB as a policy states them, needs and differences in bytes."""
-        total = _comparison_json(self.total)
-        return {
-            "published": self.published.as_json(),
-            "fitted": self.fitted.as_json(),
-            "structures": [
-                {"name": item.name, "role": item.role, **_comparison_json(item)} for item in self.structures
-            ],
-            "totals": total,
-        }
-
-
 def compare_curves(
     document: PlanDocument, fitted: Curve, *, result: PlanResult | None = None
 ) -> CurveComparison:
@@ -215,39 +158,3 @@ def compare_curves(
 def _sized(structure: StructureResult) -> Sized:
     sizes = structure.sizes
     return Sized(sizes.need_bytes, sizes.initsize_bytes, sizes.size_bytes)
-
-
-def _less(one: Sized, other: Sized) -> Sized:
-    return Sized(
-        one.need_bytes - other.need_bytes,
-        one.initsize_bytes - other.initsize_bytes,
-        one.size_bytes - other.size_bytes,
-    )
-
-
-def _sum(items: list[Sized]) -> Sized:
-    return Sized(
-        sum(item.need_bytes for item in items),
-        sum(item.initsize_bytes for item in items),
-        sum(item.size_bytes for item in items),
-    )
-
-
-def _comparison_json(item: StructureComparison) -> dict[str, object]:
-    def sized(sizes: Sized) -> dict[str, object]:
-        return {
-            "need_bytes": sizes.need_bytes,
-            "initsize_kib": bytes_to_kib_ceil(sizes.initsize_bytes),
-            "size_kib": bytes_to_kib_ceil(sizes.size_bytes),
-        }
-
-    difference = item.difference
-    return {
-        "published": sized(item.published),
-        "fitted": sized(item.fitted),
-        "difference": {
-            "need_bytes": difference.need_bytes,
-            "initsize_bytes": difference.initsize_bytes,
-            "size_bytes": difference.size_bytes,
-        },
-    }

@@ -11,7 +11,7 @@ from planner_core.checks.job import job_incomplete
 from planner_core.errors import OutputRefused, UnknownOutput
 from planner_core.findings import Finding
 from planner_core.mqsc.render import mqsc
-from planner_core.plan import PlanResult
+from planner_core.sizing.result import PlanResult
 from planner_core.xcf.runbook import runbook
 from planner_core.xcf.setxcf import setxcf
 

@@ -11,17 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from planner_core import tables
+from planner_core.document import CouplingFacility
 from planner_core.errors import PlannerError
 from planner_core.limits import limit
 from planner_core.provenance import Basis, Source
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import bytes_to_kib_ceil, bytes_to_mib, format_mib
-
-if TYPE_CHECKING:
-    from planner_core.document import CouplingFacility
-    from planner_core.plan import StructureResult
 
 At = Literal["initsize", "size"]
 

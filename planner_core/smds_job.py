@@ -18,7 +18,8 @@ from planner_core.document import PlanDocument, Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.outputs import errors_of
-from planner_core.plan import PlanResult, SmdsNeed
+from planner_core.sizing.result import PlanResult
+from planner_core.sizing.structure_result import SmdsNeed
 from planner_core.units import GIB, MIB, ceil_div
 
 Load = Literal["backlog", "size"]

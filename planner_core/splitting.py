@@ -20,8 +20,8 @@ from planner_core import tables
 from planner_core.document import PlanDocument, Queue, Structure
 from planner_core.levels import sizing_level
 from planner_core.limits import limit
-from planner_core.plan import evaluate
 from planner_core.provenance import Source
+from planner_core.sizing.evaluate import evaluate
 from planner_core.structure_size import Curve, bundles_in, elements_held, published_curve
 
 _MOST = Fraction(1, 2)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.curves.kept import Curves
-from planner_core import plan
 from planner_core.document import FittedCurve, PlanDocument
 from planner_core.errors import PlanRefused
 from planner_core.fitted import compare_curves, fitted_curve, not_accepted
-from planner_core.plan import PlanResult
+from planner_core.sizing.evaluate import evaluate as evaluate_on_curve
+from planner_core.sizing.result import PlanResult
 from planner_core.structure_size import Curve
 
 ACCEPTED = "accepted"
@@ -31,7 +31,7 @@ def evaluate(document: PlanDocument, curves: Curves, *, compares: bool = True) -
         PlanRefused: No such plan can exist, or its curve is not known or was not accepted.
     """
     curve = curve_of(document, curves)
-    result = plan.evaluate(document, curve=curve)
+    result = evaluate_on_curve(document, curve=curve)
     if curve is None or not compares:
         return result
     return replace(result, comparison=compare_curves(document, curve, result=result))

@@ -12,7 +12,7 @@ from planner_core.depth_events.measured import USINGS, Using, WithRates, with_ra
 from planner_core.document import PlanDocument, did_you_mean, parse_json, read_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 from planner_core.findings import DEPTH_EVENT_CODES
-from planner_core.plan import PlanResult
+from planner_core.sizing.result import PlanResult
 
 WHAT = "The request"
 _MOST_UNKNOWN = 50

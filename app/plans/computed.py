@@ -14,7 +14,7 @@ from planner_core.document import PlanDocument
 from planner_core.errors import OutputRefused
 from planner_core.explain import explain_result
 from planner_core.outputs import OUTPUT_KINDS, render_output
-from planner_core.plan import PlanResult
+from planner_core.sizing.result import PlanResult
 
 
 @dataclass(frozen=True, slots=True)

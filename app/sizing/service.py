@@ -12,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from app.curves.kept import Curves
 from app.curves.resolve import evaluate
 from planner_core.document import read_json
+from planner_core.explain import result_json
 from planner_core.findings import SEVERITIES, Finding
 from planner_core.outputs import Output, render_output
 
@@ -31,7 +32,8 @@ def size_answer(body: bytes, *, curves: Curves, explain: bool, depths: bool = Fa
 
     The result is made of plain numbers and text by the core, so it is written as it is, without a second validation.
     """
-    return to_json(evaluate(read_json(body), curves).as_json(explain=explain, depths=depths))
+    result = evaluate(read_json(body), curves)
+    return to_json(result_json(result, explain=explain, depths=depths))
 
 
 def text_output(body: bytes, *, curves: Curves, kind: str) -> tuple[Output, str]:

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Literal
 
 from planner_core.findings import Finding, finding
-from planner_core.plan import StructureResult
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import bytes_to_kib_ceil
 
 Change = Literal["smaller", "larger", "same", "unknown"]

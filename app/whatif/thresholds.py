@@ -8,7 +8,7 @@ from typing import Any
 from app.curves.kept import Curves
 from app.curves.resolve import curve_of
 from planner_core.document import PlanDocument
-from planner_core.plan import hundredths
+from planner_core.sizing.structure_result import hundredths
 from planner_core.units import format_mib, format_size
 from planner_core.whatif.filling_up import only_structure
 from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion, advise

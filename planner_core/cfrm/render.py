@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner_core.document import CouplingFacility, PlanDocument
-from planner_core.plan import Placement, PlanResult, StructureResult
+from planner_core.sizing.result import PlanResult
+from planner_core.sizing.structure_result import Placement, StructureResult
 from planner_core.units import KIB, MIB, bytes_to_kib_ceil, ceil_div
 
 LAST_COLUMN = 71

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from planner_core import names
 from planner_core.checks.acknowledged import acknowledge
@@ -23,9 +22,7 @@ from planner_core.document import PlanDocument, Structure
 from planner_core.findings import Finding, finding
 from planner_core.messages import admin_duplexed
 from planner_core.running.lint_names import NamesInText, prefixed
-
-if TYPE_CHECKING:
-    from planner_core.plan import StructureResult
+from planner_core.sizing.structure_result import StructureResult
 
 __all__ = [
     "acknowledge",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from planner_core import tables
 from planner_core.document import (
@@ -16,11 +15,9 @@ from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.messages import always_offloaded
 from planner_core.provenance import Basis
+from planner_core.sizing.structure_result import Load, StructureResult
 from planner_core.structure_size import Curve, model_constant, size_for
 from planner_core.units import ceil_div, format_mib
-
-if TYPE_CHECKING:
-    from planner_core.plan import Load, StructureResult
 
 _MOST = 0.5
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from planner_core.depth_events.advice import DepthAdvice, Planned, Thresholds
 from planner_core.depth_events.advising import Members
 from planner_core.document import PlanDocument, Queue, Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import ceil_div
-
-if TYPE_CHECKING:
-    from planner_core.plan import StructureResult
 
 _PERCENT = 100
 _NAMED = 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from planner_core.document import (
     CouplingFacility,
@@ -12,10 +11,8 @@ from planner_core.document import (
 )
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import MIB, format_mib
-
-if TYPE_CHECKING:
-    from planner_core.plan import StructureResult
 
 _MOST = 0.5
 _SITES = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from planner_core import tables
 from planner_core.checks.facilities import check_storage
@@ -19,9 +18,7 @@ from planner_core.findings import Finding, finding
 from planner_core.levels import SizingLevel, listed
 from planner_core.limits import limit
 from planner_core.messages import cfcc_level_too_low
-
-if TYPE_CHECKING:
-    from planner_core.plan import StructureResult
+from planner_core.sizing.structure_result import StructureResult
 
 
 def refuse_impossible(document: PlanDocument, *, has_curve: bool) -> None:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from planner_core.document import (
     PlanDocument,
 )
 from planner_core.findings import Finding, finding
-
-if TYPE_CHECKING:
-    pass
 
 _SHOWN = 6
 

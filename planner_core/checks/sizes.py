@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from planner_core.document import (
     Structure,
 )
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
+from planner_core.sizing.structure_result import Load, StructureResult
 from planner_core.system_structure import system_sizes
 from planner_core.units import MIB, bytes_to_kib_ceil, format_mib, format_size
-
-if TYPE_CHECKING:
-    from planner_core.plan import Load, StructureResult
 
 _PERCENT = 100
 

@@ -25,8 +25,9 @@ from planner_core.demand import (
 )
 from planner_core.document import Growth, PlanDocument, Queue, Structure
 from planner_core.findings import Finding, finding
-from planner_core.plan import Load, StructureResult, evaluate_structure
 from planner_core.provenance import Basis
+from planner_core.sizing.structure_result import Load, StructureResult
+from planner_core.sizing.structures import size_application
 from planner_core.smds import message_header_bytes, page_bytes
 from planner_core.structure_size import size_for
 from planner_core.units import bytes_to_kib_ceil, ceil_fraction
@@ -396,13 +397,8 @@ class _Around:
             alone = self.document.model_copy(
                 update={"structures": [structure], "clusters": [], "growth": Growth()}
             )
-            found = evaluate_structure(
-                alone, self.definition.name, curve=self.curve if self.curve.fit else None
-            )
-            if found is None:
-                msg = "a structure that was just put there is not found"
-                raise LookupError(msg)
-            self.sized[key] = found[0]
+            fitted = self.curve if self.curve.fit else None
+            self.sized[key] = size_application(alone, fitted, 0, structure, advises=False)
         return self.sized[key]
 
 

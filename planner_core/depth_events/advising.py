@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from math import lcm
 from operator import attrgetter
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from planner_core.demand import Demand, QueueDemand, SizeDistribution, Units, band_edges, growth_factor
 from planner_core.depth_events.advice import (
@@ -25,11 +25,9 @@ from planner_core.document import PlanDocument, Queue, Structure
 from planner_core.filling import Fill, FillPoint, Pool, bundles_for, fill, two_pools
 from planner_core.limits import limit
 from planner_core.offload import Rule, can_fire
+from planner_core.sizing.structure_result import Load
 from planner_core.smds import message_header_bytes, page_bytes
 from planner_core.structure_size import Curve, model_constant
-
-if TYPE_CHECKING:
-    from planner_core.plan import Load
 
 PARTS = 10**9
 """Parts of the backlog are rounded down to so many of a whole, so that their explanations can be read."""

@@ -16,7 +16,7 @@ from planner_core.depth_events.advice import Thresholds
 from planner_core.document import MessageSizes, Offload, PlanDocument, Queue, Structure
 from planner_core.limits import limit
 from planner_core.names import mqsc_value
-from planner_core.plan import PlanResult
+from planner_core.sizing.result import PlanResult
 from planner_core.units import format_size
 
 _RULES = 3

@@ -34,7 +34,6 @@ from planner_core.errors import SHOWN_PROBLEMS, OutputRefused, PlannerError, Tex
 from planner_core.findings import Finding, finding
 from planner_core.mqsc.commands import without_commands
 from planner_core.outputs import render_output
-from planner_core.plan import PlanResult, StructureResult
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.lint_policy import DAMAGE, lint_read, sentence
 from planner_core.running.placing import as_merged, check_merged_places, errors_with_kept
@@ -53,6 +52,8 @@ from planner_core.running.policy import (
 from planner_core.running.shrinking import kept_settings, shrinks
 from planner_core.running.state import Running
 from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
+from planner_core.sizing.result import PlanResult
+from planner_core.sizing.structure_result import StructureResult
 
 DUPLEX_SITES: Final[tuple[str, ...]] = get_args(DuplexSite)
 LARGEST_POLICY_CHARACTERS: Final = 4_000_000

@@ -19,7 +19,6 @@ from planner_core.findings import Finding, finding
 from planner_core.mqsc.commands import read_commands
 from planner_core.mqsc.render import mqsc
 from planner_core.names import mqsc_value
-from planner_core.plan import PlanResult
 from planner_core.provenance import Basis, Source
 from planner_core.running.state import (
     NEEDS_LEVEL_5,
@@ -39,6 +38,7 @@ from planner_core.running.unstated import (
     unstated_of_queue,
     unstated_of_structure,
 )
+from planner_core.sizing.result import PlanResult
 
 _OF_DATA_SETS: Final = ("DSGROUP", "DSBLOCK")
 _OFFLOAD: Final = ("OFFLOAD", *OFFLOAD_RULES, *_OF_DATA_SETS)

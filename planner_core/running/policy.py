@@ -14,8 +14,8 @@ from typing import Final
 from planner_core.cfrm.render import policy_size
 from planner_core.cfrm.text import Parameter, PolicyText, TextStatement, read_policy_text
 from planner_core.errors import SizeSyntax
-from planner_core.plan import StructureResult
 from planner_core.running.unstated import Unstated, has_every_key, states
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import parse_size
 
 Setting = int | bool | str | tuple[str, ...] | None

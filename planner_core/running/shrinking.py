@@ -8,9 +8,9 @@ from math import ceil
 from typing import Final
 
 from planner_core.findings import Finding, finding
-from planner_core.plan import StructureResult
 from planner_core.running.policy import Setting, field_of, planned, written
 from planner_core.running.state import RunningStructure
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import format_size, round_up
 
 _ALL_PERCENT: Final = 100

@@ -13,7 +13,7 @@ from typing import Literal
 from planner_core.document import PlanDocument, Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
-from planner_core.plan import StructureResult
+from planner_core.sizing.structure_result import StructureResult
 
 Reaction = Literal["TERMINATE", "TOLERATE"]
 ASSUMPTIONS: tuple[str, ...] = (

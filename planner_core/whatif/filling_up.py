@@ -34,8 +34,9 @@ from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
 from planner_core.offload import Rule, can_fire, offloads
-from planner_core.plan import Load, StructureResult, evaluate_structure, hundredths
 from planner_core.provenance import Basis
+from planner_core.sizing.evaluate import evaluate_structure
+from planner_core.sizing.structure_result import Load, StructureResult, hundredths
 from planner_core.smds import (
     data_set_bytes,
     lob_bytes,

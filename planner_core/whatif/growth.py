@@ -18,7 +18,9 @@ from planner_core.findings import Finding, in_order
 from planner_core.levels import lowest_level
 from planner_core.limits import limit
 from planner_core.outputs import render_output
-from planner_core.plan import PlanResult, StructureResult, evaluate
+from planner_core.sizing.evaluate import evaluate
+from planner_core.sizing.result import PlanResult
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.structure_size import Curve, bundles_in, published_curves
 from planner_core.units import bytes_to_kib_ceil
 from planner_core.whatif.loss import losses_of

@@ -32,7 +32,7 @@ from planner_core.placement import (
     question,
     second_choice,
 )
-from planner_core.plan import PlanResult
+from planner_core.sizing.result import PlanResult
 from planner_core.units import bytes_to_mib, format_mib
 from planner_core.whatif.connectivity import ASSUMPTIONS as CONNECTIVITY_ASSUMPTIONS
 from planner_core.whatif.connectivity import Ending, check_stated, endings, recovers_by_itself

@@ -34,8 +34,8 @@ from planner_core.filling import Fill, Pool, Snapshot, fill, two_pools
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
 from planner_core.offload import RULE_OFF_BYTES, Reserve, Rule, can_fire, default_rules, reserve_for
-from planner_core.plan import StructureResult, hundredths
 from planner_core.provenance import Basis, Explanation
+from planner_core.sizing.structure_result import StructureResult, hundredths
 from planner_core.smds import data_set_bytes, lob_bytes, message_header_bytes, page_bytes
 from planner_core.structure_size import Curve, bundles_in, model_constant
 from planner_core.units import KIB, MIB, bytes_to_kib_ceil, ceil_div, floor_fraction, format_size

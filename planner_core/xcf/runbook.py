@@ -15,7 +15,8 @@ from itertools import cycle
 
 from planner_core.document import Structure
 from planner_core.names import mqsc_value
-from planner_core.plan import PlanResult, StructureResult
+from planner_core.sizing.result import PlanResult
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import bytes_to_kib_ceil, format_mib
 from planner_core.whatif.recovery import Recovery, StructureRecovery, recovery_of
 from planner_core.xcf.setxcf import REALLOCATE, REALLOCATE_TEST, alter_command

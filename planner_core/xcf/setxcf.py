@@ -12,7 +12,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import Final
 
-from planner_core.plan import PlanResult, StructureResult
+from planner_core.sizing.result import PlanResult
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import bytes_to_kib_ceil, format_size, round_up
 
 REALLOCATE_TEST: Final = "D XCF,REALLOCATE,TEST"

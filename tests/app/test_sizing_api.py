@@ -13,8 +13,9 @@ from app.sizing import service
 from app.sizing.examples import examples
 from bench.plans import largest
 from planner_core.document import PlanDocument, json_schema, read_json, read_object
+from planner_core.explain import result_json
 from planner_core.outputs import OUTPUT_KINDS, render_output
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from tests.app.support import COMPLETE, SMALLEST, SQ03, Json, call, get, post_json
 
 
@@ -31,7 +32,7 @@ def test_a_result_is_what_the_core_says(app: FastAPI, name: str, query: str, exp
     answer = post_json(app, f"/api/v1/size{query}", document)
     assert answer.status == 200, answer.text
     assert answer.media_type == "application/json"
-    assert answer.json() == as_sent(evaluate(read_object(document)).as_json(explain=explain))
+    assert answer.json() == as_sent(result_json(evaluate(read_object(document)), explain=explain))
     assert ("explanations" in answer.json()) is explain
 
 

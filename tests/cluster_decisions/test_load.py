@@ -13,7 +13,7 @@ from app.documents import example_text, parse_yaml
 from planner_core.cluster.flow import Failure, flow_of
 from planner_core.document import Cluster, read_object
 from planner_core.errors import DocumentInvalid
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 
 INSTANCES: list[dict[str, Any]] = [
     {"queue_manager": "NEWYORK"},

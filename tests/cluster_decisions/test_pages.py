@@ -16,7 +16,7 @@ from app.pages.cluster.steps_chart import MOST_LANES, steps_chart
 from planner_core.cluster.answer import answer
 from planner_core.cluster.file import read_object
 from planner_core.document import read_object as plan_from
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from tests.app.support import Answer, call, get, send_json
 
 DECIDE, LOAD = "/cluster/decide", "/cluster/load"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner_core.errors import DocumentInvalid
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from tests.core.plans import findings_of, plan
 
 PATH: dict[str, object] = {"structures__0__offload": {}}

@@ -14,7 +14,8 @@ from planner_core.cfrm.parse import StructureStatement, parse_statements, parse_
 from planner_core.cfrm.render import fragment, job, policy_size
 from planner_core.document import read_object
 from planner_core.errors import StatementSyntax
-from planner_core.plan import PlanResult, evaluate
+from planner_core.sizing.evaluate import evaluate
+from planner_core.sizing.result import PlanResult
 from planner_core.units import parse_size
 from tests.core.plans import job_plan, policy_documents
 

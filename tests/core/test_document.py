@@ -24,7 +24,7 @@ from planner_core.document import (
     read_object,
 )
 from planner_core.errors import DocumentInvalid, NotJson
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from tests.core.plans import BASE, documents, policy_documents, varied
 from tests.cpu import at_most_cpu_seconds
 

@@ -31,7 +31,7 @@ from planner_core.findings import (
 )
 from planner_core.offload import default_rules
 from planner_core.offload_question import offload_answer
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from planner_core.structure_size import messages_that_fit, published_curve
 from tests.core.plans import documents, varied
 from tests.whatif_filling.test_findings import CODES as FILLING_CODES

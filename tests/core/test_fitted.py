@@ -13,10 +13,10 @@ from hypothesis import given, settings
 
 from planner_core.document import read_object
 from planner_core.errors import PlanRefused
-from planner_core.explain import explain_result
+from planner_core.explain import explain_result, result_json
 from planner_core.fitted import compare_curves, fitted_curve
-from planner_core.plan import evaluate
 from planner_core.provenance import Basis
+from planner_core.sizing.evaluate import evaluate
 from planner_core.structure_size import explain_backlog, explain_messages, messages_that_fit, published_curve
 from planner_core.units import MIB
 from tests.core.calculator import recalculate
@@ -151,7 +151,7 @@ def test_simulated_data_are_called_so_wherever_the_curve_is_named() -> None:
     result = evaluate(read_object(BASE), curve=curve)
     (item,) = (item for item in result.findings if item.code == "FITTED_CURVE_IN_USE")
     assert "fitted to simulated data, not to a site" in item.message
-    shown: Any = result.as_json(explain=True)
+    shown: Any = result_json(result, explain=True)
     assert shown["curve"]["fitted"]["is_simulated"] is True
     assert shown["explanations"]["/curve/base_bytes"]["source"].startswith(
         "fitted to simulated data, version 17"
@@ -172,7 +172,9 @@ def test_a_fit_without_an_accepted_curve_is_refused_with_its_reason(state: str) 
 
 
 def check_explanations(document: dict[str, Any], fit: dict[str, Any]) -> int:
-    result = evaluate(read_object(document), curve=fitted_curve(version=17, fit=fit)).as_json(explain=True)
+    result = result_json(
+        evaluate(read_object(document), curve=fitted_curve(version=17, fit=fit)), explain=True
+    )
     explanations: Any = result.pop("explanations")
     compared = 0
     for at, figure in numbers(result):
@@ -248,7 +250,7 @@ def explained_comparison(document: dict[str, Any]) -> tuple[dict[str, Any], dict
     plan, curve = read_object(document), fitted_curve(version=17, fit=TWO_COSTS)
     result = evaluate(plan, curve=curve)
     compared = replace(result, comparison=compare_curves(plan, curve, result=result))
-    found: Any = compared.as_json(explain=True)
+    found: Any = result_json(compared, explain=True)
     explanations = {at: item for at, item in found["explanations"].items() if at.startswith("/comparison/")}
     side = re.compile(
         r"/comparison/(published|structures/\d+/published)/(base|bundle|need|header|init|size|incr)\w+"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from planner_core.document import read_object
 from planner_core.mqsc.render import mqsc
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from tests.core.plans import varied
 
 LAST_COLUMN = 72

@@ -12,7 +12,7 @@ from planner_core.cfrm.parse import parse_statements, parse_structures
 from planner_core.document import PlanDocument, read_json, read_object
 from planner_core.errors import OutputRefused, UnknownOutput
 from planner_core.outputs import OUTPUT_KINDS, Output, render_output
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from tests.core.plans import HARDWARE, job_plan, policy_documents, varied
 
 DATA = Path(__file__).parent / "data"

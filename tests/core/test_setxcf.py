@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 from planner_core.document import read_object
-from planner_core.plan import StructureResult, evaluate
+from planner_core.sizing.evaluate import evaluate
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.xcf.setxcf import alter_command, alter_target_bytes, setxcf
 from tests.core.plans import policy_documents, varied
 

@@ -8,7 +8,8 @@ import pytest
 
 from planner_core.document import read_object
 from planner_core.findings import Finding
-from planner_core.plan import PlanResult, evaluate
+from planner_core.sizing.evaluate import evaluate
+from planner_core.sizing.result import PlanResult
 
 CODES = ("INITSIZE_BELOW_NEED", "SIZE_BELOW_NEED")
 

@@ -9,7 +9,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_core.plan import Db2Need, SmdsNeed, evaluate
+from planner_core.sizing.evaluate import evaluate
+from planner_core.sizing.structure_result import Db2Need, SmdsNeed
 from planner_core.smds import (
     buffer_bytes,
     data_set_bytes,

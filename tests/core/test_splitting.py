@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from planner_core.document import PlanDocument, read_object
 from planner_core.errors import PlanRefused
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from planner_core.splitting import advise, gains
 from tests.core.plans import documents, varied
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_core.demand import QueueDemand
-from planner_core.plan import StructureResult, evaluate
+from planner_core.sizing.evaluate import evaluate
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.system_structure import system_queues, system_sizes
 from tests.core.plans import plan
 

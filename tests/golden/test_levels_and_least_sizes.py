@@ -14,7 +14,8 @@ import pytest
 from planner_core.document import read_object
 from planner_core.explain import explain_result
 from planner_core.fitted import fitted_curve
-from planner_core.plan import PlanResult, evaluate
+from planner_core.sizing.evaluate import evaluate
+from planner_core.sizing.result import PlanResult
 from planner_core.splitting import advise
 from planner_core.units import KIB, MIB
 from planner_core.whatif.growth import upgrades

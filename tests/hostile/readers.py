@@ -31,10 +31,11 @@ from planner_core.inputs import detect as detect_input
 from planner_core.mqsc.commands import read_commands, without_commands
 from planner_core.mqsc.displays import read_mq
 from planner_core.mqsc.records import read_records
-from planner_core.plan import PlanResult, evaluate
 from planner_core.queue_paste import read_queues
 from planner_core.running.lint import lint
 from planner_core.running.state import read_running
+from planner_core.sizing.evaluate import evaluate
+from planner_core.sizing.result import PlanResult
 from planner_core.units import parse_size
 from planner_core.xcf.displays import read_xcf
 from planner_core.xcf.facilities import read_facilities

@@ -15,8 +15,9 @@ import pytest
 
 from app.db import Database
 from app.plans import service
+from planner_core.explain import result_json
 from planner_core.outputs import OUTPUT_KINDS
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from tests.packaging.pins import ROOT
 from tests.plans.support import plan
 
@@ -65,7 +66,7 @@ def check_whole(database: Database) -> int:
             result = evaluate(version.document)
             assert version.result == result.as_json()
             assert len(service.get_explanations(session, version)) == len(
-                result.as_json(explain=True)["explanations"]  # type: ignore[arg-type]
+                result_json(result, explain=True)["explanations"]  # type: ignore[arg-type]
             )
             for kind in OUTPUT_KINDS:
                 if kind != "job":

@@ -26,7 +26,7 @@ from app.sizing.examples import examples
 from planner_core.document import read_object
 from planner_core.findings import Finding
 from planner_core.outputs import OUTPUT_KINDS, render_output
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from tests.packaging.pins import ROOT
 from tests.plans.support import above_figures
 from tests.serving import served

@@ -15,8 +15,10 @@ from app.plans.stored import StoredVersion
 from planner_core import CORE_VERSION
 from planner_core.document import read_object
 from planner_core.errors import PlanRefused
+from planner_core.explain import result_json
 from planner_core.outputs import OUTPUT_KINDS, render_output
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
+from planner_core.sizing.result import PlanResult
 from tests.plans.support import SQ03, above_figures, plan
 
 
@@ -37,7 +39,7 @@ def test_what_was_saved_is_what_is_read(session: Session) -> None:
     assert found.created_at.tzinfo is UTC
     assert found.result == evaluate(document).as_json()
     assert found.curve == found.result["curve"]
-    explained = evaluate(document).as_json(explain=True)["explanations"]
+    explained = result_json(evaluate(document), explain=True)["explanations"]
     assert service.get_explanations(session, found) == explained
 
 
@@ -314,14 +316,12 @@ def test_an_old_version_shows_what_it_showed_whichever_core_is_at_work(
     old = service.save_plan(session, "SQ03", plan()).version
     text = service.get_output(session, "SQ03", "policy").text
     explanations = service.get_explanations(session, old)
-    import planner_core.plan as core
+    really = PlanResult.as_json
 
-    really = core.PlanResult.as_json
+    def other(self: PlanResult) -> dict[str, object]:
+        return {**really(self), "core_version": "99.0", "qsg": "NEW!", "queue_managers": 1}
 
-    def other(self: core.PlanResult, *, explain: bool = False) -> dict[str, object]:
-        return {**really(self, explain=explain), "core_version": "99.0", "qsg": "NEW!", "queue_managers": 1}
-
-    monkeypatch.setattr(core.PlanResult, "as_json", other)
+    monkeypatch.setattr(PlanResult, "as_json", other)
     monkeypatch.setattr("planner_core.CORE_VERSION", "99.0")
     monkeypatch.setattr("app.plans.computed.render_output", lambda *_: pytest.fail("rendered anew"))
     monkeypatch.setattr("app.plans.computed.evaluate", lambda *_: pytest.fail("computed anew"))
@@ -335,12 +335,9 @@ def test_an_old_version_shows_what_it_showed_whichever_core_is_at_work(
 
 
 def test_a_version_says_which_core_computed_it(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    import planner_core.plan as core
-
     service.save_plan(session, "SQ03", plan())
-    really = core.evaluate
     monkeypatch.setattr(
-        "app.plans.computed.evaluate", lambda document, _: _with_version(really(document), "99.0")
+        "app.plans.computed.evaluate", lambda document, _: _with_version(evaluate(document), "99.0")
     )
     outcome = service.save_plan(session, "SQ03", plan(headroom_percent=20), if_match="*")
     assert outcome.version.core_version == outcome.version.result["core_version"] == "99.0"

@@ -11,9 +11,9 @@ from planner_core.depth_events.readers import read_events
 from planner_core.document import read_object
 from planner_core.errors import DocumentInvalid, TextTooLong
 from planner_core.mqsc.records import read_records
-from planner_core.plan import evaluate
 from planner_core.running.lint import lint
 from planner_core.running.merge import merge
+from planner_core.sizing.evaluate import evaluate
 from tests.cpu import at_most_cpu_seconds
 
 POLICY = "DATA TYPE(CFRM)\nDEFINE POLICY NAME(P1)\nCF NAME(CF01) TYPE(003931) MFG(IBM) PLANT(02)\n"

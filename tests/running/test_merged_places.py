@@ -11,11 +11,12 @@ import pytest
 from app.cli import main
 from planner_core.document import read_object
 from planner_core.errors import OutputRefused
-from planner_core.plan import PlanResult, evaluate
 from planner_core.running.compare import compare
 from planner_core.running.merge import merge
 from planner_core.running.state import read_running
 from planner_core.running.unstated import Unstated
+from planner_core.sizing.evaluate import evaluate
+from planner_core.sizing.result import PlanResult
 from tests.running.test_compare import display
 
 POLICY = """\

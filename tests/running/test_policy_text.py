@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from planner_core.cfrm.render import fragment
 from planner_core.cfrm.text import read_policy_text
 from planner_core.document import read_object
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from tests.core.plans import policy_documents
 from tests.running.policies import JUMBLE, pasted_policies, policies
 

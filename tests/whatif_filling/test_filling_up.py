@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from planner_core.document import read_object
 from planner_core.errors import InputInvalid
 from planner_core.offload import Rule
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from planner_core.whatif.filling_up import FillingUp, Outage, fill_up
 from tests.whatif_filling.plans import Document, documents, queue, structure
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from planner_core.findings import Finding, catalogue
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from planner_core.smds_job import smds_job
 from planner_core.whatif.filling_up import Outage, fill_up
 from planner_core.whatif.recovery import RecoveryQuestion, recovery

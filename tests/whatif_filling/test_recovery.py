@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from app.whatif.recovering import lines
 from planner_core.document import read_object
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from planner_core.whatif.recovery import (
     Recovery,
     RecoveryQuestion,

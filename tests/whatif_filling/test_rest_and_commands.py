@@ -17,7 +17,7 @@ from app.whatif.structure_answers import FillingAnswer, SmdsJobAnswer, Threshold
 from app.whatif.structure_parameters import SMDS_JOB
 from planner_core.document import read_object
 from planner_core.offload import Rule
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from planner_core.smds_job import LOADS, smds_job
 from planner_core.whatif.filling_up import Outage, fill_up
 from planner_core.whatif.thresholds import ThresholdQuestion, advise

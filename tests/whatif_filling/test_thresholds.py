@@ -17,7 +17,7 @@ from planner_core.document import PlanDocument, read_object
 from planner_core.errors import InputInvalid
 from planner_core.findings import Finding
 from planner_core.offload import Rule
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from planner_core.whatif.filling_up import Outage, fill_up
 from planner_core.whatif.thresholds import PURPOSES, ThresholdAdvice, ThresholdQuestion, advise
 from tests.whatif_filling.plans import Document, documents, queue, structure

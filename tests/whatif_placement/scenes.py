@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from planner_core.document import read_object
-from planner_core.plan import PlanResult, evaluate
+from planner_core.sizing.evaluate import evaluate
+from planner_core.sizing.result import PlanResult
 
 Json = dict[str, Any]
 MACHINE = {"type": "003931", "mfg": "IBM", "plant": "02", "sequence": "0000000A1B2C"}

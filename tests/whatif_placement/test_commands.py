@@ -10,7 +10,7 @@ import pytest
 
 from app.cli import main
 from planner_core.document import read_object
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from planner_core.whatif.growth import upgrades
 from planner_core.whatif.loss import losses_of
 from tests.whatif_placement.scenes import cf, document, structure

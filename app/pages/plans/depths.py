@@ -16,7 +16,7 @@ from app.plans.stored import StoredVersion
 from app.templating import grouped
 from planner_core.document import read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
-from planner_core.plan import evaluate_structure
+from planner_core.sizing.evaluate import evaluate_structure
 
 MOST_BARS = 12
 _WIDTH, _ROW, _TOP, _NAMES, _RIGHT = 760, 26, 22, 236, 736

@@ -15,7 +15,7 @@ from app.pages.plans.shown import Wrong, label_of
 from app.templating import plain
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.findings import Finding
-from planner_core.plan import PlanResult
+from planner_core.sizing.result import PlanResult
 from planner_core.units import bytes_to_kib_ceil, kib_to_bytes
 
 MOST_ROWS = 70

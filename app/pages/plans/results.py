@@ -14,8 +14,8 @@ from app.pages.quick.answer import LABELS, Figure
 from app.plans.stored import StoredVersion
 from planner_core.document import Queue
 from planner_core.placement import Group, allocate, question
-from planner_core.plan import Placement, StructureResult
 from planner_core.provenance import Basis, Explanation, Input, Step
+from planner_core.sizing.structure_result import Placement, StructureResult
 from planner_core.units import kib_to_bytes
 
 ROLES = {

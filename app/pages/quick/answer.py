@@ -14,8 +14,10 @@ from planner_core.errors import OutputRefused
 from planner_core.explain import explain_result
 from planner_core.findings import Finding
 from planner_core.outputs import render_output
-from planner_core.plan import PlanResult, StructureResult, evaluate
 from planner_core.provenance import Explanation
+from planner_core.sizing.evaluate import evaluate
+from planner_core.sizing.result import PlanResult
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import kib_to_bytes
 
 Kind = Literal["bytes", "kib", "count", "percent", "text"]

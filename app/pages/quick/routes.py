@@ -18,7 +18,7 @@ from app.templating import Page, render
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.findings import Finding
 from planner_core.outputs import render_output
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 
 router = APIRouter(include_in_schema=False)
 

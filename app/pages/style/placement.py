@@ -8,7 +8,7 @@ from app.pages.whatif.asking import Asked
 from app.pages.whatif.loss import LossAnswerShown, arranged
 from planner_core.document import PlanDocument, read_object
 from planner_core.errors import FieldProblem
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from planner_core.whatif.loss import losses_of
 
 _FACILITIES = (

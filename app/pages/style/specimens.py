@@ -47,9 +47,9 @@ from app.usage.periods import HOUR, Period
 from app.usage.service import Span
 from planner_core.depth_events.simulate import simulate
 from planner_core.findings import finding
-from planner_core.plan import evaluate
 from planner_core.provenance import Explanation
 from planner_core.sheet import ASSUMPTION
+from planner_core.sizing.evaluate import evaluate
 
 _AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 _SITES = (("SITE1", "SITE1"), ("SITE2", "SITE2"))

@@ -23,7 +23,7 @@ from app.whatif.structure_parameters import FILLING
 from planner_core.document import PlanDocument
 from planner_core.errors import InputInvalid, PlanRefused
 from planner_core.findings import Finding
-from planner_core.plan import StructureResult
+from planner_core.sizing.structure_result import StructureResult
 from planner_core.whatif.filling_up import (
     FillingUp,
     Point,

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from app.pages.plans.changes import Change, document_changes, result_changes
 from planner_core.document import read_object
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from tests.core.plans import documents, varied
 
 QUEUE = {"name": "ORDERS.IN", "message_bytes": {"mean": 3500, "p95": 12000, "max": 60000}, "persistent": True,

@@ -12,7 +12,7 @@ from app.pages.plans.depths import advised, depths_of, duration
 from app.pages.plans.form import check, typed_of
 from app.plans.stored import StoredVersion
 from planner_core.document import PlanDocument, read_object
-from planner_core.plan import evaluate
+from planner_core.sizing.evaluate import evaluate
 from tests.core.plans import varied
 
 

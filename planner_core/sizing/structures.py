@@ -1,0 +1,427 @@
+"""A structure of a plan and a curve in, its sizes out.
+
+Need → policy. The need is what the curve says for the backlog at the horizon. INITSIZE holds
+the backlog in the target share of the fuller pool, or is the need with the headroom where the
+document gives one; it is at least the published minimum, rounded up to the CF's storage
+increment. SIZE is INITSIZE times the size factor. A size that the document gives is checked
+and never overwritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+from planner_core import names, tables
+from planner_core.admin_structure import admin_need
+from planner_core.demand import (
+    Demand,
+    QueueDemand,
+    Units,
+    backlog_messages,
+    band_edges,
+    demand_of,
+    grown,
+    growth_factor,
+)
+from planner_core.depth_events.advising import advise, places_said
+from planner_core.document import Admin, MessageSizes, PlanDocument, Queue, Structure, System
+from planner_core.filling import Fill, Snapshot, bundles_for, fill, smallest_bytes, two_pools
+from planner_core.levels import SizingLevel, preflist_of, sizing_level
+from planner_core.limits import limit
+from planner_core.offload import Rule, can_fire
+from planner_core.sizing.structure_result import Db2Need, Load, Placement, Sizes, SmdsNeed, StructureResult
+from planner_core.smds import buffer_bytes, data_set_bytes, lob_bytes, message_header_bytes, page_bytes
+from planner_core.structure_size import (
+    ELEMENTS,
+    ENTRIES,
+    Curve,
+    binding_pool,
+    bundles_in,
+    published_curve,
+    size_for,
+    storage_increment_bytes,
+)
+from planner_core.system_structure import system_queues, system_sizes
+from planner_core.target import Target, target_for
+from planner_core.units import ceil_div, round_up
+
+_PERCENT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What a computed INITSIZE must hold [bytes], and the headroom or the target that made it."""
+
+    size_bytes: int
+    headroom_percent: Decimal | None
+    target: Target | None
+
+
+def _with_headroom(need_bytes: int, headroom_percent: Decimal) -> _Wanted:
+    more = _as_fraction(headroom_percent)
+    size = need_bytes + ceil_div(need_bytes * more.numerator, more.denominator * _PERCENT)
+    return _Wanted(size, headroom_percent, None)
+
+
+def _wanted(
+    document: PlanDocument,
+    need_bytes: int,
+    target: Target,
+    demand: Demand,
+    filled: Fill | None,
+    curve: Curve,
+    ratio: tuple[int, int] | None,
+) -> _Wanted:
+    """The need with the headroom where the document gives one, else what holds the backlog at the target.
+
+    With `filled` the rules are at work: the structure holds 100 / target times the backlog.
+    """
+    if document.headroom_percent is not None:
+        return _with_headroom(need_bytes, document.headroom_percent)
+    percent = target.percent
+    if not demand.messages:  # the base alone would hold no message at all
+        return _Wanted(size_for(entries=1, elements=0, curve=curve, ratio=ratio), None, target)
+    if filled is not None:
+        bundles = bundles_for(filled) * _PERCENT / percent
+        return _Wanted(smallest_bytes(bundles, curve=curve, ratio=ratio), None, target)
+    size = size_for(
+        entries=demand.entries, elements=demand.elements, curve=curve, ratio=ratio, percent=percent
+    )
+    return _Wanted(size, None, target)
+
+
+@lru_cache(maxsize=256)
+def _as_fraction(number: Decimal) -> Fraction:
+    return Fraction(number)
+
+
+def _sizes(
+    definition: Structure | Admin | System,
+    *,
+    need_bytes: int,
+    wanted: _Wanted,
+    minimum_bytes: int,
+    increment_bytes: int,
+    size_factor: Decimal,
+) -> Sizes:
+    initsize, size = definition.initsize, definition.size
+    if initsize is None:
+        initsize = round_up(
+            max(wanted.size_bytes, minimum_bytes, definition.minsize or 0), multiple=increment_bytes
+        )
+        if size is not None:
+            initsize = min(initsize, size)
+    if size is None:
+        factor = _as_fraction(size_factor)
+        size = round_up(ceil_div(initsize * factor.numerator, factor.denominator), multiple=increment_bytes)
+    return Sizes(
+        need_bytes=need_bytes,
+        initsize_bytes=initsize,
+        size_bytes=size,
+        minsize_bytes=definition.minsize,
+        initsize_is_given=definition.initsize is not None,
+        size_is_given=definition.size is not None,
+        wanted_bytes=wanted.size_bytes,
+        headroom_percent=wanted.headroom_percent,
+        target=wanted.target,
+        minimum_bytes=minimum_bytes,
+        increment_bytes=increment_bytes,
+        size_factor=size_factor,
+    )
+
+
+def _placement(document: PlanDocument, definition: Structure | Admin | System) -> Placement:
+    scm = (
+        definition.scm if isinstance(definition, Structure) and definition.scm.max_size is not None else None
+    )
+    return Placement(
+        preflist=preflist_of(document, definition),
+        exclist=tuple(definition.exclist),
+        duplex=definition.duplex,
+        full_threshold=definition.full_threshold,
+        allow_auto_alter=definition.allow_auto_alter,
+        duplex_site=definition.duplex_site,
+        enforce_order=definition.enforce_order,
+        scm_bytes=scm.max_size if scm is not None else None,
+        scm_algorithm=scm.algorithm if scm is not None else None,
+        augmented_bytes=(scm.augmented or 0) if scm is not None else 0,
+    )
+
+
+def _curve_at(level: SizingLevel, fitted: Curve | None) -> Curve:
+    """The curve of a structure: the fitted one where the plan names one, else the published one of its level."""
+    return fitted or published_curve(cfcc_level=level.level).curve
+
+
+def size_admin(document: PlanDocument, fitted: Curve | None) -> StructureResult:
+    """Size CSQ_ADMIN; a fitted curve leaves it as published."""
+    definition = document.admin
+    level = sizing_level(document, definition)
+    need = admin_need(
+        queue_managers=document.queue_manager_count,
+        cfcc_level=level.level,
+        entsmax=definition.entsmax,
+        elements_total=definition.elements_total,
+    )
+    sizes = _sizes(
+        definition,
+        need_bytes=need.published_bytes,
+        wanted=_with_headroom(need.published_bytes, definition.headroom_percent),
+        minimum_bytes=0,
+        increment_bytes=storage_increment_bytes(cfcc_level=level.level),
+        size_factor=document.size_factor,
+    )
+    found = tuple(
+        replace(each, field=level.field) if each.field == "/cfcc_level" else each for each in need.findings
+    )
+    return StructureResult(
+        role="admin",
+        name=names.ADMIN_STRUCTURE,
+        cfrm_name=names.cfrm_structure_name(qsg_name=document.qsg, cfstruct_name=names.ADMIN_STRUCTURE),
+        pointer="/admin",
+        definition=definition,
+        sizes=sizes,
+        placement=_placement(document, definition),
+        curve=_curve_at(level, fitted),
+        level=level,
+        admin=replace(need, findings=found),
+    )
+
+
+def size_application(
+    document: PlanDocument,
+    fitted: Curve | None,
+    index: int,
+    structure: Structure,
+    *,
+    advises: bool = True,
+    keeps_units: bool = False,
+) -> StructureResult:
+    """Size one application structure.
+
+    Args:
+        document: The plan.
+        fitted: The fitted curve; None for the published one.
+        index: The place of the structure in the document.
+        structure: The structure.
+        advises: Add advice on the depths of its queues.
+        keeps_units: Keep what one message of each queue takes, for callers that calculate further with it.
+    """
+    level = sizing_level(document, structure)
+    curve = _curve_at(level, fitted)
+    factor = growth_factor(percent_per_year=document.growth.percent_per_year, years=document.growth.years)
+    queues = tuple(_queue_demand(queue, factor) for queue in structure.queues)
+    offloads = structure.cflevel >= limit("cflevel_offload")
+    rules = (
+        tuple(Rule(rule.usage_over, rule.size_over) for rule in structure.offload.rules) if offloads else ()
+    )
+    ratio = (
+        (structure.entry_to_element_ratio[0], structure.entry_to_element_ratio[1])
+        if structure.entry_to_element_ratio
+        else None
+    )
+    said = places_said(structure.queues) if advises else []
+    units = _units(queues, rules, curve) if said or keeps_units else None
+    demand = units.demand([queue.messages for queue in queues]) if units else _demand(queues, rules, curve)
+    plain, with_offload = _fills(demand, rules, curve, ratio)
+    at_work = with_offload if structure.size_with_offload and with_offload is not plain else None
+    need, binding = _need(demand, at_work, curve, ratio)
+    target = target_for(
+        document.target_usage_percent, rules=rules, demand=demand, with_offload=structure.size_with_offload
+    )
+    sizes = _sizes(
+        structure,
+        need_bytes=need,
+        wanted=_wanted(document, need, target, demand, at_work, curve, ratio),
+        minimum_bytes=0,
+        increment_bytes=storage_increment_bytes(cfcc_level=level.level),
+        size_factor=document.size_factor,
+    )
+    load = _load(demand, binding, ratio, rules, (plain, with_offload), sizes, curve, units)
+    at_backlog = load.at_backlog
+    uses_db2 = (
+        structure.offload.to == "DB2" if offloads else structure.cflevel == limit("cflevel_large_messages")
+    )
+    return StructureResult(
+        role="application",
+        name=structure.name,
+        cfrm_name=names.cfrm_structure_name(qsg_name=document.qsg, cfstruct_name=structure.name),
+        pointer=f"/structures/{index}",
+        definition=structure,
+        sizes=sizes,
+        placement=_placement(document, structure),
+        curve=curve,
+        level=level,
+        load=load,
+        smds=_smds(structure, load, at_backlog) if offloads and structure.offload.to == "SMDS" else None,
+        db2=_db2(load, at_backlog) if uses_db2 else None,
+        at_backlog=at_backlog,
+        queues=queues,
+        depth_events=advise(document, structure, load, queues, said=said, curve=curve)
+        if queues and advises
+        else None,
+    )
+
+
+def size_system(document: PlanDocument, fitted: Curve | None) -> StructureResult:
+    """Size CSQSYSAPPL, whether or not the plan includes it."""
+    definition = document.system
+    level = sizing_level(document, definition)
+    curve = _curve_at(level, fitted)
+    queues = system_queues(
+        shared_channels=definition.shared_channels, group_ur_messages=definition.group_ur_messages
+    )
+    demand = _demand(queues, (), curve)
+    need, binding = _need(demand, None, curve, None)
+    known = system_sizes(cfcc_level=level.level)
+    target = Target(document.target_usage_percent)
+    sizes = _sizes(
+        definition,
+        need_bytes=need,
+        wanted=_wanted(document, need, target, demand, None, curve, None),
+        minimum_bytes=max(known.start_bytes, known.minimum_bytes),
+        increment_bytes=storage_increment_bytes(cfcc_level=level.level),
+        size_factor=document.size_factor,
+    )
+    load = _load(demand, binding, None, (), _fills(demand, (), curve, None), sizes, curve)
+    return StructureResult(
+        role="system",
+        name=names.SYSTEM_STRUCTURE,
+        cfrm_name=names.cfrm_structure_name(qsg_name=document.qsg, cfstruct_name=names.SYSTEM_STRUCTURE),
+        pointer="/system",
+        definition=definition,
+        sizes=sizes,
+        placement=_placement(document, definition),
+        curve=curve,
+        level=level,
+        system=known,
+        load=load,
+        at_backlog=load.at_backlog,
+        queues=queues,
+    )
+
+
+def _queue_demand(queue: Queue, factor: Fraction) -> QueueDemand:
+    messages: int | Fraction
+    if queue.put_rate_per_s is not None and queue.outage_minutes is not None:
+        messages = backlog_messages(put_rate_per_s=queue.put_rate_per_s, outage_minutes=queue.outage_minutes)
+    else:
+        messages = queue.backlog or 0
+    sizes = queue.message_bytes
+    return QueueDemand(
+        messages=grown(messages, factor=factor),
+        message_bytes=sizes.distribution() if isinstance(sizes, MessageSizes) else sizes,
+    )
+
+
+def _demand(queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve) -> Demand:
+    return demand_of(
+        queues,
+        edges=band_edges([rule.size_bytes for rule in rules]),
+        header_bytes=curve.header_bytes,
+        page_bytes=page_bytes(),
+        page_header_bytes=message_header_bytes(),
+    )
+
+
+def _units(queues: Sequence[QueueDemand], rules: Sequence[Rule], curve: Curve) -> Units:
+    return Units.of(
+        [queue.message_bytes for queue in queues],
+        edges=band_edges([rule.size_bytes for rule in rules]),
+        header_bytes=curve.header_bytes,
+        page_bytes=page_bytes(),
+        page_header_bytes=message_header_bytes(),
+    )
+
+
+def _fills(
+    demand: Demand, rules: Sequence[Rule], curve: Curve, ratio: tuple[int, int] | None
+) -> tuple[Fill | None, Fill | None]:
+    """One bundle filling without and with the rules that this demand can meet."""
+    if not demand.messages:
+        return None, None
+    pools = two_pools(curve.bundle_at(ratio)[1])
+    plain = fill(demand, rules=(), pools=pools)
+    met = [rule for rule in rules if rule.is_on and can_fire(rule, demand)]
+    return plain, fill(demand, rules=met, pools=pools) if met else plain
+
+
+def _need(
+    demand: Demand, filled: Fill | None, curve: Curve, ratio: tuple[int, int] | None
+) -> tuple[int, str]:
+    """The need [bytes] and the pool that sets it; with `filled`, with offload at work."""
+    if filled is not None:
+        bundles = bundles_for(filled)
+        need = smallest_bytes(bundles, curve=curve, ratio=ratio)
+        return need, ENTRIES if bundles <= demand.messages else ELEMENTS
+    need = size_for(entries=demand.entries, elements=demand.elements, curve=curve, ratio=ratio)
+    return need, binding_pool(entries=demand.entries, elements=demand.elements, curve=curve, ratio=ratio)
+
+
+def _load(
+    demand: Demand,
+    binding: str,
+    ratio: tuple[int, int] | None,
+    rules: tuple[Rule, ...],
+    fills: tuple[Fill | None, Fill | None],
+    sizes: Sizes,
+    curve: Curve,
+    units: Units | None = None,
+) -> Load:
+    return Load(
+        demand=demand,
+        binding=binding,
+        ratio=ratio,
+        rules=rules,
+        plain=fills[0],
+        with_offload=fills[1],
+        bundles_in_initsize=bundles_in(sizes.initsize_bytes, curve=curve, ratio=ratio),
+        bundles_in_size=bundles_in(sizes.size_bytes, curve=curve, ratio=ratio),
+        units=units,
+    )
+
+
+def _offloaded_pages(load: Load, at_backlog: Snapshot | None) -> tuple[int, int]:
+    """Pages of offloaded data at the planned backlog, and when a structure of SIZE is full."""
+    pages = at_backlog.pages if at_backlog is not None else 0
+    when_full = load.with_offload.pages(load.bundles_in_size) if load.with_offload is not None else 0
+    return pages, max(pages, when_full)
+
+
+def _db2(load: Load, at_backlog: Snapshot | None) -> Db2Need:
+    pages, when_full = _offloaded_pages(load, at_backlog)
+    return Db2Need(at_backlog_bytes=lob_bytes(pages), when_full_bytes=lob_bytes(when_full))
+
+
+def _overload_pages(load: Load) -> int:
+    """Pages of the planned messages that are always offloaded, and of what rules offload when more come than planned.
+
+    Rules start where the planned backlog ends, so that their data sets would otherwise have no space when they are
+    needed. The larger of INITSIZE and SIZE counts.
+    """
+    if load.with_offload is None:
+        return 0
+    percent = tables.constants("smds")["overload_percent"].value
+    messages = ceil_div(load.demand.messages * percent, _PERCENT)
+    always = load.demand.bands[-1].pages
+    always_planned = ceil_div(always, load.demand.scale)
+    always_in_overload = always * percent // (load.demand.scale * _PERCENT)
+    storages = (load.bundles_in_initsize, load.bundles_in_size)
+    found = [load.with_offload.at_backlog(each, messages=messages).pages for each in storages if each]
+    return always_planned + max(0, max(found, default=0) - always_in_overload)
+
+
+def _smds(structure: Structure, load: Load, at_backlog: Snapshot | None) -> SmdsNeed:
+    block, queues = structure.offload.dsblock, len(structure.queues)
+    pages, when_full = _offloaded_pages(load, at_backlog)
+    overload = min(max(pages, _overload_pages(load)), when_full)
+    return SmdsNeed(
+        at_backlog_bytes=data_set_bytes(pages, dsblock_bytes=block, queues=queues),
+        overload_bytes=data_set_bytes(overload, dsblock_bytes=block, queues=queues),
+        when_full_bytes=data_set_bytes(when_full, dsblock_bytes=block, queues=queues),
+        buffers_bytes=buffer_bytes(dsbufs=structure.offload.dsbufs, dsblock_bytes=block),
+    )
