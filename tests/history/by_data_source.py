@@ -12,7 +12,7 @@ from spark_jobs.history.rows import COLUMNS, rows_of
 from spark_jobs.history.staging import Source
 from spark_jobs.history.store import FileFacts, History, new_commit_id
 from spark_jobs.smf.decode import TABLES, index_dump
-from spark_jobs.smf.spark_source import prove_chain, smf_frame
+from tests.history.spark_source import prove_chain, smf_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

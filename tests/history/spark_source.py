@@ -1,7 +1,8 @@
-"""Dumps as a data source of Spark: one task for each split of the index, the same decoder as everywhere.
+"""Dumps as a data source of Spark: a second way to read a dump, which the service's own way is compared with.
 
-`smf_frame` gives a table of a dump as a DataFrame. `prove_chain` reads the dump's ranges the same way and shows that they
-meet: each begins where the one before it ended, and the last one ends where the dump does.
+There is one task for each split of the index, and the same decoder as everywhere. `smf_frame` returns a table of a dump
+as a DataFrame. `prove_chain` reads the ranges of the dump and checks that each begins where the one before it ended, and
+that the last one ends where the dump ends.
 """
 
 from __future__ import annotations
