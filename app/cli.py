@@ -14,7 +14,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from app.cluster.commands import add as add_cluster
+from app.clusters.cli import add as add_cluster
 from app.command_line import (
     EXIT_FINDINGS,
     EXIT_OK,
@@ -27,15 +27,15 @@ from app.command_line import (
     write,
     write_json,
 )
-from app.events.commands import add as add_events
-from app.jobs.commands import add as add_jobs
-from app.night.commands import add as add_night
-from app.plans.commands import add as add_plans
-from app.running.commands import add as add_running
-from app.scenarios.commands import add as add_scenarios
-from app.simulate_commands import add as add_simulate
-from app.smf_commands import add as add_smf
-from app.whatif.commands import add as add_whatif
+from app.events.simulate_cli import add as add_events
+from app.jobs.cli import add as add_jobs
+from app.nightly.cli import add as add_night
+from app.plans.cli import add as add_plans
+from app.running.cli import add as add_running
+from app.scenarios.cli import add as add_scenarios
+from app.uploads.simulate_cli import add as add_simulate
+from app.uploads.smf_cli import add as add_smf
+from app.whatif.cli import add as add_whatif
 from planner_core.errors import SHOWN_PROBLEMS, DocumentInvalid, OutputRefused, PlannerError, PlanRefused
 from planner_core.findings import Finding, in_order
 from planner_core.provenance import plain_number
@@ -393,8 +393,8 @@ def _offload(arguments: argparse.Namespace) -> int:
 
 
 def _plan(arguments: argparse.Namespace) -> int:
-    from app.curves.from_settings import CurvesOfSettings
-    from app.curves.resolve import evaluate
+    from app.fits.from_settings import CurvesOfSettings
+    from app.fits.resolve import evaluate
     from planner_core.explain import result_json
     from planner_core.outputs import render_output
 
@@ -431,7 +431,7 @@ def _schema(arguments: argparse.Namespace) -> int:
 
 
 def _example(arguments: argparse.Namespace) -> int:
-    from app.documents import example_text
+    from app.texts.documents import example_text
 
     del arguments
     write(example_text())
@@ -442,7 +442,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     import uvicorn
 
     from app.main import create_app, keep_what_is_loaded
-    from app.plans.commands import opened
+    from app.plans.cli import opened
     from app.settings import read_settings
 
     given = {

@@ -74,7 +74,7 @@ def add_fail_on(made: argparse.ArgumentParser) -> None:
 
 def read_plan(name: str) -> PlanDocument:
     """The plan document that a command names; `-` is standard input."""
-    from app.documents import read_file, read_text
+    from app.texts.documents import read_file, read_text
 
     return read_text(sys.stdin.buffer.read()) if name == STANDARD_INPUT else read_file(Path(name))
 

@@ -36,7 +36,7 @@ from sqlalchemy.orm import DeclarativeBase, Session
 from sqlalchemy.types import LargeBinary, TypeDecorator
 from starlette.requests import Request
 
-from app.compressed_text import pack, unpack
+from app.texts.compressed_text import pack, unpack
 from planner_core.errors import PlannerError
 
 MIGRATIONS_DIR = Path(__file__).parents[1] / "migrations"

@@ -14,43 +14,47 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
-from app import api_docs, chart_script, errors, openapi, pages
-from app.answers import HealthAnswer
-from app.cluster import description as cluster_description
-from app.cluster import explaining_answers as waiting_description
-from app.cluster import explaining_routes as waiting
-from app.cluster import routes as cluster
-from app.compression import Compression
-from app.curves import routes as curves
+from app import routers
+from app.clusters import api as cluster
+from app.clusters import description as cluster_description
+from app.clusters import explaining_answers as waiting_description
+from app.clusters import explaining_api as waiting
 from app.db import Database, DatabaseUnusable, database_url
+from app.documentation import api_docs
+from app.events import api as events
 from app.events import description as events_description
-from app.events import routes as events
-from app.head_requests import HeadAsGet
-from app.jobs import routes as jobs
+from app.fits import api as curves
+from app.jobs import api as jobs
 from app.jobs.watcher import Watcher
-from app.night import routes as night
-from app.night.schedule import Schedule
+from app.nightly import api as night
+from app.nightly.schedule import Schedule
+from app.plans import api as plans
 from app.plans import description as plans_description
-from app.plans import routes as plans
 from app.plans import service as plan_store
 from app.reference import api as reference_api
 from app.running import answers as running_answers
-from app.running import routes as running
+from app.running import api as running
+from app.scenarios import api as scenarios
 from app.scenarios import description as scenarios_description
-from app.scenarios import routes as scenarios
-from app.security.body import BoundedBody, Streams
-from app.security.headers import SecurityHeaders
-from app.security.hosts import AllowedHosts
-from app.security.same_origin import SameOrigin
 from app.settings import Settings
-from app.sizing import routes as sizing
-from app.static_files import Files
-from app.templating import STATIC_DIR
+from app.sizing import api as sizing
+from app.uploads import api as uploads
 from app.uploads import description as uploads_description
-from app.uploads import routes as uploads
-from app.usage import routes as usage
-from app.whatif import placement_description, structure_answers, structure_routes
-from app.whatif import routes as whatif
+from app.usage import api as usage
+from app.web import chart_script, openapi
+from app.web import problems as errors
+from app.web.answers import HealthAnswer
+from app.web.compression import Compression
+from app.web.head_requests import HeadAsGet
+from app.web.rendering import STATIC_DIR
+from app.web.security.body import BoundedBody, Streams
+from app.web.security.headers import SecurityHeaders
+from app.web.security.hosts import AllowedHosts
+from app.web.security.same_origin import SameOrigin
+from app.web.static_files import Files
+from app.whatif import api as whatif
+from app.whatif import placement_description, structure_answers
+from app.whatif import structure_api as structure_routes
 from planner_core import CORE_VERSION
 
 DATABASE_ANSWERS_WITHIN_S = 2
@@ -165,7 +169,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         reference_api.router,
         api_docs.router,
         chart_script.router,
-        *pages.routers(),
+        *routers.page_routers(),
     ):
         app.include_router(router)
     app.mount(api_docs.ASSETS_PATH, Files(directory=api_docs.assets_dir()), name="swagger-ui")

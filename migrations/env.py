@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from app.db import Base, Database, database_url
 from app.jobs import models as jobs
-from app.night import models as night
+from app.nightly import models as night
 from app.plans import models as plans
 from app.scenarios import models as scenarios
 from app.settings import Settings

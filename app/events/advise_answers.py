@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.answers import Absent, Answer, FindingAnswer
+from app.web.answers import Absent, Answer, FindingAnswer
 
 Seconds = Annotated[int, Field(description="Seconds, rounded down; negative: the event comes too late.")]
 Messages = Annotated[int | None, Field(description="Messages; null where the threshold is open.")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.events.advise_answers import AdviceAnswer, RatesAnswer
-from app.openapi import (
+from app.web.openapi import (
     COMPONENTS,
     document_request,
     json_response,

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from app.curves.kept import Curves
-from app.curves.resolve import evaluate
+from app.fits.kept import Curves
+from app.fits.resolve import evaluate
 from planner_core.depth_events.measured import USINGS, Using, WithRates, with_rates
 from planner_core.document import PlanDocument, did_you_mean, parse_json, read_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.answers import Answer, FindingAnswer
+from app.web.answers import Answer, FindingAnswer
 
 Switch = Literal["ENABLED", "DISABLED"]
 Reason = Annotated[

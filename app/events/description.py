@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.documents import parse_yaml
 from app.events.advise_description import add as add_advice
 from app.events.answers import SimulationAnswer
 from app.events.read_description import add as add_reading
 from app.events.service import EXAMPLES
-from app.openapi import (
+from app.texts.documents import parse_yaml
+from app.web.openapi import (
     document_schemas,
     json_request,
     json_response,

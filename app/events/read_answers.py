@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.answers import Answer, FindingAnswer
 from app.events.answers import AssumptionAnswer
+from app.web.answers import Answer, FindingAnswer
 
 CorrelId = Annotated[str, Field(pattern="^[0-9A-F]{48}$")]
 Format = Literal[

@@ -7,7 +7,7 @@ from typing import Any
 from app.events.read_answers import ReadingAnswer
 from app.events.reading import EXAMPLE_NAME, ReadRequest, example_text
 from app.events.reading import read_request as answered
-from app.openapi import json_request, json_response, model_schemas, put_examples, put_schemas
+from app.web.openapi import json_request, json_response, model_schemas, put_examples, put_schemas
 
 PATH = "/api/v1/events/read"
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import to_json
 
-from app.example_files import text_of
+from app.texts.example_files import text_of
 from planner_core.bounds import check_lines
 from planner_core.depth_events.file import MOST_MAXDEPTH
 from planner_core.depth_events.known import read_displayed

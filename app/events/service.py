@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pydantic_core import to_json
 
-from app.documents import parse_text
-from app.example_files import ExampleFile
+from app.texts.documents import parse_text
+from app.texts.example_files import ExampleFile
 from planner_core import names
 from planner_core.depth_events.file import MOST_MAXDEPTH, WHAT, DepthEventFile, read_object
 from planner_core.depth_events.simulate import Simulation, simulate

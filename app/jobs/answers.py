@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.answers import Answer, FindingAnswer
 from app.jobs import processes
 from app.jobs.models import ALONE, JobState
 from app.jobs.service import Job
+from app.web.answers import Answer, FindingAnswer
 
 STAGES = {
     "indexing": "Finding the records",

@@ -39,8 +39,8 @@ def main(argv: list[str] | None = None) -> int:
 
 def keeper_of(database: Database, settings: Settings, job_id: int) -> Keeper:
     """The one that knows what a run of this kind does; of a run that is not there, one that will find it gone."""
-    from app.night.keeper import NightKeeper
-    from app.night.looking_around import Forgetting, LookAround
+    from app.nightly.keeper import NightKeeper
+    from app.nightly.looking_around import Forgetting, LookAround
 
     with database.session(writes=False) as session:
         run = repository.find(session, job_id, light=True)

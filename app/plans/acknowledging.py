@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.curves.kept import DatabaseCurves
 from app.db import Database
+from app.fits.kept import DatabaseCurves
 from app.plans import service
 from app.plans.computed import compute
 from app.plans.errors import NothingToAcknowledge, PlanConflict

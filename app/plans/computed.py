@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from pydantic_core import to_json
 
-from app.curves.kept import Curves
-from app.curves.resolve import evaluate
+from app.fits.kept import Curves
+from app.fits.resolve import evaluate
 from planner_core.document import PlanDocument
 from planner_core.errors import OutputRefused
 from planner_core.explain import explain_result

@@ -8,14 +8,14 @@ from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
-from app.curves.kept import NoCurves
-from app.openapi import COMPONENTS, text_response
+from app.fits.kept import NoCurves
 from app.plans.answers import version_json
 from app.plans.computed import compute
 from app.plans.schemas import StoredPlan
 from app.plans.stored import StoredVersion
 from app.sizing.body import JSON
 from app.sizing.examples import examples
+from app.web.openapi import COMPONENTS, text_response
 from planner_core.document import read_object
 
 EXAMPLE_TIME = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)

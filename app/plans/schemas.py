@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from app.answers import Absent, Answer, FindingAnswer
 from app.sizing.answers import CurveAnswer, ExplanationAnswer
+from app.web.answers import Absent, Answer, FindingAnswer
 
 ETag = Annotated[
     str, Field(description="The strong validator, quotes included: send it in If-Match.", examples=['"17.3"'])

@@ -7,8 +7,8 @@ from decimal import Decimal
 from fastapi import APIRouter
 from starlette.exceptions import HTTPException
 
-from app.answers import ColumnAnswer, NoteAnswer, SourceAnswer, TableAnswer, TablesAnswer, TableSummary
-from app.openapi import problems
+from app.web.answers import ColumnAnswer, NoteAnswer, SourceAnswer, TableAnswer, TablesAnswer, TableSummary
+from app.web.openapi import problems
 from planner_core.tables import PublishedTable, all_tables
 
 PREFIX = "/api/v1/reference"

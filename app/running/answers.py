@@ -8,10 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.answers import Answer, FindingAnswer
-from app.curves.kept import NoCurves
-from app.documents import example_text, parse_text
-from app.openapi import COMPONENTS, model_schemas, put_examples, put_schemas
+from app.fits.kept import NoCurves
 from app.running.service import (
     DiffRequest,
     FromRunningRequest,
@@ -23,6 +20,9 @@ from app.running.service import (
     merge_json,
 )
 from app.running.texts import running_example
+from app.texts.documents import example_text, parse_text
+from app.web.answers import Answer, FindingAnswer
+from app.web.openapi import COMPONENTS, model_schemas, put_examples, put_schemas
 
 TakesEffectName = Literal["at once", "pending until rebuild", "needs an outage"]
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import to_json
 
-from app.curves.kept import Curves
-from app.curves.resolve import evaluate
+from app.fits.kept import Curves
+from app.fits.resolve import evaluate
 from app.running.texts import LARGEST_FILE_BYTES, MOST_TEXTS, WHAT, invalid
 from planner_core import names
 from planner_core.document import MessageBytes, field_problems, parse_json, read_object

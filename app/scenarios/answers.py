@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import to_json
 
-from app.answers import Answer, FindingAnswer
 from app.scenarios.service import LONGEST_NOTE, MOST_VERSIONS, Wanted
 from app.scenarios.stored import ScenarioSummary, StoredScenario
+from app.web.answers import Answer, FindingAnswer
 from planner_core.document import field_problems, parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 from planner_core.whatif.changes import WHAT, Changes

@@ -9,8 +9,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 from pydantic.json_schema import models_json_schema
 
-from app.answers import Absent, Answer, FindingAnswer
-from app.openapi import COMPONENTS
 from app.scenarios.answers import (
     DescribedNewScenario,
     DescribedScenario,
@@ -21,6 +19,8 @@ from app.scenarios.answers import (
 from app.scenarios.stored import StoredScenario
 from app.sizing.body import JSON
 from app.sizing.examples import examples
+from app.web.answers import Absent, Answer, FindingAnswer
+from app.web.openapi import COMPONENTS
 from planner_core.document import read_object
 from planner_core.whatif.changes import read_changes
 from planner_core.whatif.scenario import scenario

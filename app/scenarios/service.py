@@ -16,9 +16,9 @@ from typing import Any
 from pydantic_core import to_json
 from sqlalchemy.orm import Session
 
-from app.curves.kept import DatabaseCurves
-from app.curves.resolve import curve_of
 from app.db import Database
+from app.fits.kept import DatabaseCurves
+from app.fits.resolve import curve_of
 from app.plans import repository as plan_store
 from app.plans import service as plans
 from app.plans.errors import PlanGone, PlanNotFound

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.answers import Absent, Answer, FindingAnswer
-from app.cluster.answers import ClustersAnswer
+from app.clusters.answers import ClustersAnswer
 from app.events.advise_answers import DepthEventsAnswer
+from app.web.answers import Absent, Answer, FindingAnswer
 
 Number = Annotated[int | str, Field(description="A whole number, or an exact one as text: 2018.688, 1/3.")]
 

@@ -7,7 +7,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from app.documents import yaml_as_json
+from app.texts.documents import yaml_as_json
 from planner_core.units import MIB
 
 JSON = "application/json"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from app.documents import CLUSTERED, EXAMPLE, example_text, parse_yaml
+from app.texts.documents import CLUSTERED, EXAMPLE, example_text, parse_yaml
 
 Document = dict[str, Any]
 

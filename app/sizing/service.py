@@ -9,8 +9,8 @@ from typing import TypeVar
 from pydantic_core import to_json
 from starlette.concurrency import run_in_threadpool
 
-from app.curves.kept import Curves
-from app.curves.resolve import evaluate
+from app.fits.kept import Curves
+from app.fits.resolve import evaluate
 from planner_core.document import read_json
 from planner_core.explain import result_json
 from planner_core.findings import SEVERITIES, Finding

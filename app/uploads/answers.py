@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.answers import Answer, FindingAnswer
 from app.jobs.answers import JobMembers, job_members
 from app.uploads.qsg_map import QUEUE_MANAGER_PATTERN, SYSTEM_PATTERN, Entry
 from app.uploads.service import Outcome, StoredUpload, UploadPage
+from app.web.answers import Answer, FindingAnswer
 from planner_core.inputs import KINDS
 
 QSG_PATTERN = r"([A-Z][A-Z0-9$#@]{0,3})?"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.openapi import COMPONENTS, model_schemas, put_schemas
 from app.sizing.body import JSON
 from app.uploads.answers import ReceivedAnswer
+from app.web.openapi import COMPONENTS, model_schemas, put_schemas
 
 BINARY = {"type": "string", "format": "binary"}
 

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.answers import Answer, FindingAnswer
 from app.usage.measured import (
     Limits,
     MeasuredStructure,
@@ -25,6 +24,7 @@ from app.usage.observed import ComparedSize, Duplexing, shrinking
 from app.usage.periods import Period
 from app.usage.planning import Asked, Backlog, Grounds, Made, Sizes
 from app.usage.service import StructureUsage
+from app.web.answers import Answer, FindingAnswer
 from planner_core.document import PlanDocument
 from planner_core.simulated import has_simulated_name
 

@@ -1,4 +1,4 @@
-"""What the store of measured usage refuses. app/errors.py says which status each becomes."""
+"""What the store of measured usage refuses. app/web/problems.py says which status each becomes."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 
 from sqlalchemy.orm import Session
 
-from app.curves import fits
+from app.fits import fits
 from app.uploads import qsg_map
 from app.usage import repository
 from app.usage.errors import UsageNotFound

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from app.curves.kept import Curves
-from app.curves.resolve import curve_of
+from app.fits.kept import Curves
+from app.fits.resolve import curve_of
 from planner_core.document import PlanDocument
 from planner_core.units import format_mib
 from planner_core.whatif.filling_up import FillingUp, Outage, fill_up, only_structure, shown_minutes

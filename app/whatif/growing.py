@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from app.curves.kept import Curves
-from app.curves.resolve import curve_of
+from app.fits.kept import Curves
+from app.fits.resolve import curve_of
 from planner_core.document import PlanDocument
 from planner_core.whatif.growth import DEFAULT_YEARS, UpgradeAnswer, upgrades
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from app.curves.kept import Curves
-from app.curves.resolve import evaluate
+from app.fits.kept import Curves
+from app.fits.resolve import evaluate
 from planner_core.document import PlanDocument
 from planner_core.placement import At
 from planner_core.whatif.loss import LossAnswer, losses_of

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.answers import Answer, FindingAnswer
 from app.sizing.answers import CurveAnswer
+from app.web.answers import Answer, FindingAnswer
 
 Role = Literal["admin", "application", "system"]
 RuleName = Annotated[str, Field(description="The rule that decides, one of `rules`.", examples=["space"])]

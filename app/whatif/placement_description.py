@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.curves.kept import NoCurves
-from app.openapi import model_schemas, put_examples, put_schemas
+from app.fits.kept import NoCurves
 from app.sizing.examples import examples
+from app.web.openapi import model_schemas, put_examples, put_schemas
 from app.whatif.growing import upgrade_answer
 from app.whatif.losing import loss_answer
 from app.whatif.placement_answers import CfLossAnswer, UpgradeAnswerShape

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from app.curves.kept import Curves
-from app.curves.resolve import curve_of, evaluate
+from app.fits.kept import Curves
+from app.fits.resolve import curve_of, evaluate
 from planner_core.document import PlanDocument
 from planner_core.smds_job import SmdsJob, smds_job
 from planner_core.units import format_mib

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.answers import Absent, Answer, FindingAnswer
-from app.openapi import model_schemas, put_examples, put_schemas
 from app.sizing.answers import ExplanationAnswer
 from app.sizing.examples import examples
+from app.web.answers import Absent, Answer, FindingAnswer
+from app.web.openapi import model_schemas, put_examples, put_schemas
 
 Storage = Annotated[Literal["initsize", "size"], Field(description="The storage that was looked at.")]
 Minutes = Annotated[float, Field(description="Minutes from the beginning of the outage.")]

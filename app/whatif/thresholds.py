@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from app.curves.kept import Curves
-from app.curves.resolve import curve_of
+from app.fits.kept import Curves
+from app.fits.resolve import curve_of
 from planner_core.document import PlanDocument
 from planner_core.sizing.structure_result import hundredths
 from planner_core.units import format_mib, format_size

@@ -8,9 +8,9 @@ import pytest
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 
-from app.errors import MOST_ERRORS, PROBLEM_TYPES, TYPE_OF_ERROR, problem_of
 from app.main import create_app
 from app.settings import Settings
+from app.web.problems import MOST_ERRORS, PROBLEM_TYPES, TYPE_OF_ERROR, problem_of
 from planner_core import errors
 from planner_core.errors import DocumentInvalid, FieldProblem, OutOfRange
 from tests.app.support import SMALLEST, assert_problem, call, get, post_json
@@ -171,7 +171,7 @@ def test_a_failing_error_page_still_gives_an_answer(
         message = "no template"
         raise ValueError(message)
 
-    monkeypatch.setattr("app.errors.render", broken)
+    monkeypatch.setattr("app.web.problems.render", broken)
     answer = get(failing, "/nowhere", accept=BROWSER)
     assert answer.status == 500
     assert "reference" in answer.text

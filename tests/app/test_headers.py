@@ -8,8 +8,8 @@ import pytest
 from fastapi import FastAPI
 
 from app.main import create_app
-from app.security.headers import CONTENT_SECURITY_POLICY, SECURITY_HEADERS
 from app.settings import Settings
+from app.web.security.headers import CONTENT_SECURITY_POLICY, SECURITY_HEADERS
 from tests.app.support import SQ03, Answer, call, get, post_json
 
 RESPONSES: dict[str, tuple[int, Callable[[FastAPI], Answer]]] = {

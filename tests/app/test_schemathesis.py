@@ -11,8 +11,8 @@ import pytest
 import schemathesis
 from schemathesis.checks import CHECKS, load_all_checks
 
+from app.jobs import api as job_routes
 from app.jobs import processes
-from app.jobs import routes as job_routes
 from app.main import create_app
 from app.plans import service
 from app.scenarios import service as scenarios

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from ruamel.yaml import YAML
 
-from app.documents import CLUSTERED, EXAMPLE, example_text, parse_yaml
-from app.yaml_reader import MOST_COLLECTIONS, MOST_ITEMS, NotYaml, read_yaml
+from app.texts.documents import CLUSTERED, EXAMPLE, example_text, parse_yaml
+from app.texts.yaml_reader import MOST_COLLECTIONS, MOST_ITEMS, NotYaml, read_yaml
 from planner_core.errors import DocumentInvalid
 from tests.cpu import at_most_cpu_seconds
 

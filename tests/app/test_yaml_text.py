@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.documents import parse_yaml
-from app.yaml_text import yaml_text
+from app.texts.documents import parse_yaml
+from app.texts.yaml_text import yaml_text
 from planner_core.document import read_object
 from tests.app.support import COMPLETE
 from tests.core.plans import documents

@@ -15,9 +15,9 @@ from sqlalchemy import URL, inspect, text
 from app.db import Database
 from app.jobs import processes
 from app.jobs.run import keeper_of
-from app.night import service
-from app.night.models import Trigger
-from app.night.service import Run
+from app.nightly import service
+from app.nightly.models import Trigger
+from app.nightly.service import Run
 from app.settings import Settings
 from app.usage.models import MeasuredStructure
 from tests.app.support import Answer

@@ -11,7 +11,7 @@ from app.cli import main
 from app.db import Database
 from app.jobs import service as jobs
 from app.jobs.models import JobState
-from app.night.models import Trigger
+from app.nightly.models import Trigger
 from app.settings import Settings
 from tests.app_night.support import LAST, measured, order, put_day, put_days, queue, read, times_run
 
@@ -140,7 +140,7 @@ def test_missing_packages_are_named_before_anything_is_begun(
     database: Database, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from app.jobs import processes
-    from app.night import repository
+    from app.nightly import repository
 
     monkeypatch.setattr(processes, "missing_packages", lambda: ("pyspark",))
     _, err = run(capsys, "nightly", code=2)

@@ -14,11 +14,11 @@ from app.db import Database
 from app.jobs import processes
 from app.jobs import service as jobs
 from app.jobs.models import JobState
-from app.night import keeper as keeping
-from app.night import report, repository, service
-from app.night import results as bringing
-from app.night.errors import NightUnderWay
-from app.night.models import FitState, Forecast, Trigger
+from app.nightly import keeper as keeping
+from app.nightly import report, repository, service
+from app.nightly import results as bringing
+from app.nightly.errors import NightUnderWay
+from app.nightly.models import FitState, Forecast, Trigger
 from app.plans import service as plans
 from app.settings import Settings
 from tests.app_night.support import (
@@ -168,7 +168,7 @@ def test_levels_are_those_of_the_site_and_else_those_that_all_plans_agree_on(
         plans.save_plan(session, "TWO", plan(coupling_facilities=facilities(CF01=25, CF02=25)))
     night(database, settings)
     assert called(settings)["facts"]["cfcc_levels"] == {"CF02": 25}
-    from app.curves import levels
+    from app.fits import levels
 
     with database.session(writes=True) as session:
         levels.put(session, "CF01", 24)

@@ -19,8 +19,8 @@ from sqlalchemy import URL
 from app.db import Database
 from app.jobs import processes
 from app.jobs.models import JobState
-from app.night import lock
-from app.night.models import Trigger
+from app.nightly import lock
+from app.nightly.models import Trigger
 from app.settings import Settings
 from tests.app_night.support import (
     LAST,

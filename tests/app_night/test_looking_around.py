@@ -16,11 +16,11 @@ from app.jobs import service as jobs
 from app.jobs.models import JobState
 from app.jobs.run import keeper_of
 from app.jobs.service import Job
-from app.night import report, repository, service
-from app.night import results as bringing
-from app.night.errors import NightUnderWay
-from app.night.looking_around import LookAround
-from app.night.models import Trigger
+from app.nightly import report, repository, service
+from app.nightly import results as bringing
+from app.nightly.errors import NightUnderWay
+from app.nightly.looking_around import LookAround
+from app.nightly.models import Trigger
 from app.settings import Settings
 from app.usage import service as usage
 from tests.app_night.support import let_go, measured, night, order, put_days, queue, read, results, work

@@ -20,8 +20,8 @@ from app.db import Database
 from app.jobs import processes
 from app.jobs.models import JobState
 from app.jobs.run import keeper_of
-from app.night import looking_around, repository, service
-from app.night.models import FitState, Trigger
+from app.nightly import looking_around, repository, service
+from app.nightly.models import FitState, Trigger
 from app.settings import Settings
 from app.usage import service as usage
 from tests.app_night.support import RESULTS, command, command_process, queue, results, settings_for, work

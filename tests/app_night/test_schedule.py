@@ -13,10 +13,10 @@ from app.db import Database
 from app.jobs import processes
 from app.jobs.models import JobState
 from app.main import create_app
-from app.night import repository
-from app.night import schedule as scheduling
-from app.night.models import Trigger
-from app.night.schedule import Schedule, due_at, last_due, zone_of
+from app.nightly import repository
+from app.nightly import schedule as scheduling
+from app.nightly.models import Trigger
+from app.nightly.schedule import Schedule, due_at, last_due, zone_of
 from app.settings import Settings, SettingsInvalid, read_settings
 from tests.app_night.support import measured, put_days, queue, read, settings_for, work
 

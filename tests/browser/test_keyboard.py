@@ -15,7 +15,8 @@ import pytest
 from playwright.sync_api import FilePayload, Page, expect
 from starlette.routing import Route, compile_path
 
-from app import api_docs, pages
+from app import routers
+from app.documentation import api_docs
 from app.sizing.examples import examples
 from planner_core.tables import all_tables
 from tests.browser.keys import press, tab_to, walk
@@ -132,7 +133,7 @@ def _wide(page: Page) -> None:
 
 def routes_of_pages() -> set[str]:
     """The paths that answer a GET with a page."""
-    found = [route for router in (*pages.routers(), api_docs.router) for route in router.routes]
+    found = [route for router in (*routers.page_routers(), api_docs.router) for route in router.routes]
     assert all(isinstance(route, Route) for route in found)
     read = {route.path for route in found if isinstance(route, Route) and "GET" in (route.methods or ())}
     return read - FILES - MEASURED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
-from app.cluster.explaining import EXAMPLES
+from app.clusters.explaining import EXAMPLES
 from tests.browser.conftest import NewContext
 
 pytestmark = pytest.mark.browser

@@ -9,10 +9,10 @@ import pytest
 from fastapi import FastAPI
 
 from app.cli import main
-from app.cluster.answers import ClusterLoadAnswer, DecisionAnswerShape
-from app.cluster.service import EXAMPLES, LARGEST_FILE_BYTES
-from app.documents import example_text, parse_yaml
-from app.example_files import ExampleFile
+from app.clusters.answers import ClusterLoadAnswer, DecisionAnswerShape
+from app.clusters.service import EXAMPLES, LARGEST_FILE_BYTES
+from app.texts.documents import example_text, parse_yaml
+from app.texts.example_files import ExampleFile
 from tests.app.support import Json, assert_problem, call, post_json
 
 DECIDE, LOAD = "/api/v1/cluster/decide", "/api/v1/cluster/load"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.documents import example_text, parse_yaml
+from app.texts.documents import example_text, parse_yaml
 from planner_core.cluster.flow import Failure, flow_of
 from planner_core.document import Cluster, read_object
 from planner_core.errors import DocumentInvalid

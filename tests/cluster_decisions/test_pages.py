@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from app.cluster.service import EXAMPLES
-from app.documents import example_text, parse_yaml
-from app.example_files import ExampleFile
-from app.pages.cluster.flow_chart import MOST_INSTANCES, flow_chart
-from app.pages.cluster.load_shown import clusters_shown
-from app.pages.cluster.steps_chart import MOST_LANES, steps_chart
+from app.clusters.flow_chart import MOST_INSTANCES, flow_chart
+from app.clusters.load_view import clusters_shown
+from app.clusters.service import EXAMPLES
+from app.clusters.steps_chart import MOST_LANES, steps_chart
+from app.texts.documents import example_text, parse_yaml
+from app.texts.example_files import ExampleFile
 from planner_core.cluster.answer import answer
 from planner_core.cluster.file import read_object
 from planner_core.document import read_object as plan_from

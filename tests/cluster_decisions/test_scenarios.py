@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from app.cluster.service import read_file
-from app.documents import parse_yaml
+from app.clusters.service import read_file
+from app.texts.documents import parse_yaml
 from planner_core.cluster.answer import answer
 from planner_core.cluster.file import read_object
 from planner_core.cluster.model import Mode

@@ -9,8 +9,8 @@ import pytest
 from fastapi import FastAPI
 
 from app.cli import main
-from app.cluster.explaining import EXAMPLES, Example
-from app.cluster.explaining_answers import ExplanationOfMessages
+from app.clusters.explaining import EXAMPLES, Example
+from app.clusters.explaining_answers import ExplanationOfMessages
 from tests.app.support import Json, assert_problem, call, post_json
 from tests.cluster_explain.support import clusqmgr, display, dump, qcluster
 

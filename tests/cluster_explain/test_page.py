@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from fastapi import FastAPI
 
-from app.cluster.explaining import EXAMPLES, Question, answer
-from app.pages.cluster.explain import SHOWN_TEXT
-from app.pages.cluster.explain_shown import MOST_BARS, MOST_GROUPS, shown
+from app.clusters.explain_pages import SHOWN_TEXT
+from app.clusters.explain_view import MOST_BARS, MOST_GROUPS, shown
+from app.clusters.explaining import EXAMPLES, Question, answer
 from tests.app.support import Answer, call, get
 from tests.cluster_explain.support import ELIGIBLE, Row, clusqmgr, display, qcluster
 

@@ -11,10 +11,10 @@ from sqlalchemy import select
 
 from app.db import Database
 from app.jobs.models import JobRun, JobState
-from app.night import results
-from app.night.models import FittedCurve, Forecast, Trigger
-from app.night.results import NightResult, Result
-from app.night.service import queue
+from app.nightly import results
+from app.nightly.models import FittedCurve, Forecast, Trigger
+from app.nightly.results import NightResult, Result
+from app.nightly.service import queue
 
 AT = datetime(2026, 11, 21, 2, 0, tzinfo=UTC)
 MADE_ON = date(2026, 11, 20)

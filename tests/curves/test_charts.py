@@ -9,12 +9,12 @@ from itertools import pairwise
 
 import pytest
 
-from app.curves import fits
-from app.curves.fits import Fit
-from app.curves.forecasts import Outlook, Peak, outlooks
 from app.db import Database, database_url
-from app.pages.curves.chart import fit_charts, published_in_words
-from app.pages.forecasts.chart import Chart, outlook_chart
+from app.fits import fits
+from app.fits.charts import fit_charts, published_in_words
+from app.fits.fits import Fit
+from app.forecasts.charts import Chart, outlook_chart
+from app.forecasts.service import Outlook, Peak, outlooks
 from tests.curves.support import (
     MADE_ON,
     QSG,

@@ -12,7 +12,7 @@ import pytest
 from fastapi import FastAPI
 
 from app.main import create_app
-from app.night.facts import facts_of
+from app.nightly.facts import facts_of
 from app.settings import Settings
 from tests.app.support import assert_problem, call, get, send_json
 from tests.curves.support import (

@@ -13,10 +13,10 @@ from fastapi import FastAPI
 from sqlalchemy import URL, delete
 
 from app.cli import main
-from app.curves.kept import DatabaseCurves, NoCurves
-from app.curves.resolve import evaluate
 from app.db import Database
-from app.night.models import FittedCurve
+from app.fits.kept import DatabaseCurves, NoCurves
+from app.fits.resolve import evaluate
+from app.nightly.models import FittedCurve
 from app.plans import service
 from app.sizing.answers import PlanResultAnswer
 from planner_core.document import read_object
@@ -31,13 +31,13 @@ from tests.plans.support import app_on, changed, plan
 ROOT = Path(__file__).parents[2]
 BASE, BUNDLE = 20 * MIB, 2100
 MAY_EVALUATE = {
-    "app/curves/resolve.py": "the one place",
-    "app/openapi.py": "examples, which name no curve",
-    "app/pages/quick/answer.py": "the calculator, which knows no plan",
-    "app/pages/quick/routes.py": "the calculator, which knows no plan",
-    "app/pages/style/placement.py": "specimens, which name no curve",
-    "app/pages/style/questions.py": "specimens, which name no curve",
-    "app/pages/style/specimens.py": "specimens, which name no curve",
+    "app/fits/resolve.py": "the one place",
+    "app/web/openapi.py": "examples, which name no curve",
+    "app/sizing/calculator/answer.py": "the calculator, which knows no plan",
+    "app/sizing/calculator/pages.py": "the calculator, which knows no plan",
+    "app/web/style_guide/placement.py": "specimens, which name no curve",
+    "app/web/style_guide/questions.py": "specimens, which name no curve",
+    "app/web/style_guide/specimens.py": "specimens, which name no curve",
     "app/whatif/structure_answers.py": "examples, which name no curve",
 }
 

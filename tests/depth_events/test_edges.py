@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.cli import main
-from app.documents import parse_yaml
 from app.events.answers import SimulationAnswer
 from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, read_yaml_or_json
-from app.example_files import ExampleFile
+from app.texts.documents import parse_yaml
+from app.texts.example_files import ExampleFile
 from planner_core.depth_events.file import json_schema, read_object
 from planner_core.depth_events.model import READING_VALUES
 from planner_core.depth_events.simulate import simulate

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, starter_text
-from app.example_files import ExampleFile
-from app.pages.events.chart import MOST_LABELS, chart_of
-from app.pages.events.simulate import MOST_ROWS, MOST_SHOWN_EVENTS
+from app.events.simulate_charts import MOST_LABELS, chart_of
+from app.events.simulate_pages import MOST_ROWS, MOST_SHOWN_EVENTS
+from app.texts.example_files import ExampleFile
 from planner_core.depth_events.file import read_object
 from planner_core.depth_events.simulate import simulate
 from tests.app.support import Answer, call, get

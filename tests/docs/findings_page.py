@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import fill
 
-from app.templating import slug
+from app.web.rendering import slug
 from planner_core.findings import SEVERITIES, FindingKind, Severity, catalogue
 from tests.docs.pages import ROOT
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.templating import slug
+from app.web.rendering import slug
 
 ROOT = Path(__file__).parents[2]
 PAGES = (

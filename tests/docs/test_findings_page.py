@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.templating import slug
+from app.web.rendering import slug
 from planner_core.findings import SEVERITIES, catalogue
 from tests.docs.findings_page import PAGE, page
 from tests.docs.pages import anchors, headings

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from app.documents import parse_yaml
+from app.texts.documents import parse_yaml
 from planner_core import document as core
 from planner_core.document import json_schema, read_object
 from planner_core.errors import DocumentInvalid

@@ -6,19 +6,19 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Final
 
-from app.cluster import explaining
-from app.cluster import service as cluster_service
-from app.documents import example_text, parse_yaml, read_text
+from app.clusters import explaining
+from app.clusters import service as cluster_service
 from app.events import reading as event_reading
 from app.events import service as event_service
-from app.pages.plans import form as plan_form
-from app.pages.plans.editor import read_body
-from app.pages.quick.form import read_form
+from app.plans.editor import form as plan_form
+from app.plans.editor.pages import read_body
 from app.running import service as running_service
 from app.running.texts import running_example
 from app.scenarios.answers import read_request as read_scenario
-from app.security.hosts import host_name
+from app.sizing.calculator.form import read_form
+from app.texts.documents import example_text, parse_yaml, read_text
 from app.uploads.qsg_map import checked as checked_mapping
+from app.web.security.hosts import host_name
 from planner_core import console, names, offload
 from planner_core.cfrm.parse import parse_structures
 from planner_core.cfrm.text import read_policy_text

@@ -22,9 +22,9 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
-from app.documents import example_text
 from app.main import create_app
 from app.settings import Settings
+from app.texts.documents import example_text
 from tests.cpu import as_the_service_collects
 from tests.hostile.shapes import SHAPES, Shape
 

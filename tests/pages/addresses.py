@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlencode
 
 from fastapi import FastAPI
 
-from app.pages.documentation.library import shelves
+from app.documentation.library import shelves
 from planner_core.tables import all_tables
 from tests.app.support import Answer, get
 from tests.pages.html import Element, read

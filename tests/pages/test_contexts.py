@@ -11,24 +11,21 @@ import pytest
 from fastapi import FastAPI
 from jinja2 import UndefinedError, meta, nodes
 
-from app import templating
-from app.api_docs import ApiDocsPage
-from app.documents import example_text, read_text
-from app.errors import ErrorPage
-from app.pages.cluster.decide import DecidePage
-from app.pages.cluster.explain import ExplainPage
-from app.pages.cluster.load import LoadPage
-from app.pages.curves.levels import CfLevelsPage
-from app.pages.curves.routes import CurvePage, CurvesPage
-from app.pages.documentation.routes import ArticlePage
-from app.pages.documentation.routes import ContentsPage as DocumentationContents
-from app.pages.events.reading import ReadEventsPage
-from app.pages.events.simulate import SimulateEventsPage
-from app.pages.forecasts.routes import ForecastsPage, StructureForecastPage
-from app.pages.night.routes import NightPage, NightsPage
-from app.pages.plans.changing import DeletedPage, ImportPage
-from app.pages.plans.editor import ConflictPage, EditorPage, PanelPage
-from app.pages.plans.routes import (
+from app.clusters.decide_pages import DecidePage
+from app.clusters.explain_pages import ExplainPage
+from app.clusters.load_pages import LoadPage
+from app.documentation.api_docs import ApiDocsPage
+from app.documentation.pages import ArticlePage
+from app.documentation.pages import ContentsPage as DocumentationContents
+from app.events.read_pages import ReadEventsPage
+from app.events.simulate_pages import SimulateEventsPage
+from app.fits.levels_pages import CfLevelsPage
+from app.fits.pages import CurvePage, CurvesPage
+from app.forecasts.pages import ForecastsPage, StructureForecastPage
+from app.nightly.pages import NightPage, NightsPage
+from app.plans.changing_pages import DeletedPage, ImportPage
+from app.plans.editor.pages import ConflictPage, EditorPage, PanelPage
+from app.plans.pages import (
     AdvicePage,
     ComparePage,
     HistoryPage,
@@ -37,30 +34,33 @@ from app.pages.plans.routes import (
     ResultPage,
     StructurePage,
 )
-from app.pages.published.contexts import ContentsPage as ReferenceContents
-from app.pages.published.contexts import TablePage
-from app.pages.quick.routes import QuickPage
-from app.pages.running.routes import FromRunningPage, LintPage, MergePage, RunningPage, WhatRunsPage
-from app.pages.scenarios.routes import (
+from app.plans.sheet_pages import SheetPage
+from app.reference.contexts import ContentsPage as ReferenceContents
+from app.reference.contexts import TablePage
+from app.running.pages import FromRunningPage, LintPage, MergePage, RunningPage, WhatRunsPage
+from app.scenarios.pages import (
     ScenarioComparePage,
     ScenarioFormPage,
     ScenarioReportPage,
     ScenariosPage,
 )
-from app.pages.sheet.routes import SheetPage
-from app.pages.style.routes import StylePage
-from app.pages.uploads.routes import NewUploadPage, QsgMapPage, UploadPage, UploadsPage
-from app.pages.usage.plan import PlanFromUsagePage
-from app.pages.usage.routes import QueuePage, UsageListPage, UsagePage
-from app.pages.usage.take_over import TakeOverPage
-from app.pages.whatif.filling import FillingPage
-from app.pages.whatif.growth import UpgradePage
-from app.pages.whatif.loss import CfLossPage
-from app.pages.whatif.recovery import RecoveryPage
-from app.pages.whatif.routes import WhatIfPage
-from app.pages.whatif.smds import SmdsPage
-from app.pages.whatif.thresholds import ThresholdsPage
-from app.templating import PROVIDED, TEMPLATES_DIR, Page, environment, render_text
+from app.sizing.calculator.pages import QuickPage
+from app.texts.documents import example_text, read_text
+from app.uploads.pages import NewUploadPage, QsgMapPage, UploadPage, UploadsPage
+from app.usage.pages import QueuePage, UsageListPage, UsagePage
+from app.usage.plan_pages import PlanFromUsagePage
+from app.usage.take_over_pages import TakeOverPage
+from app.web import rendering as templating
+from app.web.problems import ErrorPage
+from app.web.rendering import PROVIDED, TEMPLATES_DIR, Page, environment, render_text
+from app.web.style_guide.pages import StylePage
+from app.whatif.filling_pages import FillingPage
+from app.whatif.growth_pages import UpgradePage
+from app.whatif.loss_pages import CfLossPage
+from app.whatif.pages import WhatIfPage
+from app.whatif.recovery_pages import RecoveryPage
+from app.whatif.smds_pages import SmdsPage
+from app.whatif.threshold_pages import ThresholdsPage
 from tests.app.support import send_json
 from tests.curves.support import daily, fit_json, forecast_json, store_night
 from tests.pages.addresses import PAGES, html
@@ -69,21 +69,21 @@ from tests.usage.support import store, ten_days
 
 CONTEXTS: dict[str, type[Page]] = {
     "api_docs.html": ApiDocsPage,
-    "cluster/decide.html": DecidePage,
-    "cluster/explain.html": ExplainPage,
-    "cluster/load.html": LoadPage,
-    "curves/curve.html": CurvePage,
-    "curves/levels.html": CfLevelsPage,
-    "curves/list.html": CurvesPage,
-    "docs/article.html": ArticlePage,
-    "docs/contents.html": DocumentationContents,
+    "clusters/decide.html": DecidePage,
+    "clusters/explain.html": ExplainPage,
+    "clusters/load.html": LoadPage,
+    "fits/curve.html": CurvePage,
+    "fits/levels.html": CfLevelsPage,
+    "fits/list.html": CurvesPage,
+    "documentation/article.html": ArticlePage,
+    "documentation/contents.html": DocumentationContents,
     "errors/error.html": ErrorPage,
     "events/read.html": ReadEventsPage,
     "events/simulate.html": SimulateEventsPage,
     "forecasts/list.html": ForecastsPage,
     "forecasts/structure.html": StructureForecastPage,
-    "night/list.html": NightsPage,
-    "night/run.html": NightPage,
+    "nightly/list.html": NightsPage,
+    "nightly/run.html": NightPage,
     "plans/advice.html": AdvicePage,
     "plans/compare.html": ComparePage,
     "plans/conflict.html": ConflictPage,
@@ -96,7 +96,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "plans/print.html": PrintPage,
     "plans/result.html": ResultPage,
     "plans/structure.html": StructurePage,
-    "quick/calculator.html": QuickPage,
+    "sizing/calculator.html": QuickPage,
     "reference/contents.html": ReferenceContents,
     "reference/table.html": TablePage,
     "running/compare.html": RunningPage,
@@ -255,7 +255,7 @@ def test_a_misspelt_name_is_an_error_and_not_an_empty_place() -> None:
     with pytest.raises(UndefinedError, match="sumary"):
         environment().from_string("{{ sumary }}").render(summary="a summary")
     with pytest.raises(UndefinedError):
-        render_text("quick/calculator.html", Page(title="A page", section=""))
+        render_text("sizing/calculator.html", Page(title="A page", section=""))
 
 
 def test_what_is_typed_is_escaped() -> None:

@@ -7,8 +7,8 @@ import re
 import pytest
 from fastapi import FastAPI
 
-from app.pages.documentation.library import DOCS_DIR, FOR_PLANNERS, shelves
-from app.pages.documentation.markdown import page_link, render_article
+from app.documentation.library import DOCS_DIR, FOR_PLANNERS, shelves
+from app.documentation.markdown import page_link, render_article
 from tests.pages.addresses import ARTICLES, html, page
 from tests.pages.html import read
 

@@ -12,7 +12,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 import pytest
 from fastapi import FastAPI
 
-from app.templating import TEMPLATES_DIR
+from app.web.rendering import TEMPLATES_DIR
 from tests.pages.addresses import PAGES, page
 from tests.pages.html import Element
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from fastapi import FastAPI
 
-from app.documents import example_text
 from app.main import create_app
 from app.running.texts import running_example
 from app.settings import Settings
+from app.texts.documents import example_text
 from tests.app.support import get, send_json
 from tests.pages.html import Element, read
 from tests.plans.support import changed

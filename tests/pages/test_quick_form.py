@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from app.pages.quick.form import DEFAULTS, FEWER_SEEN, LABELS, LONGEST_KEPT, QuickForm, read_form
+from app.sizing.calculator.form import DEFAULTS, FEWER_SEEN, LABELS, LONGEST_KEPT, QuickForm, read_form
 from planner_core.document import PlanDocument
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from app.pages.quick.answer import DOCUMENT_OUTPUT, LABELS, SHOWN_OUTPUTS
+from app.sizing.calculator.answer import DOCUMENT_OUTPUT, LABELS, SHOWN_OUTPUTS
 from planner_core.units import MIB
 from tests.app.support import get, post_json
 from tests.pages.addresses import calculator, html, page

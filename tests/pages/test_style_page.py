@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 from jinja2 import nodes
 
-from app.templating import TEMPLATES_DIR, environment
+from app.web.rendering import TEMPLATES_DIR, environment
 from tests.pages.addresses import page
 
 STYLE = "style/style.html"

@@ -8,8 +8,8 @@ from fastapi import FastAPI
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.pages.quick.answer import DOCUMENT_OUTPUT, SHOWN_OUTPUTS
-from app.pages.quick.form import DEFAULTS
+from app.sizing.calculator.answer import DOCUMENT_OUTPUT, SHOWN_OUTPUTS
+from app.sizing.calculator.form import DEFAULTS
 from tests.pages.addresses import html
 from tests.pages.html import read
 

@@ -14,9 +14,9 @@ from fastapi import FastAPI
 from sqlalchemy import URL
 
 from app.cli import main
-from app.curves.kept import Curves
-from app.documents import example_text
+from app.fits.kept import Curves
 from app.plans.computed import Computed, compute
+from app.texts.documents import example_text
 from planner_core.document import PlanDocument
 from tests.app.support import get, send_json
 from tests.packaging.pins import ROOT

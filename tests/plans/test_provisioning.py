@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from app.documents import example_text
 from app.main import create_app
 from app.settings import Settings
 from app.sizing.examples import examples
+from app.texts.documents import example_text
 from planner_core.document import read_object
 from planner_core.findings import Finding
 from planner_core.outputs import OUTPUT_KINDS, render_output

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.documents import example_text, read_text
+from app.texts.documents import example_text, read_text
 from planner_core import console
 from planner_core.cfrm.text import read_policy_text
 from planner_core.depth_events.readers import read_events

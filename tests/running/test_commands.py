@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from app.cli import main
-from app.documents import example_text, parse_text
 from app.running.texts import running_example
+from app.texts.documents import example_text, parse_text
 from tests.running.sysplex import pasted, taken_out
 from tests.running.test_compare import display
 

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import URL
 
 from app.cli import main
-from app.documents import example_text
+from app.texts.documents import example_text
 from tests.app.support import get
 from tests.plans.support import app_on
 

@@ -12,7 +12,7 @@ import pytest
 from fastapi import FastAPI
 
 from app.main import create_app
-from app.scenarios import commands
+from app.scenarios import cli as commands
 from app.settings import Settings
 from planner_core.document import read_object
 from planner_core.errors import InputInvalid

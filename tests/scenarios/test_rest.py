@@ -186,7 +186,7 @@ def test_a_scenario_is_saved_whole_or_not_at_all(app: FastAPI, monkeypatch: pyte
         message = "the disk is gone"
         raise RuntimeError(message)
 
-    monkeypatch.setattr("app.scenarios.routes.answers.scenario_json", fails)
+    monkeypatch.setattr("app.scenarios.api.answers.scenario_json", fails)
     assert put(app, {**MORE, "note": "lost"}, if_match=tag).status == 500
     assert put(app, name="other").status == 500
     monkeypatch.undo()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.pages.scenarios.shown import reported
+from app.scenarios.view import reported
 from planner_core.document import read_object
 from planner_core.errors import InputInvalid, OutOfRange, PlanRefused
 from planner_core.fitted import fitted_curve

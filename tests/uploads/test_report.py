@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.pages.uploads.amounts import amount
-from app.pages.uploads.report import Report, shown
-from app.templating import environment
+from app.uploads.amounts import amount
+from app.uploads.report import Report, shown
+from app.web.rendering import environment
 
 JSON = st.recursive(
     st.none()

@@ -15,8 +15,8 @@ from fastapi import FastAPI
 from sqlalchemy import URL, text
 
 from app.db import Database
+from app.jobs import api as job_routes
 from app.jobs import processes
-from app.jobs import routes as job_routes
 from app.uploads import qsg_map
 from tests import serving
 from tests.app.support import assert_problem, call, get, send_json

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.pages.usage.chart import Chart, Drawing, held_from, size_bars, time_chart
+from app.usage.charts import Chart, Drawing, held_from, size_bars, time_chart
 from app.usage.measured import SizeBucket
 from app.usage.periods import Period
 from tests.usage.support import at

@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 
-from app import chart_script
+from app.web import chart_script
 from tests.app.support import get
 from tests.pages.html import read
 from tests.usage.support import store, ten_days

@@ -374,7 +374,7 @@ def test_a_form_that_is_none_is_refused(measured: FastAPI) -> None:
 def test_of_very_many_queues_only_so_many_are_listed_and_the_others_offered(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.pages.usage.plan.MOST_LISTED", 3)
+    monkeypatch.setattr("app.usage.plan_pages.MOST_LISTED", 3)
     lines = [structure_hour(0, structure=name) for name in ("ONE", "TWO")]
     lines += [queue_hour(0, structure=name, queue=f"{name}.{n}") for name in ("ONE", "TWO") for n in range(2)]
     store(app, lines)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import main
-from app.yaml_text import yaml_text
+from app.texts.yaml_text import yaml_text
 from planner_core.whatif.loss import Loss, LossAnswer, losses_of
 from tests.whatif_placement.scenes import Json, cf, document, result, structure
 

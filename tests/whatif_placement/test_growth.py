@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.whatif import placement_commands
+from app.whatif import placement_cli as placement_commands
 from planner_core.document import read_object
 from planner_core.errors import OutOfRange, PlanRefused
 from planner_core.outputs import render_output

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from fastapi import FastAPI
 
-from app.pages.whatif.chart import chart_of
+from app.whatif.placement_charts import chart_of
 from planner_core.whatif.loss import losses_of
 from tests.app.support import Answer, call, get, send_json
 from tests.pages.html import read

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Dialog, Locator, Page, expect
 
-from app.documents import example_text, read_text
+from app.texts.documents import example_text, read_text
 from tests.browser.axe import poor_contrasts, violations
 
 pytestmark = pytest.mark.browser

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from app.pages.plans.changes import Change, document_changes, result_changes
+from app.plans.changes_pages import Change, document_changes, result_changes
 from planner_core.document import read_object
 from planner_core.sizing.evaluate import evaluate
 from tests.core.plans import documents, varied

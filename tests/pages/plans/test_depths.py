@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from app.pages.plans.depths import advised, depths_of, duration
-from app.pages.plans.form import check, typed_of
+from app.plans.depth_pages import advised, depths_of, duration
+from app.plans.editor.form import check, typed_of
 from app.plans.stored import StoredVersion
 from planner_core.document import PlanDocument, read_object
 from planner_core.sizing.evaluate import evaluate

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.documents import example_text, read_text
-from app.pages.plans.form import (
+from app.plans.editor.form import (
     COLUMNS,
     ROWS_IN_STRUCTURE,
     change,
@@ -18,8 +17,9 @@ from app.pages.plans.form import (
     take_pastes,
     typed_of,
 )
-from app.pages.plans.shown import show
-from app.pages.plans.typed import text_of, value_of
+from app.plans.editor.typed import text_of, value_of
+from app.plans.editor.view import show
+from app.texts.documents import example_text, read_text
 from planner_core.document import PlanDocument, read_object
 
 

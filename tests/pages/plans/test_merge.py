@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.pages.plans.merge import conflict_rows, merged
+from app.plans.editor.merge import conflict_rows, merged
 from tests.pages.plans.test_form import queues
 
 Json = st.recursive(

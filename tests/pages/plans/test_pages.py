@@ -12,13 +12,13 @@ import pytest
 from fastapi import FastAPI
 from openpyxl import load_workbook
 
-from app.curves.kept import Curves
-from app.documents import example_text, read_text
+from app.fits.kept import Curves
 from app.main import create_app
-from app.pages.plans import changing
+from app.plans import changing_pages as changing
 from app.plans import service
 from app.plans.computed import Computed, compute
 from app.settings import Settings
+from app.texts.documents import example_text, read_text
 from bench.plans import largest
 from planner_core.document import PlanDocument
 from tests.pages.plans.browsing import Browser, Seen
@@ -69,7 +69,7 @@ def test_a_long_plan_is_cut_on_paper_which_says_how_much_is_missing_and_where_al
     assert "Only the first" not in whole.words
     findings = browser.ask("GET", "/plans/SQ03/versions/2/files/findings.csv").text.count("\n") - 1
     for limit in ("MOST_FINDINGS", "MOST_PRINTED_QUEUES", "MOST_DIFFERENCES"):
-        monkeypatch.setattr(f"app.pages.plans.routes.{limit}", 1)
+        monkeypatch.setattr(f"app.plans.pages.{limit}", 1)
     cut = browser.get("/plans/SQ03/versions/2/print")
     for words, where in (
         (f"Only the first 1 of {findings} findings", "/plans/SQ03/versions/2/files/findings.csv"),

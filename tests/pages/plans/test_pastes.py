@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from fastapi import FastAPI
 
-from app.documents import example_text, read_text
-from app.pages.plans.form import Typed, change, check, take_pastes, typed_of
+from app.plans.editor.form import Typed, change, check, take_pastes, typed_of
+from app.texts.documents import example_text, read_text
 from planner_core.document import PlanDocument, read_object
 from tests.pages.plans.browsing import Browser, Seen
 

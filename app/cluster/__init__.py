@@ -1,1 +1,0 @@
-"""Where a cluster sends its messages: decisions, the load on structures, messages that wait."""

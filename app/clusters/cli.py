@@ -1,0 +1,128 @@
+"""The commands `cfplan cluster ...`: where a cluster sends its messages.
+
+What computes the answers is imported when a command runs, so that all other commands start without it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.clusters import explain_cli as explain_command
+from app.command_line import (
+    STANDARD_INPUT,
+    Command,
+    Parser,
+    add_fail_on,
+    add_json,
+    read_plan,
+    verbs_of,
+    write_answer,
+)
+
+if TYPE_CHECKING:
+    from planner_core.cluster.answer import DecisionAnswer
+
+
+def add(commands: Command, parser_class: Parser) -> None:
+    """Add the commands to the command line."""
+    verb = verbs_of(commands, parser_class, "cluster", "Clusters: where messages go.")
+
+    decided = verb("decide", "Choose among the instances of a clustered queue, step by step.", _decide)
+    decided.add_argument(
+        "file", metavar="FILE", help="what the sender sees (YAML or JSON); - for standard input"
+    )
+    decided.add_argument(
+        "--mode",
+        choices=("seed", "ibm"),
+        default="seed",
+        help="the eight eliminations of IBM's article (default), or the algorithm of its reference",
+    )
+    add_json(decided)
+    add_fail_on(decided)
+    _add_load(verb)
+    explain_command.add(verb)
+
+
+def _add_load(verb: Command) -> None:
+    loaded = verb(
+        "load", "What the clusters of a plan put on its structures, normally and when something fails.", _load
+    )
+    loaded.add_argument("file", metavar="PLAN", help="the plan document; - for standard input")
+    add_json(loaded)
+    add_fail_on(loaded)
+
+
+def _decide(arguments: argparse.Namespace) -> int:
+    from app.clusters import service
+    from planner_core.cluster.answer import answer
+
+    if arguments.file == STANDARD_INPUT:
+        found = service.decide_text(sys.stdin.buffer.read(), mode=arguments.mode)
+    else:
+        found = answer(service.read_file(Path(arguments.file)), mode=arguments.mode)
+    return write_answer(arguments, found.as_json(), _lines(found))
+
+
+def _load(arguments: argparse.Namespace) -> int:
+    from app.clusters.service import load_answer
+    from app.fits.from_settings import CurvesOfSettings
+
+    answer = load_answer(read_plan(arguments.file), CurvesOfSettings())
+    return write_answer(arguments, answer, _load_lines(answer))
+
+
+def _load_lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    if not answer["flows"]:
+        yield "The plan has no clusters: write them under the key clusters."
+    for flow in answer["flows"]:
+        yield f"{flow['cluster']} {flow['queue']}: {_rate(flow['rate_per_s'])} messages a second"
+        for queue in flow["physical_queues"]:
+            kind = f"shared queue of {queue['name']}" if queue["shared"] else queue["name"]
+            yield f"  {kind}: {_rate(queue['rate_per_s'])} ({_rate(queue['share_percent'])} %)"
+    for structure in answer["structures"]:
+        yield f"{structure['structure']}: {_rate(structure['rate_per_s'])} messages a second"
+        for each in structure["failures"]:
+            change = each["change_percent"]
+            yield (
+                f"  {each['kind'].replace('_', ' ')} {each['name']} fails: {_rate(each['rate_per_s'])} a second"
+                + (f" ({change:+.1f} %)" if change is not None else "")
+                + f"; must hold {each['messages']}"
+                + ("" if each["holds_in_initsize"] else ", more than INITSIZE holds")
+            )
+        worst = structure["survives"]
+        if worst is not None:
+            yield (
+                f"  survives all with INITSIZE {worst['initsize_kib']}K, SIZE {worst['size_kib']}K "
+                f"({worst['messages']} messages, {worst['kind'].replace('_', ' ')} {worst['name']})"
+            )
+
+
+def _rate(value: float) -> str:
+    return f"{value:.3f}".rstrip("0").rstrip(".")
+
+
+def _lines(found: DecisionAnswer) -> Iterator[str]:
+    decision = found.decision
+    yield f"candidates: {', '.join(candidate.label for candidate in decision.candidates) or 'none'}"
+    for step in decision.steps:
+        if not step.is_reached:
+            continue
+        yield f"{step.number:>4}  {step.title} ({step.attribute})"
+        for item in step.eliminated:
+            yield f"        out: {item.candidate.label}: {item.reason}"
+        if step.note:
+            yield f"        {step.note}"
+        if step.eliminated:
+            yield f"        left: {', '.join(candidate.label for candidate in step.kept) or 'nobody'}"
+    for left_out in decision.dropped:
+        yield f"not a candidate: {left_out.what}: {left_out.reason}"
+    if found.reallocation is not None:
+        yield f"message: {found.reallocation.sentence}"
+    yield f"chosen: {', '.join(found.goes_to) or 'nobody: the put fails'}"
+    for candidate, share in found.shares.items():
+        puts = f", {found.puts[candidate]} of the puts" if sum(found.puts.values()) else ""
+        yield f"  {candidate.label}: {float(share * 100):.2f} %{puts}"

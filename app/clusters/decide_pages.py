@@ -1,0 +1,184 @@
+"""A decision as people see it: what the sender sees, who goes out in which step, who is left."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
+from starlette.datastructures import UploadFile
+
+from app.clusters.service import EXAMPLES, LARGEST_FILE_BYTES, decide_text
+from app.clusters.steps_chart import StepsChart, label_of, steps_chart
+from app.texts.example_files import ExampleFile
+from app.web.rendering import Page, render
+from planner_core.cluster.advice import MODE_NAMES
+from planner_core.cluster.answer import Assumption, DecisionAnswer
+from planner_core.cluster.model import Mode
+from planner_core.errors import FieldProblem, InputInvalid
+from planner_core.findings import Finding
+
+router = APIRouter(include_in_schema=False)
+
+PATH = "/cluster/decide"
+MOST_PROBLEMS, MOST_SHOWN = 20, 200
+MODES: tuple[tuple[Mode, str], ...] = (
+    ("seed", "IBM's article: eight eliminations"),
+    ("ibm", "IBM's reference: the whole algorithm"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What the form holds."""
+
+    text: str
+    mode: Mode
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepShown:
+    """A step: its number, what it looks at, who goes out and why."""
+
+    number: str
+    title: str
+    attribute: str
+    is_reached: bool
+    out: tuple[tuple[str, str], ...]
+    left: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Everything beside the form."""
+
+    summary: str
+    queue: str
+    chosen: str
+    deciding: str
+    other_mode: str
+    other: str
+    differs: bool
+    chart: StepsChart
+    steps: tuple[StepShown, ...]
+    steps_omitted: int
+    destinations: tuple[Mapping[str, Any], ...]
+    puts: int
+    dropped: tuple[Mapping[str, str], ...]
+    message: str
+    assumptions: tuple[Assumption, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecidePage(Page):
+    """What the sender sees, and what it chooses."""
+
+    sent: Annotated[Sent, "What the form holds"]
+    examples: Annotated[tuple[ExampleFile, ...], "Files to begin with"]
+    modes: Annotated[tuple[tuple[Mode, str], ...], "The two orders"]
+    problems: Annotated[tuple[FieldProblem, ...], "What cannot be read; empty when there is an answer"]
+    shown: Annotated[Shown | None, "The answer; None when something must be mended"]
+
+
+@router.get(PATH)
+def show(request: Request, example: str = "", mode: str = "seed") -> Response:
+    """An example, answered."""
+    found = next((each for each in EXAMPLES if each.name == example), EXAMPLES[0])
+    return _page(request, Sent(found.text, _mode(mode), found.name))
+
+
+async def _sent(request: Request) -> AsyncIterator[Sent]:
+    """The form. A file that was chosen comes before what stands in the box."""
+    async with request.form(max_part_size=LARGEST_FILE_BYTES + 1) as form:
+        text = str(form.get("text") or "")
+        chosen = form.get("file")
+        if isinstance(chosen, UploadFile) and chosen.filename:
+            text = (await chosen.read(LARGEST_FILE_BYTES + 1)).decode("utf-8", errors="replace")
+        yield Sent(text.replace("\r\n", "\n"), _mode(str(form.get("mode"))), "")
+
+
+@router.post(PATH)
+def choose(request: Request, sent: Annotated[Sent, Depends(_sent)]) -> Response:
+    """The file that was sent."""
+    return _page(request, sent)
+
+
+def _mode(text: str) -> Mode:
+    return "ibm" if text == "ibm" else "seed"
+
+
+def _page(request: Request, sent: Sent) -> Response:
+    answer: Shown | None = None
+    problems: tuple[FieldProblem, ...] = ()
+    try:
+        answer = shown(decide_text(sent.text.encode(), mode=sent.mode))
+    except InputInvalid as error:
+        problems = error.problems[:MOST_PROBLEMS]
+    page = DecidePage(
+        title="Where does a cluster message go?",
+        section="whatif",
+        sent=sent,
+        examples=EXAMPLES,
+        modes=MODES,
+        problems=problems,
+        shown=answer,
+    )
+    return render(request, "clusters/decide.html", page, status_code=422 if problems else 200)
+
+
+def shown(found: DecisionAnswer) -> Shown:
+    """The answer arranged for the page."""
+    answer = found.as_json()
+    decision = found.decision
+    steps: Any = answer["steps"]
+    destinations: Any = answer["destinations"]
+    dropped: Any = answer["dropped"]
+    left = _names(found.goes_to) or "nobody: the put fails"
+    queue = decision.situation.queue or "the queue"
+    deciding = decision.deciding
+    other = _names(found.other.queue_managers) or "nobody: the put fails"
+    return Shown(
+        summary=f"Messages for {queue} go to {left}."
+        if found.goes_to
+        else f"A put to {queue} fails: nobody is left.",
+        queue=queue,
+        chosen=left,
+        deciding=f"by step {deciding.number}, {deciding.attribute}"
+        if deciding
+        else "no step decides: all are equal",
+        other_mode=MODE_NAMES[found.other.mode],
+        other=other,
+        differs=any(item.code == "CLUSTER_MODES_DIFFER" for item in found.findings),
+        chart=steps_chart(answer),
+        steps=tuple(_step(step) for step in steps),
+        steps_omitted=max((len(step["eliminated"]) for step in steps), default=0) - MOST_SHOWN,
+        destinations=tuple({**item, "label": label_of(item)} for item in destinations[:MOST_SHOWN]),
+        puts=sum(found.puts.values()),
+        dropped=tuple(dropped[:MOST_SHOWN]),
+        message=found.reallocation.sentence if found.reallocation else "",
+        assumptions=found.assumptions,
+        findings=found.findings,
+    )
+
+
+def _names(queue_managers: tuple[str, ...]) -> str:
+    more = len(queue_managers) - MOST_SHOWN
+    return ", ".join(queue_managers[:MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _step(step: Mapping[str, Any]) -> StepShown:
+    kept = [label_of(item) for item in step["kept"][:MOST_SHOWN]]
+    return StepShown(
+        number=step["step"],
+        title=step["title"],
+        attribute=step["attribute"],
+        is_reached=step["reached"],
+        out=tuple((label_of(item), item["reason"]) for item in step["eliminated"][:MOST_SHOWN]),
+        left=("all" if not step["eliminated"] else ", ".join(kept) or "nobody") if step["reached"] else "",
+        note=step["note"],
+    )

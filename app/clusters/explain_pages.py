@@ -1,0 +1,169 @@
+"""The page that says why messages on a cluster transmission queue were not re-allocated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+
+from app.clusters.explain_view import Shown, shown
+from app.clusters.explaining import EXAMPLES, Example, Question, answer, text_of
+from app.uploads.fields import Box
+from app.web.rendering import Page, render
+from planner_core.cluster.model import Mode
+from planner_core.errors import InputInvalid
+
+router = APIRouter(include_in_schema=False)
+
+PATH = "/cluster/explain"
+LARGEST_TEXT_BYTES: Final = 8 * 2**20
+"""Of a text that is typed into a box; files may be as large as a request may be."""
+SHOWN_TEXT: Final = 200_000
+"""A longer text is not put back into its box."""
+_MOST_FILES = 50
+MODES: tuple[tuple[Mode, str], ...] = (
+    ("seed", "IBM's article: eight eliminations"),
+    ("ibm", "IBM's reference: the whole algorithm"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainPage(Page):
+    """The form, and what there is to say about what was given."""
+
+    action: Annotated[str, "Where the form is sent"]
+    displays: Annotated[Box, "The box for displays"]
+    messages: Annotated[Box, "The box for the browse"]
+    boxes: Annotated[tuple[Box, ...], "Queue, times, order of eliminations"]
+    is_unfolded: Annotated[bool, "Whether one of these was given or is wrong"]
+    files: Annotated[tuple[str, ...], "Names of the files that were sent, which no form can repeat"]
+    examples: Annotated[tuple[Example, ...], "Examples that come with the application"]
+    example: Annotated[Example | None, "The example that is shown; None where something else is"]
+    shown: Annotated[Shown | None, "The answer; None when nothing was asked or something must be mended"]
+    wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
+
+
+@router.get(PATH)
+def form(request: Request) -> Response:
+    """The form, empty or filled with an example and answered."""
+    name = request.query_params.get("example")
+    if name is None:
+        return render(request, "clusters/explain.html", _page({}))
+    example = next((each for each in EXAMPLES if each.name == name), None)
+    if example is None:
+        raise HTTPException(status_code=404, detail="There is no such example.")
+    typed = {"displays": example.displays, "messages": example.messages}
+    return _answered(request, typed, {}, example=example)
+
+
+@router.post(PATH)
+async def ask(request: Request) -> Response:
+    """Answer what was typed into the boxes and what stands in the files."""
+    typed: dict[str, str] = {}
+    files: dict[str, list[tuple[str, str]]] = {"displays_files": [], "messages_file": []}
+    async with request.form(
+        max_files=_MOST_FILES, max_fields=_MOST_FILES, max_part_size=LARGEST_TEXT_BYTES
+    ) as sent:
+        for key, value in sent.multi_items():
+            if isinstance(value, str):
+                typed[key] = value
+            elif isinstance(value, UploadFile) and value.filename and key in files:
+                files[key].append((value.filename[:200], text_of(await value.read())))
+    return await run_in_threadpool(_answered, request, typed, files)
+
+
+def _answered(
+    request: Request,
+    typed: Mapping[str, str],
+    files: Mapping[str, list[tuple[str, str]]],
+    *,
+    example: Example | None = None,
+) -> Response:
+    displays = [("displays", typed.get("displays", "")), *files.get("displays_files", [])]
+    browses = files.get("messages_file", [])
+    name, text = browses[0] if browses else ("messages", typed.get("messages", ""))
+    mode: Mode = "ibm" if typed.get("mode") == "ibm" else "seed"
+    question = Question(
+        displays=[each for each in displays if each[1].strip()],
+        messages=text,
+        messages_name=name,
+        mode=mode,
+        queue=typed.get("queue", "")[:48],
+        failed_at=typed.get("failed_at", "")[:40],
+        browsed_at=typed.get("browsed_at", "")[:40],
+    )
+    names = tuple(name for sent in files.values() for name, _ in sent)
+    try:
+        found = answer(question)
+    except InputInvalid as error:
+        wrong = {each.field.lstrip("/"): each.message for each in error.problems}
+        page = _page(typed, wrong=wrong, files=names)
+        return render(request, "clusters/explain.html", page, status_code=422)
+    return render(
+        request, "clusters/explain.html", _page(typed, files=names, example=example, answer=shown(found))
+    )
+
+
+def _page(
+    typed: Mapping[str, str],
+    *,
+    wrong: Mapping[str, str] | None = None,
+    files: tuple[str, ...] = (),
+    example: Example | None = None,
+    answer: Shown | None = None,
+) -> ExplainPage:
+    faults = {name: f"{message[:1].upper()}{message[1:]}." for name, message in (wrong or {}).items()}
+
+    def box(name: str, label: str, kind: str, hint: str) -> Box:
+        value = typed.get(name, "")
+        return Box(
+            name, label, kind, value if len(value) <= SHOWN_TEXT else "", faults.get(name, ""), hint=hint
+        )
+
+    boxes = (
+        box(
+            "queue",
+            "Queue of messages that name none",
+            "name",
+            "For browses without the transmission queue header.",
+        ),
+        box(
+            "failed_at",
+            "Channels failed first at",
+            "text",
+            "Such as 2026-11-21T12:00:00Z; without a zone UTC.",
+        ),
+        box("browsed_at", "Browse and displays taken at", "text", "The same way."),
+        Box("mode", "Order of eliminations", "choice", typed.get("mode", "seed") or "seed", options=MODES),
+    )
+    labels = {"displays": "Displays", "messages": "Browse", **{each.name: each.label for each in boxes}}
+    return ExplainPage(
+        title="Why was my message not re-allocated?",
+        section="whatif",
+        action=PATH,
+        displays=box(
+            "displays",
+            "Displays of the sending queue manager",
+            "text",
+            "DISPLAY CLUSQMGR(*) ALL, QCLUSTER(*) ALL, CHSTATUS(*) ALL and QMGR, out of runmqsc, the console or CSQUTIL.",
+        ),
+        messages=box(
+            "messages",
+            "Browse of its cluster transmission queue",
+            "text",
+            "What amqsbcg prints, CSV with a heading, or JSON.",
+        ),
+        boxes=boxes,
+        is_unfolded=any(each.error or (each.value and each.name != "mode") for each in boxes)
+        or typed.get("mode", "seed") not in ("", "seed"),
+        files=files,
+        examples=EXAMPLES,
+        example=example,
+        shown=answer,
+        wrong=tuple(f"{labels.get(name, name)}: {message}" for name, message in faults.items()),
+    )

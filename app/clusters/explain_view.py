@@ -1,0 +1,253 @@
+"""The explanation of waiting messages as the page shows it: bars by channel, messages alike together, steps as a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from app.web.rendering import grouped
+from planner_core.cluster.answer import Assumption
+from planner_core.cluster.decide import Decision, Step
+from planner_core.cluster.displays import TextProblem
+from planner_core.cluster.explain import REASONS, ChannelCount, Explained, Explanation, Reason
+from planner_core.cluster.model import Candidate
+from planner_core.findings import Finding
+
+MOST_GROUPS: Final = 200
+MOST_BARS: Final = 30
+MOST_PROBLEMS: Final = 100
+MOST_GRIDS: Final = 50
+_MOST_IDS: Final = 3
+_ROW, _TOP = 26, 4
+_GAP: Final = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of a bar: messages of one reason."""
+
+    reason: Reason
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What waits for one channel."""
+
+    label: str
+    y: int
+    segments: tuple[Segment, ...]
+    total: str
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The bars, for one width."""
+
+    kind: str
+    width: int
+    height: int
+    left: int
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Messages that are alike: one channel, one queue, one reason, one explanation."""
+
+    count: int
+    channel: str
+    queue_manager: str
+    queue: str
+    reason: Reason
+    title: str
+    sentence: str
+    first: datetime | None
+    last: datetime | None
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A candidate in a step: what was looked at, and whether it went out here or before."""
+
+    value: str
+    is_out: bool
+    is_gone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GridRow:
+    """A candidate on its way through the steps."""
+
+    label: str
+    cells: tuple[Cell, ...]
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The elimination for one queue: a row a candidate, a column a step."""
+
+    queue: str
+    steps: tuple[Step, ...]
+    rows: tuple[GridRow, ...]
+    result: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """All that the page shows of an answer."""
+
+    summary: str
+    queue_manager: str
+    wide: Picture
+    narrow: Picture
+    legend: tuple[tuple[Reason, str, int], ...]
+    channels: tuple[ChannelCount, ...]
+    channels_left_out: int
+    reasons: tuple[tuple[Reason, str], ...]
+    """Those that occur, as columns of the table."""
+    groups: tuple[Group, ...]
+    groups_left_out: int
+    grids: tuple[Grid, ...]
+    grids_left_out: int
+    findings: tuple[Finding, ...]
+    assumptions: tuple[Assumption, ...]
+    problems: tuple[TextProblem, ...]
+    problems_left_out: int
+
+
+def shown(found: Explanation) -> Shown:
+    """An explanation as the page shows it."""
+    groups = _groups(found.messages)
+    counts = found.counts
+    reasons = tuple((reason, title) for reason, title in REASONS.items() if counts[reason])
+    return Shown(
+        summary=_summary(found),
+        queue_manager=found.queue_manager,
+        wide=_picture(found.channels, kind="wide", width=760, left=190),
+        narrow=_picture(found.channels, kind="narrow", width=360, left=118),
+        legend=tuple((reason, title, counts[reason]) for reason, title in reasons),
+        channels=found.channels[:MOST_BARS],
+        channels_left_out=max(0, len(found.channels) - MOST_BARS),
+        reasons=reasons,
+        groups=groups[:MOST_GROUPS],
+        groups_left_out=max(0, len(groups) - MOST_GROUPS),
+        grids=tuple(_grid(each) for each in found.decisions[:MOST_GRIDS]),
+        grids_left_out=max(0, len(found.decisions) - MOST_GRIDS),
+        findings=found.findings,
+        assumptions=found.assumptions,
+        problems=found.problems[:MOST_PROBLEMS],
+        problems_left_out=max(0, len(found.problems) - MOST_PROBLEMS),
+    )
+
+
+def _summary(found: Explanation) -> str:
+    messages, channels = len(found.messages), len(found.channels)
+    parts = [f"{count:,} {REASONS[reason]}" for reason, count in found.counts.items() if count]
+    waits = "1 message waits" if messages == 1 else f"{messages:,} messages wait"
+    return f"{waits} for {'1 channel' if channels == 1 else f'{channels:,} channels'}: {', '.join(parts)}."
+
+
+def _picture(channels: Sequence[ChannelCount], *, kind: str, width: int, left: int) -> Picture:
+    most = max((channel.messages for channel in channels), default=1)
+    room = width - left - 64
+    bars = []
+    for place, channel in enumerate(channels[:MOST_BARS]):
+        x = float(left)
+        segments = []
+        for reason, count in channel.counts.items():
+            if count:
+                length = max(3.0, room * count / most)
+                segments.append(Segment(reason, round(x, 1), round(max(1.5, length - _GAP), 1)))
+                x += length
+        bars.append(
+            Bar(
+                channel.channel or "no channel",
+                _TOP + _ROW * place,
+                tuple(segments),
+                grouped(channel.messages),
+                round(x + 5, 1),
+            )
+        )
+    return Picture(kind, width, _TOP + _ROW * max(1, len(bars)), left, tuple(bars))
+
+
+def _groups(messages: Iterable[Explained]) -> tuple[Group, ...]:
+    alike: dict[tuple[str, str, str, Reason, str], list[Explained]] = {}
+    for each in messages:
+        key = each.channel, each.queue_manager, each.message.queue, each.reason, each.sentence
+        alike.setdefault(key, []).append(each)
+    order = list(REASONS)
+    return tuple(
+        _group(members)
+        for _, members in sorted(
+            alike.items(), key=lambda item: (item[0][0], item[0][2], order.index(item[0][3]), -len(item[1]))
+        )
+    )
+
+
+def _group(members: Sequence[Explained]) -> Group:
+    first = members[0]
+    times = [each.message.put_at for each in members if each.message.put_at]
+    ids = [each.message.message_id or f"number {each.message.number}" for each in members]
+    count = len(members)
+    return Group(
+        count=count,
+        channel=first.channel,
+        queue_manager=first.queue_manager,
+        queue=first.message.queue,
+        reason=first.reason,
+        title=REASONS[first.reason],
+        sentence=first.sentence,
+        first=min(times, default=None),
+        last=max(times, default=None),
+        ids=(*ids[:_MOST_IDS], *((f"and {count - _MOST_IDS:,} more",) if count > _MOST_IDS else ())),
+    )
+
+
+def _grid(decision: Decision) -> Grid:
+    steps = tuple(step for step in decision.steps if step.is_reached)
+    rows = []
+    for candidate in decision.candidates:
+        cells = []
+        is_gone = False
+        for step in steps:
+            is_out = any(each.candidate == candidate for each in step.eliminated)
+            cells.append(Cell("" if is_gone else value_in(step.id, candidate), is_out, is_gone))
+            is_gone = is_gone or is_out
+        rows.append(GridRow(candidate.label, tuple(cells), candidate in decision.chosen))
+    chosen = ", ".join(each.label for each in decision.chosen)
+    result = (
+        f"Left: {chosen}."
+        if chosen
+        else "Nobody is left: an attempt fails, and messages stay where they are."
+    )
+    reasons = tuple(
+        f"Step {step.number}: {each.candidate.label} goes out, since {each.reason}."
+        for step in steps
+        for each in step.eliminated
+    )
+    return Grid(decision.situation.queue, steps, tuple(rows), result, reasons)
+
+
+def value_in(step: str, candidate: Candidate) -> str:
+    """What a step looks at in a candidate."""
+    return {
+        "channel_rank": str(candidate.channel_rank),
+        "queue_rank": str(candidate.instance.rank),
+        "put": "ENABLED" if candidate.instance.put_enabled else "DISABLED",
+        "suspended": "YES" if candidate.suspended else "NO",
+        "status": candidate.status.value,
+        "netprty": str(candidate.netprty),
+        "channel_priority": str(candidate.channel_priority),
+        "queue_priority": str(candidate.instance.priority),
+        "priority": f"{candidate.instance.priority} queue, {candidate.channel_priority} channel",
+        "local": "here" if candidate.is_local else "remote",
+    }.get(step, "stays")

@@ -1,0 +1,212 @@
+"""Why messages were not re-allocated: from files, forms and requests to the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, NoReturn
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import to_json
+
+from app.texts import example_files
+from planner_core.cluster.displays import read_displays
+from planner_core.cluster.explain import Explanation, explain
+from planner_core.cluster.messages import Browse, instant, read_messages, read_rows
+from planner_core.cluster.model import Mode
+from planner_core.document import field_problems, parse_json
+from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
+
+LARGEST_FILE_BYTES = 32 * 2**20
+WHAT = "The question"
+_FOLDER = "waiting"
+_MOST_TEXTS = 50
+_MOST_PROBLEMS = 5
+
+
+class Example(NamedTuple):
+    """Two files in app/examples/waiting, displays and a browse, and what they show."""
+
+    name: str
+    title: str
+    about: str
+    displays_file: str
+    messages_file: str
+
+    @property
+    def displays(self) -> str:
+        """The displays as they stand in the file."""
+        return example_files.text_of(_FOLDER, self.displays_file)
+
+    @property
+    def messages(self) -> str:
+        """The browse as it stands in the file."""
+        return example_files.text_of(_FOLDER, self.messages_file)
+
+
+EXAMPLES = (
+    Example(
+        "runmqsc",
+        "Two channels are retrying",
+        "runmqsc and amqsbcg: a rank that holds messages, one that is pinned, one that waits for the next retry.",
+        "displays.txt",
+        "browse.txt",
+    ),
+    Example(
+        "zos",
+        "A stopped channel in doubt",
+        "CSQUTIL on z/OS and a browse as CSV: nobody tries the channel any more, and one instance is PUT(DISABLED).",
+        "displays-zos.txt",
+        "browse-zos.csv",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked, as text."""
+
+    displays: Sequence[tuple[str, str]]
+    messages: str | list[dict[str, Any]]
+    messages_name: str = "messages"
+    mode: Mode = "seed"
+    queue: str = ""
+    failed_at: str = ""
+    browsed_at: str = ""
+
+
+def answer(question: Question) -> Explanation:
+    """Explain the messages.
+
+    Raises:
+        InputInvalid: A time is none, or there are no messages.
+    """
+    failed_at = _time(question.failed_at, "/failed_at")
+    browsed_at = _time(question.browsed_at, "/browsed_at")
+    if failed_at and browsed_at and browsed_at < failed_at:
+        _invalid("/browsed_at", "is before failed_at: the browse cannot show what had not failed yet")
+    told = question.messages
+    browse = (
+        read_messages(told, name=question.messages_name)
+        if isinstance(told, str)
+        else read_rows(told, name=question.messages_name)
+    )
+    if not browse.messages:
+        _invalid("/messages", _nothing(browse))
+    return explain(
+        read_displays(question.displays),
+        browse,
+        mode=question.mode,
+        queue=question.queue.strip(),
+        failed_at=failed_at,
+        browsed_at=browsed_at,
+    )
+
+
+def _nothing(browse: Browse) -> str:
+    said = [f"line {each.line}: {each.message}" for each in browse.problems[:_MOST_PROBLEMS]]
+    return "; ".join(["holds no message", *said])
+
+
+def _time(text: str, field: str) -> datetime | None:
+    if not text.strip():
+        return None
+    made = instant(text)
+    if made is None:
+        _invalid(field, f"{text[:40]!r} is no time such as 2026-11-21T12:03:20Z")
+    return made
+
+
+def read_text(path: Path) -> str:
+    """The text of a file: UTF-8, else every byte as a character.
+
+    Raises:
+        InputInvalid: It cannot be read, or is too large.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        _invalid("", f"the file {str(path)!r} cannot be read: {reason}")
+    if len(data) > LARGEST_FILE_BYTES:
+        _invalid("", f"the file {str(path)!r} is larger than {LARGEST_FILE_BYTES} bytes")
+    return text_of(data)
+
+
+def text_of(data: bytes) -> str:
+    """Bytes as text: UTF-8, else every byte as a character."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def _invalid(field: str, message: str) -> NoReturn:
+    raise InputInvalid(WHAT, (FieldProblem(field, message),)) from None
+
+
+class ExplainRequest(BaseModel):
+    """What the sender shows of the cluster, and a browse of its transmission queue."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    displays: Annotated[
+        str | list[str],
+        Field(
+            description="DISPLAY CLUSQMGR(*) ALL, QCLUSTER(*) ALL, CHSTATUS(*) ALL and QMGR of the sending queue manager, as "
+            "one text or several, in the framing of runmqsc, of the console or of CSQUTIL."
+        ),
+    ]
+    messages: Annotated[
+        str | list[dict[str, Any]],
+        Field(
+            description="The browse: the text of a dump (amqsbcg), CSV or JSON lines; or a list of objects with message_id, "
+            "channel or correlation_id, queue, queue_manager, put_at, accounting_token, bind, logical_order."
+        ),
+    ]
+    mode: Annotated[Mode, Field(description="The order of eliminations.")] = "seed"
+    queue: Annotated[str, Field(max_length=48, description="The queue of messages that name none.")] = ""
+    failed_at: Annotated[
+        str, Field(max_length=40, description="When the channels failed first (ISO; without a zone UTC).")
+    ] = ""
+    browsed_at: Annotated[str, Field(max_length=40, description="When browse and displays were taken.")] = ""
+
+
+def explanation_json(body: bytes) -> bytes:
+    """The answer to a request's body, as JSON text.
+
+    Raises:
+        InputInvalid: Not JSON, or no question.
+    """
+    try:
+        parsed = parse_json(body)
+    except DocumentInvalid as error:
+        raise InputInvalid(WHAT, error.problems) from None
+    try:
+        asked = ExplainRequest.model_validate(parsed)
+    except ValidationError as error:
+        raise InputInvalid(
+            WHAT, field_problems(error, parsed, model=ExplainRequest, what="the question")
+        ) from None
+    texts = [asked.displays] if isinstance(asked.displays, str) else asked.displays
+    if len(texts) > _MOST_TEXTS:
+        _invalid("/displays", f"has more than {_MOST_TEXTS} texts: join them")
+    question = Question(
+        displays=[
+            (f"displays[{at}]" if len(texts) > 1 else "displays", text) for at, text in enumerate(texts)
+        ],
+        messages=asked.messages,
+        mode=asked.mode,
+        queue=asked.queue,
+        failed_at=asked.failed_at,
+        browsed_at=asked.browsed_at,
+    )
+    return to_json(answer(question).as_json())
+
+
+def example_request(example: Example) -> Mapping[str, str]:
+    """The example as a request."""
+    return {"displays": example.displays, "messages": example.messages}

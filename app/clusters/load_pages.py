@@ -1,0 +1,98 @@
+"""What the clusters of a plan put on its structures, as people see it: a plan in, the flow before and after out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
+from starlette.datastructures import UploadFile
+
+from app.clusters.load_view import MOST_CHOSEN, ClustersShown, clusters_shown
+from app.clusters.service import load_answer
+from app.fits.kept import DatabaseCurves
+from app.plans.finding_groups import FindingShown, findings_shown
+from app.texts.documents import CLUSTERED, LARGEST_FILE_BYTES, example_text, read_text
+from app.web.rendering import Page, render
+from planner_core.errors import DocumentInvalid, FieldProblem, PlanRefused
+
+router = APIRouter(include_in_schema=False)
+
+PATH = "/cluster/load"
+MOST_PROBLEMS = 20
+LARGEST_SHOWN = 200_000
+"""A longer document is not put back into the box."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What the form holds."""
+
+    text: str
+    chosen: str
+    is_example: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadPage(Page):
+    """A plan, and what its clusters put on its structures."""
+
+    sent: Annotated[Sent, "What the form holds"]
+    problems: Annotated[tuple[FieldProblem, ...], "What is wrong; empty when there is an answer"]
+    qsg: Annotated[str, "Name of the group; empty without an answer"]
+    clusters: Annotated[ClustersShown | None, "The answer; None when something must be mended"]
+    findings: Annotated[tuple[FindingShown, ...], "What there is to say about the clusters"]
+
+
+@router.get(PATH)
+def show(request: Request) -> Response:
+    """The example."""
+    return _page(request, Sent(example_text(CLUSTERED), "", is_example=True))
+
+
+async def _sent(request: Request) -> AsyncIterator[Sent]:
+    """The form. A file that was chosen comes before what stands in the box."""
+    async with request.form(max_part_size=LARGEST_FILE_BYTES + 1) as form:
+        text = str(form.get("text") or "")
+        chosen = form.get("file")
+        if isinstance(chosen, UploadFile) and chosen.filename:
+            text = (await chosen.read(LARGEST_FILE_BYTES + 1)).decode("utf-8", errors="replace")
+        fails = str(form.get("fail") or "")[:MOST_CHOSEN]
+        yield Sent(text.replace("\r\n", "\n"), fails, is_example=False)
+
+
+@router.post(PATH)
+def work_out(request: Request, sent: Annotated[Sent, Depends(_sent)]) -> Response:
+    """The plan that was sent."""
+    return _page(request, sent)
+
+
+def _page(request: Request, sent: Sent) -> Response:
+    clusters: ClustersShown | None = None
+    found: tuple[FindingShown, ...] = ()
+    problems: tuple[FieldProblem, ...] = ()
+    qsg = ""
+    try:
+        answer = load_answer(read_text(sent.text.encode()), DatabaseCurves(request.app.state.database))
+        clusters, qsg = clusters_shown(answer, chosen=sent.chosen), answer["qsg"]
+        found = findings_shown(answer["findings"], label_of=_in_the_plan)
+    except DocumentInvalid as error:
+        problems = error.problems[:MOST_PROBLEMS]
+    except PlanRefused as error:
+        problems = tuple(FieldProblem(item.field or "", item.message) for item in error.findings)
+    page = LoadPage(
+        title="The load of a cluster on structures",
+        section="whatif",
+        sent=sent if len(sent.text) <= LARGEST_SHOWN else Sent("", sent.chosen, sent.is_example),
+        problems=problems,
+        qsg=qsg,
+        clusters=clusters,
+        findings=found,
+    )
+    return render(request, "clusters/load.html", page, status_code=422 if problems else 200)
+
+
+def _in_the_plan(pointer: str) -> str:
+    return pointer

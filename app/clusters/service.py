@@ -1,0 +1,112 @@
+"""From the bytes of an input to the answer about a cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pydantic_core import to_json
+
+from app.fits.kept import Curves
+from app.fits.resolve import evaluate
+from app.texts.documents import parse_text
+from app.texts.example_files import ExampleFile
+from planner_core.cluster.answer import DecisionAnswer, answer
+from planner_core.cluster.file import WHAT, DecisionFile, read_object
+from planner_core.cluster.model import Mode
+from planner_core.document import PlanDocument, parse_json, read_json
+from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
+
+LARGEST_FILE_BYTES = 2**20
+MODES: tuple[Mode, ...] = ("seed", "ibm")
+
+
+EXAMPLES = (
+    ExampleFile(
+        "cluster",
+        "retrying",
+        "A channel is retrying",
+        "Two of three instances are left, and share the messages.",
+    ),
+    ExampleFile(
+        "cluster",
+        "rank-holds",
+        "Rank holds a message",
+        "The common mistake: with CLWLRANK a message waits for a channel that does not run.",
+    ),
+    ExampleFile(
+        "cluster",
+        "orders-differ",
+        "Article and reference differ",
+        "The instance of the highest rank is PUT(DISABLED): one order fails, the other goes on.",
+    ),
+    ExampleFile(
+        "cluster",
+        "shared-queue",
+        "A group among the destinations",
+        "IBM's own case: three of four destinations are one and the same shared queue.",
+    ),
+)
+
+
+def read_yaml_or_json(text: bytes) -> DecisionFile:
+    """Read an input as people write it.
+
+    Raises:
+        InputInvalid: It is no input of a decision; every problem with its place.
+    """
+    if len(text) > LARGEST_FILE_BYTES:
+        _invalid(f"it is larger than {LARGEST_FILE_BYTES} bytes")
+    if not text.strip():
+        _invalid("it is empty")
+    try:
+        return read_object(parse_text(text))
+    except DocumentInvalid as error:
+        raise InputInvalid(WHAT, error.problems) from None
+
+
+def read_file(path: Path) -> DecisionFile:
+    """Read a file of the command line."""
+    try:
+        with path.open("rb") as file:
+            return read_yaml_or_json(file.read(LARGEST_FILE_BYTES + 1))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        _invalid(f"the file {str(path)!r} cannot be read: {reason}")
+
+
+def decide_text(text: bytes, *, mode: Mode = "seed") -> DecisionAnswer:
+    """Decide on what a person typed or brought."""
+    return answer(read_yaml_or_json(text), mode=mode)
+
+
+def decision_json(body: bytes, *, mode: Mode) -> bytes:
+    """The answer to a request's body, as JSON text.
+
+    Raises:
+        InputInvalid: Not JSON, or no input of a decision.
+    """
+    try:
+        parsed = parse_json(body)
+    except DocumentInvalid as error:
+        raise InputInvalid(WHAT, error.problems) from None
+    return to_json(answer(read_object(parsed), mode=mode).as_json())
+
+
+def load_answer(document: PlanDocument, curves: Curves) -> dict[str, Any]:
+    """What the clusters of a plan put on its structures."""
+    result = evaluate(document, curves, compares=False)
+    load = result.clusters
+    found: dict[str, Any] = {"qsg": document.qsg}
+    found |= load.as_json() if load is not None else {"flows": [], "structures": [], "assumptions": []}
+    own = [item.as_json() for item in result.findings if item.code.startswith("CLUSTER_")]
+    return {**found, "findings": own}
+
+
+def load_json(body: bytes, *, curves: Curves) -> bytes:
+    """The answer to a plan document, as JSON text."""
+    return to_json(load_answer(read_json(body), curves))
+
+
+def _invalid(message: str) -> NoReturn:
+    raise InputInvalid(WHAT, (FieldProblem("", message),)) from None

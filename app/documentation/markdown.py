@@ -1,0 +1,173 @@
+"""Markdown → HTML: headings with anchors, links that work on disk and in the application alike."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from markupsafe import Markup
+
+from app.web.rendering import slug
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading below the title: its level, its text and its anchor."""
+
+    level: int
+    text: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """A rendered page; its lead is the first sentence below the title, empty where a heading comes first."""
+
+    title: str
+    lead: str
+    html: Markup
+    headings: tuple[Heading, ...]
+
+
+class _Renderer(RendererHTML):
+    """Tables and examples that scroll by themselves, from the keyboard too; anchors beside headings."""
+
+    def table_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        label = _label("Table", env)
+        return f'<div class="scroll" role="region" aria-label="{label}" tabindex="0">\n<table>\n'
+
+    def table_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return "</table>\n</div>\n"
+
+    def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        opening = f'<pre role="group" aria-label="{_label("Example", env)}" tabindex="0">'
+        return super().fence(tokens, idx, options, env).replace("<pre>", opening, 1)
+
+    def heading_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        env["heading"] = text_of(tokens[idx + 1])
+        return self.renderToken(tokens, idx, options, env)
+
+    def heading_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        anchor = tokens[idx - 2].attrs.get("id", "")
+        link = ""
+        if anchor and tokens[idx].tag != "h1":
+            label = Markup.escape(f"Link to {env['heading']}")
+            link = f' <a class="anchor" href="#{anchor}" aria-label="{label}">#</a>'
+        return f"{link}</{tokens[idx].tag}>\n"
+
+
+def _label(kind: str, env: EnvType) -> Markup:
+    """What a table or an example is called when it is read out: no two on a page the same."""
+    label = f"{kind}: {env['heading']}" if env.get("heading") else kind
+    given = env.setdefault("labels", {})
+    given[label] = given.get(label, 0) + 1
+    return Markup.escape(label if given[label] == 1 else f"{label}, {given[label]}")
+
+
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable("table")
+
+
+def render_article(text: str, *, at: str) -> Article:
+    """Render one page.
+
+    Args:
+        text: The Markdown; raw HTML in it is shown, not obeyed.
+        at: Path of the file below docs/, such as `a/b.md`: relative links start from there.
+    """
+    parser = _parser()
+    env: dict[str, Any] = {}
+    tokens = parser.parse(text, env)
+    title, headings, taken = at, [], set[str]()
+    for opening, inline in pairwise(tokens):
+        if opening.type != "heading_open":
+            continue
+        words = text_of(inline)
+        if opening.tag == "h1":
+            title = words
+            continue
+        anchor = _unused(slug(words), taken)
+        opening.attrSet("id", anchor)
+        headings.append(Heading(level=int(opening.tag[1:]), text=words, anchor=anchor))
+    _align_by_class(tokens)
+    for token in _inline(tokens):
+        _relink(token, at=at)
+    html = parser.renderer.render(tokens, parser.options, env)
+    return Article(title=title, lead=_lead(tokens), html=Markup(html), headings=tuple(headings))  # noqa: S704 - html is off: our own markup only
+
+
+def text_of(inline: Token) -> str:
+    """The text of an inline token, without markup."""
+    return "".join(
+        " " if child.type == "softbreak" else child.content
+        for child in inline.children or ()
+        if child.type in {"text", "code_inline", "softbreak"}
+    )
+
+
+def _lead(tokens: Sequence[Token]) -> str:
+    """The first sentence of a paragraph that follows the title at once."""
+    below = [at for at, token in enumerate(tokens) if token.type == "heading_close" and token.tag == "h1"]
+    if not below or [token.type for token in tokens[below[0] + 1 : below[0] + 2]] != ["paragraph_open"]:
+        return ""
+    sentence = re.split(r"(?<=[.?!])\s", text_of(tokens[below[0] + 2]), maxsplit=1)[0]
+    return sentence.rstrip(":")
+
+
+def _unused(wanted: str, taken: set[str]) -> str:
+    anchor, number = wanted, 0
+    while anchor in taken:
+        number += 1
+        anchor = f"{wanted}-{number}"
+    taken.add(anchor)
+    return anchor
+
+
+def _inline(tokens: Sequence[Token]) -> Iterator[Token]:
+    for token in tokens:
+        yield from token.children or ()
+
+
+def _align_by_class(tokens: Sequence[Token]) -> None:
+    # The parser aligns cells with a style attribute, which the security policy forbids.
+    for token in tokens:
+        if token.type in {"th_open", "td_open"}:
+            style = str(token.attrs.pop("style", ""))
+            if "right" in style:
+                token.attrSet("class", "r")
+        if token.type == "th_open":
+            token.attrSet("scope", "col")
+
+
+def _relink(token: Token, *, at: str) -> None:
+    if token.type == "link_open":
+        token.attrSet("href", page_link(str(token.attrs.get("href", "")), at=at))
+    elif token.type == "image":
+        token.attrSet("src", page_link(str(token.attrs.get("src", "")), at=at))
+
+
+def page_link(href: str, *, at: str) -> str:
+    """A link between files as a link between pages.
+
+    Pages are served under the path of their file without `.md`, so a relative link loses only
+    that ending. What lies outside docs/ is not served: such a link goes to the project's files,
+    which a reader of the application does not have, and is cut down to the list of pages.
+
+    >>> page_link("glossary.md#entry", at="quick-calculator.md")
+    'glossary#entry'
+    """
+    path, mark, fragment = href.partition("#")
+    if not path or re.match(r"[a-z][a-z0-9+.-]*:|//|/", path, re.IGNORECASE):
+        return href
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(at), path))
+    if target.startswith(".."):
+        return "./" if "/" not in at else "../" * at.count("/")
+    return path.removesuffix(".md") + mark + fragment

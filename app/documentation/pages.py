@@ -1,0 +1,59 @@
+"""The documentation pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import HTMLResponse
+
+from app.documentation import library
+from app.documentation.markdown import Article
+from app.web.rendering import Page, render
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContentsPage(Page):
+    """The list of all pages."""
+
+    shelves: Annotated[tuple[library.Shelf, ...], "All pages, grouped"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArticlePage(Page):
+    """One page of the documentation."""
+
+    shelves: Annotated[tuple[library.Shelf, ...], "All pages, for the list at the side"]
+    slug: Annotated[str, "The address of this page below /docs"]
+    article: Annotated[Article, "The page, rendered"]
+    before: Annotated[library.Entry | None, "The page before this one"]
+    after: Annotated[library.Entry | None, "The page after this one"]
+
+
+@router.get("/docs", response_class=HTMLResponse)
+def contents(request: Request) -> HTMLResponse:
+    """All pages of the documentation."""
+    page = ContentsPage(title="Documentation", section="docs", shelves=library.shelves())
+    return render(request, "documentation/contents.html", page)
+
+
+@router.get("/docs/{slug:path}", response_class=HTMLResponse)
+def article(request: Request, slug: str) -> HTMLResponse:
+    """One page of the documentation."""
+    found = library.article(slug)
+    if found is None:
+        raise HTTPException(status_code=404, detail="There is no such page in the documentation.")
+    before, after = library.neighbours(slug)
+    page = ArticlePage(
+        title=found.title,
+        section="docs",
+        shelves=library.shelves(),
+        slug=slug,
+        article=found,
+        before=before,
+        after=after,
+    )
+    return render(request, "documentation/article.html", page)

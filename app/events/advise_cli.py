@@ -1,0 +1,125 @@
+"""`cfplan events advise` and `cfplan events rates`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from app.command_line import (
+    EXIT_OK,
+    STANDARD_INPUT,
+    Command,
+    add_fail_on,
+    add_json,
+    exit_code,
+    finding_lines,
+    read_plan,
+    write,
+    write_json,
+    write_lines,
+)
+
+
+def add_advise(verb: Command) -> None:
+    """Add the two commands."""
+    advised = verb("advise", "MAXDEPTH, QDEPTHHI and QDEPTHLO for the queues of a plan.", _advise)
+    advised.add_argument(
+        "file", metavar="PLAN", help="the plan document (JSON or YAML); - for standard input"
+    )
+    add_json(advised)
+    add_fail_on(advised)
+    rated = verb("rates", "A plan document with the rates that event messages tell.", _rates)
+    rated.add_argument("file", metavar="PLAN", help="the plan document (JSON or YAML)")
+    rated.add_argument(
+        "--sets",
+        required=True,
+        metavar="FILE",
+        help="what cfplan events read --json wrote; - for standard input",
+    )
+    rated.add_argument(
+        "--using",
+        choices=("filling", "all"),
+        default="filling",
+        help="the newest set in which a queue filled (default), or all sets",
+    )
+    add_json(rated, "answer as JSON, with what was taken")
+
+
+def _advise(arguments: argparse.Namespace) -> int:
+    from app.events.advising import advice_of, advise
+    from app.fits.from_settings import CurvesOfSettings
+
+    found = advice_of(advise(read_plan(arguments.file), CurvesOfSettings()))
+    if arguments.json:
+        write_json(found)
+    else:
+        write_lines(_lines(found))
+    return exit_code(found["findings"], arguments.fail_on)
+
+
+def _lines(found: dict[str, Any]) -> Iterator[str]:
+    """The advice for people: a block for each structure."""
+    for structure in found["structures"]:
+        advice = structure["depth_events"]
+        held = advice["action_messages"]
+        room = "" if held is None else f": {held} messages of the planned mix"
+        yield f"{structure['name']}: {advice['action']} at {advice['action_percent']} % of INITSIZE{room}"
+        width = max((len(each["name"]) for each in advice["queues"]), default=0)
+        for each in advice["queues"]:
+            yield f"  {each['name']:<{width}}  {_values(each)}"
+            if planned := each.get("planned"):
+                yield f"  {'':<{width}}    in the plan: {_values(planned)}{_lead(planned)}"
+        if lead := advice["lead"]:
+            first = (
+                "no event"
+                if lead["first_high_s"] is None
+                else f"{lead['first_queue']} after {lead['first_high_s']} s"
+            )
+            yield f"  all at their net rates, from empty: {first}, {advice['action_percent']} % after {lead['to_action_s']} s, full after {lead['to_full_s']} s"
+    for finding in found["findings"]:
+        yield from finding_lines(finding)
+
+
+def _values(each: dict[str, Any]) -> str:
+    values = [
+        f"{key.upper()}({each[key]})" for key in ("maxdepth", "qdepthhi", "qdepthlo") if each[key] is not None
+    ]
+    return " ".join(values) or "no advice: no backlog is planned, or INITSIZE does not hold it"
+
+
+def _lead(planned: dict[str, Any]) -> str:
+    lead = planned["at_net_rate"]
+    if lead is None:
+        return ""
+    return f"; from Queue Depth High at the net rate {lead['to_action_s']} s to the level, {lead['to_maxdepth_s']} s to MAXDEPTH"
+
+
+def _rates(arguments: argparse.Namespace) -> int:
+    from app.events.reading import checked, file_of
+    from app.texts.documents import parse_text
+    from app.texts.yaml_text import yaml_text
+    from planner_core.depth_events.measured import with_rates
+    from planner_core.depth_events.readers import LARGEST_FILE_BYTES
+
+    plan = parse_text(file_of(Path(arguments.file))[1])
+    if arguments.sets == STANDARD_INPUT:
+        text = checked(sys.stdin.buffer.read(LARGEST_FILE_BYTES + 1), "standard input")
+    else:
+        text = file_of(Path(arguments.sets))[1]
+    made = with_rates(plan, parse_text(text), using=arguments.using)
+    if arguments.json:
+        write_json(made.as_json())
+        return EXIT_OK
+    for taken in made.taken:
+        rates = f"{float(taken.put_rate):g} puts and {float(taken.get_rate):g} gets a second"
+        sys.stderr.write(f"{taken.queue}: {rates}\n")
+    for passed in made.passed_over:
+        sys.stderr.write(f"{passed.queue}: not taken over, {passed.reason}\n")
+    for each in made.findings:
+        sys.stderr.write(f"{each.severity}: {each.code}: {each.message}\n")
+    write(yaml_text(json.loads(json.dumps(made.document, default=float))))
+    return EXIT_OK

@@ -1,0 +1,70 @@
+"""Queue depth events over REST. Nothing here catches an error: app/web/problems.py says what each one becomes."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.events import advising, reading, service
+from app.events.advise_description import advice_response, rates_request, rates_response
+from app.events.description import file_request, simulation_response
+from app.events.read_description import read_request, reading_response
+from app.sizing.api import curves_of
+from app.sizing.body import JSON, document_body
+from app.web.openapi import plan_request, problems
+
+router = APIRouter(prefix="/api/v1/events", tags=["depth events"])
+
+
+@router.post(
+    "/simulate",
+    summary="Simulate queue depth events",
+    openapi_extra=file_request(),
+    responses={200: simulation_response(), **problems(413, 415, 422)},
+    response_class=Response,
+)
+async def simulate(request: Request) -> Response:
+    """A timeline of puts and gets by queue manager in; every event message and the switches after each step out."""
+    body = await document_body(request)
+    return Response(await run_in_threadpool(service.simulation_json, body), media_type=JSON)
+
+
+@router.post(
+    "/read",
+    summary="Read depth event messages",
+    openapi_extra=read_request(),
+    responses={200: reading_response(), **problems(413, 415, 422)},
+    response_class=Response,
+)
+async def read(request: Request) -> Response:
+    """Files of event messages in; sets, members missing, depths reconciled and rates out."""
+    body = await document_body(request)
+    return Response(await run_in_threadpool(reading.reading_json, body), media_type=JSON)
+
+
+@router.post(
+    "/advise",
+    summary="Advise on queue depths",
+    openapi_extra=plan_request(),
+    responses={200: advice_response(), **problems(413, 415, 422)},
+    response_class=Response,
+)
+async def advise(request: Request) -> Response:
+    """A plan document in; MAXDEPTH, QDEPTHHI and QDEPTHLO for its queues out, with what it has held against them."""
+    body, curves = await document_body(request), curves_of(request)
+    return Response(await run_in_threadpool(advising.advice_json, body, curves=curves), media_type=JSON)
+
+
+@router.post(
+    "/rates",
+    summary="Take measured rates into a plan",
+    openapi_extra=rates_request(),
+    responses={200: rates_response(), **problems(413, 415, 422)},
+    response_class=Response,
+)
+async def rates(request: Request) -> Response:
+    """A plan document and sets of event messages in; the document with the rates of each queue manager out."""
+    body = await document_body(request)
+    return Response(await run_in_threadpool(advising.rates_json, body), media_type=JSON)

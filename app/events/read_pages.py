@@ -1,0 +1,251 @@
+"""Event messages as people bring them: files or text in; sets, a picture of the depth, and what is missing out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
+from starlette.datastructures import UploadFile
+
+from app.events.read_charts import chart_of
+from app.events.reading import (
+    EXAMPLE_DISPLAY,
+    EXAMPLE_MEMBERS,
+    EXAMPLE_NAME,
+    LONGEST_WINDOW_S,
+    MOST_FILES,
+    checked,
+    example_text,
+    known_from_texts,
+)
+from app.events.simulate_charts import Chart
+from app.web.rendering import Page, render
+from planner_core.depth_events.readers import FORMATS, EventFile, EventMessage
+from planner_core.depth_events.reading import WHAT, EventReading, read_all
+from planner_core.depth_events.sets import DEFAULT_WINDOW_S, EventSet, QueueFacts
+from planner_core.errors import FieldProblem, InputInvalid
+from planner_core.findings import Finding
+
+router = APIRouter(include_in_schema=False)
+
+EXAMPLE = "three-members"
+MOST_PROBLEMS, MOST_SETS, MOST_QUEUES = 20, 100, 12
+"""Shown on a page; the command and the address give all."""
+_LARGEST_PART_BYTES = 32 * 2**20
+_TEXTS = ("members", "perfmev", "display", "depth_before", "window")
+_MOST_SHOWN_FILE_NAME = 80
+_LABELS = {
+    "members": "Members",
+    "perfmev": "PERFMEV",
+    "display": "Attributes",
+    "depth_before": "Depth before the first set",
+    "window": "Seconds",
+}
+BY_WORDS = {"correl_id": "by CorrelId", "time": "by time", "order": "by order"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What the form holds; files are not shown again."""
+
+    text: str = ""
+    typed: Mapping[str, str] = field(default_factory=dict)
+    files: tuple[tuple[str, bytes], ...] = ()
+    is_example: bool = False
+
+    def value(self, name: str) -> str:
+        """What stands in a box."""
+        return self.typed.get(name, str(DEFAULT_WINDOW_S) if name == "window" else "")
+
+
+@dataclass(frozen=True, slots=True)
+class FileShown:
+    """A file that was read."""
+
+    name: str
+    format: str
+    found: EventFile
+
+
+@dataclass(frozen=True, slots=True)
+class QueueShown:
+    """A queue with its picture."""
+
+    id: str
+    name: str
+    kind: str
+    attributes: str
+    chart: Chart
+
+
+@dataclass(frozen=True, slots=True)
+class SetShown:
+    """A set with what stands around its figures."""
+
+    id: str
+    found: EventSet
+    when: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Everything beside the form."""
+
+    files: tuple[FileShown, ...]
+    messages: int
+    repeats: int
+    others: int
+    set_count: int
+    missing: int
+    nulls: int
+    unreconciled: int
+    queues: tuple[QueueShown, ...]
+    queues_omitted: int
+    sets: tuple[SetShown, ...]
+    sets_omitted: int
+    service_interval: tuple[EventMessage, ...]
+    assumptions: tuple[Mapping[str, str], ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadEventsPage(Page):
+    """Event messages, and what they come to."""
+
+    sent: Annotated[Sent, "What was typed into the form"]
+    formats: Annotated[tuple[str, ...], "What files may be, in words"]
+    problems: Annotated[tuple[FieldProblem, ...], "What cannot be read, with its place"]
+    wrong: Annotated[frozenset[str], "Names of the boxes that have to be mended"]
+    answer: Annotated[
+        Answer | None, "What was read; None before anything was sent, and when it cannot be read"
+    ]
+
+
+@router.get("/events/read")
+def show(request: Request) -> Response:
+    """The empty form, or the example with its answer."""
+    if request.query_params.get("example") != EXAMPLE:
+        return _page(request, Sent())
+    typed = {"members": EXAMPLE_MEMBERS, "display": EXAMPLE_DISPLAY}
+    return _page(request, Sent(example_text(), typed, is_example=True))
+
+
+async def _sent(request: Request) -> AsyncIterator[Sent]:
+    async with request.form(max_files=MOST_FILES, max_part_size=_LARGEST_PART_BYTES) as form:
+        chosen = [each for each in form.getlist("files") if isinstance(each, UploadFile) and each.filename]
+        files = tuple(
+            [((each.filename or "")[-_MOST_SHOWN_FILE_NAME:], await each.read()) for each in chosen]
+        )
+        texts = {name: str(form.get(name) or "") for name in ("text", *_TEXTS)}
+        text = texts.pop("text").replace("\r\n", "\n")
+        yield Sent(text, texts, files)
+
+
+@router.post("/events/read")
+def read(request: Request, sent: Annotated[Sent, Depends(_sent)]) -> Response:
+    """What was sent."""
+    return _page(request, sent, is_asked=True)
+
+
+def _page(request: Request, sent: Sent, *, is_asked: bool = False) -> Response:
+    answer: Answer | None = None
+    problems: tuple[FieldProblem, ...] = ()
+    if is_asked or sent.is_example:
+        try:
+            answer = answer_of(_reading(sent))
+        except InputInvalid as error:
+            problems = error.problems[:MOST_PROBLEMS]
+    page = ReadEventsPage(
+        title="Read depth events",
+        section="whatif",
+        sent=sent,
+        formats=tuple(words for name, words in FORMATS.items() if name not in {"unknown", "pcf_with_mqmd"}),
+        problems=tuple(FieldProblem(_LABELS.get(each.field, ""), each.message) for each in problems),
+        wrong=frozenset(each.field for each in problems if each.field in _LABELS),
+        answer=answer,
+    )
+    return render(request, "events/read.html", page, status_code=422 if problems else 200)
+
+
+def _reading(sent: Sent) -> EventReading:
+    known = known_from_texts(
+        members=sent.value("members"),
+        perfmev=sent.value("perfmev"),
+        displays=[text] if (text := sent.value("display")).strip() else [],
+        depths_before=[
+            part for part in sent.value("depth_before").replace(",", "\n").split("\n") if part.strip()
+        ],
+        window_s=_window(sent.value("window")),
+    )
+    files = [(name, checked(data, name)) for name, data in sent.files]
+    if sent.text.strip():
+        files.append((EXAMPLE_NAME if sent.is_example else "the text", sent.text.encode()))
+    if not files:
+        raise InputInvalid(WHAT, (FieldProblem("files", "Paste the text of events, or choose files."),))
+    return read_all(files, known)
+
+
+def _window(text: str) -> int:
+    plain = text.strip() or str(DEFAULT_WINDOW_S)
+    if not plain.isascii() or not plain.isdigit() or int(plain[:6]) > LONGEST_WINDOW_S:
+        message = f"{plain[:20]!a} is no number of seconds from 0 to {LONGEST_WINDOW_S}"
+        raise InputInvalid(WHAT, (FieldProblem("window", message),))
+    return int(plain[:6])
+
+
+def answer_of(reading: EventReading) -> Answer:
+    """What was read, arranged for the page."""
+    queues = list(dict.fromkeys(each.queue for each in reading.sets))
+    return Answer(
+        files=tuple(
+            FileShown(each.name, FORMATS.get(each.format, each.format), each) for each in reading.files
+        ),
+        messages=len(reading.messages),
+        repeats=reading.repeats,
+        others=sum(each.others for each in reading.files),
+        set_count=len(reading.sets),
+        missing=sum(len(each.missing) for each in reading.sets),
+        nulls=sum(len(each.null_events) for each in reading.sets),
+        unreconciled=sum(bool(each.reconciliation.unreconciled) for each in reading.sets),
+        queues=tuple(_queue(nth, name, reading) for nth, name in enumerate(queues[:MOST_QUEUES])),
+        queues_omitted=max(0, len(queues) - MOST_QUEUES),
+        sets=tuple(_set(each) for each in reading.sets[:MOST_SETS]),
+        sets_omitted=max(0, len(reading.sets) - MOST_SETS),
+        service_interval=reading.service_interval[:MOST_SETS],
+        assumptions=reading.assumptions,
+        findings=reading.findings,
+    )
+
+
+def _queue(nth: int, name: str, reading: EventReading) -> QueueShown:
+    sets = [each for each in reading.sets if each.queue == name]
+    facts = reading.known.queues.get(name, QueueFacts())
+    return QueueShown(
+        id=f"queue-{nth}",
+        name=name,
+        kind=_kind(sets),
+        attributes=", ".join(
+            f"{keyword} {value}"
+            for keyword, value in (
+                ("MAXDEPTH", facts.maxdepth),
+                ("QDEPTHHI", None if facts.qdepthhi is None else f"{facts.qdepthhi} %"),
+                ("QDEPTHLO", None if facts.qdepthlo is None else f"{facts.qdepthlo} %"),
+            )
+            if value is not None
+        ),
+        chart=chart_of(nth, name, sets, facts),
+    )
+
+
+def _kind(sets: Sequence[EventSet]) -> str:
+    shared = {each.is_shared for each in sets}
+    return "shared" if True in shared else "not shared" if shared == {False} else "shared or not is not told"
+
+
+def _set(each: EventSet) -> SetShown:
+    when = "" if each.at is None else f"{each.at:%Y-%m-%d %H:%M:%S}{' local' if each.is_at_local else ''}"
+    return SetShown(f"set-{each.number}", each, when, BY_WORDS[each.grouped_by])

@@ -1,0 +1,101 @@
+"""The commands `cfplan events ...`: timelines simulated, event messages read."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.command_line import (
+    STANDARD_INPUT,
+    Command,
+    Parser,
+    add_fail_on,
+    add_json,
+    exit_code,
+    verbs_of,
+    write_json,
+    write_lines,
+)
+from app.events.advise_cli import add_advise
+from app.events.read_cli import add_read
+
+if TYPE_CHECKING:
+    from planner_core.depth_events.course import EventMessage, Occurrence, Row
+    from planner_core.depth_events.simulate import Simulation
+
+
+def add(commands: Command, parser_class: Parser) -> None:
+    """Add the commands to the command line."""
+    verb = verbs_of(commands, parser_class, "events", "Queue depth events: simulate, read, advise.")
+
+    simulated = verb("simulate", "Event messages and switches of a timeline of puts and gets.", _simulate)
+    simulated.add_argument("file", metavar="FILE", help="the timeline (YAML or JSON); - for standard input")
+    add_json(simulated)
+    add_fail_on(simulated)
+    add_read(verb)
+    add_advise(verb)
+
+
+def _simulate(arguments: argparse.Namespace) -> int:
+    from app.events.service import read_file, simulate_text
+    from planner_core.depth_events.simulate import simulate
+
+    if arguments.file == STANDARD_INPUT:
+        simulation = simulate_text(sys.stdin.buffer.read())
+    else:
+        simulation = simulate(read_file(Path(arguments.file)))
+    if arguments.json:
+        write_json(simulation.as_json())
+    else:
+        write_lines(_lines(simulation))
+    return exit_code([each.as_json() for each in simulation.findings], arguments.fail_on)
+
+
+def _lines(simulation: Simulation) -> list[str]:
+    """The answer for people: one line a step, the messages below it."""
+    by_number = {each.number: each for each in simulation.course.occurrences}
+    lines = []
+    for row in simulation.course.rows:
+        lines.append(_row_line(row))
+        for number in row.occurrences:
+            lines += _occurrence_lines(by_number[number])
+    for finding in simulation.findings:
+        lines += [f"{finding.severity}: {finding.code}: {finding.message}", f"  {finding.source}"]
+    return lines
+
+
+def _row_line(row: Row) -> str:
+    from planner_core.depth_events.course import plain_seconds
+
+    switches = " ".join(name.upper() for name, value in row.switches.as_json().items() if value == "ENABLED")
+    did = " ".join(str(part) for part in (row.queue_manager, row.action, row.messages) if part is not None)
+    return (
+        f"{plain_seconds(row.at):>8} s  {row.queue}: {did}; depth {row.depth}; enabled: {switches or 'none'}"
+    )
+
+
+def _occurrence_lines(occurrence: Occurrence) -> list[str]:
+    head = (
+        f"            {occurrence.event.title} ({occurrence.event.reason}), detected by {occurrence.detector}"
+    )
+    if occurrence.is_silent:
+        return [f"{head}: no message"]
+    return [
+        f"{head}: {_messages(occurrence)}",
+        *(f"              {_message(each)}" for each in occurrence.messages),
+    ]
+
+
+def _messages(occurrence: Occurrence) -> str:
+    number = len(occurrence.messages)
+    return f"{number} message{'' if number == 1 else 's'}"
+
+
+def _message(message: EventMessage) -> str:
+    null = ", null event" if message.is_null else ""
+    return (
+        f"{message.queue_manager}: TimeSinceReset {message.time_since_reset}, HighQDepth {message.high_q_depth}, "
+        f"MsgEnqCount {message.msg_enq_count}, MsgDeqCount {message.msg_deq_count}{null}"
+    )

@@ -1,0 +1,316 @@
+"""A timeline of puts and gets as people see it: the file to edit, the picture, the messages, the switches."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
+from starlette.datastructures import UploadFile
+
+from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, starter_text, with_readings
+from app.events.simulate_charts import Chart, chart_of
+from app.texts.example_files import ExampleFile
+from app.web.rendering import Page, render
+from planner_core.depth_events.course import START, Occurrence, Row, plain_seconds
+from planner_core.depth_events.file import DepthEventFile
+from planner_core.depth_events.model import READING_VALUES, SWITCH_FIELDS
+from planner_core.depth_events.simulate import Simulation, simulate
+from planner_core.errors import FieldProblem, InputInvalid
+from planner_core.findings import Finding
+
+router = APIRouter(include_in_schema=False)
+
+MOST_PARAMETER = 100
+"""Characters of a parameter that are looked at."""
+MOST_ROWS, MOST_SHOWN_EVENTS, MOST_PROBLEMS = 400, 100, 20
+"""Shown on a page; the command and the address give all."""
+_READING_WORDS = {
+    "disabled_detector": (
+        "The detecting queue manager has PERFMEV(DISABLED)",
+        {"silent": "nobody writes", "broadcast": "the others write"},
+    ),
+    "statistics_of_disabled": (
+        "Counters of members with PERFMEV(DISABLED) at an event",
+        {"reset": "are reset", "kept": "are kept"},
+    ),
+    "rounding": (
+        "A High threshold that is no whole number",
+        {"exact": "is rounded up", "truncated": "is rounded down"},
+    ),
+}
+_WHY = {
+    "perfmev_disabled": "PERFMEV(DISABLED)",
+    "not_active": "not active",
+    "not_asked": "was not asked",
+}
+_CAUSES = {
+    "perfmev_disabled": "not reported, PERFMEV(DISABLED)",
+    "not_active": "not reported, not active",
+    "counters_reset": "lost to a reset of the counters",
+    "counted_before": "counted before the last event",
+    "counter_at_its_limit": "above the limit of the counter",
+    "expired": "expired",
+    "backed_out_puts": "puts backed out",
+    "backed_out_gets": "gets backed out",
+}
+_ACTIONS = {
+    START: "the timeline begins",
+    "put": "puts {messages}",
+    "rejected": "has {messages} puts rejected",
+    "get": "gets {messages}",
+    "expire": "finds {messages} expired",
+    "backout_put": "backs out puts of {messages}",
+    "backout_get": "backs out gets of {messages}",
+    "alter_queue": "ALTER QLOCAL",
+    "alter_qmgr": "ALTER QMGR PERFMEV",
+    "start": "starts",
+    "stop": "stops",
+    "reset_qstats": "RESET QSTATS",
+}
+
+_PARTLY = {
+    "put": "puts {took_effect} of {messages}, the others are rejected",
+    "get": "gets {took_effect} of {messages}, then the queue is empty",
+    "expire": "finds {took_effect} of {messages} expired, then the queue is empty",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A reading and how it can be set from the form."""
+
+    name: str
+    label: str
+    options: tuple[tuple[str, str], ...]
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What the form holds."""
+
+    text: str
+    example: str
+    readings: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueShown:
+    """A queue: what it is, and its picture."""
+
+    id: str
+    name: str
+    kind: str
+    maxdepth: int
+    qdepthhi: int
+    qdepthlo: int
+    chart: Chart
+
+
+@dataclass(frozen=True, slots=True)
+class EventShown:
+    """An occurrence with its messages, and what they account for."""
+
+    at: str
+    occurrence: Occurrence
+    missing: tuple[str, ...]
+    causes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RowShown:
+    """A step: what happened, and the switches after it."""
+
+    step: int
+    at: str
+    queue: str
+    did: str
+    depth: int
+    switches: tuple[tuple[str, bool, bool], ...]
+    """Attribute, whether it is enabled, whether this step changed it."""
+    events: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Everything beside the form."""
+
+    title: str
+    messages: int
+    occurrences: int
+    silent: int
+    nulls: int
+    queues: tuple[QueueShown, ...]
+    events: tuple[EventShown, ...]
+    events_omitted: int
+    turns: tuple[RowShown, ...]
+    rows: tuple[RowShown, ...]
+    rows_omitted: int
+    assumptions: tuple[Mapping[str, str], ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulateEventsPage(Page):
+    """A timeline and what it gives."""
+
+    sent: Annotated[Sent, "What the form holds"]
+    examples: Annotated[tuple[ExampleFile, ...], "Timelines to begin with"]
+    choices: Annotated[tuple[Choice, ...], "Readings that the form can set"]
+    problems: Annotated[tuple[FieldProblem, ...], "What cannot be read; empty when there is an answer"]
+    answer: Annotated[Answer | None, "What the timeline gives"]
+
+
+@router.get("/events/simulate")
+def show(request: Request, example: str = "", queue: str = "") -> Response:
+    """An example, or a timeline for a queue that the address describes."""
+    parameters = {name: str(value)[:MOST_PARAMETER] for name, value in request.query_params.items()}
+    if queue:
+        return _page(request, Sent(starter_text(parameters), "", {}))
+    found = next((each for each in EXAMPLES if each.name == example), EXAMPLES[0])
+    return _page(request, Sent(found.text, found.name, {}))
+
+
+async def _sent(request: Request) -> AsyncIterator[Sent]:
+    """The form. A file that was chosen comes before what stands in the box."""
+    async with request.form(max_part_size=LARGEST_FILE_BYTES + 1) as form:
+        text = str(form.get("text") or "")
+        chosen = form.get("file")
+        if isinstance(chosen, UploadFile) and chosen.filename:
+            text = (await chosen.read(LARGEST_FILE_BYTES + 1)).decode("utf-8", errors="replace")
+        readings = {
+            name: str(form.get(name)) for name, values in READING_VALUES.items() if form.get(name) in values
+        }
+        yield Sent(text.replace("\r\n", "\n"), "", readings)
+
+
+@router.post("/events/simulate")
+def play(request: Request, sent: Annotated[Sent, Depends(_sent)]) -> Response:
+    """The timeline that was sent."""
+    return _page(request, sent)
+
+
+def _page(request: Request, sent: Sent) -> Response:
+    answer: Answer | None = None
+    problems: tuple[FieldProblem, ...] = ()
+    try:
+        file = with_readings(sent.text.encode(), sent.readings)
+        answer = answer_of(file, simulate(file))
+    except InputInvalid as error:
+        problems = error.problems[:MOST_PROBLEMS]
+    page = SimulateEventsPage(
+        title="Simulate depth events",
+        section="whatif",
+        sent=sent,
+        examples=EXAMPLES,
+        choices=tuple(_choices(sent)),
+        problems=problems,
+        answer=answer,
+    )
+    return render(request, "events/simulate.html", page, status_code=422 if problems else 200)
+
+
+def _choices(sent: Sent) -> list[Choice]:
+    return [
+        Choice(
+            name,
+            label,
+            (("", "as the file says"), *((value, words[value]) for value in READING_VALUES[name])),
+            sent.readings.get(name, ""),
+        )
+        for name, (label, words) in _READING_WORDS.items()
+    ]
+
+
+def answer_of(file: DepthEventFile, simulation: Simulation) -> Answer:
+    """The simulation arranged for the page."""
+    course = simulation.course
+    rows = [_row(row) for row in course.rows]
+    turning = [
+        shown
+        for row, shown in zip(course.rows, rows, strict=True)
+        if row.action == START or row.changed or row.occurrences
+    ]
+    return Answer(
+        title=file.title,
+        messages=len(course.events),
+        occurrences=len(course.occurrences),
+        silent=sum(each.is_silent for each in course.occurrences),
+        nulls=sum(each.is_null for each in course.events),
+        queues=tuple(_queues(file, simulation)),
+        events=tuple(_event(each) for each in course.occurrences[:MOST_SHOWN_EVENTS]),
+        events_omitted=max(0, len(course.occurrences) - MOST_SHOWN_EVENTS),
+        turns=tuple(turning[:MOST_ROWS]),
+        rows=tuple(rows[:MOST_ROWS]),
+        rows_omitted=max(0, len(rows) - MOST_ROWS),
+        assumptions=simulation.assumptions,
+        findings=simulation.findings,
+    )
+
+
+def _queues(file: DepthEventFile, simulation: Simulation) -> list[QueueShown]:
+    members = [each.name for each in file.queue_managers]
+    return [
+        QueueShown(
+            id=f"queue-{nth}",
+            name=queue.name,
+            kind="shared" if queue.is_shared else f"nonshared, on {queue.queue_manager}",
+            maxdepth=queue.maxdepth,
+            qdepthhi=queue.qdepthhi,
+            qdepthlo=queue.qdepthlo,
+            chart=chart_of(
+                simulation.course, queue.name, members if queue.is_shared else [str(queue.queue_manager)]
+            ),
+        )
+        for nth, queue in enumerate(file.queues)
+    ]
+
+
+def _event(occurrence: Occurrence) -> EventShown:
+    causes = occurrence.reconciliation.causes if occurrence.reconciliation else ()
+    return EventShown(
+        at=_seconds(occurrence.at),
+        occurrence=occurrence,
+        missing=tuple(f"{name} ({_WHY[why]})" for name, why in occurrence.missing),
+        causes=tuple(
+            f"{each.messages:+d} {_CAUSES[each.cause]}{f' ({each.queue_manager})' if each.queue_manager else ''}".replace(
+                "-", "\N{MINUS SIGN}"
+            )
+            for each in causes
+        ),
+    )
+
+
+def _row(row: Row) -> RowShown:
+    on = row.switches.as_json()
+    words = _ACTIONS[row.action].format(messages=row.messages)
+    if row.took_effect is not None and row.took_effect != row.messages and row.action in _PARTLY:
+        words = _PARTLY[row.action].format(messages=row.messages, took_effect=row.took_effect)
+    who = (
+        "all members: " if row.queue_manager == "*" else f"{row.queue_manager} " if row.queue_manager else ""
+    )
+    return RowShown(
+        step=row.step,
+        at=_seconds(row.at),
+        queue=row.queue,
+        did=f"{who}{words}",
+        depth=row.depth,
+        switches=tuple(
+            (name.upper(), on[name] == "ENABLED", name.upper() in row.changed) for name in SWITCH_FIELDS
+        ),
+        events=_numbers(row.events, row.occurrences),
+    )
+
+
+def _numbers(events: Sequence[int], occurrences: Sequence[int]) -> str:
+    if not events:
+        return "no message" if occurrences else ""
+    return f"{events[0]}" if len(events) == 1 else f"{events[0]} to {events[-1]}"
+
+
+def _seconds(at: Fraction) -> str:
+    return f"{plain_seconds(at)}"

@@ -1,0 +1,36 @@
+"""Fitted curves for commands that need no database otherwise: that of the settings is read, and never made or changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.fits.kept import DatabaseCurves, KeptCurve
+from planner_core.errors import PlanRefused
+from planner_core.findings import Finding, finding
+
+
+class CurvesOfSettings:
+    """Those of the database that the settings name. Nothing is read before a document names a curve."""
+
+    def find(self, version: int) -> KeptCurve | None:
+        """The curve of that version; None when the database has none.
+
+        Raises:
+            PlanRefused: There is no database.
+            DatabaseUnusable: It is another version's, damaged, or does not answer.
+        """
+        from app.plans.cli import opened
+
+        with opened(migrates=False) as (database, settings):
+            if database.is_sqlite and not Path(str(database.url.database)).exists():
+                raise PlanRefused((_no_database(version, settings.data_dir),))
+            return DatabaseCurves(database).find(version)
+
+
+def _no_database(version: int, data_dir: Path) -> Finding:
+    return finding(
+        "CURVE_UNKNOWN",
+        f"The plan names the fitted curve {version}, and there is no database in the data folder {str(data_dir)!r} to find it in. "
+        "Say where the service keeps its data (CFPLAN_DATA_DIR, or CFPLAN_DATABASE_URL), or use 'published'.",
+        field="/curve/fitted",
+    )

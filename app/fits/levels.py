@@ -1,0 +1,126 @@
+"""The CFCC level of each coupling facility. RMF's record has a field for it that is not relied upon, so the site says it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy.orm import Session
+
+from app.fits.errors import LevelInvalid, LevelNotFound
+from app.nightly import repository
+from app.nightly.models import CfLevel
+from app.plans import repository as plans
+from planner_core import names
+from planner_core.errors import FieldProblem, NameSyntax
+
+LOWEST, HIGHEST = 1, 99
+BY_SITE = "the site"
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One coupling facility as it is kept, and who said its level."""
+
+    coupling_facility: str
+    cfcc_level: int
+    source: str
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Facility:
+    """A coupling facility that the map or a plan names: the level that the next night goes by, and who says so."""
+
+    name: str
+    kept: Level | None
+    said: tuple[tuple[int, tuple[str, ...]], ...]
+    """Levels that the latest versions of plans give it, each with the plans."""
+
+    @property
+    def cfcc_level(self) -> int | None:
+        """As the site says, else as all plans agree; None where neither is so."""
+        if self.kept is not None:
+            return self.kept.cfcc_level
+        return self.said[0][0] if len(self.said) == 1 else None
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether plans give it different levels and the site says none, or plans give another than the site."""
+        return any(level != self.cfcc_level for level, _ in self.said)
+
+
+def levels(session: Session) -> Sequence[Level]:
+    """The whole map, by name."""
+    return [_level(row) for row in repository.cf_levels(session)]
+
+
+def put(session: Session, coupling_facility: str, cfcc_level: int | str, *, source: str = BY_SITE) -> Level:
+    """Say which level a coupling facility has. Fits of later nights go by it; those made already keep theirs.
+
+    Raises:
+        LevelInvalid: That is no name, or no level.
+    """
+    name, number = checked(coupling_facility, cfcc_level)
+    row = repository.find_cf_level(session, name)
+    if row is None:
+        row = CfLevel(coupling_facility=name)
+        session.add(row)
+    row.cfcc_level, row.source, row.updated_at = number, source[:100], datetime.now(UTC)
+    session.flush()
+    return _level(row)
+
+
+def remove(session: Session, coupling_facility: str) -> None:
+    """Forget the level of a coupling facility.
+
+    Raises:
+        LevelNotFound: None is kept.
+    """
+    if not repository.remove_cf_level(session, coupling_facility):
+        raise LevelNotFound(coupling_facility)
+
+
+def checked(coupling_facility: str, cfcc_level: int | str) -> tuple[str, int]:
+    """Name and level, or every one at fault.
+
+    Raises:
+        LevelInvalid: That is no name, or no level.
+    """
+    problems = []
+    name, text = coupling_facility.strip().upper(), str(cfcc_level).strip()
+    try:
+        names.coupling_facility(name)
+    except NameSyntax as error:
+        problems.append(FieldProblem("coupling_facility", str(error)))
+    is_level = text.isascii() and text.isdigit() and len(text) <= len(str(HIGHEST))
+    if not is_level or not LOWEST <= int(text) <= HIGHEST:
+        message = f"A CFCC level is a whole number from {LOWEST} to {HIGHEST}, as D CF shows it."
+        problems.append(FieldProblem("cfcc_level", message))
+    if problems:
+        raise LevelInvalid(*problems)
+    return name, int(text)
+
+
+def facilities(session: Session) -> tuple[Facility, ...]:
+    """Every coupling facility that the map, a plan or a fit names, by name."""
+    kept = {each.coupling_facility: each for each in levels(session)}
+    said: dict[str, dict[int, list[str]]] = {name: {} for name in kept}
+    for curve in repository.last_curves(session).values():
+        said.setdefault(curve.coupling_facility, {})
+    for plan in plans.latest_documents(session):
+        for facility in json.loads(plan.document)["coupling_facilities"]:
+            if facility["cfcc_level"] is not None:
+                by = said.setdefault(facility["name"], {}).setdefault(facility["cfcc_level"], [])
+                by.append(plan.name)
+    return tuple(
+        Facility(name, kept.get(name), tuple((level, tuple(by)) for level, by in sorted(of.items())))
+        for name, of in sorted(said.items())
+        if name
+    )
+
+
+def _level(row: CfLevel) -> Level:
+    return Level(row.coupling_facility, row.cfcc_level, row.source, row.updated_at)

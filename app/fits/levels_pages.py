@@ -1,0 +1,92 @@
+"""The page where a site says which CFCC level each coupling facility has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+from urllib.parse import parse_qsl
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import RedirectResponse, Response
+from sqlalchemy.orm import Session
+
+from app.db import SessionDep
+from app.fits import levels
+from app.fits.errors import LevelInvalid
+from app.fits.levels import Facility
+from app.plans.editor.pages import BodyDep
+from app.uploads.fields import Box
+from app.web.rendering import Page, render, root_path
+
+router = APIRouter(include_in_schema=False)
+
+PATH = "/cf-levels"
+SAID = {
+    "put": "Kept. Fits of later nights go by it; those made already keep theirs.",
+    "removed": "Removed.",
+}
+_MOST_FIELDS = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class CfLevelsPage(Page):
+    """The CFCC level of each coupling facility."""
+
+    facilities: Annotated[tuple[Facility, ...], "Every coupling facility that the map, a plan or a fit names"]
+    boxes: Annotated[tuple[Box, ...], "The boxes for a new entry"]
+    wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
+    said: Annotated[str, "What has just been done"]
+
+
+@router.get(PATH)
+def show(request: Request, session: SessionDep) -> Response:
+    """The map, and a form to add to it."""
+    return _page(request, session, {}, {})
+
+
+@router.post(PATH)
+def put(request: Request, session: SessionDep, body: BodyDep) -> Response:
+    """Say which level a coupling facility has."""
+    typed = _typed(body)
+    try:
+        levels.put(session, typed.get("coupling_facility", ""), typed.get("cfcc_level", ""))
+    except LevelInvalid as error:
+        return _page(request, session, typed, {each.field: each.message for each in error.problems})
+    return _see(request, f"{PATH}?said=put")
+
+
+@router.post(f"{PATH}/remove")
+def remove(request: Request, session: SessionDep, body: BodyDep) -> Response:
+    """Forget the level of a coupling facility."""
+    levels.remove(session, _typed(body).get("coupling_facility", ""))
+    return _see(request, f"{PATH}?said=removed")
+
+
+def _page(request: Request, session: Session, typed: Mapping[str, str], wrong: Mapping[str, str]) -> Response:
+    page = CfLevelsPage(
+        title="CFCC levels",
+        section="curves",
+        facilities=levels.facilities(session),
+        boxes=tuple(
+            Box(name, label, kind, typed.get(name, "")[:200], wrong.get(name, ""), hint=hint, required=True)
+            for name, label, kind, hint in (
+                ("coupling_facility", "Coupling facility", "name", "As CFRM knows it."),
+                ("cfcc_level", "CFCC level", "whole", "As D CF shows it; not the CFLEVEL of MQ."),
+            )
+        ),
+        wrong=tuple(wrong.values()),
+        said=SAID.get(request.query_params.get("said", ""), ""),
+    )
+    return render(request, "fits/levels.html", page, status_code=422 if wrong else 200)
+
+
+def _typed(body: bytes) -> dict[str, str]:
+    try:
+        return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS))
+    except ValueError:
+        raise HTTPException(status_code=422, detail="The form cannot be read.") from None
+
+
+def _see(request: Request, path: str) -> Response:
+    return RedirectResponse(root_path(request) + path, status_code=303)

@@ -1,0 +1,151 @@
+"""Fitted curves as people see them: what each coupling facility charges, and what one version rests on."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from sqlalchemy.orm import Session
+
+from app.db import SessionDep
+from app.fits import fits
+from app.fits.charts import Chart, fit_charts, published_in_words
+from app.fits.errors import CurveNotFound
+from app.fits.fits import Fit, FitPage, FitPoint
+from app.plans import repository as plans
+from app.plans.result_tables import Table, csv_text
+from app.usage.pages import ChartScript
+from app.web import chart_script
+from app.web.rendering import Page, render
+
+router = APIRouter(include_in_schema=False)
+
+SECTION = "curves"
+PER_PAGE = 30
+MOST_POINTS = 400
+"""Rows of the table of points; the file has all."""
+_WHOLE = re.compile(r"[1-9]\d{0,17}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNaming:
+    """A plan whose latest version names a fitted curve."""
+
+    name: str
+    version: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurvesPage(Page):
+    """What each coupling facility charges, or what an empty installation says."""
+
+    current: Annotated[tuple[Fit, ...], "The last accepted fit of each coupling facility and CFCC level"]
+    versions: Annotated[FitPage, "One page of all fits, the newest first"]
+    pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of the other pages"]
+    without_level: Annotated[tuple[str, ...], "Coupling facilities whose CFCC level is not known"]
+    is_empty: Annotated[bool, "Whether nothing has been fitted yet"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurvePage(Page):
+    """One version of a fitted curve."""
+
+    fit: Annotated[Fit, "The fit, as it was stored"]
+    charts: Annotated[tuple[Chart, ...], "Entries by size, and the distance from the curve"]
+    published: Annotated[str, "What the published curve gives for the same, in words; empty when not known"]
+    points: Annotated[tuple[FitPoint, ...], "The points by size, the largest first"]
+    points_total: Annotated[int, "How many points there are"]
+    cuts_total: Annotated[int, "How many times a series was cut"]
+    others: Annotated[tuple[Fit, ...], "Other fits of the same coupling facility and level"]
+    plans: Annotated[tuple[PlanNaming, ...], "Plans whose latest version names it"]
+    source: Annotated[str, "Where the script asks for the points"]
+    script: Annotated[ChartScript, "The script that draws charts to zoom"]
+    at: Annotated[str, "Path of this page"]
+
+
+@router.get("/curves")
+def curves(request: Request, session: SessionDep) -> Response:
+    """The current curves, and all versions."""
+    asked = request.query_params.get("page", "")
+    number = int(asked) if asked.isascii() and asked.isdigit() and 0 < len(asked) < 7 else 1  # noqa: PLR2004 - pages
+    versions = fits.list_fits(session, page=max(number, 1), per_page=PER_PAGE)
+    current = fits.current_fits(session)
+    page = CurvesPage(
+        title="Fitted curves",
+        section=SECTION,
+        current=current,
+        versions=versions,
+        pages=tuple(
+            (each, f"/curves?{urlencode({'page': each})}")
+            for each in range(1, versions.pages + 1)
+            if versions.pages > 1
+        ),
+        without_level=tuple(each.coupling_facility for each in current if each.cfcc_level is None),
+        is_empty=versions.total == 0,
+    )
+    return render(request, "fits/list.html", page)
+
+
+@router.get("/curves/{version}")
+def curve(request: Request, session: SessionDep, version: str) -> Response:
+    """One version: figures with their intervals, the points, and what was left out."""
+    fit = _fit(session, version)
+    page = CurvePage(
+        title=f"Curve {fit.version} of {fit.coupling_facility}",
+        section=SECTION,
+        fit=fit,
+        charts=fit_charts(fit),
+        published=published_in_words(fit),
+        points=tuple(sorted(fit.points, key=lambda point: -point.size_bytes)[:MOST_POINTS]),
+        points_total=len(fit.points),
+        cuts_total=len(fit.cuts),
+        others=fits.other_fits(session, fit),
+        plans=_plans_naming(session, fit.version),
+        source=f"/api/v1/curves/{fit.version}/points",
+        script=ChartScript(chart_script.address(), chart_script.guards()),
+        at=f"/curves/{fit.version}",
+    )
+    return render(request, "fits/curve.html", page)
+
+
+@router.get("/curves/{version}/points.csv")
+def points_file(session: SessionDep, version: str) -> Response:
+    """The points of a fit as a file."""
+    fit = _fit(session, version)
+    headers = {"content-disposition": f'attachment; filename="curve-{fit.version}-points.csv"'}
+    return Response(csv_text(points_table(fit)), media_type="text/csv", headers=headers)
+
+
+def points_table(fit: Fit) -> Table:
+    """A line for each point."""
+    heading = (
+        "qsg", "structure", "first_day", "last_day", "days", "observations", "size_bytes", "entries", "elements",
+        "fitted_bytes", "residual_bytes", "left_out",
+    )  # fmt: skip
+    return heading, [
+        (
+            each.qsg, each.structure, each.first_day, each.last_day, each.days, each.observations, each.size_bytes,
+            each.entries, each.elements, each.fitted_bytes, each.residual_bytes, each.left_out,
+        )
+        for each in fit.points
+    ]  # fmt: skip
+
+
+def _fit(session: Session, text: str) -> Fit:
+    """A fit by what stands in an address."""
+    if not _WHOLE.fullmatch(text):
+        raise CurveNotFound(text[:20])
+    return fits.get_fit(session, int(text))
+
+
+def _plans_naming(session: Session, version: int) -> tuple[PlanNaming, ...]:
+    return tuple(
+        PlanNaming(row.name, row.number)
+        for row in plans.latest_curves(session)
+        if (json.loads(row.curve).get("fitted") or {}).get("version") == version
+    )

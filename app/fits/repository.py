@@ -1,0 +1,14 @@
+"""SQL about forecasts that reads names only; all else about what a night stores is in app/nightly/repository.py."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.nightly.models import Forecast
+
+
+def structures_with_forecasts(session: Session, qsg: str) -> frozenset[str]:
+    """The structures of a group that have a forecast."""
+    query = select(Forecast.structure).where(Forecast.is_latest, Forecast.qsg == qsg).distinct()
+    return frozenset(session.scalars(query))

@@ -1,0 +1,1 @@
+"""Forecasts: which structure runs out first, and the outlook of one structure."""

@@ -1,0 +1,271 @@
+"""Forecasts as people see them: which structure runs out first, and what is to come for one structure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from app.db import SessionDep
+from app.forecasts import service as forecasts
+from app.forecasts.charts import Chart, outlook_chart
+from app.forecasts.service import Band, Crossing, ForecastPage, Outlook, Peak, Predicted, Resized, Score
+from app.plans.result_tables import Table, csv_text
+from app.usage import service as usage
+from app.usage.errors import UsageNotFound
+from app.usage.measured import GENERATED
+from app.usage.pages import ChartScript, path_of
+from app.usage.service import PlanUsing
+from app.web import chart_script
+from app.web.rendering import Page, render
+from planner_core.names import cfrm_structure_name
+
+router = APIRouter(include_in_schema=False)
+
+SECTION = "forecasts"
+PER_PAGE = 50
+SPAN_DAYS = 30
+"""The table on the page has a line for each span of so many days ahead; the file has every day."""
+TIMES = re.compile(r"(\d+(?:\.\d+)?) times the size")
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastLine:
+    """One measure in the list."""
+
+    forecast: Predicted
+    crossing: Crossing | None
+    score: Score | None
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """The highest day of a span ahead, by its middle estimate."""
+
+    first_day: int
+    last_day: int
+    highest: Band
+
+
+@dataclass(frozen=True, slots=True)
+class OutlookShown:
+    """One measure on the page of its structure."""
+
+    outlook: Outlook
+    chart: Chart | None
+    ahead: tuple[Ahead, ...]
+    last: Peak | None
+    highest: Peak | None
+    source: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResizeAct:
+    """A way to take a larger size into a plan."""
+
+    name: str
+    href: str
+    times: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForecastsPage(Page):
+    """Which structure runs out first, or what an empty installation says."""
+
+    lines: Annotated[tuple[ForecastLine, ...], "One page of forecasts, the most urgent first"]
+    found: Annotated[ForecastPage, "The page they are on"]
+    pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of the other pages"]
+    newest: Annotated[date | None, "When the newest of those shown was made"]
+    is_empty: Annotated[bool, "Whether there is no forecast yet"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StructureForecastPage(Page):
+    """One structure: every measure that is forecast, and what resizing would buy."""
+
+    qsg: Annotated[str, "Name of the group"]
+    structure: Annotated[str, "The structure's name, without the group's"]
+    cfrm_name: Annotated[str, "The structure's name in the CFRM policy"]
+    outlooks: Annotated[tuple[OutlookShown, ...], "Every measure with its charts and tables"]
+    first: Annotated[Predicted | None, "The measure that runs out first; None where none does"]
+    full: Annotated[
+        tuple[Predicted, ...], "A measure of the structure, and of each data set, that is or was full"
+    ]
+    is_simulated: Annotated[bool, "Whether the data is simulated"]
+    made_on: Annotated[date, "When the newest of the forecasts was made"]
+    run_id: Annotated[int, "The nightly run that it comes from"]
+    plans: Annotated[tuple[PlanUsing, ...], "Plans in whose latest version it is"]
+    acts: Annotated[tuple[tuple[PlanUsing, tuple[ResizeAct, ...]], ...], "Ways to resize it, by plan"]
+    usage: Annotated[str, "Path of its measured usage; empty where there is none by the hour"]
+    new_plan: Annotated[str, "Where a plan is made of its usage; empty where none can be"]
+    script: Annotated[ChartScript, "The script that draws charts to zoom"]
+
+
+@router.get("/forecasts")
+def list_all(request: Request, session: SessionDep) -> Response:
+    """All measures that are forecast, the most urgent first."""
+    asked = request.query_params.get("page", "")
+    number = int(asked) if asked.isascii() and asked.isdigit() and 0 < len(asked) < 7 else 1  # noqa: PLR2004 - pages
+    found = forecasts.list_forecasts(session, page=max(number, 1), per_page=PER_PAGE)
+    page = ForecastsPage(
+        title="Forecasts",
+        section=SECTION,
+        lines=tuple(
+            ForecastLine(
+                each, each.first_crossing, score, f"{forecast_path(each.qsg, each.structure)}#{each.key}"
+            )
+            for each, score in found.items
+        ),
+        found=found,
+        pages=tuple(
+            (each, f"/forecasts?{urlencode({'page': each})}")
+            for each in range(1, found.pages + 1)
+            if found.pages > 1
+        ),
+        newest=max((each.made_on for each, _ in found.items), default=None),
+        is_empty=found.total == 0,
+    )
+    return render(request, "forecasts/list.html", page)
+
+
+@router.get("/forecasts/{qsg}/{structure}")
+def structure(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
+    """One structure."""
+    outlooks = forecasts.outlooks(session, qsg, structure)
+    shown = tuple(map(_shown, outlooks))
+    plans = tuple(usage.plans_using(session, {qsg}).get((qsg, structure), ()))
+    try:
+        usage.span_of(session, qsg, structure)
+        has_usage = True
+    except UsageNotFound:
+        has_usage = False
+    at = path_of(qsg, structure)
+    page = StructureForecastPage(
+        title=f"Forecast of {structure} of {qsg}",
+        section=SECTION,
+        qsg=qsg,
+        structure=structure,
+        cfrm_name=cfrm_structure_name(qsg_name=qsg, cfstruct_name=structure),
+        outlooks=shown,
+        first=_first(outlooks),
+        full=_full(outlooks),
+        is_simulated=any(each.forecast.is_simulated for each in outlooks),
+        made_on=max(each.forecast.made_on for each in outlooks),
+        run_id=max(each.forecast.run_id for each in outlooks),
+        plans=plans,
+        acts=tuple((plan, tuple(_acts(plan, structure, outlooks))) for plan in plans),
+        usage=f"{at}?period=366d" if has_usage else "",
+        new_plan=(
+            f"/usage/{quote(qsg, safe='')}/plan?{urlencode({'structure': structure, 'period': '92d'})}"
+            if has_usage and structure not in GENERATED
+            else ""
+        ),
+        script=ChartScript(chart_script.address(), chart_script.guards()),
+    )
+    return render(request, "forecasts/structure.html", page)
+
+
+@router.get("/forecasts/{qsg}/{structure}/forecast.csv")
+def forecast_file(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
+    """Peaks and quantiles of one measure, or of all, day by day."""
+    wanted = request.query_params.get("measure", "")
+    found = [
+        each for each in forecasts.outlooks(session, qsg, structure) if wanted in ("", each.forecast.key)
+    ]
+    name = "".join(c if c.isascii() and c.isalnum() else "_" for c in f"{qsg}-{structure}-{wanted or 'all'}")
+    headers = {"content-disposition": f'attachment; filename="{name}-forecast.csv"'}
+    return Response(csv_text(days_table(found)), media_type="text/csv", headers=headers)
+
+
+def days_table(outlooks: Iterable[Outlook]) -> Table:
+    """A line for each day: measured ones with peak and total, those to come with quantiles."""
+    heading = ("measure", "queue_manager", "day", "peak", "total", "p10", "p50", "p90")
+    rows: list[tuple[str | int | float | None, ...]] = []
+    for each in outlooks:
+        of = (each.forecast.measure, each.forecast.queue_manager)
+        rows += [(*of, peak.day.isoformat(), peak.value, peak.total, None, None, None) for peak in each.peaks]
+        rows += [
+            (*of, band.day.isoformat(), None, None, band.p10, band.p50, band.p90)
+            for band in each.forecast.bands
+        ]
+    return heading, list(rows)
+
+
+def forecast_path(qsg: str, structure: str) -> str:
+    """Where the forecasts of a structure are."""
+    return f"/forecasts/{quote(qsg, safe='')}/{quote(structure, safe='')}"
+
+
+# ---- what is shown ---------------------------------------------------------------------------------------------------
+
+
+def _shown(outlook: Outlook) -> OutlookShown:
+    forecast = outlook.forecast
+    measured = [each for each in outlook.peaks if each.value is not None]
+    path = f"{quote(forecast.qsg, safe='')}/{quote(forecast.structure, safe='')}"
+    query = {"measure": forecast.measure, "queue_manager": forecast.queue_manager}
+    asked = urlencode({key: value for key, value in query.items() if value})
+    return OutlookShown(
+        outlook=outlook,
+        chart=outlook_chart(outlook),
+        ahead=tuple(_ahead(forecast.bands)),
+        last=measured[-1] if measured else None,
+        highest=max(measured, key=lambda each: each.value or 0, default=None),
+        source=f"/api/v1/forecasts/{path}?{asked}",
+        file=f"/forecasts/{path}/forecast.csv?{urlencode({'measure': forecast.key})}",
+    )
+
+
+def _ahead(bands: Sequence[Band]) -> Iterable[Ahead]:
+    """A week has high days and low ones: of each span the highest is what counts."""
+    for at in range(0, len(bands), SPAN_DAYS):
+        span = bands[at : at + SPAN_DAYS]
+        yield Ahead(at + 1, at + len(span), max(span, key=lambda band: band.p50))
+
+
+def _times(resize: Resized) -> float:
+    """How many times as large the structure would be; its entries and elements grow by more, since the base stays."""
+    found = TIMES.fullmatch(resize.name)
+    if found is not None:
+        return float(found[1])
+    return 2.0 if resize.name == "twice the size" else resize.factor
+
+
+def _first(outlooks: Iterable[Outlook]) -> Predicted | None:
+    """The measure whose level is passed first."""
+    found = [
+        (crossing.state != "already_crossed", crossing.dates[1] or date.max, nth, each.forecast)
+        for nth, each in enumerate(outlooks)
+        if (crossing := each.forecast.first_crossing) is not None
+    ]
+    return min(found, key=lambda each: each[:3])[3] if found else None
+
+
+def _full(outlooks: Iterable[Outlook]) -> tuple[Predicted, ...]:
+    """The structure once, and each data set."""
+    found = {
+        each.forecast.queue_manager: each.forecast for each in outlooks if each.forecast.full is not None
+    }
+    return tuple(found.values())
+
+
+def _acts(plan: PlanUsing, structure: str, outlooks: Iterable[Outlook]) -> Iterable[ResizeAct]:
+    """Each size that a forecast of the structure itself was made for."""
+    seen: set[float] = set()
+    for each in outlooks:
+        if each.forecast.queue_manager:  # a data set is not made larger by a larger structure
+            continue
+        for resize in each.forecast.resizes:
+            times = _times(resize)
+            if times not in seen and times > 1:
+                seen.add(times)
+                query = urlencode({"resize": structure, "times": f"{times:g}"})
+                yield ResizeAct(resize.name, f"/plans/{plan.name}/edit?{query}", times)

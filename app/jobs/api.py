@@ -1,0 +1,88 @@
+"""Jobs over REST, and as a stream of events while they run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.db import Database, SessionDep
+from app.jobs import service
+from app.jobs.answers import JobAnswer, job_answer
+from app.jobs.service import Job
+from app.web.openapi import problems
+
+LARGEST_ID = 2**62
+LOOKS_EVERY_S = 0.5
+LONGEST_STREAM_S = 50.0
+"""Then the client asks again, as browsers do by themselves: so a service that stops need not wait for long."""
+RETRY_MS = 1_000
+
+JobId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="Number of the job.", examples=[1])]
+
+router = APIRouter(prefix="/api/v1/jobs", tags=["uploads"])
+
+
+def existing_job(number: JobId, request: Request) -> Job:
+    """The run that an address names. The session is closed before anything is streamed."""
+    database: Database = request.app.state.database
+    with database.session(writes=False) as session:
+        return service.get(session, number)
+
+
+@router.get("/{number}", summary="Read a job", responses=problems(404, 422))
+def read_job(number: JobId, session: SessionDep) -> JobAnswer:
+    """Where a job is: its state, its stage and how far it is in it, and when it was last heard of."""
+    return job_answer(service.get(session, number))
+
+
+@router.get(
+    "/{number}/log",
+    summary="Read the log of a job",
+    responses={
+        200: {"description": "Its lines, with their times in UTC.", "content": {"text/plain": {"schema": {"type": "string"}}}},
+        **problems(404, 422),
+    },
+    response_class=Response,
+)  # fmt: skip
+def read_log(number: JobId, session: SessionDep) -> Response:
+    """What the job said; of a very long log the beginning and the end."""
+    return Response(service.log_of(session, number), media_type="text/plain")
+
+
+@router.get(
+    "/{number}/events",
+    summary="Follow a job",
+    responses=problems(404, 422),
+    response_class=EventSourceResponse,
+)
+async def follow_job(
+    job: Annotated[Job, Depends(existing_job)], request: Request
+) -> AsyncIterator[ServerSentEvent]:
+    """Server-sent events: `progress` whenever the job has come further, and `end` when it has come to rest.
+
+    The data of both is the job as its own address gives it. A stream ends after 50 seconds at the latest; ask again.
+    """
+    database: Database = request.app.state.database
+    before = None
+    for _ in range(int(LONGEST_STREAM_S / LOOKS_EVERY_S)):
+        answer = job_answer(job)
+        if answer != before:
+            is_first, before = before is None, answer
+            kind = "progress" if job.is_under_way else "end"
+            yield ServerSentEvent(data=answer, event=kind, retry=RETRY_MS if is_first else None)
+        if not job.is_under_way:
+            return
+        await asyncio.sleep(LOOKS_EVERY_S)
+        job = await run_in_threadpool(_read, database, job.id)
+
+
+def _read(database: Database, job_id: int) -> Job:
+    with database.session(writes=False) as session:
+        return service.get(session, job_id)

@@ -1,0 +1,120 @@
+"""Nights over REST: runs, the report, and the lists of what they brought."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.db import SessionDep
+from app.fits import fits
+from app.forecasts import service as forecasts
+from app.nightly import answers, report, service
+from app.nightly.models import Trigger
+from app.uploads.arrivals import start_after_commit
+from app.web.openapi import problems
+
+LARGEST_ID = 2**62
+MOST_PAGES = 1_000_000
+MARKDOWN = "text/markdown"
+
+RunId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="Number of the nightly run.", examples=[1])]
+Version = Annotated[int, Path(ge=1, le=LARGEST_ID, description="Version of the curve.", examples=[1])]
+PageNumber = Annotated[int, Query(ge=1, le=MOST_PAGES)]
+PerPage = Annotated[int, Query(ge=1, le=service.MOST_PER_PAGE)]
+
+router = APIRouter(prefix="/api/v1")
+NIGHTS, CURVES = "nightly runs", "fitted curves and forecasts"
+
+
+@router.get("/nightly-runs", tags=[NIGHTS], summary="List nightly runs", responses=problems(422))
+def list_runs(session: SessionDep, page: PageNumber = 1, per_page: PerPage = 50) -> answers.NightlyRunsAnswer:
+    """Runs, the newest first, a page at a time: when, how long, what they brought, how many findings."""
+    return answers.runs_answer(service.list_runs(session, page=page, per_page=per_page))
+
+
+@router.post(
+    "/nightly-runs",
+    tags=[NIGHTS],
+    summary="Run now",
+    status_code=202,
+    responses={
+        202: {
+            "description": "The run waits for its turn; there is one at a time.",
+            "headers": {"Location": {"description": "Where the run is.", "schema": {"type": "string"}}},
+        },
+        **problems(409),
+    },
+)
+def run_now(session: SessionDep, request: Request, response: Response) -> answers.NightlyRunAnswer:
+    """Begins a nightly run at once. Where one is under way or waits, nothing is begun (409)."""
+    run = service.queue(session, Trigger.REQUEST)
+    start_after_commit(request, session)
+    response.headers["location"] = f"{request.scope.get('root_path', '')}/api/v1/nightly-runs/{run.id}"
+    return answers.run_answer(service.get(session, run.id), ())
+
+
+@router.get(
+    "/nightly-runs/{number}", tags=[NIGHTS], summary="Read a nightly run", responses=problems(404, 422)
+)
+def read_run(number: RunId, session: SessionDep) -> answers.NightlyRunAnswer:
+    """Where a run is, or what it brought and found."""
+    return answers.run_answer(service.get(session, number), service.findings_of(session, number))
+
+
+@router.get(
+    "/night/report", tags=[NIGHTS], summary="Read the report of the newest night", responses=problems(404)
+)
+@router.get("/night/report.json", include_in_schema=False)
+def read_report(session: SessionDep) -> answers.NightReportAnswer:
+    """Findings, structures that run out, and fits of the last night that ended well, as data."""
+    return answers.report_answer(report.as_json(report.newest(session)))
+
+
+@router.get(
+    "/night/report.md",
+    tags=[NIGHTS],
+    summary="Read the report of the newest night as text",
+    responses={
+        200: {
+            "description": "Markdown, to be mailed.",
+            "content": {MARKDOWN: {"schema": {"type": "string"}}},
+        },
+        **problems(404),
+    },
+    response_class=Response,
+)
+def read_report_text(session: SessionDep) -> Response:
+    """The same as text for a mail. It lies as a file in the data folder as well."""
+    return Response(report.as_markdown(report.newest(session)), media_type=MARKDOWN)
+
+
+@router.get("/curves", tags=[CURVES], summary="List fitted curves", responses=problems(422))
+def list_curves(
+    session: SessionDep,
+    current: Annotated[
+        bool, Query(description="Only the last accepted one of each coupling facility.")
+    ] = False,
+    page: PageNumber = 1,
+    per_page: PerPage = 50,
+) -> answers.FittedCurvesAnswer:
+    """Fits of all nights that said something new, the newest first, a page at a time; rejected ones with their reasons."""
+    found = fits.list_fits(session, page=page, per_page=per_page, current_only=current)
+    return answers.curves_answer(found, per_page=per_page)
+
+
+@router.get("/curves/{version}", tags=[CURVES], summary="Read a fitted curve", responses=problems(404, 422))
+def read_curve(version: Version, session: SessionDep) -> answers.FittedCurveAnswer:
+    """What a coupling facility charges, with intervals, what that rests on, and what was left out."""
+    return answers.curve_answer(fits.get_fit(session, version))
+
+
+@router.get("/forecasts", tags=[CURVES], summary="List forecasts", responses=problems(422))
+def list_forecasts(
+    session: SessionDep, page: PageNumber = 1, per_page: PerPage = 50
+) -> answers.ForecastsAnswer:
+    """The latest forecast of each measure of each structure, a page at a time: full structures first, then those that run out soonest."""
+    found = forecasts.list_forecasts(session, page=page, per_page=per_page)
+    return answers.forecasts_answer(found, per_page=per_page)

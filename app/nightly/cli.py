@@ -1,0 +1,295 @@
+"""The commands `cfplan nightly`, `cfplan curves` and `cfplan forecasts`: the nights at the terminal and for cron.
+
+They work on the same database as the service. What a command needs is imported when it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from app.command_line import Action, Command, Parser, add_json, verbs_of, write
+from planner_core.errors import PlannerError
+from planner_core.findings import SEVERITIES
+from planner_core.simulated import WORD
+from planner_core.units import format_mib
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from app.db import Database
+    from app.jobs.service import Job
+    from app.nightly.keeper import NightKeeper
+    from app.nightly.service import Run
+    from app.settings import Settings
+
+EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_BUSY = 0, 1, 2, 3
+"""1: the run failed, and its sentence says why. 3: another run is under way; nothing was begun."""
+PER_PAGE = 200
+NO_LIMIT = 1_000_000
+"""Uploads that are being read do not keep a night at the terminal from running."""
+LAST_LINES = 20
+"""So many lines of the log of a run that has failed are told."""
+ERROR_LINE = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d (ERROR|FATAL) ")
+"""As Spark writes them; the rest of what it and Java say is for the log."""
+
+
+def add(commands: Command, parser_class: Parser) -> None:
+    """Add the commands to the command line."""
+    nightly = commands(
+        "nightly", "Fit curves, forecast and look for findings, over the whole usage history.", _nightly
+    )
+    add_json(nightly)
+
+    def listing(name: str, about: str, run: Action) -> argparse.ArgumentParser:
+        listed = verbs_of(commands, parser_class, name, about)("list", about, run)
+        add_json(listed, "answer as JSON: an array")
+        return listed
+
+    curves = listing("curves", "Curves fitted to this site, the newest first.", _curves)
+    curves.add_argument(
+        "--current",
+        action="store_true",
+        help="only the last accepted one of each coupling facility and level",
+    )
+    listing(
+        "forecasts",
+        "The latest forecasts: full structures first, then those that run out soonest.",
+        _forecasts,
+    )
+
+
+# ---- nightly ---------------------------------------------------------------------------------------------------------
+
+
+def _nightly(arguments: argparse.Namespace) -> int:
+    from app.jobs import processes
+    from app.nightly import answers, service
+    from app.nightly.errors import NightUnderWay
+    from app.plans.cli import opened
+
+    with opened() as (database, settings):
+        if processes.missing_packages():
+            raise PlannerError(processes.WHAT_TO_DO_AT_THE_TERMINAL)
+        meter = _Meter()
+        try:
+            run_id = _run(database, settings, meter)
+        except NightUnderWay as error:
+            _say(str(error))
+            return EXIT_BUSY
+        finally:
+            meter.clear()
+        with database.session(writes=False) as session:
+            run = service.get(session, run_id)
+            found = service.findings_of(session, run_id)
+            if run.stored_at is None:
+                meter.tell_heard(
+                    f"Nightly run {run.id} has failed. The end of its log, which /api/v1/jobs/{run.job.id}/log has whole:"
+                )
+            if arguments.json:
+                write(answers.run_answer(run, found).model_dump_json(indent=2) + "\n")
+            else:
+                write(
+                    "".join(_told(run, [(each.severity, each.message, each.is_simulated) for each in found]))
+                )
+    return EXIT_OK if run.stored_at is not None else EXIT_FAILED
+
+
+def _run(database: Database, settings: Settings, meter: _Meter) -> int:
+    """Make one run, or take up the one that was left; its number.
+
+    Raises:
+        NightUnderWay: Another process works on one.
+    """
+    from app.jobs import repository as job_rows
+    from app.jobs import watcher
+    from app.nightly import repository, service
+    from app.nightly.errors import NightUnderWay
+    from app.nightly.models import Trigger
+
+    with database.session(writes=True) as session:
+        job_rows.hold_claims(session)
+        watcher.let_go_of_the_dead(session)
+        left = repository.runs_under_way(session)
+        run = left[0] if left else service.queue(session, Trigger.COMMAND)
+        keeper = _keeper(database, settings, run.job_id, run.trigger, meter)
+        claimed: Job | None = keeper.claim(session)
+        if claimed is None:
+            raise NightUnderWay(run.id, _who_works(session, run.id))
+    if left:
+        meter.say(f"Nightly run {run.id}, which was begun before and has not ended, is taken up.")
+    if not keeper.work(claimed):
+        message = "The run was taken over by another process, which was told that this one is dead."
+        raise PlannerError(message)
+    return run.id
+
+
+def _keeper(database: Database, settings: Settings, job_id: int, trigger: str, meter: _Meter) -> NightKeeper:
+    from app.nightly.keeper import NightKeeper
+    from app.nightly.looking_around import LookAround
+    from app.nightly.models import Trigger
+
+    kind = LookAround if trigger == Trigger.SIMULATION else NightKeeper
+    return kind(database, settings, job_id, at_once=NO_LIMIT, on_progress=meter.show, on_line=meter.hear)
+
+
+def _who_works(session: Session, run_id: int) -> str:
+    from app.nightly import service
+
+    run = service.get(session, run_id)
+    since = f" since {run.job.started_at:%Y-%m-%d %H:%M} UTC" if run.job.started_at else ""
+    return f"Nightly run {run_id} is under way{since}. There is one at a time; nothing was begun."
+
+
+def _told(run: Run, findings: list[tuple[str, str, bool]]) -> Iterator[str]:
+    """A summary for people."""
+    duration = "" if run.duration is None else f", {run.duration.total_seconds():.0f} s"
+    yield f"Nightly run {run.id}: {run.job.state.value}{duration}\n{run.job.sentence}\n"
+    for severity in SEVERITIES:
+        for each, message, is_simulated in findings:
+            if each == severity:
+                yield f"{severity}: {message}{_mark(is_simulated)}\n"
+
+
+# ---- lists -----------------------------------------------------------------------------------------------------------
+
+
+def _curves(arguments: argparse.Namespace) -> int:
+    from app.fits import fits
+    from app.nightly import answers
+
+    def members(session: Session) -> Iterator[dict[str, Any]]:
+        page = 1
+        while True:
+            found = fits.list_fits(session, page=page, per_page=PER_PAGE, current_only=arguments.current)
+            for fit in found.items:
+                yield answers.FittedCurveMembers(**answers.curve_members(fit)).model_dump(mode="json")
+            if page >= found.pages:
+                return
+            page += 1
+
+    return _listed(members, _curve_line, as_json=arguments.json, none="No curve has been fitted yet.")
+
+
+def _forecasts(arguments: argparse.Namespace) -> int:
+    from app.forecasts import service as forecasts
+    from app.nightly import answers
+
+    def members(session: Session) -> Iterator[dict[str, Any]]:
+        page = 1
+        while True:
+            found = forecasts.list_forecasts(session, page=page, per_page=PER_PAGE)
+            for each, score in found.items:
+                yield answers.ForecastMembers(**answers.forecast_members(each, score)).model_dump(mode="json")
+            if page >= found.pages:
+                return
+            page += 1
+
+    return _listed(members, _forecast_line, as_json=arguments.json, none="Nothing has been forecast yet.")
+
+
+def _listed(
+    members: Callable[[Session], Iterator[dict[str, Any]]], line: Callable[[dict[str, Any]], str], *, as_json: bool,
+    none: str,
+) -> int:  # fmt: skip
+    from app.plans.cli import opened
+
+    with opened() as (database, _), database.session(writes=False) as session:
+        found = list(members(session))
+    if as_json:
+        write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+    else:
+        write("".join(line(each) + "\n" for each in found) or f"{none} `cfplan nightly` does it.\n")
+    return EXIT_OK
+
+
+def _curve_line(curve: dict[str, Any]) -> str:
+    level = f"CFCC {curve['cfcc_level']}" if curve["cfcc_level"] is not None else "CFCC level not known"
+    bundle = curve["bundle_bytes"]
+    figures = f"{_based(curve)}{_bundled(curve, bundle)}" if bundle else curve["reason"] or ""
+    current = ", current" if curve["is_current"] else ""
+    state = curve["state"].replace("_", " ")
+    return f"{curve['version']:>5}  {curve['coupling_facility']:<8} {level:<20} {state}{current}: {figures}{_mark(curve['is_simulated'])}"
+
+
+def _based(curve: dict[str, Any]) -> str:
+    base = curve["base_bytes"]
+    if base is None:
+        return ""
+    value, low, high = (format_mib(round(base[name])) for name in ("value", "low", "high"))
+    return f"base {value} ({low} to {high}), "
+
+
+def _bundled(curve: dict[str, Any], bundle: dict[str, float]) -> str:
+    ratio = ":".join(map(str, curve["ratio"]))
+    return f"an entry with its elements at {ratio} {bundle['value']:.1f} bytes ({bundle['low']:.1f} to {bundle['high']:.1f})"
+
+
+def _forecast_line(forecast: dict[str, Any]) -> str:
+    owner = f" of {forecast['queue_manager']}" if forecast["queue_manager"] else ""
+    what = f"{forecast['measure']}{owner}"
+    full = f"{forecast['fullness']['sentence']}. Ordinary days: " if forecast["fullness"] else ""
+    return f"{forecast['qsg']:<4} {forecast['structure']:<16} {what:<20} {full}{forecast['sentence']}{_mark(forecast['is_simulated'])}"
+
+
+def _mark(is_marked: bool) -> str:
+    return f" ({WORD})" if is_marked else ""
+
+
+class _Meter:
+    """Where the run is, in one line of a terminal; where there is none, a line for each stage.
+
+    What goes to the run's log is heard, and told only where it is an error or the run has failed.
+    """
+
+    def __init__(self) -> None:
+        self._is_terminal = sys.stderr.isatty()
+        self._width = 0
+        self._stage = ""
+        self._heard: deque[str] = deque(maxlen=LAST_LINES)
+
+    def show(self, stage: str, done: int, total: int, sentence: str) -> None:
+        """Write the line anew."""
+        if not self._is_terminal:
+            if stage != self._stage:
+                _say(sentence or stage)
+            self._stage = stage
+            return
+        share = f" {100 * min(done, total) // total:3d} %" if total else ""
+        line = f"{sentence or stage}{share}"[:120]
+        sys.stderr.write(f"\r{line:<{self._width}}")
+        sys.stderr.flush()
+        self._width = len(line)
+
+    def clear(self) -> None:
+        """Leave an empty line."""
+        if self._width:
+            sys.stderr.write(f"\r{'':<{self._width}}\r")
+            sys.stderr.flush()
+            self._width = 0
+
+    def say(self, line: str) -> None:
+        """A line of its own."""
+        self.clear()
+        _say(line)
+
+    def hear(self, line: str) -> None:
+        """A line of the run's log."""
+        self._heard.append(line)
+        if ERROR_LINE.match(line):
+            self.say(line)
+
+    def tell_heard(self, heading: str) -> None:
+        """The last lines of the log."""
+        self.say(heading)
+        for line in self._heard:
+            _say(f"  {line}")
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")

@@ -1,0 +1,177 @@
+"""Keeps one nightly run: tells the job the facts, follows it, stores what it brought.
+
+The steps, each of which may be cut off at any instant and done again:
+
+1. The run is claimed: it is this process's until its heartbeat is stale. One run at a time can be claimed.
+2. The lock of this machine is taken, so that no process of a supervisor that was killed still works beside this one.
+3. A result that an earlier attempt left in the run's folder is taken up. Where there is none, the facts are written
+   there, and `spark_jobs.night` reduces, fits, forecasts and writes its result, whole or not at all.
+4. One transaction stores the result and ends the run.
+5. The report for mail is written, and the run's folder removed. Both are made good by the next run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.jobs import processes, service
+from app.jobs.child import Child
+from app.jobs.keeper import BEAT_S, Failed, Keeper, Lost, amount_of, how_it_ended
+from app.jobs.models import JobState
+from app.jobs.service import Job
+from app.nightly import lock, report, repository, results
+from app.nightly.facts import facts_of
+from app.nightly.files import write_text
+from app.nightly.lock import Lock, LockHeld
+from app.nightly.models import NightlyRun
+from app.nightly.results import Result
+from app.nightly.service import summary_of
+
+FACTS, RESULT = "facts.json", "result.json"
+STORING = "storing"
+WAITS_FOR_ORPHAN = "Waits for a process that an earlier run left behind."
+HELD = (
+    "Another process on this machine still works on the nights of this data folder and does not end. The next run "
+    "tries again."
+)
+NO_RESULT = "The night ended without a result."
+
+
+class NightKeeper(Keeper):
+    """A run over the whole usage history."""
+
+    def _work(self, claimed: Job) -> None:
+        del claimed
+        with self._locked() as held:
+            self._night(held)
+
+    # ---- the steps ---------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[Lock]:
+        def on_wait() -> None:
+            self._at("", sentence=WAITS_FOR_ORPHAN)
+            self._beat()
+
+        try:
+            with lock.held(processes.work_dir(self._settings), on_wait=on_wait) as held:
+                yield held
+        except LockHeld:
+            raise Failed(HELD) from None
+
+    def _night(self, held: Lock) -> None:
+        folder = folder_of(processes.work_dir(self._settings), self._id)
+        self._store(self._left_behind(folder) or self._made(folder, held))
+        report.write_files(self._database, self._settings)
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def _left_behind(self, folder: Path) -> Result | None:
+        """The result of an earlier attempt; None where it left none that can be stored."""
+        try:
+            result = results.read_result(folder / RESULT)
+        except results.ResultInvalid:
+            return None
+        self._say("an earlier attempt left its result behind; it is stored")
+        return result
+
+    def _made(self, folder: Path, held: Lock) -> Result:
+        shutil.rmtree(folder, ignore_errors=True)
+        with self._database.session(writes=False) as session:
+            facts = facts_of(session, self._settings, today=datetime.now(UTC).date())
+        write_text(folder / FACTS, json.dumps(facts, ensure_ascii=False))
+        levels = ", ".join(f"{name} {level}" for name, level in sorted(facts["cfcc_levels"].items()))
+        self._say(f"CFCC levels: {levels or 'none known'}")
+        self._say(f"forecasts to hold against what happened: {len(facts['past_forecasts'])}")
+        command = processes.night_command(self._settings, facts=folder / FACTS, out=folder / RESULT)
+        if self._follow(command, held, what="The night") is None:
+            raise Failed(NO_RESULT)
+        return results.read_result(folder / RESULT)
+
+    def _follow(
+        self, command: list[str], held: Lock, *, what: str, stage: str = ""
+    ) -> Mapping[str, Any] | None:
+        """Let a job run to its end; its last event that says what it made, where it says so.
+
+        Raises:
+            Failed: It did not end well.
+        """
+        said: str = ""
+        made: Mapping[str, Any] | None = None
+        with self._child(command, kept_open=(held.fileno,)) as child:
+            held.names_child(child.pid)
+            for event in child.events(every_s=BEAT_S):
+                kind = None if event is None else event.get("event")
+                if event is not None and kind == "progress":
+                    done, total = (amount_of(event.get(key)) for key in ("done", "total"))
+                    words = event.get("sentence")
+                    self._at(
+                        stage or str(event.get("stage", "")), done=done, total=total,
+                        sentence=words if isinstance(words, str) else None,
+                    )  # fmt: skip
+                elif event is not None and kind == "error":
+                    said = str(event.get("sentence", ""))
+                elif event is not None and kind in ("result", "report"):
+                    made = event
+                self._beat()
+            code = self._ended(child, made)
+        if code != 0:
+            raise Failed(said or how_it_ended(what, code, self._last_words))
+        return made
+
+    def _ended(self, child: Child, made: Mapping[str, Any] | None) -> int:
+        """The exit code; nought where a job was ended after its last line, as libraries may at exit."""
+        code = child.wait()
+        if code < 0 and made is not None:
+            self._say(f"ended by signal {-code} after its last line")
+            return 0
+        return code
+
+    def _store(self, result: Result) -> None:
+        self._at(STORING)
+        night = result.checked
+        with self._database.session(writes=True) as session:
+            run = _run_of(session, self._id)
+            # First the row, then the rest: whoever lost the run learns it before it writes anything.
+            if not service.beat(
+                session,
+                self._id,
+                self._owner,
+                stage=STORING,
+                done=0,
+                total=0,
+                log=self._log_text(),
+                sentence="",
+            ):
+                raise Lost
+            stored = results.store(session, run, result, at=datetime.now(UTC))
+            kept_days = self._settings.forecasts_kept_days
+            if kept_days and night.last_day is not None:
+                repository.drop_forecasts(session, made_before=night.last_day - timedelta(days=kept_days))
+            sentence = summary_of(
+                stored.as_json(), days_total=night.days_total, days_reduced=night.days_reduced
+            )
+            self._say(f"{JobState.DONE}: {sentence}")
+            service.end(
+                session, self._id, self._owner, JobState.DONE, sentence=sentence, log=self._log_text()
+            )
+
+
+def folder_of(work_dir: Path, job_id: int) -> Path:
+    """Where a run keeps its facts and its result until they are stored."""
+    return work_dir / f"night-{job_id}"
+
+
+def _run_of(session: Session, job_id: int) -> NightlyRun:
+    run = repository.find_run_of_job(session, job_id)
+    if run is None:
+        message = "The job belongs to no nightly run."
+        raise Failed(message)
+    return run

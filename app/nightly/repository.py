@@ -1,0 +1,434 @@
+"""All SQL about the nights and what they brought."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from itertools import islice
+from typing import Any, TypeAlias, TypeVar
+
+from sqlalchemy import Row, and_, delete, func, or_, select, update
+from sqlalchemy.orm import Session, defer
+
+from app.jobs.models import INGEST, JobRun, JobState
+from app.nightly.models import (
+    CfLevel,
+    DailyStructureUsage,
+    FitState,
+    FittedCurve,
+    Forecast,
+    ForecastScore,
+    NightFinding,
+    NightlyRun,
+    Trigger,
+)
+from app.plans.models import Plan, PlanVersion
+from app.usage.models import HourlyQueueUsage, HourlySmdsUsage, HourlyStructureUsage, MeasuredStructure
+from planner_core.simulated import has_simulated_name
+from planner_core.urgency import FULL_DAYS
+
+AnyRow: TypeAlias = Row[*tuple[Any, ...]]
+Key = TypeVar("Key")
+KEYS_AT_ONCE = 500
+"""Databases bind some thousands of values in one statement at most."""
+
+# ---- runs ------------------------------------------------------------------------------------------------------------
+
+
+def find_run(session: Session, run_id: int) -> NightlyRun | None:
+    """A run by its number."""
+    return session.get(NightlyRun, run_id)
+
+
+def find_run_of_job(session: Session, job_id: int) -> NightlyRun | None:
+    """The run that a job is."""
+    return session.scalars(select(NightlyRun).where(NightlyRun.job_id == job_id)).one_or_none()
+
+
+def page_of_runs(
+    session: Session, *, offset: int, limit: int
+) -> tuple[Sequence[tuple[NightlyRun, JobRun]], int]:
+    """Runs with their jobs, the newest first, and how many there are in all."""
+    total = session.scalars(select(func.count(NightlyRun.id))).one()
+    query = (
+        select(NightlyRun, JobRun)
+        .join(JobRun, JobRun.id == NightlyRun.job_id)
+        .options(
+            defer(NightlyRun.mixes, raiseload=True),
+            defer(NightlyRun.published, raiseload=True),
+            defer(JobRun.report, raiseload=True),
+            defer(JobRun.log, raiseload=True),
+        )
+        .order_by(NightlyRun.id.desc())
+    )
+    return [(run, job) for run, job in session.execute(query.offset(offset).limit(limit))], total
+
+
+def last_stored_run(session: Session) -> NightlyRun | None:
+    """The last run that ended well: what is shown as the newest comes from it or from before."""
+    query = (
+        select(NightlyRun).where(NightlyRun.stored_at.is_not(None)).order_by(NightlyRun.id.desc()).limit(1)
+    )
+    return session.scalars(query).one_or_none()
+
+
+def runs_under_way(session: Session) -> Sequence[NightlyRun]:
+    """Runs that wait or work, the oldest first; at most one works at a time."""
+    query = (
+        select(NightlyRun)
+        .join(JobRun, JobRun.id == NightlyRun.job_id)
+        .where(JobRun.state.in_((JobState.QUEUED, JobState.RUNNING)))
+    )
+    return session.scalars(query.order_by(NightlyRun.id)).all()
+
+
+def is_night_wanting(session: Session, night: date, *, since: datetime) -> bool:
+    """Whether the schedule is to begin a run for a night that is due since then.
+
+    Not where it has begun one for it, nor where another run was begun since, by whomever; and not before there is
+    anything that a night could be made of.
+    """
+    begun = (
+        select(NightlyRun.id)
+        .join(JobRun, JobRun.id == NightlyRun.job_id)
+        .where(
+            or_(
+                NightlyRun.due_on >= night,
+                and_(JobRun.created_at >= since, NightlyRun.trigger != Trigger.SIMULATION),
+            )
+        )
+    )
+    has_data = or_(
+        select(MeasuredStructure.qsg).exists(),
+        select(JobRun.id).where(JobRun.kind == INGEST, JobRun.state == JobState.DONE).exists(),
+    )
+    return session.scalars(begun).first() is None and bool(session.scalar(select(has_data)))
+
+
+def drop_published(session: Session, *, but: int) -> None:
+    """Keep what is published of one run only: it is as long as the history."""
+    others = update(NightlyRun).where(NightlyRun.published.is_not(None), NightlyRun.id != but)
+    session.execute(others.values(published=None))
+
+
+# ---- what a night is told --------------------------------------------------------------------------------------------
+
+
+def latest_plans(session: Session) -> Sequence[AnyRow]:
+    """Name, number, group, document and result of the latest version of every living plan, by name."""
+    query = (
+        select(Plan.name, PlanVersion.number, PlanVersion.qsg, PlanVersion.document, PlanVersion.result)
+        .join(PlanVersion, (PlanVersion.plan_id == Plan.id) & (PlanVersion.number == Plan.latest))
+        .where(Plan.deleted_at.is_(None))
+    )
+    return session.execute(query.order_by(Plan.name)).all()
+
+
+# ---- fitted curves ---------------------------------------------------------------------------------------------------
+
+
+def find_curve(session: Session, version: int) -> FittedCurve | None:
+    """A fitted curve by the version that plans name."""
+    return session.get(FittedCurve, version)
+
+
+def page_of_curves(
+    session: Session, *, offset: int, limit: int, state: FitState | None = None, current_only: bool = False
+) -> tuple[Sequence[FittedCurve], int]:
+    """Fitted curves, the newest first, and how many there are in all."""
+    query = select(FittedCurve)
+    if state is not None:
+        query = query.where(FittedCurve.state == state)
+    if current_only:
+        query = query.where(FittedCurve.is_current)
+    total = session.scalars(select(func.count()).select_from(query.subquery())).one()
+    return session.scalars(query.order_by(FittedCurve.id.desc()).offset(offset).limit(limit)).all(), total
+
+
+def current_curves(session: Session) -> Sequence[FittedCurve]:
+    """The last accepted fit of each coupling facility and CFCC level, by their names."""
+    query = select(FittedCurve).where(FittedCurve.is_current)
+    return session.scalars(query.order_by(FittedCurve.coupling_facility, FittedCurve.cfcc_level)).all()
+
+
+def last_curves(session: Session) -> Mapping[str, FittedCurve]:
+    """The last fit of each scope, whatever became of it."""
+    last = select(func.max(FittedCurve.id)).group_by(FittedCurve.scope)
+    return {each.scope: each for each in session.scalars(select(FittedCurve).where(FittedCurve.id.in_(last)))}
+
+
+def curves_of_scope(session: Session, scope: str, *, limit: int = 100) -> Sequence[FittedCurve]:
+    """All fits of one coupling facility and CFCC level, the newest first."""
+    query = select(FittedCurve).where(FittedCurve.scope == scope).order_by(FittedCurve.id.desc()).limit(limit)
+    return session.scalars(query).all()
+
+
+def curves_of_run(session: Session, run_id: int) -> Sequence[FittedCurve]:
+    """The fits that a run brought, in their order."""
+    return session.scalars(
+        select(FittedCurve).where(FittedCurve.run_id == run_id).order_by(FittedCurve.id)
+    ).all()
+
+
+def lay_down_current(session: Session, scope: str) -> None:
+    """No fit of this scope is the current one any more."""
+    session.execute(
+        update(FittedCurve).where(FittedCurve.scope == scope, FittedCurve.is_current).values(is_current=False)
+    )
+
+
+# ---- forecasts -------------------------------------------------------------------------------------------------------
+
+
+def newest_curves(session: Session) -> Sequence[FittedCurve]:
+    """The newest fit of every coupling facility, accepted or not."""
+    newest = select(func.max(FittedCurve.id)).group_by(FittedCurve.coupling_facility)
+    query = select(FittedCurve).where(FittedCurve.id.in_(newest))
+    return session.scalars(query.order_by(FittedCurve.coupling_facility)).all()
+
+
+def page_of_forecasts(
+    session: Session, *, offset: int, limit: int, qsg: str | None = None, structure: str | None = None,
+    latest_only: bool = True,
+) -> tuple[Sequence[Forecast], int]:  # fmt: skip
+    """Forecasts, those first whose structure runs out first, and how many there are in all."""
+    query = select(Forecast)
+    if latest_only:
+        query = query.where(Forecast.is_latest)
+    if qsg is not None:
+        query = query.where(Forecast.qsg == qsg)
+    if structure is not None:
+        query = query.where(Forecast.structure == structure)
+    total = session.scalars(select(func.count()).select_from(query.subquery())).one()
+    order = (
+        Forecast.earliest_crossing_day.is_(None), Forecast.earliest_crossing_day, Forecast.qsg, Forecast.structure,
+        Forecast.measure, Forecast.queue_manager, Forecast.id.desc(),
+    )  # fmt: skip
+    return session.scalars(query.order_by(*order).offset(offset).limit(limit)).all(), total
+
+
+def latest_forecasts(session: Session) -> Sequence[Forecast]:
+    """The latest forecast of every series."""
+    return session.scalars(select(Forecast).where(Forecast.is_latest)).all()
+
+
+def forecasts_of_series(
+    session: Session, *, qsg: str, structure: str, measure: str, queue_manager: str = "", limit: int = 100
+) -> Sequence[Forecast]:
+    """All forecasts of one measure of a structure, the newest first."""
+    query = select(Forecast).where(
+        Forecast.qsg == qsg, Forecast.structure == structure, Forecast.measure == measure,
+        Forecast.queue_manager == queue_manager,
+    )  # fmt: skip
+    return session.scalars(query.order_by(Forecast.id.desc()).limit(limit)).all()
+
+
+def forecasts_to_score(session: Session, today: date) -> Sequence[Forecast]:
+    """Forecasts that are to be held against the days that followed."""
+    query = select(Forecast).where(Forecast.score_on <= today).order_by(Forecast.id)
+    return session.scalars(query).all()
+
+
+def drop_forecasts(session: Session, *, made_before: date) -> None:
+    """Drop old forecasts with their scores: not the latest of a series, and none that is still to be scored."""
+    session.execute(
+        delete(Forecast).where(
+            Forecast.made_on < made_before, Forecast.is_latest.is_(False), Forecast.score_on.is_(None)
+        )
+    )
+
+
+def lay_down_latest(session: Session, forecast_ids: Iterable[int]) -> None:
+    """These forecasts are not the latest of their series any more."""
+    for ids in _portions(forecast_ids):
+        session.execute(update(Forecast).where(Forecast.id.in_(ids)).values(is_latest=False))
+
+
+def forecasts_made_on(session: Session, days: Iterable[date]) -> Sequence[AnyRow]:
+    """Number, series and day of all forecasts that were made on these days."""
+    query = select(
+        Forecast.id, Forecast.qsg, Forecast.structure, Forecast.measure, Forecast.queue_manager, Forecast.made_on
+    )  # fmt: skip
+    return [
+        row
+        for some in _portions(days)
+        for row in session.execute(query.where(Forecast.made_on.in_(some)).order_by(Forecast.id))
+    ]
+
+
+def remove_forecasts(session: Session, forecast_ids: Iterable[int]) -> None:
+    """Remove these forecasts with their scores."""
+    for ids in _portions(forecast_ids):
+        session.execute(delete(Forecast).where(Forecast.id.in_(ids)))
+
+
+def forecasts_by_id(session: Session, forecast_ids: Iterable[int]) -> Mapping[int, Forecast]:
+    """Those of these forecasts that are there."""
+    return {
+        each.id: each
+        for ids in _portions(forecast_ids)
+        for each in session.scalars(select(Forecast).where(Forecast.id.in_(ids)))
+    }
+
+
+def last_scores(session: Session, forecast_ids: Iterable[int]) -> Mapping[int, ForecastScore]:
+    """The last score of each of these forecasts, by the forecast's number."""
+    last = (
+        select(func.max(ForecastScore.id))
+        .where(ForecastScore.forecast_id.in_(list(forecast_ids)))
+        .group_by(ForecastScore.forecast_id)
+    )
+    found = session.scalars(select(ForecastScore).where(ForecastScore.id.in_(last)))
+    return {score.forecast_id: score for score in found}
+
+
+def scores_of(session: Session, forecast_id: int) -> Sequence[ForecastScore]:
+    """All scores of a forecast, the newest first."""
+    query = select(ForecastScore).where(ForecastScore.forecast_id == forecast_id)
+    return session.scalars(query.order_by(ForecastScore.id.desc())).all()
+
+
+# ---- findings --------------------------------------------------------------------------------------------------------
+
+
+def findings_of(session: Session, run_id: int, *, limit: int | None = None) -> Sequence[NightFinding]:
+    """What a run found, in its order."""
+    query = select(NightFinding).where(NightFinding.run_id == run_id).order_by(NightFinding.position)
+    return session.scalars(query.limit(limit)).all()
+
+
+def finding_counts(session: Session, run_ids: Sequence[int]) -> Mapping[int, Mapping[str, int]]:
+    """How many findings of each severity each of these runs has."""
+    query = select(NightFinding.run_id, NightFinding.severity, func.count()).where(
+        NightFinding.run_id.in_(run_ids)
+    )
+    found: dict[int, dict[str, int]] = {}
+    for run_id, severity, count in session.execute(
+        query.group_by(NightFinding.run_id, NightFinding.severity)
+    ):
+        found.setdefault(run_id, {})[severity] = count
+    return found
+
+
+# ---- daily peaks -----------------------------------------------------------------------------------------------------
+
+
+def daily_usage(
+    session: Session, qsg: str, structure: str, *, begin: date | None = None, end: date | None = None
+) -> Sequence[DailyStructureUsage]:
+    """The days of a structure in their order; `begin` and `end` are among them."""
+    query = select(DailyStructureUsage).where(
+        DailyStructureUsage.qsg == qsg, DailyStructureUsage.structure == structure
+    )
+    if begin is not None:
+        query = query.where(DailyStructureUsage.day >= begin)
+    if end is not None:
+        query = query.where(DailyStructureUsage.day <= end)
+    return session.scalars(query.order_by(DailyStructureUsage.day)).all()
+
+
+def last_days(session: Session, qsg: str | None = None) -> dict[str, date]:
+    """The last day with records of every group, or of one."""
+    query = select(DailyStructureUsage.qsg, func.max(DailyStructureUsage.day)).group_by(
+        DailyStructureUsage.qsg
+    )
+    if qsg is not None:
+        query = query.where(DailyStructureUsage.qsg == qsg)
+    return {row[0]: row[1] for row in session.execute(query)}
+
+
+def recent_days(session: Session, last: Mapping[str, date]) -> Sequence[DailyStructureUsage]:
+    """The days of all structures of these groups in which a full structure counts."""
+    found: list[DailyStructureUsage] = []
+    for qsg, day in last.items():
+        query = select(DailyStructureUsage).where(
+            DailyStructureUsage.qsg == qsg, DailyStructureUsage.day > day - timedelta(days=FULL_DAYS)
+        )
+        found += session.scalars(query.order_by(DailyStructureUsage.structure, DailyStructureUsage.day))
+    return found
+
+
+def remove_days(session: Session, days: Iterable[date]) -> None:
+    """Remove all rows of these days."""
+    for some in _portions(days):
+        session.execute(delete(DailyStructureUsage).where(DailyStructureUsage.day.in_(some)))
+
+
+# ---- CFCC levels -----------------------------------------------------------------------------------------------------
+
+
+def cf_levels(session: Session) -> Sequence[CfLevel]:
+    """The CFCC levels of all coupling facilities that are known, by name."""
+    return session.scalars(select(CfLevel).order_by(CfLevel.coupling_facility)).all()
+
+
+def find_cf_level(session: Session, coupling_facility: str) -> CfLevel | None:
+    """The CFCC level of one coupling facility."""
+    return session.get(CfLevel, coupling_facility)
+
+
+def remove_cf_level(session: Session, coupling_facility: str) -> bool:
+    """Forget the level of a coupling facility; say whether it was known."""
+    query = delete(CfLevel).where(CfLevel.coupling_facility == coupling_facility)
+    return bool(session.execute(query).rowcount)  # type: ignore[attr-defined]
+
+
+def _portions(keys: Iterable[Key]) -> Iterator[list[Key]]:
+    rest = iter(keys)
+    while portion := list(islice(rest, KEYS_AT_ONCE)):
+        yield portion
+
+
+def keep_simulated_levels(session: Session, levels: Mapping[str, int], *, at: datetime) -> None:
+    """Keep the levels of simulated coupling facilities; what the site says of such a name stays."""
+    known = {each.coupling_facility for each in cf_levels(session)}
+    for name, level in levels.items():
+        if name not in known:
+            session.add(
+                CfLevel(coupling_facility=name, cfcc_level=level, source=SIMULATED_DATA, updated_at=at)
+            )
+
+
+# ---- simulated data --------------------------------------------------------------------------------------------------
+
+SIMULATED_DATA = "simulated data"
+SIMULATED = (FittedCurve, Forecast, NightFinding, DailyStructureUsage)
+
+
+def has_simulated(session: Session) -> bool:
+    """Whether anything simulated is stored."""
+    groups = session.scalars(select(MeasuredStructure.qsg).distinct())
+    return any(map(has_simulated_name, groups)) or any(
+        session.execute(select(table.is_simulated).where(table.is_simulated).limit(1)).first() is not None
+        for table in SIMULATED
+    )
+
+
+def days_of_simulated_groups(session: Session) -> Sequence[date]:
+    """Days on which groups that are named as simulated ones have roll-ups, in order."""
+    groups = list(filter(has_simulated_name, session.scalars(select(MeasuredStructure.qsg).distinct())))
+    hours: set[datetime] = set()
+    for table in (HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage):
+        hours.update(session.scalars(select(table.hour).where(table.qsg.in_(groups)).distinct()))
+    return sorted({hour.date() for hour in hours})
+
+
+def remove_simulated(session: Session) -> dict[str, int]:
+    """Remove what is marked as simulated, and runs made for it that nothing else rests on; how many rows of each."""
+    removed = {}
+    for table in SIMULATED:
+        gone = session.execute(delete(table).where(table.is_simulated))
+        removed[table.__tablename__] = int(gone.rowcount)  # type: ignore[attr-defined]
+    of_simulation = select(NightlyRun.job_id).where(
+        NightlyRun.trigger == Trigger.SIMULATION,
+        *(
+            ~select(1).where(table.run_id == NightlyRun.id).exists()
+            for table in (FittedCurve, Forecast, ForecastScore, NightFinding)
+        ),
+    )
+    job_ids = session.scalars(of_simulation).all()
+    session.execute(delete(NightlyRun).where(NightlyRun.job_id.in_(job_ids)))
+    gone = session.execute(delete(JobRun).where(JobRun.id.in_(job_ids)))
+    session.execute(delete(CfLevel).where(CfLevel.source == SIMULATED_DATA))
+    removed[NightlyRun.__tablename__] = int(gone.rowcount)  # type: ignore[attr-defined]
+    return removed

@@ -1,0 +1,450 @@
+"""The results of a nightly run on their way in: RESULT.json, checked and stored in one transaction with its run.
+
+Storing is decided by the run's row: whoever has lost the run writes nothing, and a run that is stored is never stored again.
+Each kind of result is put on top of what is there so that the same results again change nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from sqlalchemy import insert
+from sqlalchemy.orm import Session
+
+from app.nightly import repository
+from app.nightly.models import (
+    LONGEST_CODE,
+    DailyStructureUsage,
+    FitState,
+    FittedCurve,
+    Forecast,
+    ForecastScore,
+    NightFinding,
+    NightlyRun,
+)
+from planner_core.errors import PlannerError
+
+SCHEMA = 1
+BATCH = 1_000
+LARGEST = 2**63 - 1
+SCORED_AFTER_DAYS = (7, 28, 91, 182, 364)
+"""Ages at which a forecast is held against what happened; its horizon is another one."""
+GIVEN_UP_AFTER_DAYS = 30
+"""Days past its horizon after which a forecast waits no longer for days that were never measured."""
+STATES = {
+    "fitted": FitState.ACCEPTED,
+    "rejected": FitState.REJECTED,
+    "too_little": FitState.TOO_LITTLE,
+}
+
+Count = Annotated[int, Field(ge=0, le=LARGEST)]
+Few = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Qsg = Annotated[str, Field(min_length=1, max_length=4)]
+Structure = Annotated[str, Field(min_length=1, max_length=16)]
+Item = TypeVar("Item")
+
+
+class ResultInvalid(PlannerError):
+    """A file that is no result of a night: the job and the application are of different versions."""
+
+    def __init__(self, fault: str) -> None:
+        """Keep what is wrong."""
+        super().__init__(
+            f"The results of the night cannot be stored: {fault}. Install the jobs and the service of one version."
+        )
+
+
+class _Part(BaseModel):
+    """What is stored in columns of its own; the whole is kept beside it as it is."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class CurvePart(_Part):
+    """A fit."""
+
+    state: Literal["fitted", "rejected", "too_little"]
+    reason: str | None = None
+    coupling_facility: Annotated[str, Field(max_length=8)] | None = None
+    cfcc_level: Annotated[int, Field(ge=0, le=999)] | None = None
+    qsgs: list[str] = Field(default_factory=list)
+    first_day: date | None = None
+    last_day: date | None = None
+
+
+class CrossingDates(_Part):
+    """When a level is passed."""
+
+    p50: date | None = None
+
+
+class CrossingPart(_Part):
+    """A level and when it is passed."""
+
+    state: str = ""
+    dates: CrossingDates = CrossingDates()
+
+
+class ForecastPart(_Part):
+    """A forecast."""
+
+    qsg: Qsg
+    is_simulated: bool = False
+    structure: Structure
+    measure: Annotated[str, Field(min_length=1, max_length=12)]
+    queue_manager: Annotated[str, Field(max_length=4)] | None = None
+    state: Annotated[str, Field(max_length=20)]
+    made_on: date
+    first_day: date | None = None
+    last_day: date | None = None
+    horizon_days: Few
+    crossings: list[CrossingPart] = Field(default_factory=list)
+    quantiles: dict[str, list[Any]] = Field(default_factory=dict)
+
+
+class ScorePart(_Part):
+    """A forecast's score."""
+
+    forecast_id: int
+    days_scored: Few = 0
+    wape: float | None = None
+    pinball: float | None = None
+    coverage80: float | None = None
+
+
+class FindingPart(_Part):
+    """A finding."""
+
+    code: Annotated[str, Field(min_length=1, max_length=LONGEST_CODE)]
+    severity: Literal["error", "warning", "info"]
+    message: str
+    source: str
+    qsg: Annotated[str, Field(max_length=4)] | None = None
+    structure: Annotated[str, Field(max_length=16)] | None = None
+    coupling_facility: Annotated[str, Field(max_length=8)] | None = None
+    day: date | None = None
+    figures: dict[str, Any] = Field(default_factory=dict)
+    is_simulated: bool = False
+
+
+class DayPart(_Part):
+    """A day of a structure."""
+
+    qsg: Qsg
+    structure: Structure
+    day: date
+    entries_peak: Count | None = None
+    elements_peak: Count | None = None
+    entries_total: Count | None = None
+    elements_total: Count | None = None
+    size_bytes: Count | None = None
+    full_count: Count | None = None
+    smds: list[dict[str, Any]] | None = None
+    is_simulated: bool = False
+
+
+class NightResult(_Part):
+    """What a night brought."""
+
+    result_schema: Literal[1] = Field(alias="schema")
+    first_day: date | None = None
+    last_day: date | None = None
+    days_total: Few = 0
+    days_reduced: Few = 0
+    rows_read: Count = 0
+    seconds: dict[str, float] = Field(default_factory=dict)
+    curves: list[CurvePart] = Field(default_factory=list)
+    mixes: list[dict[str, Any]] = Field(default_factory=list)
+    forecasts: list[ForecastPart] = Field(default_factory=list)
+    scores: list[ScorePart] = Field(default_factory=list)
+    findings: list[FindingPart] = Field(default_factory=list)
+    days: list[date] = Field(default_factory=list)
+    published: dict[str, str] = Field(default_factory=dict)
+    daily: list[DayPart] = Field(default_factory=list)
+    simulated: list[str] = Field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A result that was checked, and as it was written."""
+
+    checked: NightResult
+    written: Mapping[str, Any]
+
+    def texts(self, kind: str) -> list[str]:
+        """Each part of a kind as JSON, in one spelling."""
+        return [
+            json.dumps(each, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+            for each in self.written.get(kind) or ()
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """How much was stored."""
+
+    curves: int
+    curves_unchanged: int
+    forecasts: int
+    forecasts_unchanged: int
+    scores: int
+    findings: int
+    days: int
+
+    def as_json(self) -> dict[str, int]:
+        """JSON-ready."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def read_result(path: Path) -> Result:
+    """Read the file that the job wrote.
+
+    Raises:
+        ResultInvalid: It is none.
+    """
+    try:
+        written = json.loads(path.read_bytes())
+        return Result(NightResult.model_validate(written), written)
+    except ValidationError as error:
+        first = error.errors()[0]
+        at = "/".join(map(str, first["loc"]))
+        fault = f"{at}: {first['msg']}"
+    except ValueError as error:
+        fault = f"{path.name} is no JSON: {error}"
+    except OSError as error:
+        fault = f"{path.name} cannot be read: {error.strerror}"
+    raise ResultInvalid(fault)
+
+
+def store(session: Session, run: NightlyRun, result: Result, *, at: datetime) -> Stored:
+    """Store what a run brought; its caller commits, with the end of the run.
+
+    Args:
+        session: Within the transaction that ends the run.
+        run: The run.
+        result: What it brought.
+        at: When.
+    """
+    night = result.checked
+    simulated = set(night.simulated)
+    curves = _store_curves(session, run, result, simulated, at=at)
+    forecasts = _store_forecasts(session, run, result, simulated)
+    scores = _store_scores(session, run, result, at=at)
+    findings = _store_findings(session, run, night.findings, simulated)
+    days = _store_days(session, night)
+    stored = Stored(
+        curves,
+        len(night.curves) - curves,
+        forecasts,
+        len(night.forecasts) - forecasts,
+        scores,
+        findings,
+        days,
+    )
+    run.stored_at = at
+    run.first_day, run.last_day = night.first_day, night.last_day
+    run.days_total, run.days_reduced, run.rows_read = night.days_total, night.days_reduced, night.rows_read
+    run.seconds, run.counts = night.seconds, stored.as_json()
+    run.mixes, run.published = json.dumps(night.mixes), json.dumps(night.published)
+    repository.drop_published(session, but=run.id)
+    session.flush()
+    return stored
+
+
+# ---- curves ----------------------------------------------------------------------------------------------------------
+
+
+def _store_curves(
+    session: Session, run: NightlyRun, result: Result, simulated: set[str], *, at: datetime
+) -> int:
+    """Store fits that say something new. A rejected one leaves the current one as it is."""
+    last = repository.last_curves(session)
+    stored = 0
+    for curve, fit in zip(result.checked.curves, result.texts("curves"), strict=True):
+        scope = scope_of(curve.coupling_facility, curve.cfcc_level)
+        digest = _digest(fit)
+        known = last.get(scope)
+        if known is not None and known.digest == digest:
+            continue
+        state = STATES[curve.state]
+        is_current = state == FitState.ACCEPTED
+        if is_current:
+            repository.lay_down_current(session, scope)
+        session.add(
+            FittedCurve(
+                run_id=run.id, scope=scope, coupling_facility=curve.coupling_facility or "", digest=digest,
+                cfcc_level=curve.cfcc_level, state=state, is_current=is_current, reason=curve.reason or "",
+                is_simulated=bool(curve.qsgs) and simulated.issuperset(curve.qsgs),
+                first_day=curve.first_day, last_day=curve.last_day, made_at=at, fit=fit,
+            )
+        )  # fmt: skip
+        session.flush()  # the next of the same scope lays it down
+        stored += 1
+    return stored
+
+
+def scope_of(coupling_facility: str | None, cfcc_level: int | None) -> str:
+    """Coupling facility and CFCC level in one word.
+
+    >>> scope_of("CF01", 25), scope_of("CF01", None)
+    ('CF01@25', 'CF01@?')
+    """
+    return f"{coupling_facility or '?'}@{'?' if cfcc_level is None else cfcc_level}"
+
+
+# ---- forecasts -------------------------------------------------------------------------------------------------------
+
+
+def _store_forecasts(session: Session, run: NightlyRun, result: Result, simulated: set[str]) -> int:
+    """Store forecasts that say something new; those of the run, and no others, are the latest afterwards.
+
+    Of a day there is one forecast: what an earlier run of the same day said gives way.
+    """
+    latest = {series_of(each): each for each in repository.latest_forecasts(session)}
+    unchanged: set[int] = set()
+    rows = []
+    for each, forecast in zip(result.checked.forecasts, result.texts("forecasts"), strict=True):
+        digest = _digest(forecast)
+        known = latest.get(series_of(each))
+        if known is not None and known.digest == digest:
+            unchanged.add(known.id)
+            continue
+        rows.append(
+            {
+                "run_id": run.id, "qsg": each.qsg, "structure": each.structure, "measure": each.measure,
+                "queue_manager": each.queue_manager or "", "state": each.state, "is_latest": True,
+                "is_simulated": each.is_simulated or each.qsg in simulated, "made_on": each.made_on, "first_day": each.first_day,
+                "last_day": each.last_day, "horizon_days": each.horizon_days,
+                "earliest_crossing_day": earliest_crossing(each),
+                "score_on": first_score_day(each),
+                "digest": digest, "forecast": forecast,
+            }
+        )  # fmt: skip
+    repository.lay_down_latest(session, {each.id for each in latest.values()} - unchanged)
+    replaced = {(*series_of(each), each.made_on) for each in result.checked.forecasts}
+    repository.remove_forecasts(
+        session,
+        (
+            number
+            for number, *said in repository.forecasts_made_on(session, {each[-1] for each in replaced})
+            if tuple(said) in replaced and number not in unchanged
+        ),
+    )
+    for batch in _batches(rows, BATCH):
+        session.execute(insert(Forecast), batch)
+    return len(rows)
+
+
+def series_of(forecast: Forecast | ForecastPart) -> tuple[str, str, str, str]:
+    """What a forecast is of."""
+    return forecast.qsg, forecast.structure, forecast.measure, forecast.queue_manager or ""
+
+
+def earliest_crossing(forecast: ForecastPart) -> date | None:
+    """The day on which the first of its levels is passed, by the middle estimates.
+
+    A level that was passed already is passed on the day of the forecast.
+    """
+    days = [
+        forecast.made_on if each.state == "already_crossed" else each.dates.p50 for each in forecast.crossings
+    ]
+    return min(filter(None, days), default=None)
+
+
+def next_score_day(made_on: date, horizon_days: int, *, known_to: date) -> date | None:
+    """When a forecast is looked at next, if the days up to `known_to` have been; None when there is nothing more.
+
+    >>> next_score_day(date(2026, 1, 1), 30, known_to=date(2026, 1, 1)).isoformat()
+    '2026-01-08'
+    >>> next_score_day(date(2026, 1, 1), 30, known_to=date(2026, 1, 30)).isoformat()
+    '2026-01-31'
+    """
+    ages = sorted({*(age for age in SCORED_AFTER_DAYS if age < horizon_days), horizon_days})
+    days = (made_on + timedelta(days=age) for age in ages)
+    return next((day for day in days if day > known_to), None)
+
+
+def first_score_day(forecast: ForecastPart) -> date | None:
+    """When a forecast is held against what happened for the first time; None where it says nothing of any day."""
+    if not forecast.quantiles:
+        return None
+    return next_score_day(forecast.made_on, forecast.horizon_days, known_to=forecast.made_on)
+
+
+# ---- scores ----------------------------------------------------------------------------------------------------------
+
+
+def _store_scores(session: Session, run: NightlyRun, result: Result, *, at: datetime) -> int:
+    scores, today = result.checked.scores, result.checked.last_day
+    known = repository.forecasts_by_id(session, [each.forecast_id for each in scores])
+    stored = 0
+    for each, score in zip(scores, result.texts("scores"), strict=True):
+        forecast = known.get(each.forecast_id)
+        # Removed meanwhile; or its days are past, but not measured yet: the run that has them scores it.
+        if forecast is None or today is None or forecast.score_on is None or forecast.score_on > today:
+            continue
+        if each.days_scored:
+            session.add(
+                ForecastScore(
+                    forecast_id=forecast.id, run_id=run.id, scored_at=at, days_scored=each.days_scored,
+                    wape=each.wape, pinball=each.pinball, coverage80=each.coverage80, score=score,
+                )
+            )  # fmt: skip
+            stored += 1
+    if today is not None:
+        _move_score_days(session, today)
+    return stored
+
+
+def _move_score_days(session: Session, today: date) -> None:
+    """Forecasts that were to be scored by today are looked at again at their next age."""
+    for forecast in repository.forecasts_to_score(session, today):
+        given_up = forecast.made_on + timedelta(days=forecast.horizon_days + GIVEN_UP_AFTER_DAYS)
+        following = next_score_day(forecast.made_on, forecast.horizon_days, known_to=today)
+        forecast.score_on = None if today >= given_up else following
+
+
+# ---- findings and days -----------------------------------------------------------------------------------------------
+
+
+def _store_findings(
+    session: Session, run: NightlyRun, findings: Sequence[FindingPart], simulated: set[str]
+) -> int:
+    rows = [
+        {
+            "run_id": run.id, "position": position, "code": each.code, "severity": each.severity,
+            "message": each.message, "source": each.source, "qsg": each.qsg, "structure": each.structure,
+            "coupling_facility": each.coupling_facility, "day": each.day, "figures": each.figures,
+            "is_simulated": each.is_simulated or each.qsg in simulated,
+        }
+        for position, each in enumerate(findings)
+    ]  # fmt: skip
+    for batch in _batches(rows, BATCH):
+        session.execute(insert(NightFinding), batch)
+    return len(rows)
+
+
+def _store_days(session: Session, night: NightResult) -> int:
+    """Put days in the place of what was known of them; of a day that the history no longer has nothing is left."""
+    repository.remove_days(session, {*night.days, *(each.day for each in night.daily)})
+    for batch in _batches((each.model_dump() for each in night.daily), BATCH):
+        session.execute(insert(DailyStructureUsage), batch)
+    return len(night.daily)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    rest = iter(items)
+    while batch := list(islice(rest, size)):
+        yield batch

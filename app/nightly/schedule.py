@@ -1,0 +1,135 @@
+"""Begins the night by itself, once for each day, at the hour that the settings say.
+
+APScheduler wakes it at that hour, and every quarter of an hour besides: a machine that slept, a service that was down or
+an hour that the clocks skipped is made good by the next look. A look asks the database which night has no run yet; so
+several services on one database begin one run, and a night that was missed is caught up once, not once for each night.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from zoneinfo import ZoneInfo
+
+from apscheduler.schedulers.background import BackgroundScheduler
+from apscheduler.triggers.cron import CronTrigger
+from apscheduler.triggers.interval import IntervalTrigger
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from tzlocal import get_localzone
+
+from app.db import Database
+from app.jobs import processes
+from app.nightly import report, repository, service
+from app.nightly.errors import NightUnderWay
+from app.nightly.models import Trigger
+from app.settings import Settings
+from planner_core.errors import PlannerError
+
+LOOKS_EVERY_MINUTES = 15
+
+logger = logging.getLogger("cfplan.night")
+
+
+def zone_of(settings: Settings) -> tzinfo:
+    """The zone of the hour: the setting's, or this machine's."""
+    return ZoneInfo(settings.night_zone) if settings.night_zone else get_localzone()
+
+
+def last_due(now: datetime, *, hour: int, zone: tzinfo) -> date:
+    """The last night that was due by now, named by its day in the zone.
+
+    An hour that the clocks skip is taken for the one after it; one that comes twice counts the first time.
+    """
+    today = now.astimezone(zone).date()
+    return today if due_at(today, hour=hour, zone=zone) <= now else today - timedelta(days=1)
+
+
+def due_at(night: date, *, hour: int, zone: tzinfo) -> datetime:
+    """When a night is due, in UTC."""
+    return datetime.combine(night, time(hour), tzinfo=zone).astimezone(UTC)
+
+
+def utc_now() -> datetime:
+    """The time."""
+    return datetime.now(UTC)
+
+
+class Schedule:
+    """A thread of the service. It holds nothing that matters: what was begun stands in the database."""
+
+    def __init__(
+        self, database: Database, settings: Settings, *, on_queued: Callable[[], None],
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:  # fmt: skip
+        """Keep what is needed.
+
+        Args:
+            database: Where runs are.
+            settings: The service's.
+            on_queued: Called when a run was queued.
+            clock: What time it is.
+        """
+        self._database = database
+        self._settings = settings
+        self._on_queued = on_queued
+        self._clock = clock
+        self._scheduler: BackgroundScheduler | None = None
+
+    def start(self) -> None:
+        """Begin to wake, unless that is switched off."""
+        if self._settings.night_hour is None:
+            return
+        zone = zone_of(self._settings)
+        scheduler = BackgroundScheduler(
+            timezone=zone, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
+        )
+        at_hour = CronTrigger(hour=self._settings.night_hour, minute=0, second=1, timezone=zone)
+        scheduler.add_job(self.look, at_hour, id="night")
+        every = IntervalTrigger(minutes=LOOKS_EVERY_MINUTES, timezone=zone)
+        scheduler.add_job(self.look, every, id="catch-up", next_run_time=datetime.now(zone))
+        scheduler.start()
+        self._scheduler = scheduler
+
+    def stop(self) -> None:
+        """Wake no more."""
+        if self._scheduler is not None:
+            self._scheduler.shutdown(wait=False)
+            self._scheduler = None
+
+    def look(self) -> bool:
+        """Begin the night that is due and has not been begun; say whether one was."""
+        try:
+            report.make_good(self._database, self._settings)
+            is_queued = self._begin()
+        except NightUnderWay:  # its results will be those of this night as well; the next look sees to it
+            return False
+        except IntegrityError:  # another service was first
+            return False
+        except (PlannerError, DBAPIError, OSError) as error:
+            logger.error("The night cannot be begun at present: %s", error)
+            return False
+        if is_queued:
+            self._on_queued()
+        return is_queued
+
+    def next_due(self) -> datetime | None:
+        """When the next night is due, in UTC; None where that is switched off."""
+        hour = self._settings.night_hour
+        if hour is None:
+            return None
+        zone, now = zone_of(self._settings), self._clock()
+        return due_at(last_due(now, hour=hour, zone=zone) + timedelta(days=1), hour=hour, zone=zone)
+
+    def _begin(self) -> bool:
+        hour = self._settings.night_hour
+        if hour is None or processes.missing_packages():
+            return False
+        zone = zone_of(self._settings)
+        night = last_due(self._clock(), hour=hour, zone=zone)
+        with self._database.session(writes=True) as session:
+            if not repository.is_night_wanting(session, night, since=due_at(night, hour=hour, zone=zone)):
+                return False
+            run = service.queue(session, Trigger.SCHEDULE, due_on=night)
+            logger.info("Nightly run %d is due for %s.", run.id, night)
+        return True

@@ -1,0 +1,121 @@
+"""The latest forecasts in the order of urgency, with what the records of the last days say of full structures."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.nightly import repository
+from app.nightly.models import DailyStructureUsage, Forecast
+from planner_core.urgency import Fullness, UsedDay, fullness, urgency_key
+
+Structure = tuple[str, str]
+SMDS = "smds_blocks"
+
+
+@dataclass(frozen=True, slots=True)
+class Urgent:
+    """A forecast, and whether its structure or data set is or was full."""
+
+    forecast: Forecast
+    full: Fullness | None
+
+
+def most_urgent(
+    session: Session, *, offset: int, limit: int, measured_only: bool = False
+) -> tuple[list[Urgent], int]:
+    """Part of the latest forecasts of all series, the most urgent first, and how many there are in all.
+
+    `measured_only` leaves simulated ones out.
+    """
+    query = select(
+        Forecast.id, Forecast.qsg, Forecast.structure, Forecast.measure, Forecast.queue_manager,
+        Forecast.earliest_crossing_day,
+    ).where(Forecast.is_latest)  # fmt: skip
+    if measured_only:
+        query = query.where(Forecast.is_simulated.is_(False))
+    rows = session.execute(query).all()
+    known = Known.of(session)
+    ranked = []
+    for number, qsg, structure, measure, queue_manager, crossing_day in rows:
+        full = known.full((qsg, structure), measure, queue_manager)
+        key = urgency_key(
+            full,
+            crossing_day=crossing_day,
+            used_percent=known.used_percent((qsg, structure), measure, queue_manager),
+            names=(qsg, structure, measure, queue_manager),
+        )
+        ranked.append((key, number, full))
+    ranked.sort(key=lambda each: each[0])
+    part = ranked[offset : offset + limit]
+    forecasts = repository.forecasts_by_id(session, [number for _, number, _ in part])
+    return [Urgent(forecasts[number], full) for _, number, full in part], len(ranked)
+
+
+class Known:
+    """What the last days of every group say of its structures and data sets."""
+
+    def __init__(
+        self, last_days: Mapping[str, date], rows: Mapping[Structure, Sequence[DailyStructureUsage]]
+    ) -> None:
+        self._last_days = last_days
+        self._rows = rows
+
+    @classmethod
+    def of(cls, session: Session, qsg: str | None = None) -> Known:
+        """All groups, or one of them."""
+        last_days = repository.last_days(session, qsg)
+        rows: dict[Structure, list[DailyStructureUsage]] = defaultdict(list)
+        for row in repository.recent_days(session, last_days):
+            rows[row.qsg, row.structure].append(row)
+        return cls(last_days, rows)
+
+    def full(self, structure: Structure, measure: str, queue_manager: str) -> Fullness | None:
+        """Whether the structure, or the data set of a queue manager, is or was full."""
+        last_day = self._last_days.get(structure[0])
+        rows = self._rows.get(structure, ())
+        if last_day is None:
+            return None
+        if measure == SMDS:
+            return fullness((_data_set(row, queue_manager) for row in rows), last_day=last_day)
+        return fullness(
+            (
+                UsedDay(
+                    row.day,
+                    row.full_count,
+                    ((row.entries_peak, row.entries_total), (row.elements_peak, row.elements_total)),
+                )
+                for row in rows
+            ),
+            last_day=last_day,
+        )
+
+    def used_percent(self, structure: Structure, measure: str, queue_manager: str) -> float | None:
+        """The highest use of the measure in these days."""
+        used = [
+            percent
+            for row in self._rows.get(structure, ())
+            if (percent := _of_measure(row, measure, queue_manager).used_percent) is not None
+        ]
+        return max(used, default=None)
+
+
+def _of_measure(row: DailyStructureUsage, measure: str, queue_manager: str) -> UsedDay:
+    if measure == SMDS:
+        return _data_set(row, queue_manager)
+    pool = (
+        (row.entries_peak, row.entries_total)
+        if measure == "entries"
+        else (row.elements_peak, row.elements_total)
+    )
+    return UsedDay(row.day, None, (pool,))
+
+
+def _data_set(row: DailyStructureUsage, queue_manager: str) -> UsedDay:
+    own = [each for each in row.smds or () if each.get("queue_manager") == queue_manager]
+    return UsedDay(row.day, None, tuple((each.get("blocks_peak"), each.get("blocks_total")) for each in own))

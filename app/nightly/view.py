@@ -1,0 +1,238 @@
+"""Nights as pages show them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from urllib.parse import quote
+
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+
+from app.db import Database, DatabaseUnusable
+from app.jobs.answers import STAGES, sentence_of
+from app.jobs.models import JobState
+from app.jobs.service import Job
+from app.nightly import repository, service
+from app.nightly.models import NightFinding, Trigger
+from app.nightly.service import Run
+from app.web.rendering import grouped, own_page
+from planner_core.findings import SEVERITIES
+from planner_core.provenance import Source
+
+STATES: Mapping[JobState, str] = {
+    JobState.QUEUED: "waits",
+    JobState.RUNNING: "under way",
+    JobState.ASKS: "failed",
+    JobState.DONE: "done",
+    JobState.FAILED: "failed",
+}
+TRIGGERS: Mapping[Trigger, str] = {
+    Trigger.SCHEDULE: "the hour",
+    Trigger.REQUEST: "run now",
+    Trigger.COMMAND: "cfplan nightly",
+    Trigger.SIMULATION: "simulated data",
+}
+MOST_AT_HOME = 3
+"""Findings of the newest night that the home page shows; a link leads to the others."""
+MOST_SHOWN = 500
+"""Findings on the page of a run; the REST interface has all of them."""
+THOUSAND = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class FindingLine:
+    """A finding, and where the page of what it is about is."""
+
+    code: str
+    severity: str
+    message: str
+    source: str
+    source_href: str
+    """Path of the source where it is a page of this project; empty where it is another's document."""
+    structure: str
+    href: str
+    """Path of its forecasts; empty where it is about no structure."""
+    about: str
+    """Path of the description of its code."""
+    is_simulated: bool
+    source_url: str = ""
+    """Address of another's document; empty where none is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewestNight:
+    """What the newest night found, for the home page and the list of runs."""
+
+    run_id: int
+    day: date
+    first: tuple[FindingLine, ...]
+    total: int
+    counts: str
+    """Such as `1 error, 3 warnings`; empty where nothing was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """A run in the list."""
+
+    run: Run
+    trigger: str
+    state: str
+    severity: str
+    duration: str
+    counts: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a job is."""
+
+    value: int
+    """Of a thousand; -1 while it is not known."""
+    words: str
+    sentence: str
+    is_under_way: bool
+    is_failed: bool
+    events: str
+    """Path of the stream that tells it; empty when there is nothing to follow."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageTime:
+    """How long a stage took."""
+
+    title: str
+    seconds: str
+
+
+def newest_night(session: Session, *, most: int = MOST_AT_HOME) -> NewestNight | None:
+    """What the newest night found; None before the first."""
+    run = service.newest(session)
+    if run is None or run.stored_at is None:
+        return None
+    found = repository.findings_of(session, run.id, limit=most)
+    return NewestNight(
+        run_id=run.id,
+        day=run.stored_at.date(),
+        first=tuple(map(finding_line, found)),
+        total=sum(run.findings.values()),
+        counts=counts_of(run.findings),
+    )
+
+
+def newest_at_home(database: Database) -> NewestNight | None:
+    """The same for a page that needs no database: one that does not answer is as none."""
+    try:
+        with database.session(writes=False) as session:
+            return newest_night(session)
+    except (DatabaseUnusable, OperationalError):
+        return None
+
+
+def finding_line(found: NightFinding) -> FindingLine:
+    """A finding with its links."""
+    href = (
+        f"/forecasts/{quote(found.qsg, '')}/{quote(found.structure, '')}"
+        if found.qsg and found.structure
+        else ""
+    )
+    source, source_url = apart(found.source)
+    return FindingLine(
+        code=found.code,
+        severity=found.severity,
+        message=found.message,
+        source=source,
+        source_url=source_url,
+        source_href=own_page_of(found.source),
+        structure=found.structure or "",
+        href=href,
+        about="/docs/nightly#findings",
+        is_simulated=found.is_simulated,
+    )
+
+
+def apart(source: str) -> tuple[str, str]:
+    """A source and its address, which stands in parentheses at its end where there is one.
+
+    >>> apart("IBM MQ, reason code 2192 (https://example.org/2192)"), apart("IBM MQ, Offload rules")
+    (('IBM MQ, reason code 2192', 'https://example.org/2192'), ('IBM MQ, Offload rules', ''))
+    """
+    words, mark, address = source.rpartition(" (https://")
+    return (words, f"https://{address.removesuffix(')')}") if mark else (source, "")
+
+
+def own_page_of(source: str) -> str:
+    """Where a source is served that is a page of this project.
+
+    >>> own_page_of("cfplan, docs/assumptions.md, The night"), own_page_of("IBM MQ, Offload rules")
+    ('/docs/assumptions#the-night', '')
+    """
+    document, _, section = source.partition(".md, ")
+    return own_page(Source(f"{document}.md", section, "")) if section else ""
+
+
+def run_line(run: Run) -> RunLine:
+    """A run in the list."""
+    return RunLine(
+        run=run,
+        trigger=TRIGGERS[run.trigger],
+        state=STATES[run.job.state],
+        severity="error" if run.job.state == JobState.FAILED else "",
+        duration=duration_words(run.duration),
+        counts=counts_of(run.findings) or ("none" if run.stored_at else ""),
+    )
+
+
+def counts_of(findings: Mapping[str, int]) -> str:
+    """How many findings of each severity, in words.
+
+    >>> counts_of({"error": 0, "warning": 1, "info": 3})
+    '1 warning, 3 remarks'
+    """
+    names = {"error": "error", "warning": "warning", "info": "remark"}
+    parts = [(findings[severity], names[severity]) for severity in SEVERITIES if findings[severity]]
+    return ", ".join(f"{count} {name}{'' if count == 1 else 's'}" for count, name in parts)
+
+
+def duration_words(duration: timedelta | None) -> str:
+    """How long something took.
+
+    >>> duration_words(timedelta(seconds=7.21)), duration_words(timedelta(seconds=754)), duration_words(None)
+    ('7.2 s', '12 min 34 s', '')
+    """
+    if duration is None:
+        return ""
+    seconds = duration.total_seconds()
+    if seconds < 60:  # noqa: PLR2004 - a minute
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def progress_of(job: Job) -> Progress:
+    """How far a job is, and how it ended."""
+    is_known = job.state == JobState.RUNNING and job.total > 0
+    words = STATES[job.state]
+    if job.state == JobState.RUNNING and job.stage in STAGES:
+        words = STAGES[job.stage]
+        if is_known and job.total > 1:
+            words += f": {grouped(min(job.done, job.total))} of {grouped(job.total)}"
+    value = THOUSAND * min(job.done, job.total) // job.total if is_known else -1
+    return Progress(
+        value=THOUSAND if job.state == JobState.DONE else 0 if job.state == JobState.FAILED else value,
+        words=words,
+        sentence=sentence_of(job),
+        is_under_way=job.is_under_way,
+        is_failed=job.state == JobState.FAILED,
+        events=f"/api/v1/jobs/{job.id}/events" if job.is_under_way else "",
+    )
+
+
+def stage_times(seconds: Mapping[str, float]) -> tuple[StageTime, ...]:
+    """The stages in their order."""
+    order = {name: number for number, name in enumerate(STAGES)}
+    known: Sequence[str] = sorted(seconds, key=lambda name: order.get(name, len(order)))
+    return tuple(StageTime(STAGES.get(name, name), f"{seconds[name]:.1f}") for name in known)

@@ -1,1 +1,0 @@
-"""The pages about clusters: decisions, load, messages that wait."""

@@ -1,1 +1,0 @@
-"""Pages about fitted curves, and the CFCC levels of coupling facilities."""

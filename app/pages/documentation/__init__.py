@@ -1,1 +1,0 @@
-"""The user documentation, rendered from the files in docs/."""

@@ -1,1 +1,0 @@
-"""Pages about forecasts: which structure runs out first, and one structure's outlook."""

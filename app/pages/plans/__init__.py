@@ -1,1 +1,0 @@
-"""Plans that are kept: list, editor, result, versions, sheets of paper, files."""

@@ -1,1 +1,0 @@
-"""The quick calculator: CFSizer's few questions, and the answer on the same page."""

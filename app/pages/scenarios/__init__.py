@@ -1,1 +1,0 @@
-"""Pages of scenarios: the list, the form, the comparison, the report."""

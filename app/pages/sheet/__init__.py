@@ -1,1 +1,0 @@
-"""Several groups on one sheet."""

@@ -1,1 +1,0 @@
-"""The living style page: every component in all its states."""

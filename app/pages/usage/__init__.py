@@ -1,1 +1,0 @@
-"""Measured usage: structures and queues over time, and plans made from them."""

@@ -1,0 +1,250 @@
+"""Stored plans over REST. Nothing here catches an error: app/web/problems.py says what each one becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.db import SessionDep
+from app.plans import answers, description, service
+from app.plans.schemas import (
+    DeletedPlansAnswer,
+    DeletionAnswer,
+    DiffAnswer,
+    DifferenceAnswer,
+    PlansAnswer,
+    VersionsAnswer,
+)
+from app.plans.stored import NAME_PATTERN, SaveOutcome
+from app.sizing.body import JSON, document_body
+from app.web.openapi import OUTPUT_WORDS, plan_request, problems
+from planner_core.compare import differences
+from planner_core.document import read_json
+from planner_core.outputs import OUTPUT_KINDS
+
+MOST_VERSIONS = 2**31 - 1
+MOST_PAGES = 1_000_000
+MOST_PLANS = 2**63 - 1
+STATUS_OF_SAVE = {"created": 201, "changed": 200, "identical": 200}
+
+Name = Annotated[
+    str,
+    Path(
+        description="Name of the plan.",
+        json_schema_extra={"pattern": f"^{NAME_PATTERN}$"},
+        examples=["SQ03"],
+    ),
+]
+Number = Annotated[int, Path(ge=1, le=MOST_VERSIONS, description="Number of the version.", examples=[1])]
+Explain = Annotated[bool, Query(description="Say behind every figure where it comes from.")]
+OneOf = Annotated[int | None, Query(ge=1, le=MOST_VERSIONS)]
+Body = Annotated[bytes, Depends(document_body)]
+
+router = APIRouter(prefix="/api/v1", tags=["stored plans"])
+
+
+@router.get("/plans", summary="List plans", responses=problems(422))
+def list_plans(
+    session: SessionDep,
+    search: Annotated[
+        str | None, Query(max_length=100, description="A part of the plan's or the group's name.")
+    ] = None,
+    page: Annotated[int, Query(ge=1, le=MOST_PAGES)] = 1,
+    per_page: Annotated[int, Query(ge=1, le=service.MOST_PER_PAGE)] = 50,
+) -> PlansAnswer:
+    """Plans by name, a page at a time, with the figures of their latest versions."""
+    return answers.page_answer(service.list_plans(session, search=search, page=page, per_page=per_page))
+
+
+@router.get("/deleted-plans", summary="List deleted plans", responses=problems())
+def list_deleted(session: SessionDep, request: Request) -> DeletedPlansAnswer:
+    """Plans that can still be restored, the last deleted first."""
+    days = request.app.state.settings.deleted_days
+    found = [answers.deleted_answer(plan, days=days) for plan in service.list_deleted(session)]
+    return DeletedPlansAnswer(plans=found, findings=[])
+
+
+@router.get(
+    "/plans/{name}",
+    summary="Read a plan",
+    responses={**description.stored_plan(), **problems(404, 422)},
+    response_class=Response,
+    openapi_extra=description.conditional_get(),
+)
+def read_plan(name: Name, session: SessionDep, request: Request, explain: Explain = False) -> Response:
+    """The latest version: document, result and findings as they were when it was saved, and its ETag."""
+    version = service.get_plan(session, name)
+    explanations = service.get_explanations_json(session, version) if explain else None
+    return answers.version_response(version, request.headers, explanations=explanations)
+
+
+@router.put(
+    "/plans/{name}",
+    summary="Save a plan",
+    responses={**description.saved_plan(), **problems(404, 412, 413, 415, 422, 428)},
+    response_class=Response,
+    openapi_extra={**plan_request(), **description.conditional_put()},
+)
+def save_plan(
+    name: Name,
+    body: Body,
+    session: SessionDep,
+    request: Request,
+    comment: Annotated[str | None, Query(max_length=500, description="A remark for the history.")] = None,
+) -> Response:
+    """Makes a new plan (201) or a new version of it (200). The document that is there already changes nothing (200).
+
+    A change must say in If-Match which version it is made on top of; without it, it is refused (428), and so it is when
+    that version is no longer the latest (412). `If-None-Match: *` only creates.
+    """
+    if_none_match = answers.header_list(request.headers, "if-none-match")
+    outcome = service.save_plan(
+        session,
+        name,
+        read_json(body),
+        if_match=answers.header_list(request.headers, "if-match"),
+        if_none_match=if_none_match,
+        create_only=(if_none_match or "").strip() == "*",
+        comment=comment,
+    )
+    return _saved(request, outcome)
+
+
+def _saved(request: Request, outcome: SaveOutcome) -> Response:
+    headers = {"etag": outcome.version.etag}
+    if outcome.status == "created":
+        headers["location"] = f"{request.scope.get('root_path', '')}/api/v1/plans/{outcome.version.name}"
+    content = answers.version_json(outcome.version, saved=outcome.status)
+    return Response(content, status_code=STATUS_OF_SAVE[outcome.status], media_type=JSON, headers=headers)
+
+
+@router.delete(
+    "/plans/{name}",
+    summary="Delete a plan",
+    responses=problems(404, 412, 422),
+    openapi_extra=description.conditional_delete(),
+)
+def delete_plan(name: Name, session: SessionDep, request: Request) -> DeletionAnswer:
+    """Deletes a plan with all its versions. Until `restorable_until` it can be restored; If-Match is heeded."""
+    days = request.app.state.settings.deleted_days
+    if_match = answers.header_list(request.headers, "if-match")
+    deleted = service.delete_plan(session, name, if_match=if_match)
+    service.purge_deleted(session, timedelta(days=days))
+    return DeletionAnswer(**answers.deleted_members(deleted, days=days), findings=[])
+
+
+@router.post(
+    "/plans/{name}/restore",
+    summary="Restore a deleted plan",
+    responses={**description.restored_plan(), **problems(404, 409, 422)},
+    response_class=Response,
+)
+def restore_plan(
+    name: Name,
+    session: SessionDep,
+    request: Request,
+    plan_id: Annotated[
+        int | None,
+        Query(
+            alias="id", ge=1, le=MOST_PLANS, description="Which one; default: the one that was deleted last."
+        ),
+    ] = None,
+    new_name: Annotated[
+        str | None, Query(alias="as", max_length=64, description="The name it gets; default: the one it had.")
+    ] = None,
+) -> Response:
+    """Brings back a deleted plan with all its versions: the one that was deleted last, unless `id` names another."""
+    service.purge_deleted(session, timedelta(days=request.app.state.settings.deleted_days))
+    version = service.restore_plan(session, name, plan_id=plan_id, new_name=new_name)
+    return Response(answers.version_json(version), media_type=JSON, headers={"etag": version.etag})
+
+
+@router.get("/plans/{name}/versions", summary="History of a plan", responses=problems(404, 422))
+def list_versions(name: Name, session: SessionDep) -> VersionsAnswer:
+    """All versions with their figures, the newest first."""
+    return answers.versions_answer(name, service.list_versions(session, name))
+
+
+@router.get(
+    "/plans/{name}/versions/{number}",
+    summary="Read a version",
+    responses={**description.stored_plan(), **problems(404, 422)},
+    response_class=Response,
+    openapi_extra=description.conditional_get(),
+)
+def read_version(
+    name: Name, number: Number, session: SessionDep, request: Request, explain: Explain = False
+) -> Response:
+    """A version as it was saved, whichever version of the sizing core is at work today."""
+    version = service.get_version(session, name, number)
+    explanations = service.get_explanations_json(session, version) if explain else None
+    return answers.version_response(version, request.headers, explanations=explanations)
+
+
+@router.get("/plans/{name}/diff", summary="Compare two versions", responses=problems(404, 422))
+def compare_versions(
+    name: Name,
+    session: SessionDep,
+    before: Annotated[OneOf, Query(alias="from", description="Default: the one before.")] = None,
+    after: Annotated[OneOf, Query(alias="to", description="Default: the latest.")] = None,
+) -> DiffAnswer:
+    """What changed in the document and in the result. Structures, queues and findings are matched by name."""
+    new = service.get_version(session, name, after) if after else service.get_plan(session, name)
+    old = service.get_version(session, name, before or max(1, new.number - 1))
+    document, result = (
+        [DifferenceAnswer(**found.as_json()) for found in differences(*pair)]
+        for pair in ((old.comparable_object, new.comparable_object), (old.result, new.result))
+    )
+    return DiffAnswer(
+        name=name,
+        from_version=old.number,
+        to_version=new.number,
+        document=document,
+        result=result,
+        findings=[],
+    )
+
+
+@router.get(
+    "/plans/{name}/document",
+    summary="Download the plan document",
+    responses={**description.document(), **problems(404, 422)},
+    response_class=Response,
+    openapi_extra=description.conditional_get(),
+)
+def read_document(name: Name, session: SessionDep, request: Request) -> Response:
+    """The document alone, complete with defaults: what PUT takes, and what `cfplan plan` reads."""
+    return answers.document_response(service.get_plan(session, name), request.headers)
+
+
+def _text_handlers(kind: str) -> tuple[Callable[..., Response], Callable[..., Response]]:
+    def latest(name: Name, session: SessionDep, request: Request) -> Response:
+        return answers.output_response(service.get_output(session, name, kind), request.headers)
+
+    def of_version(name: Name, number: Number, session: SessionDep, request: Request) -> Response:
+        output = service.get_output(session, name, kind, number=number)
+        return answers.output_response(output, request.headers)
+
+    latest.__name__, of_version.__name__ = f"stored_{kind}", f"stored_{kind}_of_version"
+    words = OUTPUT_WORDS[kind].description
+    latest.__doc__ = f"{words} As it was when the latest version was saved."
+    of_version.__doc__ = f"{words} As it was when this version was saved."
+    return latest, of_version
+
+
+for _kind in OUTPUT_KINDS:
+    for _place, _handler in zip(("", "/versions/{number}"), _text_handlers(_kind), strict=True):
+        router.add_api_route(
+            f"/plans/{{name}}{_place}/{_kind}",
+            _handler,
+            methods=["GET"],
+            summary=f"{OUTPUT_WORDS[_kind].summary} of a {'version' if _place else 'stored plan'}",
+            responses={**description.output(_kind), **problems(404, 422)},
+            response_class=Response,
+            openapi_extra=description.conditional_get(),
+        )

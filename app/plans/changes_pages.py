@@ -1,0 +1,354 @@
+"""Differences in the words of the editor: where, what it is called there, and both values with their units.
+
+A change board reads them: what is new or gone is told a line for each of its members, and no place is a pointer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+from app.plans.editor import fields
+from app.plans.editor.fields import Kind, Spec
+from app.plans.editor.typed import text_of
+from app.sizing.calculator.answer import LABELS
+from app.web.rendering import grouped, plain
+from planner_core.compare import Difference, differences
+from planner_core.document import read_object
+from planner_core.units import KIB
+
+MOST_LINES = 60
+"""Of one thing that is new or gone; a structure has up to 512 queues."""
+_NOTHING = "\N{EN DASH}"
+
+_PLACES = {"admin": "CSQ_ADMIN", "system": "CSQSYSAPPL", "policy": "CFRM policy", "totals": "Together"}
+_KINDS_OF_THINGS = {"coupling_facilities": "Coupling facility", "structures": "Structure", "queues": "Queue"}
+_FACILITY = (*fields.FACILITY, *fields.FACILITY_MORE)
+_STRUCTURE = (*fields.STRUCTURE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD)
+_SPECS: Mapping[str, Mapping[str, Spec]] = {
+    at: {spec.key: spec for spec in specs}
+    for at, specs in (
+        ("", (*fields.GROUP, *fields.GROUP_MORE, *fields.CLUSTERS)),
+        ("/admin", (*fields.ADMIN, *fields.ADMIN_MORE)),
+        ("/system", (*fields.SYSTEM, *fields.SYSTEM_MORE)),
+        ("/policy", fields.POLICY),
+        ("/coupling_facilities/*", _FACILITY),
+        ("/structures/*", _STRUCTURE),
+        ("/structures/*/offload/rules/*", fields.RULE),
+        ("/structures/*/queues/*", fields.QUEUE_ALL),
+        ("/acknowledged/*", fields.ACKNOWLEDGED),
+    )
+}
+_NAMED_LISTS = (
+    "/coupling_facilities",
+    "/structures",
+    "/structures/*/queues",
+    "/structures/*/offload/rules",
+    "/acknowledged",
+)
+_CALLED = {
+    "put_rate_per_s": "Put rate",
+    "outage_minutes": "Outage",
+    "get_rate_per_s": "Get rate",
+    "structures": "Structures",
+    "minsize_kib": "MINSIZE",
+    "full_threshold": "FULLTHRESHOLD",
+    "allow_auto_alter": "ALLOWAUTOALT(YES)",
+    "preflist": "PREFLIST",
+    "exclist": "EXCLLIST",
+    "duplex": "DUPLEX",
+    "initsize_given": "INITSIZE is given",
+    "size_given": "SIZE is given",
+    "target_usage_percent": "Usage at the backlog, at most",
+    "target_lowered_by": "Lowered by the offload rule",
+    "cfrm_name": "Name in the CFRM policy",
+    "role": "Purpose",
+    "core_version": "Computed by cfplan",
+    "qsg": "Queue-sharing group",
+    "queue_managers": "Queue managers",
+    "cfcc_level": "CFCC level",
+    "offload_steps": "Offload rule at work",
+    "threshold": "at a usage of",
+    "size_bytes": "for messages over",
+    "at_messages": "from a backlog of",
+    "schema_version": "Version of the form",
+    "id": "which",
+    "base_bytes": "base",
+    "bundle_bytes": "bytes of an entry with its elements",
+    "header_bytes": "bytes before each message",
+    "entry_bytes": "bytes of an entry",
+    "element_bytes": "bytes of an element",
+}
+_UNITS = {
+    "backlog": "messages",
+    "put_rate_per_s": "messages a second",
+    "outage_minutes": "minutes",
+    "get_rate_per_s": "messages a second",
+    "maxdepth": "messages",
+    "curdepth": "messages",
+    "entsmax": "entries",
+    "elements_total": "elements",
+    "shared_channels": "channels",
+    "messages": "messages",
+    "at_messages": "messages",
+    "messages_in_initsize": "messages",
+    "messages_in_initsize_with_offload": "messages",
+    "messages_in_size": "messages",
+    "messages_in_size_with_offload": "messages",
+    "offloaded_at_backlog": "messages",
+    "full_threshold": "%",
+    "target_usage_percent": "%",
+    "threshold": "%",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference in words; values are lines, none where there is none."""
+
+    kind: str
+    place: str
+    label: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+def document_changes(before: object, after: object) -> tuple[Change, ...]:
+    """What differs between two plan documents."""
+    return tuple(_change(each, _document_value) for each in differences(before, after))
+
+
+def result_changes(before: object, after: object) -> tuple[Change, ...]:
+    """What differs between two results, but for advice on queue depths: that follows the sizes, queue by queue."""
+    found = differences(_without_advice(before), _without_advice(after))
+    return tuple(_change(each, _result_value) for each in found)
+
+
+def _without_advice(result: object) -> object:
+    if not isinstance(result, Mapping) or not isinstance(result.get("structures"), list):
+        return result
+    structures = [
+        {key: value for key, value in structure.items() if key != "depth_events"}
+        for structure in result["structures"]
+    ]
+    return {**result, "structures": structures}
+
+
+def _change(found: Difference, value: Any) -> Change:  # noqa: ANN401 - one of the two functions below
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in found.pointer.split("/")[1:]]
+    place, general, rest = _place(steps)
+    label, spec = _label(general, rest)
+    before, after = (
+        () if absent else tuple(value(general, rest, spec, each))
+        for absent, each in ((found.kind == "added", found.before), (found.kind == "removed", found.after))
+    )
+    return Change(found.kind, place, label, before, after)
+
+
+def _place(steps: Sequence[str]) -> tuple[str, str, list[str]]:
+    """Steps → the thing in words, its pointer with a star for each name, and the steps inside it."""
+    words: list[str] = []
+    general, at = "", 0
+    while at < len(steps):
+        here = f"{general}/{steps[at]}"
+        if here in _NAMED_LISTS and at + 1 < len(steps):
+            words.append(_thing(steps[at], steps[at + 1]))
+            general, at = f"{here}/*", at + 2
+        elif here == "/structures/*/offload" and steps[at + 1 : at + 2] == ["rules"] and at + 2 < len(steps):
+            general, at = here, at + 1
+        elif not general and steps[at] in _PLACES:
+            words.append(_PLACES[steps[at]])
+            general, at = here, at + 1
+        else:
+            break
+    return ", ".join(words) or "Group", general, list(steps[at:])
+
+
+def _thing(where: str, name: str) -> str:
+    if where == "rules":
+        return f"offload rule {int(name) + 1}"
+    if where == "acknowledged":
+        return f"Acknowledged: {'entry ' + str(int(name) + 1) if name.isdigit() else name}"
+    return f"queue {name}" if where == "queues" else f"{_KINDS_OF_THINGS[where]} {name}"
+
+
+def _label(general: str, rest: Sequence[str]) -> tuple[str, Spec | None]:
+    """What a place is called in the editor, or on the page of a result."""
+    key = "/".join(rest)
+    specs = _SPECS.get(general, {})
+    for length in range(len(rest), 0, -1):
+        if spec := specs.get("/".join(rest[:length])):
+            return ", ".join((_CALLED.get(spec.key, spec.label), *map(_called, rest[length:]))), spec
+    if key in LABELS:
+        return LABELS[key][0], None
+    return ", ".join(_called(step) for step in rest), None
+
+
+def _called(step: str) -> str:
+    if step.isdigit():
+        return str(int(step) + 1)
+    return LABELS[step][0] if step in LABELS else _CALLED.get(step, step.replace("_", " "))
+
+
+# ---- values of a document --------------------------------------------------------------------------------------------
+
+
+def _document_value(general: str, rest: Sequence[str], spec: Spec | None, value: object) -> Iterator[str]:
+    if spec is not None and len(rest) <= spec.key.count("/") + 1:
+        yield _with_unit(spec.kind, spec.key, spec.unit, value)
+    elif spec is not None:
+        yield _with_unit("whole", spec.key, _unit_of(spec), value)
+    elif isinstance(value, Mapping):
+        yield from _cut(_members(general, value))
+    elif isinstance(value, list):
+        yield from (
+            ", ".join(_members("", item)) if isinstance(item, Mapping) else str(item) for item in value
+        )
+        if not value:
+            yield _NOTHING
+    else:
+        yield _plain(value)
+
+
+def _members(general: str, value: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each member that is not at its default; queues and rules have a line each."""
+    standard = _standard().get(general, {})
+    specs = _SPECS.get(general, {})
+    for key, spec in specs.items():
+        found = _at(value, key)
+        if found != _at(standard, key) and key != "name":
+            yield f"{_CALLED.get(spec.key, spec.label)}: {_with_unit(spec.kind, spec.key, spec.unit, found)}"
+    rules = _at(value, "offload/rules")
+    if general == "/structures/*" and rules != _at(standard, "offload/rules"):
+        for number, rule in enumerate(rules or (), start=1):
+            yield f"Offload rule {number}: messages over {rule['size_over']} at more than {rule['usage_over']} % usage"
+        if not rules:
+            yield "No offload rule"
+    for queue in value.get("queues") or () if general == "/structures/*" else ():
+        yield f"Queue {queue['name']}: {queue_words(queue)}"
+    if not specs:
+        yield from (f"{_called(key)}: {_plain(item)}" for key, item in value.items())
+
+
+def queue_words(queue: Mapping[str, Any]) -> str:
+    """A queue on a line: `1024 bytes, backlog 200 000 messages, persistent`."""
+    words = [_with_unit("bytes", "message_bytes", "", queue.get("message_bytes"))]
+    if queue.get("backlog") is not None:
+        words.append(f"backlog {_with_unit('whole', 'backlog', '', queue['backlog'])}")
+    elif queue.get("put_rate_per_s") is not None:
+        rate, outage = (
+            _with_unit("decimal", key, "", queue[key]) for key in ("put_rate_per_s", "outage_minutes")
+        )
+        words.append(f"{rate} over {outage}")
+    words.append("persistent" if queue.get("persistent") else "not persistent")
+    if queue.get("selector_reads"):
+        words.append("read by selector")
+    if queue.get("isolation"):
+        words.append(f"kept apart as {queue['isolation']}")
+    return ", ".join(words)
+
+
+@cache
+def _standard() -> Mapping[str, Mapping[str, Any]]:
+    """What stands in a document where nothing is said."""
+    plan = read_object(
+        {
+            "qsg": "Q",
+            "queue_managers": 1,
+            "structures": [{"name": "A"}],
+            "coupling_facilities": [{"name": "A"}],
+        }
+    ).model_dump(mode="json")
+    queue = dict.fromkeys(("message_bytes", "backlog", "put_rate_per_s", "outage_minutes", "isolation"))
+    return {
+        "/structures/*": plan["structures"][0],
+        "/coupling_facilities/*": plan["coupling_facilities"][0],
+        "/structures/*/queues/*": {**queue, "persistent": None, "selector_reads": False, "share": True},
+    }
+
+
+def _at(value: Mapping[str, Any], key: str) -> Any:  # noqa: ANN401 - any JSON value
+    found: Any = value
+    for part in key.split("/"):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return found
+
+
+def _cut(lines: Iterable[str]) -> Iterator[str]:
+    every = list(lines) or ["with nothing but defaults"]
+    yield from every[:MOST_LINES]
+    if len(every) > MOST_LINES:
+        yield f"and {len(every) - MOST_LINES} more lines"
+
+
+def _unit_of(spec: Spec) -> str:
+    return "bytes" if spec.kind == "bytes" else spec.unit
+
+
+def _with_unit(kind: Kind, key: str, unit: str, value: object) -> str:
+    unit = _UNITS.get(key, "bytes" if kind == "bytes" else unit)
+    if value is None or value in ([], ""):
+        return "none given" if kind != "yes" else "no"
+    if kind == "yes":
+        return "yes" if value else "no"
+    if kind == "bytes" and isinstance(value, Mapping):
+        return ", ".join(f"{part} {_number(value[part])}" for part in ("mean", "p95", "max")) + f" {unit}"
+    text = _number(value) if isinstance(value, (int, float, Decimal)) else text_of(kind, value)
+    return f"{text} {unit}".strip()
+
+
+def _number(value: object) -> str:
+    """A number with its whole part in groups; one of four digits reads well as it is."""
+    whole, point, rest = format(Decimal(str(value)), "f").partition(".")
+    digits = whole.removeprefix("-")
+    if len(digits) > 4:  # noqa: PLR2004
+        whole = ("-" if whole != digits else "") + grouped(int(digits))
+    return whole + point + rest
+
+
+# ---- values of a result ----------------------------------------------------------------------------------------------
+
+
+def _result_value(general: str, rest: Sequence[str], spec: Spec | None, value: object) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if (
+                key not in ("name", "cfrm_name")
+                and item is not None
+                and not isinstance(item, (Mapping, list))
+            ):
+                path = "/".join((*rest, key))
+                label = LABELS[path][0] if path in LABELS else _called(key)
+                yield f"{label}: {_figure(key, item)}"
+            elif isinstance(item, Mapping):
+                yield from _result_value(general, (*rest, key), spec, item)
+        return
+    yield _figure(rest[-1] if rest else "", value)
+
+
+def _figure(key: str, value: object) -> str:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if key.endswith("_kib"):
+            return plain(int(value) * KIB)
+        if "bytes" in key and isinstance(value, int):
+            return plain(value)
+        unit = "%" if key.endswith("_percent") else _UNITS.get(key, "")
+        return f"{_number(value)} {unit}".strip()
+    return _plain(value)
+
+
+def _plain(value: object) -> str:
+    if value is None or value in ([], ""):
+        return _NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (int, float)):
+        return _number(value)
+    if isinstance(value, list):
+        return " ".join(_plain(item) for item in value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{_called(key)} {_plain(item)}" for key, item in value.items())
+    return str(value)

@@ -1,0 +1,255 @@
+"""What the pages of plans change: files in, deleting and bringing back, other names, findings that are accepted.
+
+What takes long, reading files and computing plans, is done before a transaction begins: others go on saving meanwhile.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import PurePosixPath
+from typing import Annotated
+from urllib.parse import parse_qsl, quote, urlencode
+
+from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi.responses import RedirectResponse, Response
+from sqlalchemy.orm import Session
+from starlette.datastructures import UploadFile
+
+from app.db import Database, SessionDep
+from app.fits.kept import DatabaseCurves
+from app.plans import service
+from app.plans.acknowledging import acknowledge
+from app.plans.computed import compute
+from app.plans.editor.pages import BodyDep
+from app.plans.errors import NameTaken, NothingToAcknowledge, PlanConflict, PlanNameInvalid
+from app.plans.pages import Refused, result_page, settings_of
+from app.plans.result_view import findings_of
+from app.plans.stored import DeletedPlan
+from app.texts.documents import read_text
+from app.web.rendering import Page, render, root_path
+from planner_core.errors import DocumentInvalid, PlanRefused
+
+router = APIRouter(include_in_schema=False)
+
+_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
+_MOST_FIELDS = 50
+ENDINGS = (".json", ".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Restorable:
+    """A deleted plan, and the name it is to get where its own is in use."""
+
+    plan: DeletedPlan
+    new_name: str
+    error: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeletedPage(Page):
+    """Plans that can be restored."""
+
+    deleted: Annotated[tuple[Restorable, ...], "The last deleted first"]
+    keep_days: Annotated[int, "Days for which they are kept"]
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of one file."""
+
+    filename: str
+    name: str
+    words: str
+    is_saved: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportPage(Page):
+    """Plans from files."""
+
+    results: Annotated[tuple[Imported, ...], "What became of each file"]
+    error: Annotated[str, "What is wrong with the choice of files; empty when nothing is"]
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+
+async def _files(request: Request) -> AsyncIterator[list[UploadFile]]:
+    """The files that were chosen: without any, browsers send one without a name."""
+    async with request.form() as form:
+        yield [each for each in form.getlist("files") if isinstance(each, UploadFile) and each.filename]
+
+
+@router.get("/import-plans")
+def ask_for_files(request: Request) -> Response:
+    """The form for files."""
+    return _import_page(request)
+
+
+@router.post("/import-plans")
+def import_files(request: Request, files: Annotated[list[UploadFile], Depends(_files)]) -> Response:
+    """Save each file as a new plan; one that exists already is left as it is."""
+    if not files:
+        return _import_page(request, error="Choose one file or more.", status_code=422)
+    return _import_page(request, tuple(_import(request.app.state.database, file) for file in files))
+
+
+def _import_page(
+    request: Request, results: tuple[Imported, ...] = (), *, error: str = "", status_code: int = 200
+) -> Response:
+    page = ImportPage(title="Import plans", section="plans", results=results, error=error)
+    return render(request, "plans/import.html", page, status_code=status_code)
+
+
+def _import(database: Database, file: UploadFile) -> Imported:
+    """Read and compute, then save in a short transaction: one for each file."""
+    filename = (file.filename or "")[:200]
+    path = PurePosixPath(filename.replace("\\", "/"))
+    name = path.stem if path.suffix.lower() in ENDINGS else path.name
+    try:
+        service.check_name(name)
+        computed = compute(read_text(file.file.read()), DatabaseCurves(database))
+        with database.session(writes=True) as session:
+            service.save_plan(session, name, computed, create_only=True, comment=f"Imported from {filename}")
+    except PlanConflict:
+        words = f"There is a plan called {name} already. Rename the file, or that plan."
+        return Imported(filename, "", words, is_saved=False)
+    except (PlanNameInvalid, DocumentInvalid, PlanRefused) as error:
+        return Imported(filename, "", str(error), is_saved=False)
+    return Imported(filename, name, "Imported.", is_saved=True)
+
+
+# ---- deleting and bringing back --------------------------------------------------------------------------------------
+
+
+@router.get("/deleted-plans")
+def deleted(request: Request, session: SessionDep) -> Response:
+    """Plans that can be restored."""
+    return _deleted_page(request, session)
+
+
+def _deleted_page(
+    request: Request,
+    session: Session,
+    *,
+    plan_id: int | None = None,
+    new_name: str = "",
+    error: str = "",
+    status_code: int = 200,
+) -> Response:
+    taken = service.names_in_use(session)
+    page = DeletedPage(
+        title="Deleted plans",
+        section="plans",
+        deleted=tuple(
+            Restorable(each, new_name, error)
+            if each.id == plan_id
+            else Restorable(each, f"{each.name[:55]}-restored" if each.name in taken else "", "")
+            for each in service.list_deleted(session)
+        ),
+        keep_days=settings_of(request).deleted_days,
+    )
+    return render(request, "plans/deleted.html", page, status_code=status_code)
+
+
+@router.post("/plans/{name}/delete")
+def delete(request: Request, session: SessionDep, name: str) -> Response:
+    """Delete a plan; the list then offers to undo it."""
+    service.delete_plan(session, name)
+    service.purge_deleted(session, timedelta(days=settings_of(request).deleted_days))
+    return _see(request, f"/plans?{urlencode({'deleted': name})}")
+
+
+@router.post("/plans/{name}/restore")
+def restore(request: Request, session: SessionDep, name: str, body: BodyDep) -> Response:
+    """Bring a deleted plan back, under another name where its own is in use."""
+    asked = _fields(body)
+    plan_id = int(asked["id"]) if _NUMBER.fullmatch(asked["id"]) else None
+    try:
+        stored = service.restore_plan(session, name, plan_id=plan_id, new_name=asked["name"] or None)
+    except (NameTaken, PlanNameInvalid) as error:
+        if plan_id is None:
+            plan_id = next(each.id for each in service.list_deleted(session) if each.name == name)
+        wanted, status = (
+            asked["name"] or f"{name[:55]}-restored",
+            409 if isinstance(error, NameTaken) else 422,
+        )
+        return _deleted_page(
+            request, session, plan_id=plan_id, new_name=wanted, error=str(error), status_code=status
+        )
+    return _see(request, f"/plans/{quote(stored.name)}?saved=restored")
+
+
+# ---- on the page of a plan -------------------------------------------------------------------------------------------
+
+
+@router.post("/plans/{name}/rename")
+def rename(request: Request, session: SessionDep, name: str, body: BodyDep) -> Response:
+    """Give a plan another name."""
+    asked = _fields(body)
+    try:
+        stored = service.rename_plan(session, name, asked["name"], if_match=asked["etag"] or None)
+    except PlanConflict as error:
+        words = (
+            f"Not renamed: somebody has saved version {error.current.number} meanwhile. Look it over first."
+        )
+        refused = Refused(words=words, new_name=asked["name"])
+        return result_page(request, session, error.current, refused, status_code=409)
+    except (NameTaken, PlanNameInvalid) as error:
+        refused = Refused(words="Not renamed.", name_error=str(error), new_name=asked["name"])
+        status_code = 409 if isinstance(error, NameTaken) else 422
+        return result_page(
+            request, session, service.get_plan(session, name), refused, status_code=status_code
+        )
+    return _see(request, f"/plans/{stored.name}?saved=renamed")
+
+
+@router.post("/plans/{name}/acknowledge")
+def accept(request: Request, name: str, body: BodyDep) -> Response:
+    """Accept a finding with a reason: a new version of the document that says so."""
+    asked = _fields(body)
+    database: Database = request.app.state.database
+    try:
+        acknowledge(
+            database, name, code=asked["code"], structure=asked["structure"] or None, message=asked["message"] or None,
+            reason=asked["reason"], if_match=asked["etag"] or None,
+        )  # fmt: skip
+    except (PlanConflict, NothingToAcknowledge, DocumentInvalid) as error:
+        with database.session(writes=False) as session:
+            current = service.get_plan(session, name)
+            words = {
+                PlanConflict: f"Not acknowledged: somebody has saved version {current.number} meanwhile. Look at the finding again.",
+                DocumentInvalid: "Not acknowledged: a reason has 1 to 500 characters on one line.",
+            }.get(type(error), f"Not acknowledged. {error}")
+            finding = next(
+                (
+                    each.id
+                    for each in findings_of(current)
+                    if (each.code, each.structure or "") == (asked["code"], asked["structure"])
+                    and not each.acknowledged
+                ),
+                "",
+            )
+            if not finding and asked["reason"]:
+                words += f" Your reason was: {asked['reason'][:500]}"
+            refused = Refused(words=words, finding=finding, reason=asked["reason"][:500])
+            status_code = 409 if isinstance(error, PlanConflict) else 422
+            return result_page(request, session, current, refused, status_code=status_code)
+    return _see(request, f"/plans/{name}?saved=acknowledged#h-findings")
+
+
+def _fields(body: bytes) -> defaultdict[str, str]:
+    """The parameters of a small form; what was not sent is empty."""
+    try:
+        pairs = parse_qsl(body.decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        raise HTTPException(status_code=422, detail="The form cannot be read.") from None
+    return defaultdict(str, {key: text.strip() for key, text in pairs})
+
+
+def _see(request: Request, path: str) -> Response:
+    return RedirectResponse(root_path(request) + path, status_code=303)

@@ -1,0 +1,380 @@
+"""The commands `cfplan plans ...` and `cfplan migrate`: the same store as the service's, without the service.
+
+The database and what it needs are imported when a command runs, so that all other commands start without them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from app.command_line import (
+    EXIT_FINDINGS,
+    EXIT_OK,
+    Command,
+    Parser,
+    add_json,
+    verbs_of,
+    write,
+    write_json,
+)
+from planner_core.errors import PlannerError
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from app.db import Database
+    from app.plans.computed import Computed
+    from app.settings import Settings
+    from planner_core.document import PlanDocument
+
+TEXTS = ("policy", "job", "mqsc", "setxcf", "runbook")
+WAYS_TO_PUT = (
+    "Give --if-match {etag} when the change is made on top of that version, or --replace to change it whichever "
+    "version it has."
+)
+WAYS_TO_IMPORT = "Give --replace to change plans that exist."
+
+
+def add(commands: Command, whole: Callable[[str], int], parser_class: Parser) -> None:
+    """Add the commands to the command line. `whole` reads a positive whole number."""
+    commands("migrate", "Bring the database's tables up to this version of cfplan.", _migrate)
+    verb = verbs_of(
+        commands,
+        parser_class,
+        "plans",
+        "Stored plans: list, show, put, acknowledge, delete, restore, export, import.",
+    )
+
+    def named(made: argparse.ArgumentParser) -> argparse.ArgumentParser:
+        made.add_argument("name", metavar="NAME", help="name of the plan")
+        return made
+
+    listed = verb("list", "List plans with their figures.", _list)
+    listed.add_argument("--search", metavar="TEXT", help="a part of the plan's or the group's name")
+    listed.add_argument("--deleted", action="store_true", help="plans that can be restored, instead")
+    add_json(listed)
+
+    shown = named(verb("show", "Show a plan as it was saved, or one of its texts.", _show))
+    shown.add_argument("--version", type=whole, metavar="N", help="a version (default: the latest)")
+    shown.add_argument("--output", choices=("json", "document", "versions", *TEXTS), default="json")
+
+    put = named(verb("put", "Save a document (JSON or YAML) under a name.", _put))
+    put.add_argument("file", metavar="FILE", help="the document; - for standard input")
+    put.add_argument("--comment", metavar="TEXT", help="a remark for the history")
+    how = put.add_mutually_exclusive_group()
+    how.add_argument("--if-match", metavar="ETAG", help="the version that a change is made on top of")
+    how.add_argument("--replace", action="store_true", help="change the plan whichever version it has")
+    how.add_argument("--create", action="store_true", help="never change a plan that exists")
+
+    accepted = named(
+        verb("acknowledge", "Accept findings of a plan as they read now, with a reason.", _acknowledge)
+    )
+    accepted.add_argument("code", metavar="CODE", help="code of the finding")
+    accepted.add_argument("--reason", required=True, metavar="TEXT", help="why it is accepted")
+    accepted.add_argument("--structure", metavar="NAME", help="of this structure only")
+    accepted.add_argument("--if-match", metavar="ETAG", help="only if this is the plan's version still")
+
+    deleted = named(verb("delete", "Delete a plan; it can be restored for a time.", _delete))
+    deleted.add_argument("--if-match", metavar="ETAG", help="only if this is its version still")
+    restored = named(verb("restore", "Restore the plan that was deleted last under a name.", _restore))
+    restored.add_argument(
+        "--id",
+        type=whole,
+        metavar="N",
+        help="another one of that name, by its id in the list of deleted plans",
+    )
+    restored.add_argument(
+        "--as", dest="new_name", metavar="NAME", help="the name it gets, where the old one is in use"
+    )
+
+    exported = verb("export", "Write plan documents to files, NAME.json each.", _export)
+    exported.add_argument("names", metavar="NAME", nargs="*", help="names of plans")
+    exported.add_argument("--all", action="store_true", help="every plan")
+    exported.add_argument(
+        "--to", type=Path, default=Path(), metavar="FOLDER", help="where to (default: here)"
+    )
+
+    imported = verb("import", "Save plan documents from files; all of them or none.", _import)
+    imported.add_argument("files", metavar="FILE", nargs="+", type=Path, help="NAME.json or NAME.yaml")
+    imported.add_argument("--replace", action="store_true", help="change plans that exist")
+
+
+@contextmanager
+def opened(
+    settings: Settings | None = None, *, migrates: bool | None = None
+) -> Iterator[tuple[Database, Settings]]:
+    """The database that the settings name; without settings, those of the environment.
+
+    Args:
+        settings: The service's.
+        migrates: Whether its schema is brought up when it is first used; None: where it is SQLite.
+    """
+    from sqlalchemy.exc import DBAPIError, OperationalError
+
+    from app.db import Database, DatabaseUnusable, database_url, is_unusable
+    from app.settings import read_settings
+
+    settings = settings or read_settings()
+    database = Database(database_url(settings.database_url, data_dir=settings.data_dir), migrates=migrates)
+    try:
+        yield database, settings
+    except DBAPIError as error:
+        if not is_unusable(error):
+            raise
+        reason = next(iter(str(error.orig).strip().splitlines()), "it does not answer")
+        message = f"The database cannot be used: {reason}"
+        if database.is_sqlite and not isinstance(error, OperationalError):
+            message += (
+                f". {str(database.url.database)!r} is damaged, or no database: restore it from a backup."
+            )
+        raise DatabaseUnusable(message) from None
+    finally:
+        database.close()
+
+
+@contextmanager
+def _session(*, writes: bool) -> Iterator[Session]:
+    with opened() as (database, _), database.session(writes=writes) as session:
+        yield session
+
+
+def _migrate(arguments: argparse.Namespace) -> int:
+    del arguments
+    with opened() as (database, _):
+        before = _revision(database)
+        database.upgrade()
+        after = database.revision()
+    write(
+        f"The database has revision {after} already.\n"
+        if before == after
+        else f"The database is at revision {after} now.\n"
+    )
+    return EXIT_OK
+
+
+def _revision(database: Database) -> str | None:
+    """The revision, without making a file where there is none."""
+    if database.is_sqlite and not Path(str(database.url.database)).exists():
+        return None
+    return database.revision()
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    from app.plans import service
+
+    with _session(writes=False) as session:
+        if arguments.deleted:
+            deleted = service.list_deleted(session)
+            rows = [
+                {
+                    "name": plan.name,
+                    "id": plan.id,
+                    "version": plan.version,
+                    "qsg": plan.qsg,
+                    "deleted_at": f"{plan.deleted_at:%Y-%m-%d %H:%M}",
+                }
+                for plan in deleted
+            ]
+        else:
+            rows = [
+                {
+                    "name": plan.name, "version": plan.version, "qsg": plan.qsg, "structures": plan.structures,
+                    "initsize_kib": plan.initsize_kib, "size_kib": plan.size_kib, "errors": plan.errors,
+                    "warnings": plan.warnings, "saved": f"{plan.updated_at:%Y-%m-%d %H:%M}", "etag": plan.etag,
+                }
+                for plan in _all_plans(session, arguments.search)
+            ]  # fmt: skip
+    if arguments.json:
+        write_json({"plans": rows, "findings": []})
+    else:
+        write(_table(rows) if rows else "There are no plans.\n")
+    return EXIT_OK
+
+
+def _all_plans(session: Session, search: str | None) -> Iterator[Any]:
+    from app.plans import service
+
+    page = 1
+    while True:
+        found = service.list_plans(session, search=search, page=page, per_page=service.MOST_PER_PAGE)
+        yield from found.items
+        if page >= found.pages:
+            return
+        page += 1
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    """Columns as wide as their longest entry; numbers to the right."""
+    lines = [
+        [name.replace("_", " ") for name in rows[0]],
+        *([str(value) for value in row.values()] for row in rows),
+    ]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
+    right = [isinstance(value, int) for value in rows[0].values()]
+    shown = [
+        "  ".join(
+            text.rjust(width) if is_right else text.ljust(width)
+            for text, width, is_right in zip(line, widths, right, strict=True)
+        ).rstrip()
+        for line in lines
+    ]
+    return "\n".join(shown) + "\n"
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    from app.plans import answers, service
+
+    name, number, output = arguments.name, arguments.version, arguments.output
+    with _session(writes=False) as session:
+        if output in TEXTS:
+            write(service.get_output(session, name, output, number=number).text)
+            return EXIT_OK
+        if output == "versions":
+            shown = answers.versions_answer(name, service.list_versions(session, name))
+            write(shown.model_dump_json(indent=2) + "\n")
+            return EXIT_OK
+        version = service.get_version(session, name, number) if number else service.get_plan(session, name)
+        text = version.document_json if output == "document" else answers.version_json(version).decode()
+    write_json(json.loads(text))
+    return EXIT_OK
+
+
+def _put(arguments: argparse.Namespace) -> int:
+    from app.texts.documents import read_file, read_text
+
+    document = (
+        read_text(sys.stdin.buffer.read()) if arguments.file == "-" else read_file(Path(arguments.file))
+    )
+    computed = _computed(arguments.name, document)
+    with _session(writes=True) as session:
+        outcome = _save(
+            session, arguments.name, computed, if_match=arguments.if_match, replaces=arguments.replace,
+            create_only=arguments.create, comment=arguments.comment, ways=WAYS_TO_PUT,
+        )  # fmt: skip
+    write(
+        f"{arguments.name}: {outcome.status}, version {outcome.version.number}, ETag {outcome.version.etag}\n"
+    )
+    found = [finding["severity"] for finding in outcome.version.result["findings"]]
+    return EXIT_FINDINGS if "error" in found else EXIT_OK
+
+
+def _save(
+    session: Session, name: str, computed: Computed, *, if_match: str | None = None, replaces: bool = False,
+    create_only: bool = False, comment: str | None = None, ways: str,
+) -> Any:  # noqa: ANN401 - the service is imported when a command runs  # fmt: skip
+    from app.plans import service
+
+    try:
+        return service.save_plan(
+            session, name, computed, if_match=if_match, create_only=create_only, comment=comment
+        )
+    except service.PreconditionRequired as refused:
+        if not replaces:
+            current = refused.current
+            ways = ways.format(etag=shlex.quote(current.etag))
+            _refuse(
+                f"The plan {name} exists (version {current.number}) and this would change it, so nothing was saved. {ways}"
+            )
+        return service.save_plan(session, name, computed, if_match=refused.current.etag, comment=comment)
+
+
+def _computed(name: str, document: PlanDocument) -> Computed:
+    """Everything a version stores, worked out before a transaction begins: no lock is held meanwhile."""
+    from app.fits.kept import DatabaseCurves
+    from app.plans import service
+    from app.plans.computed import compute
+
+    service.check_name(name)
+    with opened() as (database, _):
+        return compute(document, DatabaseCurves(database))
+
+
+def _delete(arguments: argparse.Namespace) -> int:
+    from datetime import timedelta
+
+    from app.plans import service
+
+    with opened() as (database, settings), database.session(writes=True) as session:
+        kept = timedelta(days=settings.deleted_days)
+        deleted = service.delete_plan(session, arguments.name, if_match=arguments.if_match)
+        service.purge_deleted(session, kept)
+    until = deleted.deleted_at + kept
+    write(f"{deleted.name}: deleted. Until {until:%Y-%m-%d %H:%M} UTC: cfplan plans restore {deleted.name}\n")
+    return EXIT_OK
+
+
+def _acknowledge(arguments: argparse.Namespace) -> int:
+    from app.plans.acknowledging import acknowledge
+
+    with opened() as (database, _):
+        outcome = acknowledge(
+            database, arguments.name, code=arguments.code, reason=arguments.reason,
+            structure=arguments.structure, if_match=arguments.if_match,
+        )  # fmt: skip
+    write(f"{arguments.name}: version {outcome.version.number}, ETag {outcome.version.etag}\n")
+    return EXIT_OK
+
+
+def _restore(arguments: argparse.Namespace) -> int:
+    from app.plans import service
+
+    with _session(writes=True) as session:
+        version = service.restore_plan(
+            session, arguments.name, plan_id=arguments.id, new_name=arguments.new_name
+        )
+    write(f"{version.name}: restored, version {version.number}, ETag {version.etag}\n")
+    return EXIT_OK
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    from app.plans import service
+
+    with _session(writes=False) as session:
+        names = [plan.name for plan in _all_plans(session, None)] if arguments.all else arguments.names
+        if not names:
+            _refuse("Name the plans to export, or give --all.")
+        for name in names:
+            document = service.get_plan(session, name).document_object
+            path = arguments.to / f"{name}.json"
+            try:
+                arguments.to.mkdir(parents=True, exist_ok=True)
+                path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+            except OSError as error:
+                _refuse(f"The file {str(path)!r} cannot be written: {error.strerror}.")
+            write(f"{path}\n")
+    return EXIT_OK
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    from app.texts.documents import read_file
+
+    plans = [(path.stem, _computed(path.stem, read_file(path))) for path in arguments.files]
+    with _session(writes=True) as session:
+        saved = [
+            (
+                name,
+                _save(
+                    session,
+                    name,
+                    computed,
+                    replaces=arguments.replace,
+                    comment="Imported from a file",
+                    ways=WAYS_TO_IMPORT,
+                ),
+            )
+            for name, computed in plans
+        ]
+    for name, outcome in saved:
+        write(f"{name}: {outcome.status}, version {outcome.version.number}, ETag {outcome.version.etag}\n")
+    return EXIT_OK
+
+
+def _refuse(message: str) -> NoReturn:
+    raise PlannerError(message)

@@ -1,0 +1,304 @@
+"""Queue depths on the page of a structure: what to define, what the plan has, and a picture of both.
+
+Worked out for the page, from the stored document and the sizes that were stored with it: advice for each queue of a large
+plan would be most of its result (docs/decisions/0019-depth-advice-when-asked.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.fits.kept import Curves
+from app.fits.resolve import curve_of
+from app.plans.stored import StoredVersion
+from app.web.rendering import grouped
+from planner_core.document import read_object
+from planner_core.errors import DocumentInvalid, PlanRefused
+from planner_core.sizing.evaluate import evaluate_structure
+
+MOST_BARS = 12
+_WIDTH, _ROW, _TOP, _NAMES, _RIGHT = 760, 26, 22, 236, 736
+_BAR = 12
+_TEN_TIMES = 1000
+_MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
+_LEVELS = {
+    "FULLTHRESHOLD": "FULLTHRESHOLD",
+    "event_target_percent": "the target of the plan",
+    "full": "full: no rule, no FULLTHRESHOLD",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DepthRow:
+    """One queue of the table; texts are empty where there is nothing to say."""
+
+    name: str
+    maxdepth: str
+    qdepthhi: str
+    qdepthlo: str
+    planned: tuple[str, ...] = ()
+    given: tuple[bool, ...] = ()
+    effects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One queue of the picture: places on its line; `over` is what does not fit on it."""
+
+    name: str
+    label_y: float
+    y: float
+    end: float
+    low: float | None
+    high: float | None
+    level: float | None
+    over: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class DepthChart:
+    """Bars up to MAXDEPTH, with QDEPTHLO and QDEPTHHI on them."""
+
+    width: int
+    height: int
+    left: int
+    right: int
+    top: int
+    bottom: int
+    bar: int
+    ticks: tuple[tuple[float, str], ...]
+    bars: tuple[Bar, ...]
+    has_levels: bool
+    description: str
+    omitted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Depths:
+    """The advice for one structure as it is shown."""
+
+    level: str
+    level_percent: int
+    level_messages: int | None
+    rows: tuple[DepthRow, ...]
+    is_planned: bool
+    facts: tuple[tuple[str, str], ...]
+    chart: DepthChart | None
+    assumptions: tuple[str, ...]
+
+
+def advised(version: StoredVersion, found: Mapping[str, Any], curves: Curves) -> Mapping[str, Any]:
+    """A stored structure with advice for each of its queues; nothing where none was stored.
+
+    Nor where its curve is gone, or the document is one that is not read any more.
+
+    The structure is read alone, since reading all of a large document takes long, and has the stored sizes, whatever the
+    core would work out for it now.
+    """
+    if not found.get("depth_events"):
+        return {}
+    name, document = found["name"], version.document_object
+    sizes = {key: f"{found[f'{key}_kib']}K" for key in ("initsize", "size")}
+    structures = [{**each, **sizes} for each in document["structures"] if each["name"] == name]
+    try:
+        alone = read_object({**document, "structures": structures, "clusters": [], "acknowledged": []})
+        made = evaluate_structure(alone, name, curve=curve_of(alone, curves), advises=True)
+    except (DocumentInvalid, PlanRefused):
+        return {}
+    return {} if made is None else made[0].as_json(depths=True)
+
+
+def depths_of(found: Mapping[str, Any], *, first: int = 0, most: int = 100) -> Depths | None:
+    """The advice for a structure; None where it has none. Rows from number `first` on."""
+    advice = found.get("depth_events")
+    if not advice:
+        return None
+    queues = advice["queues"]
+    action = advice["action"]
+    level = _LEVELS.get(action, f"offload rule {action[5]}" if action.startswith("OFFLD") else action)
+    return Depths(
+        level=level,
+        level_percent=advice["action_percent"],
+        level_messages=advice["action_messages"],
+        rows=tuple(_row(each) for each in queues[first : first + most]),
+        is_planned=any("planned" in each for each in queues),
+        facts=tuple(_facts(advice)),
+        chart=_chart(queues),
+        assumptions=tuple(each["assumed"] for each in advice["assumptions"]),
+    )
+
+
+def _count(value: int | None) -> str:
+    return "" if value is None else grouped(value)
+
+
+def _row(each: Mapping[str, Any]) -> DepthRow:
+    maxdepth, qdepthhi, qdepthlo = (_count(each[key]) for key in ("maxdepth", "qdepthhi", "qdepthlo"))
+    planned = each.get("planned")
+    if planned is None:
+        return DepthRow(each["name"], maxdepth, qdepthhi, qdepthlo)
+    net, stopped = planned["at_net_rate"], planned["when_nothing_gets"]
+    return DepthRow(
+        each["name"],
+        maxdepth,
+        qdepthhi,
+        qdepthlo,
+        planned=tuple(_count(planned[key]) for key in ("maxdepth", "qdepthhi", "qdepthlo")),
+        given=tuple(key in planned["given"] for key in ("maxdepth", "qdepthhi", "qdepthlo")),
+        effects=(
+            _count(planned["high_at_messages"]),
+            _count(planned["alone_at_action_messages"]),
+            duration(net["to_action_s"]) if net else "",
+            duration(stopped["to_action_s"]) if stopped else "",
+            *(_part(planned[key]) for key in ("silent_high_percent", "silent_low_percent")),
+        ),
+    )
+
+
+def _part(percent: float | None) -> str:
+    """A percentage; empty where it is not known."""
+    if percent is None:
+        return ""
+    return f"{percent:.0f} %"
+
+
+def _of(percent: float, size: str) -> str:
+    """A part of INITSIZE or SIZE; from ten times on as a multiple."""
+    return (
+        f"{percent:.0f} % of {size}"
+        if percent < _TEN_TIMES
+        else f"{grouped(round(percent / 100))} times {size}"
+    )
+
+
+def duration(seconds: int) -> str:
+    """Seconds in the unit that people would use; what lies in the past is told as such."""
+    if seconds < 0:
+        return f"{duration(-seconds)} too late"
+    for unit_s, unit in ((_DAY_S, "d"), (_HOUR_S, "h"), (_MINUTE_S, "min")):
+        if seconds >= 2 * unit_s:
+            return f"{grouped(seconds // unit_s)} {unit}"
+    return f"{seconds} s"
+
+
+def _facts(advice: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+    """What holds of all queues at once."""
+    facts = []
+    if (messages := advice["event_messages_per_event"]) is not None:
+        facts.append(
+            ("Messages of one event", f"{messages}, one of each queue manager with PERFMEV(ENABLED)")
+        )
+    if together := advice["together"]:
+        facts.append(("All queues at QDEPTHHI", _of(together["all_high_percent"], "INITSIZE")))
+        facts.append(
+            (
+                "All queues at MAXDEPTH, with offload",
+                f"{_of(together['all_full_percent_of_initsize_with_offload'], 'INITSIZE')}, "
+                f"{_of(together['all_full_percent_of_size_with_offload'], 'SIZE')}",
+            )
+        )
+        if few := together["queues_to_full"]:
+            more = f" and {len(few) - 3} more" if len(few) > 3 else ""  # noqa: PLR2004 - three are enough to name
+            facts.append(("Fill INITSIZE at MAXDEPTH, without offload", f"{', '.join(few[:3])}{more}"))
+    if lead := advice["lead"]:
+        event = "no event"
+        if lead["first_high_s"] is not None:
+            event = f"Queue Depth High of {lead['first_queue']} after {duration(lead['first_high_s'])}"
+        facts.append(
+            (
+                "All at their net rates, from empty",
+                f"{event}; {advice['action_percent']} % after {duration(lead['to_action_s'])}, "
+                f"full after {duration(lead['to_full_s'])}",
+            )
+        )
+    return facts
+
+
+# ---- the picture -----------------------------------------------------------------------------------------------------
+
+
+def _chart(queues: Sequence[Mapping[str, Any]]) -> DepthChart | None:
+    """The largest queues; the axis ends where the structure is full of one of them, whatever MAXDEPTH says."""
+    drawn = [each for each in queues if _force(each)["maxdepth"]]
+    if not drawn:
+        return None
+    chosen = sorted(drawn, key=lambda each: -_reach(each))[:MOST_BARS]
+    largest = max(_reach(each) for each in chosen)
+    bottom = _TOP + len(chosen) * _ROW
+    bars = tuple(_bar(each, number, largest) for number, each in enumerate(chosen))
+    step = _step(largest)
+    return DepthChart(
+        width=_WIDTH,
+        height=bottom + 34,
+        left=_NAMES,
+        right=_RIGHT,
+        top=_TOP,
+        bottom=bottom,
+        bar=_BAR,
+        ticks=tuple((_x(value, largest), grouped(value)) for value in range(0, largest + 1, step)),
+        bars=bars,
+        has_levels=any(bar.level is not None for bar in bars),
+        description=" ".join(bar.words for bar in bars),
+        omitted=len(drawn) - len(chosen),
+    )
+
+
+def _force(each: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = each.get("planned") or each
+    return found
+
+
+def _reach(each: Mapping[str, Any]) -> int:
+    """How far a bar reaches: to MAXDEPTH, or to what SIZE holds of the queue where that is less."""
+    planned, maxdepth = each.get("planned"), int(_force(each)["maxdepth"])
+    if planned is None:
+        return maxdepth
+    return min(maxdepth, max(planned["alone_in_size_messages"], each["maxdepth"] or 0, 1))
+
+
+def _step(largest: int) -> int:
+    step: int = 10 ** max(len(str(largest)) - 1, 0)
+    for part in (1, 2, 5):
+        if largest // max(step // part, 1) >= 3:  # noqa: PLR2004 - three are enough to read by
+            return max(step // part, 1)
+    return step
+
+
+def _x(messages: float, largest: int) -> float:
+    return round(_NAMES + min(messages / largest, 1) * (_RIGHT - _NAMES), 1)
+
+
+def _bar(each: Mapping[str, Any], number: int, largest: int) -> Bar:
+    force, planned = _force(each), each.get("planned")
+    maxdepth = int(force["maxdepth"])
+    high, low = (
+        None if force[key] is None else maxdepth * force[key] / 100 for key in ("qdepthhi", "qdepthlo")
+    )
+    y = _TOP + number * _ROW + (_ROW - _BAR) / 2
+    level = planned["alone_at_action_messages"] if planned else None
+    words = (
+        f"{each['name']}: MAXDEPTH {maxdepth}, QDEPTHHI {force['qdepthhi']}, QDEPTHLO {force['qdepthlo']}."
+    )
+    name = str(each["name"])
+    return Bar(
+        name=name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}",
+        label_y=y + _BAR - 2,
+        y=y,
+        end=_x(maxdepth, largest),
+        low=_on_the_axis(low, largest),
+        high=_on_the_axis(high, largest),
+        level=_on_the_axis(level, largest),
+        over="" if maxdepth <= largest else f"MAXDEPTH {grouped(maxdepth)} \N{RIGHTWARDS ARROW}",
+        words=words,
+    )
+
+
+_LONGEST = 30
+"""Characters of a name that fit beside its bar."""
+
+
+def _on_the_axis(messages: float | None, largest: int) -> float | None:
+    return None if messages is None or messages > largest else _x(messages, largest)

@@ -1,0 +1,724 @@
+"""The editor's form ↔ the plan document.
+
+The form is flat: the JSON pointer of each field and the text in it. Rows keep the numbers they were given when they
+were made, so a row that is taken out or left blank moves no other; `Reading` says which place of the document came from
+which field. The queues of a structure are rows, or one text with a line for each: hundreds of them fit no form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from app.plans.editor import fields
+from app.plans.editor.fields import Spec
+from app.plans.editor.typed import CLUSTERS, mean_of, text_of, value_of
+from app.texts.documents import parse_text
+from planner_core.document import PlanDocument, read_object
+from planner_core.errors import DocumentInvalid, FieldProblem
+from planner_core.queue_paste import PastedQueues, read_queues
+
+Typed = dict[str, str]
+
+LONGEST_KEPT = 500
+"""Characters of one field that are read and shown again; of texts with queues all are."""
+MOST_FIELDS = 50_000
+ROWS_IN_STRUCTURE = 24
+"""A structure with more queues than this has them as text."""
+ROWS_IN_PLAN = 96
+
+COLUMNS = (
+    "name",
+    "message_bytes",
+    "p95",
+    "max",
+    "backlog",
+    "put_rate_per_s",
+    "outage_minutes",
+    "persistent",
+    "selector_reads",
+    "isolation",
+    *(spec.key for spec in fields.QUEUE_MORE),
+)
+"""The columns of queues as text; a spreadsheet with the same headings can be pasted anywhere queues are taken."""
+_HEADING = "\t".join(COLUMNS)
+_SPEC_OF = {spec.key: spec for spec in fields.QUEUE_ALL}
+_LONG = re.compile(r"/structures/\d+/(queues|paste)|/acknowledged/\d+/message|/clusters")
+_KEY = re.compile(r"(?:/[A-Za-z_]\w*|/\d{1,6})+", re.ASCII)
+_STRUCTURE_SPECS = (*fields.STRUCTURE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD)
+_SINGLE: tuple[tuple[str, tuple[Spec, ...]], ...] = (
+    ("", (*fields.GROUP, *fields.GROUP_MORE, *fields.CLUSTERS)),
+    ("/admin", (*fields.ADMIN, *fields.ADMIN_MORE)),
+    ("/system", (*fields.SYSTEM, *fields.SYSTEM_MORE)),
+    ("/policy", fields.POLICY),
+)
+_LISTS: Mapping[str, tuple[Spec, ...]] = {
+    "/coupling_facilities": (*fields.FACILITY, *fields.FACILITY_MORE),
+    "/acknowledged": fields.ACKNOWLEDGED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a form stands for: a document, still unchecked, and where each part of it was typed."""
+
+    raw: dict[str, Any]
+    origins: Mapping[str, str]
+    lines: Mapping[str, int]
+    problems: tuple[FieldProblem, ...]
+    fields: frozenset[str]
+
+    def origin(self, pointer: str) -> str:
+        """The pointer in the form for a pointer into the document."""
+        at = pointer
+        while at:
+            if at in self.origins:
+                return self.origins[at] + pointer[len(at) :]
+            at = at.rpartition("/")[0]
+        return pointer
+
+    def field_of(self, pointer: str) -> str:
+        """The nearest field of the form that a place in the document was filled from; empty for none."""
+        at = self.origin(pointer)
+        while at and at not in self.fields:
+            at = at.rpartition("/")[0]
+        return at
+
+    def line_of(self, pointer: str) -> int | None:
+        """The line of a text with queues; None where queues are rows."""
+        at = pointer
+        while at:
+            if at in self.lines:
+                return self.lines[at]
+            at = at.rpartition("/")[0]
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A form that was read: its document when nothing is wrong with it, and what is wrong with which field."""
+
+    reading: Reading
+    document: PlanDocument | None
+    errors: Mapping[str, str] = field(default_factory=dict)
+    general: tuple[str, ...] = ()
+
+
+# ---- document → form ----------------------------------------------------------------------------------------------
+
+
+def typed_of(document: PlanDocument) -> Typed:
+    """The form filled with a document."""
+    dumped = document.model_dump(mode="json")
+    dumped["clusters"] = [entry.model_dump(mode="json", exclude_defaults=True) for entry in document.clusters]
+    typed: Typed = {}
+    for at, specs in _SINGLE:
+        _fill(typed, at, specs, dumped if not at else dumped[at[1:]])
+    for at, specs in _LISTS.items():
+        for index, item in enumerate(dumped[at[1:]]):
+            _fill(typed, f"{at}/{index}", specs, item)
+    room = ROWS_IN_PLAN
+    for index, structure in enumerate(dumped["structures"]):
+        _fill_structure(typed, f"/structures/{index}", structure)
+        queues = structure["queues"]
+        if len(queues) > min(ROWS_IN_STRUCTURE, room):
+            typed[f"/structures/{index}/queues"] = queues_text(queues)
+            continue
+        room -= len(queues)
+        for number, queue in enumerate(queues):
+            _fill(typed, f"/structures/{index}/queues/{number}", fields.QUEUE_ALL, queue)
+    return typed
+
+
+def _fill(typed: Typed, at: str, specs: Iterable[Spec], values: Mapping[str, Any]) -> None:
+    for spec in specs:
+        value: Any = values
+        for part in spec.key.split("/"):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        typed[f"{at}/{spec.key}"] = text_of(spec.kind, value)
+
+
+def _fill_structure(typed: Typed, at: str, structure: Mapping[str, Any]) -> None:
+    _fill(typed, at, _STRUCTURE_SPECS, structure)
+    rules: Sequence[Mapping[str, Any]] = structure["offload"]["rules"]
+    for number in range(fields.RULES):
+        values = rules[number] if number < len(rules) else {}
+        _fill(typed, f"{at}/offload/rules/{number}", fields.RULE, values)
+
+
+def queues_text(queues: Sequence[Mapping[str, Any]]) -> str:
+    """Queues as lines, with the columns in the first."""
+    lines = [_HEADING]
+    for queue in queues:
+        sizes = queue.get("message_bytes")
+        parts = sizes if isinstance(sizes, Mapping) else {"mean": sizes}
+        cells = [
+            text_of("bytes", parts.get("mean"))
+            if column == "message_bytes"
+            else text_of("bytes", parts.get(column))
+            if column in ("p95", "max")
+            else text_of(_SPEC_OF[column].kind, queue.get(column))
+            for column in COLUMNS
+        ]
+        lines.append("\t".join(cells).rstrip("\t"))
+    return "\n".join(lines) + "\n"
+
+
+@cache
+def _blank_structure() -> Mapping[str, str]:
+    document = read_object({"qsg": "Q", "queue_managers": 1, "structures": [{"name": "A"}]})
+    typed: Typed = {}
+    _fill_structure(typed, "", document.model_dump(mode="json")["structures"][0])
+    typed["/name"] = ""
+    return typed
+
+
+@cache
+def _blank_facility() -> Mapping[str, str]:
+    document = read_object({"qsg": "Q", "queue_managers": 1, "coupling_facilities": [{"name": "A"}]})
+    typed: Typed = {}
+    _fill(
+        typed,
+        "",
+        _LISTS["/coupling_facilities"],
+        document.model_dump(mode="json")["coupling_facilities"][0],
+    )
+    typed["/name"] = ""
+    return typed
+
+
+# ---- form → document ----------------------------------------------------------------------------------------------
+
+
+def read_typed(pairs: Iterable[tuple[str, str]]) -> Typed:
+    """The fields among the parameters of a request; boxes that were not ticked are there, empty."""
+    typed: Typed = {}
+    for key, text in pairs:
+        if len(typed) < MOST_FIELDS and _KEY.fullmatch(key):
+            typed[key] = text if _LONG.fullmatch(key) else text[:LONGEST_KEPT]
+    rows = rows_of(typed)
+    for at, specs in _SINGLE:
+        _complete(typed, at, specs)
+    for at, specs in _LISTS.items():
+        for row in rows[at]:
+            _complete(typed, f"{at}/{row}", specs)
+    for row in rows["/structures"]:
+        at = f"/structures/{row}"
+        _complete(typed, at, _STRUCTURE_SPECS)
+        for number in range(fields.RULES):
+            _complete(typed, f"{at}/offload/rules/{number}", fields.RULE)
+        for number in rows[f"{at}/queues"]:
+            _complete(typed, f"{at}/queues/{number}", fields.QUEUE_ALL)
+    return typed
+
+
+def _complete(typed: Typed, at: str, specs: Iterable[Spec]) -> None:
+    for spec in specs:
+        typed.setdefault(f"{at}/{spec.key}", "")
+
+
+def rows_of(typed: Mapping[str, str]) -> defaultdict[str, list[int]]:
+    """The numbers of the rows of each list, in order."""
+    found: defaultdict[str, dict[int, None]] = defaultdict(dict)
+    for key in typed:
+        parts = key.split("/")
+        for place, part in enumerate(parts):
+            if part.isdigit():
+                found["/".join(parts[:place])][int(part)] = None
+    return defaultdict(list, {at: sorted(numbers) for at, numbers in found.items()})
+
+
+def read(typed: Mapping[str, str]) -> Reading:
+    """The document that a form stands for, still unchecked."""
+    return _Reader(typed).reading()
+
+
+class _Reader:
+    def __init__(self, typed: Mapping[str, str]) -> None:
+        self.typed = typed
+        self.rows = rows_of(typed)
+        self.origins: dict[str, str] = {}
+        self.lines: dict[str, int] = {}
+        self.problems: list[FieldProblem] = []
+
+    def reading(self) -> Reading:
+        raw: dict[str, Any] = {"schema_version": 1}
+        for at, specs in _SINGLE:
+            found = self.object(at, specs)
+            raw.update(found if not at else {at[1:]: found})
+        for at in _LISTS:
+            raw[at[1:]] = self.entries(
+                at, at, _LISTS[at], blank=_blank_facility() if "coupling" in at else {}
+            )
+        raw["structures"] = self.structures()
+        return Reading(raw, self.origins, self.lines, tuple(self.problems), frozenset(self.typed))
+
+    def object(self, at: str, specs: Iterable[Spec]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for spec in specs:
+            text = self.typed.get(f"{at}/{spec.key}", "").strip()
+            if not text and spec.kind != "yes":
+                continue
+            *path, last = spec.key.split("/")
+            target = found
+            for part in path:
+                target = target.setdefault(part, {})
+            target[last] = value_of(spec.kind, text)
+        return found
+
+    def is_blank(self, at: str, specs: Iterable[Spec], blank: Mapping[str, str]) -> bool:
+        return all(
+            spec.kind == "yes"
+            or self.typed.get(f"{at}/{spec.key}", "").strip() in ("", blank.get(f"/{spec.key}", ""))
+            for spec in specs
+        )
+
+    def entries(
+        self, at: str, goes_to: str, specs: tuple[Spec, ...], *, blank: Mapping[str, str]
+    ) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for row in self.rows[at]:
+            if not self.is_blank(f"{at}/{row}", specs, blank):
+                self.origins[f"{goes_to}/{len(found)}"] = f"{at}/{row}"
+                found.append(self.object(f"{at}/{row}", specs))
+        return found
+
+    def structures(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for row in self.rows["/structures"]:
+            at, goes_to = f"/structures/{row}", f"/structures/{len(found)}"
+            queues = self.queues(at, goes_to)
+            # A new structure takes over the PREFLIST of the one before: that alone is nothing typed.
+            told = [spec for spec in _STRUCTURE_SPECS if spec.key != "preflist"]
+            if not queues and self.is_blank(at, told, _blank_structure()):
+                continue
+            structure = self.object(at, _STRUCTURE_SPECS)
+            rules = self.entries(f"{at}/offload/rules", f"{goes_to}/offload/rules", fields.RULE, blank={})
+            structure.setdefault("offload", {})["rules"] = rules
+            structure["queues"] = queues
+            self.origins[goes_to] = at
+            found.append(structure)
+        return found
+
+    def queues(self, at: str, goes_to: str) -> list[dict[str, Any]]:
+        text = self.typed.get(f"{at}/queues")
+        if text is None:
+            return self.entries(f"{at}/queues", f"{goes_to}/queues", fields.QUEUE_ALL, blank={})
+        queues, numbers, problems = _read_text(text, self.typed.get(f"{at}/name", "").strip().upper())
+        self.problems.extend(FieldProblem(f"{at}/queues", problem) for problem in problems)
+        self.origins[f"{goes_to}/queues"] = f"{at}/queues"
+        for index, number in enumerate(numbers):
+            self.lines[f"{goes_to}/queues/{index}"] = number
+        return queues
+
+
+_TextRead = tuple[list[dict[str, Any]], list[int], list[str]]
+
+
+def _read_text(text: str, name: str) -> _TextRead:
+    """Queues of a structure as text: the queues, the line of each, and what is wrong with lines."""
+    lines = text.splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    if first.strip() != _HEADING:
+        if not first:
+            return [], [], []
+        return _read_table(text, name)
+    queues: list[dict[str, Any]] = []
+    numbers: list[int] = []
+    problems: list[str] = []
+    is_heading = True
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        if is_heading:
+            is_heading = False
+            continue
+        cells = [cell.strip() for cell in line.split("\t")]
+        if len(cells) > len(COLUMNS):
+            problems.append(f"Line {number}: {len(cells)} cells, but there are {len(COLUMNS)} columns.")
+            continue
+        given = dict(zip(COLUMNS, cells, strict=False))
+        wrong = [
+            given[key]
+            for key in ("persistent", "selector_reads", "share")
+            if not _is_yes_or_no(given.get(key))
+        ]
+        problems += [f"Line {number}: {text!r} is neither yes nor no." for text in wrong]
+        queues.append(_queue(given))
+        numbers.append(number)
+    return queues, numbers, problems
+
+
+def _is_yes_or_no(text: str | None) -> bool:
+    return (text or "").lower() in ("", "yes", "no")
+
+
+def _read_table(text: str, name: str) -> _TextRead:
+    """The same for a text with another heading, or one of another kind: all of it is understood, or it is told."""
+    pasted = read_queues(text, parse=_parse_plan)
+    problems = []
+    for problem in pasted.problems:
+        if problem.kind == "heading":
+            problems.append(
+                f"Line {problem.line}: The columns have no heading. Begin with {', '.join(COLUMNS)}."
+            )
+        elif problem.kind not in ("size", "backlog"):  # what is missing is told of the queue
+            problems.append(f"Line {problem.line}: {problem.message}")
+    for queue, structure, line in zip(pasted.queues, pasted.structures, pasted.lines, strict=True):
+        if structure and structure != name:
+            problems.append(f"Line {line}: {queue['name']} is said to be of {structure}, but stands here.")
+    return [dict(queue) for queue in pasted.queues], list(pasted.lines), problems
+
+
+def _parse_plan(text: str) -> object:
+    """A plan, or a part of one, in JSON or YAML."""
+    return parse_text(text.encode("utf-8", "replace"))
+
+
+def _queue(cells: Mapping[str, str]) -> dict[str, Any]:
+    queue: dict[str, Any] = {}
+    for column, text in cells.items():
+        if text and column in _SPEC_OF:
+            queue[column] = value_of(
+                _SPEC_OF[column].kind, text.lower() if _SPEC_OF[column].kind == "yes" else text
+            )
+    if cells.get("p95") or cells.get("max"):
+        mean = mean_of(cells.get("message_bytes", ""))
+        sizes = {"mean": mean, **{key: value_of("bytes", cells.get(key, "")) for key in ("p95", "max")}}
+        queue["message_bytes"] = {key: value for key, value in sizes.items() if value != ""}
+    return queue
+
+
+def check(typed: Mapping[str, str]) -> Checked:
+    """Read a form and check what it stands for."""
+    reading = read(typed)
+    problems: list[FieldProblem] = []
+    document: PlanDocument | None = None
+    try:
+        document = read_object(reading.raw)
+    except DocumentInvalid as error:
+        problems += [
+            FieldProblem(problem.field, problem.message) for problem in error.problems if problem.message
+        ]
+    errors, general = sort_problems(reading, problems)
+    unread: dict[str, list[str]] = {}
+    for problem in reading.problems:
+        unread.setdefault(problem.field, []).append(problem.message)
+    for name, messages in unread.items():
+        errors[name] = f"{errors.get(name, '')} {_together(messages)}".strip()
+    return Checked(reading, document if not errors and not general else None, errors, general)
+
+
+def sort_problems(
+    reading: Reading, problems: Iterable[FieldProblem]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Problems by the field they belong to, as sentences, and those that belong to none."""
+    by_field: dict[str, list[str]] = {}
+    general: list[str] = []
+    for problem in problems:
+        words = in_the_form(problem, reading)
+        if (line := reading.line_of(problem.field)) is not None:
+            words = f"Line {line}: {words}"
+        if name := reading.field_of(problem.field):
+            if name == f"/{CLUSTERS}" and problem.field != name:  # one text with many places in it
+                place = problem.field.removeprefix(f"{name}/").replace("/", ", ")
+                words = f"{place}: {problem.message}."
+            by_field.setdefault(name, []).append(words)
+        else:
+            general.append(words)
+    return {name: _together(found) for name, found in by_field.items()}, tuple(general)
+
+
+MOST_TOGETHER = 12
+
+
+def _together(found: Sequence[str]) -> str:
+    rest = len(found) - MOST_TOGETHER
+    more = f" And {rest} more." if rest > 0 else ""
+    return " ".join(dict.fromkeys(found[:MOST_TOGETHER])) + more
+
+
+_OF_FIELD: Mapping[str, str] = {
+    "curve": "Must be published, or the number of a fitted curve.",
+    "entry_to_element_ratio": "Must be two numbers from 1 to 65535, such as 1:6.",
+}
+_IN_THE_FORM: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (
+        re.compile(r"must be a whole number of bytes, or an object with .*", re.IGNORECASE),
+        "must be one size, such as 1024 or 4K, or mean/p95/max, such as 3500/12000/60000",
+    ),
+    (re.compile(r"should be greater than or equal to (-?\d+)", re.IGNORECASE), r"must be \1 or more"),
+    (re.compile(r"should be less than or equal to (-?\d+)", re.IGNORECASE), r"must be \1 or less"),
+    (re.compile(r", or must be a list"), ", or names"),
+    (
+        re.compile(r"should be ('[A-Z].*)", re.IGNORECASE),
+        lambda found: f"must be {found[1]}".replace("'", ""),
+    ),
+    (re.compile(r"is already at (/structures/\d+)\S*?(?=:)"), r"is already in \1"),
+)
+"""What the core says of a document, as somebody says it of a form."""
+
+
+def in_the_form(problem: FieldProblem, reading: Reading) -> str:
+    """A problem of a document in the words of the form: without keys, lists, objects and pointers."""
+    for key in problem.field.split("/"):
+        if key in _OF_FIELD:
+            return _OF_FIELD[key]
+    words = problem.message
+    for pattern, instead in _IN_THE_FORM:
+        words = pattern.sub(instead, words)
+
+    def called(found: re.Match[str]) -> str:
+        structures = reading.raw["structures"]
+        index = int(found[1])
+        return str(structures[index].get("name", "")) if index < len(structures) else found[0]
+
+    return sentence(re.sub(r"/structures/(\d+)", called, words))
+
+
+def sentence(text: str) -> str:
+    """A problem of the core as a sentence below a field."""
+    if text.startswith("is "):
+        text = f"This {text}"
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "?", "!")) else text + "."
+
+
+# ---- rows and pastes: what the buttons of the form do ---------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A form after a button: its fields, where to go on typing, and what there is to say."""
+
+    typed: Typed
+    focus: str = ""
+    notes: tuple[str, ...] = ()
+    has_remarks: bool = False
+    """Whether something was left out or put elsewhere, so that somebody should look at it before it is saved."""
+
+
+def change(typed: Typed, action: str) -> Changed:
+    """Do what a button asks: `add:/structures`, `remove:/structures/0/queues/3`, `text:/structures/0`, ..."""
+    taken = take_pastes(typed, replace=action.startswith("replace:"))
+    typed, notes = taken.typed, taken.notes
+    verb, _, at = action.partition(":")
+    if verb == "add":
+        return _add(typed, at, notes)
+    if verb == "remove" and re.search(r"/\d+$", at):
+        kept = {key: text for key, text in typed.items() if key != at and not key.startswith(f"{at}/")}
+        return Changed(kept, _after_removing(kept, at), notes)
+    if verb == "text":
+        raw = read(typed).raw["structures"]
+        index = _index_of(typed, at)
+        queues = raw[index]["queues"] if index is not None else []
+        return Changed(_with_text(typed, at, queues), f"{at}/queues", notes)
+    if verb == "rows":
+        return _as_rows(typed, at, notes)
+    return Changed(typed, taken.focus, notes)
+
+
+def _after_removing(typed: Typed, removed: str) -> str:
+    """Where to go on after a row was taken out: the next one, else the one before, else the button that adds one."""
+    at, _, number = removed.rpartition("/")
+    rows = rows_of(typed)[at]
+    if not rows:
+        return f"add:{at}" if at != "/acknowledged" else "add:/structures"
+    row = f"{at}/{next((row for row in rows if row > int(number)), rows[-1])}"
+    return row if at == "/structures" else f"{row}/code" if at == "/acknowledged" else f"{row}/name"
+
+
+def _add(typed: Typed, at: str, notes: tuple[str, ...]) -> Changed:
+    rows = rows_of(typed)[at]
+    new = f"{at}/{max(rows, default=-1) + 1}"
+    added = dict(typed)
+    if at == "/structures":
+        added.update({new + key: text for key, text in _blank_structure().items()})
+        preflists = [text for key, text in typed.items() if re.fullmatch(r"/structures/\d+/preflist", key)]
+        added[f"{new}/preflist"] = preflists[-1] if preflists else ""
+        added.update({f"{new}/queues/0/{spec.key}": "" for spec in fields.QUEUE_ALL})
+    elif at == "/coupling_facilities":
+        added.update({new + key: text for key, text in _blank_facility().items()})
+    elif re.fullmatch(r"/structures/\d+/queues", at) and at not in typed:
+        added.update({f"{new}/{spec.key}": "" for spec in fields.QUEUE_ALL})
+        if rows:  # queues of one structure are mostly of one kind
+            added[f"{new}/persistent"] = typed.get(f"{at}/{rows[-1]}/persistent", "")
+    return Changed(added, f"{new}/name", notes)
+
+
+def _index_of(typed: Typed, at: str) -> int | None:
+    """Which structure of the document a row of the form became."""
+    origins = read(typed).origins
+    found = [doc for doc, form in origins.items() if form == at and doc.count("/") == at.count("/")]
+    return int(found[0].rpartition("/")[2]) if found else None
+
+
+def _with_text(typed: Typed, at: str, queues: Sequence[Mapping[str, Any]]) -> Typed:
+    kept = {key: text for key, text in typed.items() if not key.startswith(f"{at}/queues/")}
+    kept[f"{at}/queues"] = queues_text(queues)
+    return kept
+
+
+def _with_rows(typed: Typed, at: str, queues: Sequence[Mapping[str, Any]]) -> Typed:
+    kept = {
+        key: text
+        for key, text in typed.items()
+        if key != f"{at}/queues" and not key.startswith(f"{at}/queues/")
+    }
+    for number, queue in enumerate(queues):
+        _fill(kept, f"{at}/queues/{number}", fields.QUEUE_ALL, queue)
+    return kept
+
+
+def _as_rows(typed: Typed, at: str, notes: tuple[str, ...]) -> Changed:
+    name = typed.get(f"{at}/name", "").strip().upper()
+    queues, _, problems = _read_text(typed.get(f"{at}/queues", ""), name)
+    if problems:
+        return Changed(typed, f"{at}/queues", (*notes, *problems))
+    if len(queues) > ROWS_IN_PLAN:
+        note = f"{len(queues)} queues are too many for rows; they stay a text."
+        return Changed(typed, f"{at}/queues", (*notes, note))
+    return Changed(_with_rows(typed, at, queues), f"{at}/queues/0/name", notes)
+
+
+def take_pastes(typed: Typed, *, replace: bool = False) -> Changed:
+    """Put what was pasted beside a structure among the queues; lines that cannot be taken stay where they were."""
+    notes: list[str] = []
+    focus = ""
+    has_remarks = False
+    for key in [key for key in typed if key.endswith("/paste") and typed[key].strip()]:
+        at = key.removesuffix("/paste")
+        pasted = read_queues(typed[key], parse=_parse_plan)
+        if pasted.queues:
+            typed, places, said = _placed(typed, at, pasted, replace=replace)
+            notes += said
+            has_remarks = has_remarks or len(places) > 1 or at not in places
+        remarks = _remarks(pasted, _given(typed, at))
+        has_remarks = has_remarks or bool(remarks)
+        notes += remarks
+        typed = {**typed, key: _kept(typed[key], pasted)}
+        focus = f"{at}/paste" if typed[key] else f"{at}/queues"
+    return Changed(typed, focus, tuple(notes), has_remarks=has_remarks)
+
+
+FEW = 3
+_TOGETHER: Mapping[str, str] = {
+    "apart": "queues are no shared queues of a planned structure and are left out",
+    "twice": "queues stand there more than once; the first is taken",
+    "size": "queues have no message size in the text",
+    "backlog": "queues have neither a backlog nor a rate with an outage in the text",
+}
+"""Remarks that are told together when there are more than a few."""
+
+
+def _kept(text: str, pasted: PastedQueues) -> str:
+    """What stays in the box: the lines that gave no queue, below the heading if there is one."""
+    lost = sorted({line for problem in pasted.lost for line in problem.lines})
+    if not lost:
+        return ""
+    lines = text.splitlines()
+    if pasted.kind == "plan" or (len(lost) == 1 and len(lines) == 1):
+        return text
+    first = next(number for number, line in enumerate(lines, start=1) if line.strip())
+    has_heading = pasted.kind == "table" and all(problem.kind != "heading" for problem in pasted.problems)
+    if has_heading and first not in lost:
+        lost.insert(0, first)
+    return "\n".join(lines[number - 1] for number in lost)
+
+
+def _given(typed: Typed, at: str) -> dict[str, Any]:
+    """What was typed for all queues whose text does not say it."""
+    return {
+        spec.key: value_of(spec.kind, typed[f"{at}/paste_{spec.key}"])
+        for spec in (_SPEC_OF["message_bytes"], _SPEC_OF["backlog"])
+        if typed.get(f"{at}/paste_{spec.key}", "").strip()
+    }
+
+
+def _placed(
+    typed: Typed, at: str, pasted: PastedQueues, *, replace: bool
+) -> tuple[Typed, tuple[str, ...], list[str]]:
+    """The form with the queues where they belong, the structures they went to, and what there is to say.
+
+    Queues of a structure that the text names go there; a structure that the form does not have is added to it. Those
+    of which the text names none go where they were pasted.
+    """
+    given = _given(typed, at)
+    by_structure: dict[str, list[dict[str, Any]]] = {}
+    for queue, structure in zip(pasted.queues, pasted.structures, strict=True):
+        by_structure.setdefault(structure, []).append(_with_defaults(queue, given))
+    here = typed.get(f"{at}/name", "").strip().upper()
+    if not here and (named := next((name for name in by_structure if _row_called(typed, name) is None), "")):
+        typed, here = {**typed, f"{at}/name": named}, named
+    if here in by_structure and "" in by_structure:
+        by_structure[here] += by_structure.pop("")
+    places, notes = [], []
+    for structure, queues in by_structure.items():
+        place = at if structure in ("", here) else _row_called(typed, structure)
+        added = ""
+        if place is None:
+            new = _add(typed, "/structures", ())
+            place = new.focus.removesuffix("/name")
+            typed = {**new.typed, f"{place}/name": structure}
+            added = ", a structure that was added because the text names it"
+        typed, updated = _joined(typed, place, queues, replace=replace and place == at)
+        places.append(place)
+        name = structure or here or "the structure"
+        notes.append(
+            f"{_queues_in_words(len(queues))} taken over into {name}{added}, {updated} of them in place of what was there."
+        )
+    return typed, tuple(places), notes
+
+
+def _queues_in_words(number: int) -> str:
+    return "1 queue was" if number == 1 else f"{number} queues were"
+
+
+def _row_called(typed: Typed, name: str) -> str | None:
+    """Where a structure of this name stands in the form."""
+    for row in rows_of(typed)["/structures"]:
+        if name and typed.get(f"/structures/{row}/name", "").strip().upper() == name:
+            return f"/structures/{row}"
+    return None
+
+
+def _joined(typed: Typed, at: str, fresh: Sequence[Mapping[str, Any]], *, replace: bool) -> tuple[Typed, int]:
+    """The form with queues among those of a structure, and how many were there under the same name."""
+    existing: Sequence[Mapping[str, Any]] = _Reader(typed).queues(at, at)
+    by_name = (
+        {} if replace else {str(queue.get("name", number)): queue for number, queue in enumerate(existing)}
+    )
+    updated = sum(str(queue.get("name", "")) in by_name for queue in fresh)
+    by_name.update({str(queue.get("name", "")): queue for queue in fresh})
+    queues = list(by_name.values())
+    is_text = f"{at}/queues" in typed or len(queues) > ROWS_IN_STRUCTURE
+    return (_with_text(typed, at, queues) if is_text else _with_rows(typed, at, queues)), updated
+
+
+def _remarks(pasted: PastedQueues, given: Mapping[str, object]) -> list[str]:
+    """What there is to say about lines; queues that are left out for the same reason are told together."""
+    answered = {kind for kind, key in (("size", "message_bytes"), ("backlog", "backlog")) if key in given}
+    said = [problem for problem in pasted.problems if problem.kind not in answered]
+    remarks = []
+    for kind, words in _TOGETHER.items():
+        called = [problem.queue for problem in said if problem.kind == kind]
+        if len(called) > FEW:
+            remarks.append(f"{len(called)} {words}: {', '.join(called[:FEW])} and {len(called) - FEW} more.")
+            said = [problem for problem in said if problem.kind != kind]
+    remarks += [f"Line {problem.line}: {problem.message}" for problem in said[:MOST_TOGETHER]]
+    if len(said) > MOST_TOGETHER:
+        remarks.append(f"And {len(said) - MOST_TOGETHER} more lines with remarks.")
+    return remarks
+
+
+def _with_defaults(queue: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    found = dict(queue)
+    if "message_bytes" in given:
+        found.setdefault("message_bytes", given["message_bytes"])
+    if "backlog" in given and not {"put_rate_per_s", "outage_minutes"} & found.keys():
+        found.setdefault("backlog", given["backlog"])
+    return found

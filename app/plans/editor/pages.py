@@ -1,0 +1,409 @@
+"""The editor: a new plan, a change of one, and what happens when somebody else was faster."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Annotated, Any
+from urllib.parse import parse_qsl
+
+from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi.responses import RedirectResponse, Response
+from sqlalchemy.orm import Session
+
+from app.db import SessionDep
+from app.fits.kept import DatabaseCurves
+from app.plans import service
+from app.plans.editor.form import Checked, Typed, change, check, read_typed, take_pastes, typed_of
+from app.plans.editor.merge import ConflictRow, conflict_rows, merged
+from app.plans.editor.panel import Panel, panel_of
+from app.plans.editor.view import FormShown, Wrong, label_of, show
+from app.plans.errors import PlanConflict, PlanGone, PlanNameInvalid, PlanNotFound, PreconditionRequired
+from app.plans.stored import StoredVersion
+from app.sizing.calculator.form import Field, read_form
+from app.texts.documents import example_text, read_text
+from app.web.rendering import Page, render
+from planner_core.bounds import MOST_STRUCTURES_READ
+from planner_core.document import PlanDocument, read_json, read_object
+from planner_core.errors import DocumentInvalid, PlanRefused
+from planner_core.units import MIB, ceil_fraction, format_size, kib_to_bytes, round_up
+
+router = APIRouter(include_in_schema=False)
+
+MOST_PARAMETERS = 60_000
+MOST_TIMES = 16
+_STRUCTURE_ROW = re.compile(r"/structures/([0-9]{1,9})/")
+_TIMES = re.compile(r"\d{1,2}(?:\.\d{1,4})?", re.ASCII)
+CHECK = "check"
+"""Id of the button that checks the form."""
+
+
+async def _body(request: Request) -> bytes:
+    return await request.body()
+
+
+BodyDep = Annotated[bytes, Depends(_body)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditorPage(Page):
+    """The form, and beside it its result."""
+
+    name: Annotated[str, "Name of the plan; empty for one that is not yet saved"]
+    name_field: Annotated[Field, "The field for the name of a new plan"]
+    action: Annotated[str, "Where the form is sent"]
+    preview: Annotated[str, "Where the script asks for the result"]
+    etag: Annotated[str, "The version that the change is made on top of"]
+    base: Annotated[str, "The number of that version"]
+    comment: Annotated[str, "What changed, in the words of who changed it"]
+    form: Annotated[FormShown, "The fields, and what is wrong with them"]
+    panel: Annotated[Panel, "The result beside the form"]
+    lead: Annotated[str, "The sentence above the list of what is wrong"]
+    notes: Annotated[tuple[str, ...], "What there is to say about the last button"]
+    is_unsaved: Annotated[bool, "Whether the form holds what is neither saved nor at the address of the page"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanelPage(Page):
+    """The result alone, for the script."""
+
+    panel: Annotated[Panel, "The result beside the form"]
+    problems: Annotated[tuple[Wrong, ...], "What is wrong with which field"]
+    form_is_wrong: Annotated[bool, "Whether anything must be mended"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConflictPage(Page):
+    """Theirs, yours and the version that both began with."""
+
+    name: Annotated[str, "Name of the plan"]
+    theirs: Annotated[StoredVersion, "What is there now"]
+    base: Annotated[str, "The version that both changes began with; empty when it is not known"]
+    rows: Annotated[tuple[ConflictRow, ...], "Every place that either changed"]
+    typed: Annotated[Mapping[str, str], "Your form, to send again"]
+    comment: Annotated[str, "Your remark"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A form as it was sent."""
+
+    typed: Typed
+    action: str = "check"
+    name: str = ""
+    etag: str = ""
+    base: str = ""
+    comment: str = ""
+    name_error: str = ""
+    notes: tuple[str, ...] = field(default=())
+    lead: str = ""
+    focus: str = ""
+
+
+def read_body(body: bytes) -> Asked:
+    """The parameters of a form.
+
+    Raises:
+        HTTPException: There are too many of them, or of structures, or they are no text.
+    """
+    try:
+        pairs = parse_qsl(
+            body.decode("utf-8"), keep_blank_values=True, max_num_fields=MOST_PARAMETERS, errors="strict"
+        )
+    except (UnicodeDecodeError, ValueError):
+        raise HTTPException(status_code=422, detail="The form cannot be read.") from None
+    rows = {found[1] for key, _ in pairs if (found := _STRUCTURE_ROW.match(key))}
+    if len(rows) > MOST_STRUCTURES_READ:
+        msg = f"The form has {len(rows):,} structures, and at most {MOST_STRUCTURES_READ:,} are read."
+        raise HTTPException(status_code=422, detail=msg)
+    plain = {key: text for key, text in pairs if not key.startswith("/")}
+    return Asked(
+        typed=read_typed((key, text.replace("\r\n", "\n")) for key, text in pairs if key.startswith("/")),
+        action=plain.get("do", "check"),
+        name=plain.get("name", "").strip()[:200],
+        etag=plain.get("etag", "")[:200],
+        base=plain.get("base", "")[:12],
+        comment=plain.get("comment", "").strip()[:500],
+        focus=plain.get("focus", "")[:100],
+    )
+
+
+@router.get("/new-plan")
+def new(request: Request, session: SessionDep) -> Response:
+    """An empty form, or one filled with the example, the calculator's answer or another plan."""
+    start, name = request.query_params.get("from", ""), request.query_params.get("name", "")[:64]
+    document: PlanDocument | None = None
+    notes: tuple[str, ...] = ()
+    if start == "example":
+        document, name = read_text(example_text().encode()), name or "SQ03"
+        notes = ("An example with the numbers of IBM's own pages. Nothing is stored before it is saved.",)
+    elif start == "calculator":
+        _, document = read_form(request.query_params)
+        name = name or (document.qsg if document else "")
+        notes = ("Taken over from the calculator. Nothing is stored before it is saved.",)
+    elif start == "copy":
+        document = service.get_plan(session, name).document
+        notes = (f"A copy of {name}. Nothing is stored before it is saved.",)
+        name = f"{name}-copy"[:64]
+    if document is not None:
+        return _editor(request, Asked(typed_of(document), name=name, notes=notes), "", is_asked=True)
+    typed = read_typed(_blank_plan().items())
+    return _editor(request, Asked(typed, name=name), "", is_asked=False)
+
+
+def _blank_plan() -> Typed:
+    typed = typed_of(read_object({"qsg": "Q", "queue_managers": 1}))
+    typed = change(change(typed, "add:/coupling_facilities").typed, "add:/structures").typed
+    return {**typed, "/qsg": "", "/queue_managers": ""}
+
+
+@router.post("/new-plan")
+def create(request: Request, session: SessionDep, body: BodyDep) -> Response:
+    """Save a new plan, or do what another button of the form asks."""
+    asked = read_body(body)
+    if asked.action != "save":
+        return _changed(request, asked, "")
+    asked = _with_name_checked(asked)
+    ready, refused = _ready(request, asked, "")
+    if refused is not None:
+        return refused
+    try:
+        outcome = service.save_plan(
+            session, asked.name, ready, create_only=True, comment=asked.comment or None
+        )
+    except PlanRefused:  # the panel says why
+        return _editor(request, asked, "", is_asked=True, status_code=422)
+    except (PlanNameInvalid, PlanConflict) as error:
+        return _editor(request, replace(asked, name_error=str(error)), "", is_asked=True, status_code=422)
+    return RedirectResponse(_url(request, f"/plans/{outcome.version.name}?saved=created"), status_code=303)
+
+
+@router.get("/plans/{name}/edit")
+def edit(request: Request, session: SessionDep, name: str) -> Response:
+    """The form filled with the latest version."""
+    version = service.get_plan(session, name)
+    asked = Asked(typed_of(version.document), name=name, etag=version.etag, base=str(version.number))
+    if request.query_params.get("made") and version.comment:
+        note = "What was not measured has the values of any new plan: look it over, then save."
+        asked = replace(asked, notes=(version.comment, note))
+    if wanted := request.query_params.get("resize"):
+        asked = _resized(asked, version, wanted, request.query_params.get("times", ""))
+    return _editor(request, asked, name, is_asked=True, focus=asked.focus)
+
+
+def _resized(asked: Asked, version: StoredVersion, structure: str, times: str) -> Asked:
+    """The form with INITSIZE and SIZE of a structure so many times what the version has; not saved yet."""
+    found = next((each for each in version.result["structures"] if each["name"] == structure), None)
+    if found is None or not _TIMES.fullmatch(times) or not 0 < Fraction(times) <= MOST_TIMES:
+        note = (
+            f"The plan has no structure {structure[:16]!r} that could be made {times[:8]!r} times as large."
+        )
+        return replace(asked, notes=(*asked.notes, note))
+    at = next(
+        (
+            f"/structures/{nth}"
+            for nth, each in enumerate(version.document_object["structures"])
+            if each["name"] == structure
+        ),
+        f"/{found['role']}",
+    )
+    sizes = {
+        key: format_size(
+            round_up(ceil_fraction(kib_to_bytes(found[f"{key}_kib"]) * Fraction(times)), multiple=MIB)
+        )
+        for key in ("initsize", "size")
+    }
+    note = (
+        f"INITSIZE and SIZE of {structure} are {times} times those of version {version.number}: {sizes['initsize']} and "
+        f"{sizes['size']}. They are given now, so no longer computed. Look them over, then save."
+    )
+    typed = {**asked.typed, **{f"{at}/{key}": text for key, text in sizes.items()}}
+    comment = asked.comment or f"{structure} {times} times as large"
+    return replace(asked, typed=typed, notes=(*asked.notes, note), comment=comment, focus=f"{at}/initsize")
+
+
+@router.post("/plans/{name}/edit")
+def save(request: Request, session: SessionDep, name: str, body: BodyDep) -> Response:
+    """Save a change, or do what another button of the form asks."""
+    asked = read_body(body)
+    if asked.action == "merge":
+        return _merge(request, session, name, asked)
+    if asked.action != "save":
+        return _changed(request, asked, name)
+    ready, refused = _ready(request, asked, name)
+    if refused is not None:
+        return refused
+    try:
+        outcome = service.save_plan(
+            session, name, ready, if_match=asked.etag or None, comment=asked.comment or None
+        )
+    except PlanRefused:  # the panel says why
+        return _editor(request, asked, name, is_asked=True, status_code=422)
+    except (PlanConflict, PreconditionRequired) as error:
+        return _conflict(request, session, name, asked, ready, error.current)
+    except PlanGone as error:
+        return _gone(request, name, asked, error)
+    return RedirectResponse(_url(request, f"/plans/{name}?saved={outcome.status}"), status_code=303)
+
+
+@router.post("/plan-preview")
+def preview(request: Request, body: BodyDep) -> Response:
+    """The result of a form that is not saved; asked for while somebody types."""
+    asked = read_body(body)
+    typed = asked.typed
+    panel, checked = panel_of(typed, check(typed), DatabaseCurves(request.app.state.database))
+    page = PanelPage(
+        title="Result",
+        section="plans",
+        panel=panel,
+        problems=tuple(Wrong(at, label_of(at, typed), words) for at, words in checked.errors.items())
+        + tuple(Wrong("", "", words) for words in checked.general),
+        form_is_wrong=bool(checked.errors or checked.general),
+    )
+    return render(request, "plans/panel.html", page)
+
+
+@router.post("/plans/{name}/take-over")
+def take_over(request: Request, name: str, body: BodyDep) -> Response:
+    """A proposed document in the editor, on top of the version that it was made from; not saved yet."""
+    asked = read_body(body)
+    text = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)).get("document", "")
+    note = "The proposal, on top of the saved plan. Look it over, then save; the history can compare the two."
+    filled = replace(
+        asked, typed=typed_of(read_json(text)), notes=(note,), comment="Split as proposed", action="check"
+    )
+    return _editor(request, filled, name, is_asked=True)
+
+
+def _ready(request: Request, asked: Asked, name: str) -> tuple[PlanDocument, None] | tuple[Any, Response]:
+    """The document to save; or the form again, with what is wrong with it."""
+    taken = take_pastes(asked.typed)
+    asked = replace(asked, typed=taken.typed, notes=(*asked.notes, *taken.notes))
+    checked = check(asked.typed)
+    lead = ""
+    if any(text.strip() for key, text in asked.typed.items() if key.endswith("/paste")):
+        lead = "Not saved: some pasted lines could not be taken over. Mend or delete them."
+    elif taken.has_remarks:
+        lead = "Not saved yet: see above what became of the pasted text, then save."
+    if lead:
+        return None, _editor(request, replace(asked, lead=lead), name, is_asked=True, status_code=422)
+    if checked.document is None or asked.name_error:
+        return None, _editor(request, asked, name, is_asked=True, status_code=422)
+    return checked.document, None
+
+
+def _with_name_checked(asked: Asked) -> Asked:
+    """With what is wrong with the name of a new plan, so that it is told together with the rest."""
+    try:
+        service.check_name(asked.name)
+    except PlanNameInvalid as error:
+        return replace(asked, name_error=str(error))
+    return asked
+
+
+def _gone(request: Request, name: str, asked: Asked, error: Exception) -> Response:
+    """The form as it was typed, for a new plan: the one it was made for is no longer there."""
+    notes = (f"{error} To keep what you have typed, save it as a new plan.",)
+    gone = replace(asked, action="check", name=name, etag="", base="", notes=notes)
+    return _editor(request, gone, "", is_asked=True, status_code=409)
+
+
+def _changed(request: Request, asked: Asked, name: str) -> Response:
+    """Do what a button other than Save asks, and show the form again."""
+    if asked.action != "check":
+        taken = change(asked.typed, asked.action)
+        after = replace(asked, typed=taken.typed, notes=taken.notes)
+        return _editor(request, after, name, is_asked=False, focus=taken.focus)
+    taken = take_pastes(asked.typed)
+    after = replace(asked if name else _with_name_checked(asked), typed=taken.typed, notes=taken.notes)
+    return _editor(request, after, name, is_asked=True, focus=taken.focus or asked.focus)
+
+
+def _editor(
+    request: Request, asked: Asked, name: str, *, is_asked: bool, focus: str = "", status_code: int = 200
+) -> Response:
+    checked = check(asked.typed)
+    curves = DatabaseCurves(request.app.state.database)
+    panel, checked = panel_of(asked.typed, checked, curves, is_asked=is_asked)
+    shown: Checked | None = checked if is_asked else None
+    path = f"/plans/{name}/edit" if name else "/new-plan"
+    name_field = Field("name", "Name", asked.name, asked.name_error)
+    form = show(asked.typed, shown, focus=focus)
+    if asked.name_error:
+        form = replace(form, wrong=(Wrong("name", "Name", asked.name_error), *form.wrong))
+    if asked.lead:
+        form = replace(form, general=(asked.lead, *form.general))
+    if focus == CHECK and (form.wrong or form.general):
+        form = replace(form, focus="")  # the list of what is wrong comes first
+    page = EditorPage(
+        title=f"Edit {name}" if name else "New plan",
+        section="plans",
+        name=name,
+        name_field=name_field,
+        action=path,
+        preview="/plan-preview",
+        etag=asked.etag,
+        base=asked.base,
+        comment=asked.comment,
+        form=form,
+        panel=panel,
+        lead="Not saved. Please mend:" if asked.action == "save" else "To mend:",
+        notes=asked.notes,
+        is_unsaved=request.method == "POST",
+    )
+    return render(request, "plans/editor.html", page, status_code=status_code)
+
+
+def _conflict(
+    request: Request, session: Session, name: str, asked: Asked, mine: PlanDocument, theirs: StoredVersion
+) -> Response:
+    base = _base(session, name, asked.base) or theirs
+    page = ConflictPage(
+        title=f"{name} was changed meanwhile",
+        section="plans",
+        name=name,
+        theirs=theirs,
+        base=asked.base if base is not theirs else "",
+        rows=conflict_rows(
+            base.document.model_dump(mode="json"),
+            theirs.document.model_dump(mode="json"),
+            mine.model_dump(mode="json"),
+        ),
+        typed=take_pastes(asked.typed).typed,
+        comment=asked.comment,
+    )
+    return render(request, "plans/conflict.html", page, status_code=409)
+
+
+def _base(session: Session, name: str, number: str) -> StoredVersion | None:
+    try:
+        return service.get_version(session, name, int(number)) if number.isdigit() else None
+    except PlanNotFound:
+        return None
+
+
+def _merge(request: Request, session: Session, name: str, asked: Asked) -> Response:
+    """Both changes in one form, on top of what is there now; not saved before somebody has looked at it."""
+    try:
+        theirs = service.get_plan(session, name)
+    except PlanNotFound:
+        return _gone(request, name, asked, PlanGone(name))
+    base = _base(session, name, asked.base) or theirs
+    mine = check(asked.typed).document
+    on_top = replace(asked, etag=theirs.etag, base=str(theirs.number), action="check")
+    if mine is not None:
+        versions = (version.model_dump(mode="json") for version in (base.document, theirs.document, mine))
+        try:
+            both = read_object(merged(*versions))
+        except DocumentInvalid as error:
+            note = f"The two changes do not fit together, so these are yours alone. {error}"
+            return _editor(request, replace(on_top, notes=(note,)), name, is_asked=True)
+        note = f"Your changes on top of version {theirs.number}. Look them over, then save."
+        return _editor(request, replace(on_top, typed=typed_of(both), notes=(note,)), name, is_asked=True)
+    return _editor(request, on_top, name, is_asked=True)
+
+
+def _url(request: Request, path: str) -> str:
+    return str(request.scope.get("root_path", "")).rstrip("/") + path

@@ -1,0 +1,152 @@
+"""The result that stands beside the editor's form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from app.fits.kept import Curves
+from app.fits.resolve import evaluate
+from app.plans.editor.form import Checked, Typed, sort_problems
+from app.plans.editor.view import Wrong, label_of
+from app.plans.finding_groups import FindingShown, findings_shown
+from app.web.rendering import plain
+from planner_core.errors import FieldProblem, PlanRefused
+from planner_core.findings import Finding
+from planner_core.sizing.result import PlanResult
+from planner_core.units import bytes_to_kib_ceil, kib_to_bytes
+
+MOST_ROWS = 70
+MOST_FINDINGS = 40
+MOST_WRONG = 8
+_ANCHOR = re.compile(
+    r"/(admin|system|policy|coupling_facilities(/\d+)?|structures/\d+(/queues(/\d+)?)?|acknowledged/\d+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PanelRow:
+    """One structure."""
+
+    name: str
+    need_bytes: int
+    initsize_kib: int
+    size_kib: int
+    binding: str
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Totals, structures and findings; without rows there is no result."""
+
+    summary: str
+    initsize_kib: int
+    size_kib: int
+    rows: tuple[PanelRow, ...]
+    rows_omitted: int
+    findings: tuple[FindingShown, ...]
+    findings_omitted: int
+    wrong: tuple[Wrong, ...] = ()
+    """What stands between the form and a result, where nobody may have looked yet."""
+    comparison: Mapping[str, Any] | None = None
+    """The sizes under the published curve beside those under the fitted one; None without a fitted one."""
+
+
+NOTHING = Panel("", 0, 0, (), 0, (), 0)
+
+
+def panel_of(
+    typed: Typed, checked: Checked, curves: Curves, *, is_asked: bool = True
+) -> tuple[Panel, Checked]:
+    """Evaluate a form; what the core refuses is added to what is wrong with the form.
+
+    Args:
+        typed: The form.
+        checked: The same, read.
+        curves: Where a fitted curve is looked up.
+        is_asked: Whether somebody asked for a result: what is missing is then said.
+    """
+    document = checked.document
+    if document is None:
+        if not is_asked:
+            return replace(NOTHING, summary="The result will stand here."), checked
+        wrong = tuple(Wrong(name, label_of(name, typed), error) for name, error in checked.errors.items())
+        return replace(NOTHING, summary=missing(checked), wrong=wrong[:MOST_WRONG]), checked
+    try:
+        result = evaluate(document, curves)
+    except PlanRefused as refused:
+        problems = [FieldProblem(finding.field or "", finding.message) for finding in refused.findings]
+        errors, general = sort_problems(checked.reading, problems)
+        refusal = replace(checked, document=None, errors=errors, general=general)
+        findings = _findings(refused.findings, typed, checked)
+        return replace(NOTHING, summary="No such plan can exist.", findings=findings), refusal
+    return _answered(result, typed, checked), checked
+
+
+def missing(checked: Checked) -> str:
+    """How much stands between the form and a result."""
+    wrong = len(checked.errors) + len(checked.general)
+    what = "one field needs" if wrong == 1 else f"{wrong} fields need" if wrong else "the plan needs"
+    return f"No result yet: {what} mending."
+
+
+def _answered(result: PlanResult, typed: Typed, checked: Checked) -> Panel:
+    rows = tuple(
+        PanelRow(
+            structure.name,
+            structure.sizes.need_bytes,
+            bytes_to_kib_ceil(structure.sizes.initsize_bytes),
+            bytes_to_kib_ceil(structure.sizes.size_bytes),
+            structure.load.binding if structure.load is not None and structure.load.demand.messages else "",
+        )
+        for structure in result.structures
+    )
+    initsize, size = sum(row.initsize_kib for row in rows), sum(row.size_kib for row in rows)
+    return Panel(
+        summary=_summary(initsize, size, result.findings),
+        initsize_kib=initsize,
+        size_kib=size,
+        rows=rows[:MOST_ROWS],
+        rows_omitted=max(len(rows) - MOST_ROWS, 0),
+        findings=_findings(result.findings[:MOST_FINDINGS], typed, checked),
+        findings_omitted=max(len(result.findings) - MOST_FINDINGS, 0),
+        comparison=_comparison(result),
+    )
+
+
+def _comparison(result: PlanResult) -> Mapping[str, Any] | None:
+    if result.comparison is None:
+        return None
+    found = result.comparison.as_json()
+    structures: list[Any] = found["structures"]  # type: ignore[assignment]
+    return {**found, "structures": structures[:MOST_ROWS]}
+
+
+def _findings(items: Sequence[Finding], typed: Typed, checked: Checked) -> tuple[FindingShown, ...]:
+    reading = checked.reading
+
+    def target(pointer: str) -> str:
+        at = reading.origin(pointer)
+        while at and at not in reading.fields and not _ANCHOR.fullmatch(at):
+            at = at.rpartition("/")[0]
+        return at
+
+    def label(at: str) -> str:
+        if at in reading.fields:
+            return label_of(at, typed)
+        return typed.get(f"{at}/name", "").upper() or label_of(at, typed)
+
+    return findings_shown((item.as_json() for item in items), target_of=target, label_of=label)
+
+
+def _summary(initsize_kib: int, size_kib: int, findings: Sequence[Finding]) -> str:
+    words = [
+        f"The group takes {plain(kib_to_bytes(initsize_kib))} INITSIZE, {plain(kib_to_bytes(size_kib))} SIZE."
+    ]
+    for severity, one, many in (("error", "error", "errors"), ("warning", "warning", "warnings")):
+        number = sum(finding.severity == severity and not finding.acknowledged for finding in findings)
+        if number:
+            words.append(f"{number} {one if number == 1 else many}.")
+    return " ".join(words)

@@ -1,0 +1,184 @@
+"""Typed text ↔ values of a plan document, one field at a time.
+
+A text that cannot be read stays the text it is: the document then holds it, the core says what is wrong with it, and
+the form shows it again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
+
+from app.plans.editor.fields import Kind
+from app.texts.documents import parse_text
+from app.texts.yaml_text import yaml_text
+from planner_core.errors import DocumentInvalid, SizeSyntax
+from planner_core.units import parse_size
+
+LONGEST_NUMBER = 24
+CLUSTERS = "clusters"
+_GROUPED = re.compile(r"\d{1,3}(?:([ ,_\u00a0\u2009\u202f'])\d{3})(?:\1\d{3})*")
+_WHOLE = re.compile(r"-?\d+", re.ASCII)
+_DECIMAL = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)", re.ASCII)
+_SIZES = re.compile(r"(.+)/(.+)/(.+)", re.DOTALL)
+_RATIO = re.compile(r"(\d{1,9}) *[:/ ] *(\d{1,9})", re.ASCII)
+_BLANKS = re.compile(r"[\s,;]+")
+
+
+def value_of(kind: Kind, text: str) -> object:
+    """The value that a text stands for; the text itself when it cannot be read. Not for empty texts."""
+    return _READERS[kind](text.strip())
+
+
+def text_of(kind: Kind, value: object) -> str:
+    """The text that stands for a value of a document's JSON."""
+    if value is None:
+        return ""
+    if kind == "switch":  # on unless somebody switches it off: an empty field is on
+        return "no" if value is False else ""
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    if kind == "bytes" and isinstance(value, Mapping):
+        return "/".join(_plain(value[key]) for key in ("mean", "p95", "max"))
+    if kind == "curve" and isinstance(value, Mapping):
+        return str(value["fitted"])
+    if kind == "perfmev" and isinstance(value, Mapping):
+        return " ".join(f"{name}:{switch}" for name, switch in value.items())
+    if kind == "rates" and isinstance(value, Mapping):
+        return " ".join(f"{name}:{_both(rates)}" for name, rates in value.items())
+    if kind == "yaml":
+        return yaml_text({CLUSTERS: value}) if value else ""
+    if isinstance(value, list):
+        return (":" if kind == "ratio" else " ").join(str(item) for item in value)
+    return value if isinstance(value, str) else _plain(value)
+
+
+def _both(rates: Mapping[str, object]) -> str:
+    """Puts and gets of one queue manager: `30/12`."""
+    return "/".join(_plain(rates.get(key, 0)) for key in ("put_rate_per_s", "get_rate_per_s"))
+
+
+def _plain(value: object) -> str:
+    return format(Decimal(str(value)), "f")
+
+
+def _ungrouped(text: str) -> str:
+    """The text without thousands separators; a point is never one."""
+    return re.sub(r"\D", "", text) if _GROUPED.fullmatch(text) else text
+
+
+def _whole(text: str) -> object:
+    plain = _ungrouped(text)
+    return int(plain) if _WHOLE.fullmatch(plain) and len(plain) <= LONGEST_NUMBER else text
+
+
+def _decimal(text: str) -> object:
+    plain = _ungrouped(text)
+    if not _DECIMAL.fullmatch(plain) or len(plain) > LONGEST_NUMBER:
+        return text
+    try:
+        return Decimal(plain)
+    except InvalidOperation:  # pragma: no cover - the pattern lets nothing else through
+        return text
+
+
+def _size(text: str) -> object:
+    return _ungrouped(text)
+
+
+def _names(text: str) -> object:
+    return [name.upper() for name in _BLANKS.split(text) if name]
+
+
+def _managers(text: str) -> object:
+    number = _whole(text)
+    return number if isinstance(number, int) else _names(text)
+
+
+def _bytes(text: str) -> object:
+    if found := _SIZES.fullmatch(text):
+        mean, p95, largest = (part.strip() for part in found.groups())
+        return {"mean": mean_of(mean), "p95": _one_size(p95), "max": _one_size(largest)}
+    return _one_size(text)
+
+
+def mean_of(text: str) -> object:
+    """A mean may have decimals, or be written as a size."""
+    number = _decimal(text)
+    return number if isinstance(number, Decimal) else _one_size(text)
+
+
+def _one_size(text: str) -> object:
+    number = _whole(text)
+    if isinstance(number, int):
+        return number
+    try:
+        return parse_size(text, default_unit="B")
+    except SizeSyntax:
+        return text
+
+
+def _ratio(text: str) -> object:
+    found = _RATIO.fullmatch(text)
+    return [int(found[1]), int(found[2])] if found else text
+
+
+def _switch(text: str) -> object:
+    return {"yes": True, "no": False}.get(text.lower(), text)
+
+
+def _curve(text: str) -> object:
+    number = _whole(text)
+    return {"fitted": number} if isinstance(number, int) else text.lower()
+
+
+def _yaml(text: str) -> object:
+    try:
+        found = parse_text(text.encode())
+    except DocumentInvalid:
+        return text
+    # With the key before it, as a plan document has it, or the list alone.
+    return found[CLUSTERS] if isinstance(found, dict) and set(found) == {CLUSTERS} else found
+
+
+def _perfmev(text: str) -> object:
+    plain = text.upper()
+    if ":" not in plain and "=" not in plain:
+        return plain
+    pairs = [re.split(r"[:=]", part, maxsplit=1) for part in _BLANKS.split(plain) if part]
+    if any(len(pair) == 1 for pair in pairs) or len({pair[0] for pair in pairs}) < len(pairs):
+        return text
+    return dict(pairs)
+
+
+def rates_of(text: str) -> object:
+    """Puts and gets by queue manager, `QM01:30/12 QM02:10/0`; the text itself when it cannot be read."""
+    found: dict[str, dict[str, object]] = {}
+    for part in filter(None, _BLANKS.split(text.upper())):
+        name, colon, both = part.partition(":")
+        puts, slash, gets = both.partition("/")
+        if not colon or not slash or name in found:
+            return text
+        found[name] = {"put_rate_per_s": _decimal(puts), "get_rate_per_s": _decimal(gets)}
+    return found
+
+
+_READERS: Mapping[Kind, Callable[[str], object]] = {
+    "name": str.upper,
+    "text": str,
+    "whole": _whole,
+    "decimal": _decimal,
+    "size": _size,
+    "yes": lambda text: text == "yes",
+    "choice": str,
+    "names": _names,
+    "managers": _managers,
+    "bytes": _bytes,
+    "ratio": _ratio,
+    "curve": _curve,
+    "yaml": _yaml,
+    "perfmev": _perfmev,
+    "rates": rates_of,
+    "switch": _switch,
+}

@@ -1,0 +1,246 @@
+"""The editor's form as its template shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from app.plans.editor import fields
+from app.plans.editor.fields import Kind, Options, Spec
+from app.plans.editor.form import Checked, Typed, rows_of
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One field as shown."""
+
+    name: str
+    label: str
+    value: str
+    error: str
+    kind: Kind
+    unit: str = ""
+    hint: str = ""
+    options: Options = ()
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a list: its pointer and its fields."""
+
+    at: str
+    entries: tuple[Entry, ...]
+    more: tuple[Entry, ...] = ()
+    is_unfolded: bool = False
+    told: str = ""
+    """What the folded fields say, in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class StructureShown:
+    """One structure in the form."""
+
+    at: str
+    title: str
+    summary: str
+    is_open: bool
+    entries: tuple[Entry, ...]
+    sizes: tuple[Entry, ...]
+    offload: tuple[Entry, ...]
+    rules: tuple[Row, ...]
+    sizes_unfolded: bool
+    offload_unfolded: bool
+    queues: tuple[Row, ...]
+    queues_as_text: bool
+    text: Entry
+    paste: Entry
+    paste_bytes: Entry
+    paste_backlog: Entry
+    paste_unfolded: bool
+    wrong: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A line of the list above the form."""
+
+    name: str
+    label: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormShown:
+    """The whole form."""
+
+    group: tuple[Entry, ...]
+    group_more: tuple[Entry, ...]
+    admin: tuple[Entry, ...]
+    admin_more: tuple[Entry, ...]
+    system: tuple[Entry, ...]
+    system_more: tuple[Entry, ...]
+    policy: tuple[Entry, ...]
+    facilities: tuple[Row, ...]
+    structures: tuple[StructureShown, ...]
+    clusters: tuple[Entry, ...]
+    acknowledged: tuple[Row, ...]
+    wrong: tuple[Wrong, ...]
+    general: tuple[str, ...]
+    focus: str
+
+    def is_unfolded(self, entries: Iterable[Entry]) -> bool:
+        """Whether fields that few need are shown: one of them is wrong."""
+        return any(entry.error for entry in entries)
+
+
+_TOLD = 3
+"""MAXDEPTH, QDEPTHHI and QDEPTHLO stand in the line of the folded fields."""
+OPEN_STRUCTURES = 4
+"""With more of them, structures are folded to a line each."""
+
+
+def show(typed: Typed, checked: Checked | None, *, focus: str = "") -> FormShown:
+    """Arrange the fields, with what is wrong beside each."""
+    errors = checked.errors if checked else {}
+    rows = rows_of(typed)
+    maker = _Maker(typed, errors)
+    structures = tuple(
+        _structure(
+            maker, f"/structures/{row}", rows, focus, is_open=len(rows["/structures"]) <= OPEN_STRUCTURES
+        )
+        for row in rows["/structures"]
+    )
+    return FormShown(
+        group=maker.entries("", fields.GROUP),
+        group_more=maker.entries("", fields.GROUP_MORE),
+        admin=maker.entries("/admin", fields.ADMIN),
+        admin_more=maker.entries("/admin", fields.ADMIN_MORE),
+        system=maker.entries("/system", fields.SYSTEM),
+        system_more=maker.entries("/system", fields.SYSTEM_MORE),
+        policy=maker.entries("/policy", fields.POLICY),
+        facilities=tuple(
+            _facility(maker, f"/coupling_facilities/{row}") for row in rows["/coupling_facilities"]
+        ),
+        structures=structures,
+        clusters=maker.entries("", fields.CLUSTERS),
+        acknowledged=tuple(
+            Row(f"/acknowledged/{row}", maker.entries(f"/acknowledged/{row}", fields.ACKNOWLEDGED))
+            for row in rows["/acknowledged"]
+        ),
+        wrong=tuple(Wrong(name, label_of(name, typed), error) for name, error in errors.items()),
+        general=checked.general if checked else (),
+        focus=focus,
+    )
+
+
+class _Maker:
+    def __init__(self, typed: Mapping[str, str], errors: Mapping[str, str]) -> None:
+        self.typed, self.errors = typed, errors
+
+    def entries(self, at: str, specs: Iterable[Spec]) -> tuple[Entry, ...]:
+        return tuple(self.entry(at, spec) for spec in specs)
+
+    def entry(self, at: str, spec: Spec) -> Entry:
+        name = f"{at}/{spec.key}"
+        return Entry(
+            name, spec.label, self.typed.get(name, ""), self.errors.get(name, ""), spec.kind, spec.unit, spec.hint,
+            spec.options, spec.required,
+        )  # fmt: skip
+
+    def plain(self, name: str, label: str, kind: Kind = "text", hint: str = "", unit: str = "") -> Entry:
+        return Entry(name, label, self.typed.get(name, ""), self.errors.get(name, ""), kind, unit, hint)
+
+
+def _facility(maker: _Maker, at: str) -> Row:
+    more = maker.entries(at, fields.FACILITY_MORE)
+    return Row(
+        at, maker.entries(at, fields.FACILITY), more, any(entry.value or entry.error for entry in more)
+    )
+
+
+def _queue(maker: _Maker, at: str) -> Row:
+    more = maker.entries(at, fields.QUEUE_MORE)
+    told = " ".join(f"{entry.label} {entry.value}" for entry in more[:_TOLD] if entry.value.strip())
+    return Row(at, maker.entries(at, fields.QUEUE), more, any(entry.error for entry in more), told)
+
+
+def _is_given(entry: Entry) -> bool:
+    """Whether a field says something. A choice always has a value: its first option says nothing."""
+    if entry.kind in ("choice", "switch"):
+        return entry.value not in ("", entry.options[0][0])
+    return entry.kind != "yes" and bool(entry.value)
+
+
+def _structure(
+    maker: _Maker, at: str, rows: Mapping[str, list[int]], focus: str, *, is_open: bool
+) -> StructureShown:
+    is_text = f"{at}/queues" in maker.typed
+    sizes, offload = maker.entries(at, fields.STRUCTURE_SIZES), maker.entries(at, fields.STRUCTURE_OFFLOAD)
+    rules = tuple(
+        Row(f"{at}/offload/rules/{n}", maker.entries(f"{at}/offload/rules/{n}", fields.RULE))
+        for n in range(fields.RULES)
+    )
+    wrong = sum(name.startswith(f"{at}/") for name in maker.errors)
+    name = maker.typed.get(f"{at}/name", "").strip()
+    text = maker.plain(f"{at}/queues", "Queues, a line for each", hint="Cells are set apart by tabs.")
+    queues = () if is_text else tuple(_queue(maker, f"{at}/queues/{n}") for n in rows[f"{at}/queues"])
+    number = (
+        max(sum(1 for line in text.value.splitlines() if line.strip()) - 1, 0)
+        if is_text
+        else sum(any(entry.value.strip() and entry.kind != "yes" for entry in row.entries) for row in queues)
+    )
+    paste = maker.plain(f"{at}/paste", "Text")
+    return StructureShown(
+        at=at,
+        title=name.upper() or "New structure",
+        summary=f"{number} {'queue' if number == 1 else 'queues'}",
+        is_open=is_open or wrong > 0 or focus.startswith(f"{at}/"),
+        entries=maker.entries(at, fields.STRUCTURE),
+        sizes=sizes,
+        offload=offload,
+        rules=rules,
+        sizes_unfolded=any(entry.error or _is_given(entry) for entry in sizes),
+        offload_unfolded=any(entry.error for entry in (*offload, *(e for row in rules for e in row.entries))),
+        queues=queues,
+        queues_as_text=is_text,
+        text=text,
+        paste=paste,
+        paste_bytes=maker.plain(
+            f"{at}/paste_message_bytes", "Message bytes where the text says none", "whole"
+        ),
+        paste_backlog=maker.plain(f"{at}/paste_backlog", "Backlog where the text says none", "whole"),
+        paste_unfolded=bool(paste.value),
+        wrong=wrong,
+    )
+
+
+_LABELS = {
+    f"{at}/{spec.key}": spec.label
+    for at, specs in (
+        ("", (*fields.GROUP, *fields.GROUP_MORE, *fields.CLUSTERS)),
+        ("/admin", (*fields.ADMIN, *fields.ADMIN_MORE)),
+        ("/system", (*fields.SYSTEM, *fields.SYSTEM_MORE)),
+        ("/policy", fields.POLICY),
+        ("/coupling_facilities/*", (*fields.FACILITY, *fields.FACILITY_MORE)),
+        ("/structures/*", (*fields.STRUCTURE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD)),
+        ("/structures/*/offload/rules/*", fields.RULE),
+        ("/structures/*/queues/*", fields.QUEUE_ALL),
+        ("/acknowledged/*", fields.ACKNOWLEDGED),
+    )
+    for spec in specs
+} | {"/structures/*/queues": "Queues", "/structures/*/paste": "Text"}
+_PLACES = {"admin": "CSQ_ADMIN", "system": "CSQSYSAPPL", "policy": "Policy"}
+
+
+def label_of(name: str, typed: Mapping[str, str]) -> str:
+    """What a field is called where it stands alone: `APPLICATION1, PAYMENTS.IN: Backlog`."""
+    parts = name.split("/")[1:]
+    label = _LABELS.get("/" + "/".join("*" if part.isdigit() else part for part in parts), parts[-1])
+    words = [_PLACES[parts[0]]] if parts[0] in _PLACES else []
+    at = ""
+    for part in parts:
+        at += f"/{part}"
+        if part.isdigit() and (called := typed.get(f"{at}/name", "").strip()) and f"{at}/name" != name:
+            words.append(called)
+    return ", ".join(words) + (": " if words else "") + label

@@ -1,0 +1,41 @@
+"""What is measured and forecast of the structures of a plan: found by the names of group and structure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from sqlalchemy.orm import Session
+
+from app.fits.repository import structures_with_forecasts
+from app.plans.stored import StoredVersion
+from app.usage import service as usage
+from app.usage.errors import UsageNotFound
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Where the usage and the forecast of a structure are; empty where there is none."""
+
+    usage: str
+    forecast: str
+
+
+def measured_of(session: Session, version: StoredVersion) -> Mapping[str, Measured]:
+    """By the name of the structure; those of which nothing was measured are not there."""
+    qsg = version.result["qsg"]
+    try:
+        used = set(usage.structures_of_group(session, qsg))
+    except UsageNotFound:
+        used = set()
+    forecast = structures_with_forecasts(session, qsg)
+    names = [each["name"] for each in version.result["structures"]]
+    return {
+        name: Measured(
+            f"/usage/{quote(qsg, safe='')}/{quote(name, safe='')}" if name in used else "",
+            f"/forecasts/{quote(qsg, safe='')}/{quote(name, safe='')}" if name in forecast else "",
+        )
+        for name in names
+        if name in used or name in forecast
+    }

@@ -1,0 +1,570 @@
+"""Plans as people see them: list, result, structures, versions, paper, files."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import Response
+from sqlalchemy.orm import Session
+
+from app.clusters.load_view import MOST_CHOSEN, ClustersShown, clusters_shown
+from app.db import SessionDep
+from app.fits.kept import CurvesBeside
+from app.fits.resolve import curve_of, evaluate
+from app.plans import service
+from app.plans.changes_pages import Change, document_changes, result_changes
+from app.plans.depth_pages import Depths, advised, depths_of
+from app.plans.errors import PlanNotFound, StoredOutputRefused
+from app.plans.fill_chart import FillChart, fill_chart
+from app.plans.finding_groups import FindingShown
+from app.plans.measured import Measured, measured_of
+from app.plans.result_tables import TABLES, csv_text, xlsx_bytes
+from app.plans.result_view import (
+    ROLES,
+    Explanations,
+    FacilityLine,
+    QueueLine,
+    StructureLine,
+    facility_lines,
+    figures_of,
+    find_structure,
+    findings_of,
+    structure_lines,
+    unplaced_of,
+)
+from app.plans.stored import DeletedPlan, PlanPage, StoredVersion, VersionSummary
+from app.settings import Settings
+from app.sizing.calculator.answer import SHOWN_OUTPUTS, Figure
+from app.texts.yaml_text import yaml_text
+from app.web.rendering import Page, render
+from planner_core import CORE_VERSION
+from planner_core.document import PlanDocument
+from planner_core.errors import PlanRefused
+from planner_core.outputs import OUTPUT_KINDS
+from planner_core.sheet import ASSUMPTION
+from planner_core.splitting import Move, advise
+
+router = APIRouter(include_in_schema=False)
+
+PER_PAGE = 50
+QUEUES_PER_PAGE = 100
+MOST_SHOWN_CHARACTERS = 60_000
+"""A longer text is cut on the page; its file is whole."""
+_WHOLE = re.compile(r"[1-9]\d{0,8}", re.ASCII)
+MOST_DIFFERENCES = 500
+MOST_FINDINGS = 300
+"""Shown on a page; the file has all."""
+MOST_PRINTED_QUEUES = 2_000
+OUTPUTS: Mapping[str, tuple[str, str]] = {
+    **SHOWN_OUTPUTS,
+    "job": (
+        "Complete job",
+        "IXCMIAPU with the whole policy; it needs a policy name and the CFs' hardware fields.",
+    ),
+}
+SAID = {
+    "created": "Saved.",
+    "changed": "Saved as a new version.",
+    "identical": "Nothing was changed, so there is no new version.",
+    "restored": "Restored, with all its versions.",
+    "imported": "Imported.",
+    "renamed": "Renamed.",
+    "acknowledged": "Acknowledged; the reason is part of the plan.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TextShown:
+    """A text for z/OS: in whole, cut, or the reason why it is not given."""
+
+    kind: str
+    title: str
+    about: str
+    text: str
+    filename: str
+    href: str
+    is_cut: bool
+    refusal: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What was asked for on the page of a plan and could not be done: nothing that was typed is lost."""
+
+    words: str = ""
+    name_error: str = ""
+    new_name: str | None = None
+    finding: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListPage(Page):
+    """All plans, or what an empty installation says."""
+
+    plans: Annotated[PlanPage, "One page of plans"]
+    search: Annotated[str, "What was looked for"]
+    pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of the other pages"]
+    has_deleted: Annotated[bool, "Whether something can be restored"]
+    undo: Annotated[DeletedPlan | None, "The plan that was deleted just now"]
+    keep_days: Annotated[int, "Days for which a deleted plan can be restored"]
+    is_empty: Annotated[bool, "Whether nothing has been saved yet"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultPage(Page):
+    """One version of a plan: figures, findings, texts."""
+
+    version: Annotated[StoredVersion, "The version as stored"]
+    at: Annotated[str, "Path of the pages of this version"]
+    said: Annotated[str, "What has just been done"]
+    refused: Annotated[Refused, "What could not be done, and what was typed for it"]
+    structures: Annotated[tuple[StructureLine, ...], "The structures"]
+    measured: Annotated[Mapping[str, Measured], "Usage and forecasts of the structures, by name"]
+    facilities: Annotated[tuple[FacilityLine, ...], "What they take of each coupling facility"]
+    unplaced: Annotated[tuple[str, ...], "Structures and second copies without a place"]
+    assumption: Annotated[str, "How structures are counted there"]
+    totals: Annotated[Mapping[str, Figure], "Sums over the group, with their explanations"]
+    findings: Annotated[tuple[FindingShown, ...], "The findings"]
+    findings_omitted: Annotated[int, "How many more there are"]
+    open_findings: Annotated[Mapping[str, int], "Findings nobody acknowledged, by severity"]
+    clusters: Annotated[ClustersShown | None, "What clusters put on the structures; None without any"]
+    texts: Annotated[tuple[TextShown, ...], "Texts to copy or download"]
+    tables: Annotated[tuple[str, ...], "Names of the tables that are given as CSV"]
+    is_other_core: Annotated[bool, "Whether another version of the core computed this"]
+    core_now: Annotated[str, "The version of the core that computes now"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StructurePage(Page):
+    """One structure of a version."""
+
+    version: Annotated[StoredVersion, "The version as stored"]
+    at: Annotated[str, "Path of the pages of this version"]
+    line: Annotated[StructureLine, "The structure"]
+    role: Annotated[str, "What it is for"]
+    measured: Annotated[Measured | None, "Where its usage and forecast are; None where nothing was measured"]
+    figures: Annotated[tuple[Figure, ...], "Its figures, each with its explanation"]
+    chart: Annotated[FillChart | None, "How it fills; None where nothing is planned for it"]
+    depths: Annotated[
+        Depths | None, "Depths for its queues; None where it has no queue, or was stored without"
+    ]
+    is_sent_to: Annotated[bool, "Whether clusters send to it"]
+    findings: Annotated[tuple[FindingShown, ...], "Its findings"]
+    queues: Annotated[tuple[QueueLine, ...], "One page of its queues"]
+    queues_total: Annotated[int, "How many queues it has"]
+    queues_from: Annotated[int, "Number of the first one shown"]
+    queue_pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of their pages"]
+    previous: Annotated[str, "Name of the structure before; empty for none"]
+    next: Annotated[str, "Name of the structure after; empty for none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryPage(Page):
+    """All versions of a plan."""
+
+    name: Annotated[str, "Name of the plan"]
+    versions: Annotated[tuple[VersionSummary, ...], "The newest first"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparePage(Page):
+    """Two versions side by side."""
+
+    name: Annotated[str, "Name of the plan"]
+    before: Annotated[StoredVersion, "The version compared from"]
+    after: Annotated[StoredVersion, "The version compared to"]
+    numbers: Annotated[tuple[int, ...], "All versions, the newest first"]
+    structures: Annotated[
+        tuple[tuple[str, StructureLine | None, StructureLine | None], ...], "Sizes, before and after"
+    ]
+    document: Annotated[tuple[Change, ...], "Differences of the input"]
+    result: Annotated[tuple[Change, ...], "Differences of the result, without findings"]
+    findings_gone: Annotated[tuple[Any, ...], "Findings that only the one has"]
+    findings_new: Annotated[tuple[Any, ...], "Findings that only the other has"]
+    omitted: Annotated[int, "Differences that are not shown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintPage(Page):
+    """A version on paper, for those who approve it."""
+
+    version: Annotated[StoredVersion, "The version as stored"]
+    at: Annotated[str, "Path of the pages of this version"]
+    structures: Annotated[tuple[StructureLine, ...], "The structures"]
+    facilities: Annotated[tuple[FacilityLine, ...], "What they take of each coupling facility"]
+    unplaced: Annotated[tuple[str, ...], "Structures and second copies without a place"]
+    assumption: Annotated[str, "How structures are counted there"]
+    findings: Annotated[tuple[FindingShown, ...], "The findings"]
+    findings_total: Annotated[int, "How many there are"]
+    queues: Annotated[tuple[QueueLine, ...], "All queues, or the first of very many"]
+    queues_total: Annotated[int, "How many there are"]
+    changes: Annotated[tuple[Change, ...], "What changed since the version before"]
+    changes_total: Annotated[int, "How many changes there are"]
+    policy: Annotated[TextShown, "The policy, or why it is not given"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdvicePage(Page):
+    """Which queues belong on a structure of their own."""
+
+    version: Annotated[StoredVersion, "The latest version"]
+    moves: Annotated[tuple[tuple[str, tuple[Move, ...]], ...], "The moves, by the structure that is made"]
+    document: Annotated[str, "The proposed document, to be taken over"]
+    rows: Annotated[
+        tuple[tuple[str, int | None, int | None, int | None, int | None], ...], "Sizes before and after"
+    ]
+    totals: Annotated[tuple[int, int, int, int], "INITSIZE and SIZE before, and after"]
+    refusal: Annotated[str, "Why there is no advice; empty when there is"]
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+@router.get("/plans")
+def plans(request: Request, session: SessionDep) -> Response:
+    """All plans by name."""
+    search = request.query_params.get("search", "").strip()[:100]
+    page = _number(request.query_params.get("page", ""), otherwise=1)
+    found = service.list_plans(session, search=search or None, page=page, per_page=PER_PAGE)
+    deleted = service.list_deleted(session)
+    undone = request.query_params.get("deleted", "")
+    context = ListPage(
+        title="Plans",
+        section="plans",
+        plans=found,
+        search=search,
+        pages=_pages("/plans", found.pages, {"search": search} if search else {}),
+        has_deleted=bool(deleted),
+        undo=next((item for item in deleted if item.name == undone), None),
+        keep_days=settings_of(request).deleted_days,
+        is_empty=found.total == 0 and not search and not deleted,
+    )
+    return render(request, "plans/list.html", context)
+
+
+@router.get("/plans/{name}")
+def result(request: Request, session: SessionDep, name: str) -> Response:
+    """The latest version."""
+    return result_page(request, session, service.get_plan(session, name))
+
+
+@router.get("/plans/{name}/versions/{number}")
+def version(request: Request, session: SessionDep, name: str, number: str) -> Response:
+    """One version."""
+    return result_page(request, session, _version(session, name, number))
+
+
+@router.get("/plans/{name}/versions/{number}/structures/{structure}")
+def structure(request: Request, session: SessionDep, name: str, number: str, structure: str) -> Response:
+    """One structure of a version."""
+    stored = _version(session, name, number)
+    found = find_structure(stored, structure)
+    if found is None:
+        raise HTTPException(
+            404, f"Version {stored.number} of the plan {name} has no structure {structure[:40]}."
+        )
+    index, item = found
+    lines = structure_lines(stored)
+    definition = stored.structure(structure)
+    queues = definition.queues if definition is not None else []
+    first = (_number(request.query_params.get("page", ""), otherwise=1) - 1) * QUEUES_PER_PAGE
+    at = f"{_at(stored)}/structures/{structure}"
+    context = StructurePage(
+        title=f"{item['cfrm_name']} in {name}",
+        section="plans",
+        version=stored,
+        at=_at(stored),
+        line=lines[index],
+        role=ROLES[item["role"]],
+        measured=measured_of(session, stored).get(structure),
+        figures=figures_of(
+            item, f"/structures/{index}", Explanations(service.get_explanations_json(session, stored))
+        ),
+        chart=fill_chart(item),
+        depths=depths_of(advised(stored, item, CurvesBeside(session)), first=first, most=QUEUES_PER_PAGE),
+        is_sent_to=any(
+            each["structure"] == structure for each in stored.result.get("clusters", {}).get("structures", ())
+        ),
+        findings=findings_of(stored, structure=structure),
+        queues=tuple(QueueLine(structure, queue) for queue in queues[first : first + QUEUES_PER_PAGE]),
+        queues_total=len(queues),
+        queues_from=first + 1,
+        queue_pages=_pages(at, -(-len(queues) // QUEUES_PER_PAGE), {}),
+        previous=lines[index - 1].name if index else "",
+        next=lines[index + 1].name if index + 1 < len(lines) else "",
+    )
+    return render(request, "plans/structure.html", context)
+
+
+@router.get("/plans/{name}/history")
+def history(request: Request, session: SessionDep, name: str) -> Response:
+    """All versions."""
+    versions = service.list_versions(session, name)
+    page = HistoryPage(title=f"History of {name}", section="plans", name=name, versions=versions)
+    return render(request, "plans/history.html", page)
+
+
+@router.get("/plans/{name}/compare")
+def compare(request: Request, session: SessionDep, name: str) -> Response:
+    """Two versions side by side: without numbers, the latest and the one before."""
+    versions = service.list_versions(session, name)
+    latest = versions[0].number
+    last = _number(request.query_params.get("to", ""), otherwise=latest)
+    first = _number(request.query_params.get("from", ""), otherwise=max(last - 1, 1))
+    before, after = _version(session, name, first), _version(session, name, last)
+    document = document_changes(before.comparable_object, after.comparable_object)
+    results = result_changes(_compared(before.result), _compared(after.result))
+    gone, new = _only(before, after), _only(after, before)
+    old = {line.name: line for line in structure_lines(before)}
+    fresh = {line.name: line for line in structure_lines(after)}
+    page = ComparePage(
+        title=f"{name}: version {first} and {last}",
+        section="plans",
+        name=name,
+        before=before,
+        after=after,
+        numbers=tuple(item.number for item in versions),
+        structures=tuple((each, old.get(each), fresh.get(each)) for each in dict.fromkeys((*old, *fresh))),
+        document=document[:MOST_DIFFERENCES],
+        result=results[:MOST_DIFFERENCES],
+        findings_gone=gone[:MOST_DIFFERENCES],
+        findings_new=new[:MOST_DIFFERENCES],
+        omitted=sum(max(len(each) - MOST_DIFFERENCES, 0) for each in (document, results, gone, new)),
+    )
+    return render(request, "plans/compare.html", page)
+
+
+@router.get("/plans/{name}/versions/{number}/print")
+def on_paper(request: Request, session: SessionDep, name: str, number: str) -> Response:
+    """One page that a change board can read."""
+    stored = _version(session, name, number)
+    queues = [QueueLine(each.name, queue) for each in stored.document.structures for queue in each.queues]
+    before = service.get_version(session, name, stored.number - 1) if stored.number > 1 else None
+    changes = document_changes(before.comparable_object, stored.comparable_object) if before else ()
+    page = PrintPage(
+        title=f"{name}, version {stored.number}",
+        section="plans",
+        version=stored,
+        at=_at(stored),
+        structures=structure_lines(stored),
+        facilities=facility_lines(stored),
+        unplaced=unplaced_of(stored),
+        assumption=ASSUMPTION,
+        findings=findings_of(stored)[:MOST_FINDINGS],
+        findings_total=len(stored.result["findings"]),
+        queues=tuple(queues[:MOST_PRINTED_QUEUES]),
+        queues_total=len(queues),
+        changes=changes[:MOST_DIFFERENCES],
+        changes_total=len(changes),
+        policy=_text(session, stored, "policy", cut=False),
+    )
+    return render(request, "plans/print.html", page)
+
+
+@router.get("/plans/{name}/advice")
+def advice(request: Request, session: SessionDep, name: str) -> Response:
+    """Which queues belong on a structure of their own."""
+    stored = service.get_plan(session, name)
+    curves = CurvesBeside(session)
+    refusal = ""
+    moves: tuple[Move, ...] = ()
+    proposed = stored.document
+    after: Mapping[str, Any] = stored.result
+    try:
+        found = advise(stored.document, curve=curve_of(stored.document, curves))
+        proposed, moves = found.document, found.moves
+        after = evaluate(proposed, curves, compares=False).as_json() if moves else stored.result
+    except PlanRefused as error:
+        refusal, proposed, moves = str(error), stored.document, ()
+    groups: dict[str, list[Move]] = {}
+    for move in moves:
+        groups.setdefault(move.to_structure, []).append(move)
+    old = {item["name"]: item for item in stored.result["structures"]}
+    new = {item["name"]: item for item in after["structures"]}
+    totals = (stored.result["totals"], after["totals"])
+    page = AdvicePage(
+        title=f"Splitting {name}",
+        section="plans",
+        version=stored,
+        moves=tuple((to, tuple(items)) for to, items in groups.items()),
+        document=proposed.model_dump_json(exclude_defaults=True) if moves else "",
+        rows=tuple(
+            (
+                each,
+                *(side.get(each, {}).get(key) for side in (old, new) for key in ("initsize_kib", "size_kib")),
+            )
+            for each in dict.fromkeys((*old, *new))
+        ),
+        totals=(*(side[key] for side in totals for key in ("initsize_kib", "size_kib")),),
+        refusal=refusal,
+    )
+    return render(request, "plans/advice.html", page)
+
+
+@router.get("/plans/{name}/versions/{number}/files/{file}")
+def download(session: SessionDep, name: str, number: str, file: str) -> Response:
+    """A text, the document or a table as a file."""
+    stored = _version(session, name, number)
+    stem = f"{name}-v{stored.number}"
+    if file in OUTPUT_KINDS:
+        output = service.get_output(session, name, file, number=stored.number)
+        return _file(output.text, "text/plain", f"{stem}-{output.filename}")
+    if file == "plan.json":
+        return _file(_pretty(stored.document), "application/json", f"{name}.json")
+    if file == "plan.yaml":
+        return _file(
+            yaml_text(stored.document.model_dump(mode="json", exclude_defaults=True)),
+            "application/yaml",
+            f"{name}.yaml",
+        )
+    if file == "tables.xlsx":
+        sheet = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+        return _file(xlsx_bytes(stored), sheet, f"{stem}.xlsx")
+    kind, _, suffix = file.rpartition(".")
+    if suffix == "csv" and kind in TABLES:
+        return _file(csv_text(TABLES[kind](stored)), "text/csv", f"{stem}-{kind}.csv")
+    raise HTTPException(status_code=404, detail="There is no such file.")
+
+
+@router.get("/export-plans")
+def export(session: SessionDep) -> Response:
+    """The latest version of every plan as a file, in one archive."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        page = 1
+        while True:
+            found = service.list_plans(session, page=page, per_page=service.MOST_PER_PAGE)
+            for item in found.items:
+                file.writestr(f"{item.name}.json", _pretty(service.get_plan(session, item.name).document))
+            if page >= found.pages:
+                break
+            page += 1
+    return _file(archive.getvalue(), "application/zip", "cfplan-plans.zip")
+
+
+# ---- inside ----------------------------------------------------------------------------------------------------------
+
+
+def result_page(
+    request: Request,
+    session: Session,
+    stored: StoredVersion,
+    refused: Refused | None = None,
+    *,
+    status_code: int = 200,
+) -> Response:
+    """The page of a version; again, with what could not be done."""
+    explanations = Explanations(service.get_explanations_json(session, stored))
+    findings = findings_of(stored)
+    totals = figures_of(stored.result["totals"], "/totals", explanations, prefix="together-")
+    page = ResultPage(
+        title=stored.name if stored.is_latest else f"{stored.name}, version {stored.number}",
+        section="plans",
+        version=stored,
+        at=_at(stored),
+        said=SAID.get(request.query_params.get("saved", ""), ""),
+        refused=refused or Refused(),
+        structures=structure_lines(stored),
+        measured=measured_of(session, stored),
+        facilities=facility_lines(stored),
+        unplaced=unplaced_of(stored),
+        assumption=ASSUMPTION,
+        totals={figure.id.rpartition("-")[2]: figure for figure in totals},
+        findings=findings[:MOST_FINDINGS],
+        findings_omitted=max(len(findings) - MOST_FINDINGS, 0),
+        open_findings={
+            severity: sum(f.severity == severity and not f.acknowledged for f in findings)
+            for severity in ("error", "warning", "info")
+        },
+        clusters=_clusters(request, stored),
+        texts=tuple(_text(session, stored, kind, cut=True) for kind in OUTPUTS),
+        tables=tuple(TABLES),
+        is_other_core=stored.core_version != CORE_VERSION,
+        core_now=CORE_VERSION,
+    )
+    return render(request, "plans/result.html", page, status_code=status_code)
+
+
+def _clusters(request: Request, stored: StoredVersion) -> ClustersShown | None:
+    found = stored.result.get("clusters")
+    if not found:
+        return None
+    return clusters_shown(found, chosen=request.query_params.get("fail", "")[:MOST_CHOSEN])
+
+
+def _text(session: Session, stored: StoredVersion, kind: str, *, cut: bool) -> TextShown:
+    title, about = OUTPUTS[kind]
+    href = f"{_at(stored)}/files/{kind}"
+    try:
+        output = service.get_output(session, stored.name, kind, number=stored.number)
+    except StoredOutputRefused as error:
+        return TextShown(kind, title, about, "", "", href, is_cut=False, refusal=str(error))
+    is_cut = cut and len(output.text) > MOST_SHOWN_CHARACTERS
+    text = output.text[: output.text.rfind("\n", 0, MOST_SHOWN_CHARACTERS) + 1] if is_cut else output.text
+    return TextShown(kind, title, about, text, output.filename, href, is_cut=is_cut, refusal="")
+
+
+def _version(session: Session, name: str, number: str | int) -> StoredVersion:
+    """A version by what stands in an address."""
+    text = str(number)
+    if not _WHOLE.fullmatch(text):
+        service.get_plan(session, name)  # when there is no such plan, that is what is said
+        raise PlanNotFound(name, text[:20])
+    return service.get_version(session, name, int(text))
+
+
+def _compared(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a result is held against another: not the findings, and of the curve what it is and what it charges."""
+    curve = {key: found["curve"][key] for key in ("id", "base_bytes", "bundle_bytes", "header_bytes")}
+    fitted = found["curve"].get("fitted") or {}
+    costs = {key: fitted.get(key) for key in ("entry_bytes", "element_bytes")}
+    kept = {key: value for key, value in found.items() if key not in ("findings", "comparison")}
+    return {**kept, "curve": {**curve, **costs}}
+
+
+def _only(here: StoredVersion, there: StoredVersion) -> tuple[Any, ...]:
+    """Findings that one version has and the other has not, whatever their place in the document."""
+    known = {(item["code"], item.get("structure"), item["message"]) for item in there.result["findings"]}
+    return tuple(
+        item
+        for item in here.result["findings"]
+        if (item["code"], item.get("structure"), item["message"]) not in known
+    )
+
+
+def _at(stored: StoredVersion) -> str:
+    return f"/plans/{stored.name}/versions/{stored.number}"
+
+
+def _pages(path: str, pages: int, query: Mapping[str, str]) -> tuple[tuple[int, str], ...]:
+    if pages <= 1:
+        return ()
+    return tuple((page, f"{path}?{urlencode({**query, 'page': page})}") for page in range(1, pages + 1))
+
+
+def _number(text: str, *, otherwise: int) -> int:
+    return max(int(text), 1) if text.isascii() and text.isdigit() and len(text) < 7 else otherwise  # noqa: PLR2004
+
+
+def settings_of(request: Request) -> Settings:
+    """The settings of the service."""
+    settings: Settings = request.app.state.settings
+    return settings
+
+
+def _file(content: str | bytes, media_type: str, filename: str) -> Response:
+    return Response(
+        content, media_type=media_type, headers={"Content-Disposition": f'attachment; filename="{filename}"'}
+    )
+
+
+def _pretty(document: PlanDocument) -> str:
+    return document.model_dump_json(indent=2, exclude_defaults=True) + "\n"

@@ -1,0 +1,188 @@
+"""The tables of a plan as files: CSV and XLSX."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from openpyxl import Workbook
+from openpyxl.cell import WriteOnlyCell
+from openpyxl.styles import Font
+from openpyxl.utils import get_column_letter
+
+from app.plans.editor.fields import QUEUE_MORE, Spec
+from app.plans.editor.typed import text_of
+from app.plans.result_view import facility_lines, structure_lines
+from app.plans.stored import StoredVersion
+from planner_core.document import MessageSizes
+from planner_core.units import KIB, MIB
+
+Cell = str | int | float | None
+Table = tuple[tuple[str, ...], list[Sequence[Cell]]]
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def structures_table(version: StoredVersion) -> Table:
+    """A line for each structure."""
+    heading = (
+        "structure", "role", "need_bytes", "initsize_kib", "size_kib", "initsize_given", "size_given",
+        "full_threshold_percent", "preflist", "duplex", "messages", "entries", "elements", "binding",
+        "usage_percent_at_backlog", "messages_in_initsize", "messages_in_initsize_with_offload", "smds_bytes_when_full",
+    )  # fmt: skip
+    rows: list[Sequence[Cell]] = [
+        (
+            line.cfrm_name, line.role, line.need_bytes, line.initsize_kib, line.size_kib, _yes(line.initsize_given),
+            _yes(line.size_given), line.full_threshold, line.preflist, line.duplex, line.messages, line.entries,
+            line.elements, line.binding, line.usage_percent, line.holds, line.holds_with_offload, line.smds_bytes,
+        )
+        for line in structure_lines(version)
+    ]  # fmt: skip
+    return heading, rows
+
+
+def facilities_table(version: StoredVersion) -> Table:
+    """A line for each coupling facility."""
+    heading = (
+        "coupling_facility", "storage_kib", "structures", "initsize_kib", "size_kib", "occupied_kib", "dumpspace_kib",
+        "second_copies_kib", "free_kib", "second_copies_size_kib", "free_at_size_kib",
+    )  # fmt: skip
+    return heading, [
+        (
+            line.name, line.storage_kib, line.structures, line.initsize_kib, line.size_kib, line.occupied_kib, line.dumpspace_kib,
+            line.second_copies_kib, line.free_kib, line.second_copies_size_kib, line.free_at_size_kib,
+        )
+        for line in facility_lines(version)
+    ]  # fmt: skip
+
+
+def queues_table(version: StoredVersion) -> Table:
+    """A line for each queue, with headings that the editor takes when pasted."""
+    heading = (
+        "structure", "name", "message_bytes", "p95", "max", "backlog", "put_rate_per_s", "outage_minutes",
+        "persistent", "selector_reads", "isolation", *(spec.key for spec in QUEUE_MORE),
+    )  # fmt: skip
+    rows: list[Sequence[Cell]] = []
+    for structure in version.document.structures:
+        for queue in structure.queues:
+            sizes = queue.message_bytes
+            spread: tuple[Cell, Cell, Cell] = (
+                (_number(sizes.mean), sizes.p95, sizes.max)
+                if isinstance(sizes, MessageSizes)
+                else (sizes, None, None)
+            )
+            rows.append(
+                (
+                    structure.name, queue.name, *spread, queue.backlog, _number(queue.put_rate_per_s),
+                    _number(queue.outage_minutes), _yes(queue.persistent), _yes(queue.selector_reads), queue.isolation,
+                    *(_more(spec, getattr(queue, spec.key)) for spec in QUEUE_MORE),
+                )
+            )  # fmt: skip
+    return heading, rows
+
+
+def _more(spec: Spec, value: object) -> Cell:
+    """A key of the queue's definition; rates by queue manager as the editor takes them."""
+    if isinstance(value, dict):
+        return text_of(spec.kind, {name: rates.model_dump(mode="json") for name, rates in value.items()})
+    if isinstance(value, bool):
+        return _yes(value)
+    return value if isinstance(value, int | str) or value is None else _number(value)
+
+
+def findings_table(version: StoredVersion) -> Table:
+    """A line for each finding."""
+    heading = ("severity", "code", "structure", "message", "acknowledged", "source")
+    return heading, [
+        (f["severity"], f["code"], f.get("structure"), f["message"], f.get("acknowledged"), f["source"])
+        for f in version.result["findings"]
+    ]
+
+
+TABLES = {
+    "structures": structures_table,
+    "facilities": facilities_table,
+    "queues": queues_table,
+    "findings": findings_table,
+}
+
+
+def csv_text(table: Table) -> str:
+    """A table as CSV (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe."""
+    heading, rows = table
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(heading)
+    writer.writerows([_safe(cell) for cell in row] for row in rows)
+    return file.getvalue()
+
+
+def xlsx_bytes(version: StoredVersion) -> bytes:
+    """All tables as one workbook, a sheet each."""
+    book = Workbook(write_only=True)
+    about = book.create_sheet("plan")
+    for name, value in (
+        ("plan", version.name),
+        ("version", version.number),
+        ("group", version.result["qsg"]),
+        ("saved", version.created_at.isoformat(timespec="seconds")),
+        ("core_version", version.core_version),
+        ("initsize_mib", version.result["totals"]["initsize_kib"] * KIB / MIB),
+        ("size_mib", version.result["totals"]["size_kib"] * KIB / MIB),
+    ):
+        about.append([name, value])
+    for title, make in TABLES.items():
+        heading, rows = make(version)
+        sheet = book.create_sheet(title)
+        sheet.freeze_panes = "A2"
+        for index, name in enumerate(heading, start=1):
+            sheet.column_dimensions[get_column_letter(index)].width = max(12, len(name) + 2)
+        sheet.append(_bold(sheet, heading))
+        for row in rows:
+            sheet.append(list(_text_only(sheet, row)))
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def _bold(
+    sheet: Any,  # noqa: ANN401 - openpyxl's sheets share no public type
+    heading: Iterable[str],
+) -> list[Any]:
+    cells = []
+    for name in heading:
+        cell = WriteOnlyCell(sheet, value=name)
+        cell.font = Font(bold=True)
+        cells.append(cell)
+    return cells
+
+
+def _text_only(
+    sheet: Any,  # noqa: ANN401
+    row: Sequence[Cell],
+) -> Iterable[object]:
+    """Texts as texts: nothing that was typed becomes a formula."""
+    for value in row:
+        if isinstance(value, str) and value.startswith(_FORMULA):
+            cell = WriteOnlyCell(sheet, value=value)
+            cell.data_type = "s"
+            yield cell
+        else:
+            yield value
+
+
+def _safe(cell: Cell) -> Cell:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _number(value: object) -> Cell:
+    if value is None:
+        return None
+    number = float(str(value))
+    return int(number) if number.is_integer() else number

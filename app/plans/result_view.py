@@ -1,0 +1,322 @@
+"""A stored version as its pages show it. Nothing is computed anew: an old plan shows what it showed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, cast
+
+from app.plans.finding_groups import FindingShown, findings_shown, source_of
+from app.plans.stored import StoredVersion
+from app.sizing.calculator.answer import LABELS, Figure
+from planner_core.document import Queue
+from planner_core.placement import Group, allocate, question
+from planner_core.provenance import Basis, Explanation, Input, Step
+from planner_core.sizing.structure_result import Placement, StructureResult
+from planner_core.units import kib_to_bytes
+
+ROLES = {
+    "admin": "Coordinates the group; holds no messages",
+    "application": "Application",
+    "system": "Shared channels, group units of recovery",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StructureLine:
+    """One structure in the table of a plan."""
+
+    index: int
+    name: str
+    cfrm_name: str
+    role: str
+    cfcc_level: int | None
+    need_bytes: int
+    initsize_kib: int
+    size_kib: int
+    initsize_given: bool
+    size_given: bool
+    target_percent: float | None
+    target_lowered_by: str | None
+    full_threshold: int
+    preflist: str
+    duplex: str
+    messages: int | None
+    entries: int | None
+    elements: int | None
+    binding: str
+    usage_percent: float | None
+    holds: int | None
+    holds_with_offload: int | None
+    smds_bytes: int | None
+    worst: str
+    findings: int
+
+
+@dataclass(frozen=True, slots=True)
+class FacilityLine:
+    """One coupling facility: its storage, and what the structures that XCF allocates there take of it [K]."""
+
+    name: str
+    structures: int
+    storage_kib: int | None
+    occupied_kib: int
+    dumpspace_kib: int
+    initsize_kib: int
+    second_copies_kib: int
+    free_kib: int | None
+    size_kib: int
+    second_copies_size_kib: int
+    free_at_size_kib: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLine:
+    """One queue with what was planned for it."""
+
+    structure: str
+    queue: Queue
+
+    @property
+    def message_bytes(self) -> str:
+        """The size, or the distribution, in words."""
+        sizes = self.queue.message_bytes
+        return (
+            str(sizes)
+            if isinstance(sizes, int)
+            else f"mean {sizes.mean.normalize():f}, p95 {sizes.p95}, max {sizes.max}"
+        )
+
+    @property
+    def demand(self) -> str:
+        """The backlog, or where it comes from."""
+        queue = self.queue
+        if queue.backlog is not None:
+            return str(queue.backlog)
+        return f"{queue.put_rate_per_s:f} a second over {queue.outage_minutes:f} minutes"
+
+
+def structure_lines(version: StoredVersion) -> tuple[StructureLine, ...]:
+    """All structures, in the order of the result."""
+    result = version.result
+    open_findings: dict[str, list[str]] = {}
+    for finding in result["findings"]:
+        if finding.get("structure") and not finding.get("acknowledged"):
+            open_findings.setdefault(finding["structure"], []).append(finding["severity"])
+    return tuple(
+        _line(index, structure, open_findings.get(structure["name"], []))
+        for index, structure in enumerate(result["structures"])
+    )
+
+
+def _line(index: int, found: Mapping[str, Any], severities: Sequence[str]) -> StructureLine:
+    smds = found.get("smds") or {}
+    messages = found.get("messages")
+    return StructureLine(
+        index=index,
+        name=found["name"],
+        cfrm_name=found["cfrm_name"],
+        role=found["role"],
+        cfcc_level=found.get("cfcc_level"),
+        need_bytes=found["need_bytes"],
+        initsize_kib=found["initsize_kib"],
+        size_kib=found["size_kib"],
+        initsize_given=found["initsize_given"],
+        size_given=found["size_given"],
+        target_percent=found.get("target_usage_percent"),
+        target_lowered_by=found.get("target_lowered_by"),
+        full_threshold=found["full_threshold"],
+        preflist=" ".join(found["preflist"]),
+        duplex=found["duplex"],
+        messages=messages,
+        entries=found.get("entries", found.get("entries_required")),
+        elements=found.get("elements", found.get("elements_required")),
+        binding=found.get("binding", "") if messages else "",
+        usage_percent=found.get("peak_usage_percent"),
+        holds=found.get("messages_in_initsize"),
+        holds_with_offload=found.get("messages_in_initsize_with_offload"),
+        smds_bytes=smds.get("data_set_bytes_when_full"),
+        worst=next((word for word in ("error", "warning") if word in severities), ""),
+        findings=sum(word != "info" for word in severities),
+    )
+
+
+def facility_lines(version: StoredVersion) -> tuple[FacilityLine, ...]:
+    """The coupling facilities as they were stored; for versions of earlier cfplans, from the sizes that were stored."""
+    known = version.result.get("coupling_facilities")
+    if known is None:
+        uses = allocate(question([stored_group(version)])).facilities
+        return tuple(facility_line(use.as_json(), len(use.first) + len(use.second)) for use in uses)
+    count: Counter[str] = Counter()
+    for found in version.result["structures"]:
+        count.update(name for name in (found["coupling_facility"], found["second_copy"]) if name)
+    return tuple(facility_line(found, count[found["name"]]) for found in known)
+
+
+def facility_line(found: Mapping[str, Any], structures: int) -> FacilityLine:
+    """A line of the table from the JSON of a coupling facility."""
+    return FacilityLine(
+        name=found["name"],
+        structures=structures,
+        storage_kib=found["size_kib"],
+        occupied_kib=found["occupied_kib"],
+        dumpspace_kib=found["dumpspace_kib"],
+        initsize_kib=found["planned_initsize_kib"],
+        second_copies_kib=found["second_copies_kib"],
+        free_kib=found["free_kib"],
+        size_kib=found["planned_size_kib"],
+        second_copies_size_kib=found["second_copies_size_kib"],
+        free_at_size_kib=found["free_at_size_kib"],
+    )
+
+
+def unplaced_of(version: StoredVersion) -> tuple[str, ...]:
+    """Structures, then second copies, that no coupling facility can take, in words."""
+    placed = [
+        (each["cfrm_name"], bool(each["coupling_facility"]))
+        for each in version.result["structures"]
+        if each["preflist"]
+        and "coupling_facility" in each
+        and not (each["second_copy"] if each["duplex"] == "ENABLED" else each["coupling_facility"])
+    ]
+    return in_words(placed)
+
+
+def in_words(lacking: Iterable[tuple[str, bool]]) -> tuple[str, ...]:
+    """Names of structures without a place, then of those that lack the second copy only.
+
+    Args:
+        lacking: Names of structures, and whether only the second copy has no place.
+    """
+    return tuple(
+        f"the second copy of {name}" if is_second_copy else name
+        for name, is_second_copy in sorted(lacking, key=lambda each: each[1])
+    )
+
+
+def stored_group(version: StoredVersion) -> Group:
+    """The structures of a version with the sizes that it was stored with, to be placed."""
+    return Group(
+        plan=version.name,
+        cfcc_level=version.result["cfcc_level"],
+        coupling_facilities=version.coupling_facilities,
+        structures=[cast(StructureResult, _stored_structure(item)) for item in version.result["structures"]],
+    )
+
+
+def _stored_structure(item: Mapping[str, Any]) -> SimpleNamespace:
+    """A structure with the members that placement reads."""
+    return SimpleNamespace(
+        name=item["name"],
+        cfrm_name=item["cfrm_name"],
+        role=item["role"],
+        placement=Placement(
+            preflist=tuple(item["preflist"]),
+            exclist=tuple(item["exclist"]),
+            duplex=item["duplex"],
+            full_threshold=item["full_threshold"],
+            allow_auto_alter=item["allow_auto_alter"],
+            duplex_site=item.get("duplex_site"),
+            enforce_order=item.get("enforce_order", False),
+            augmented_bytes=kib_to_bytes(item.get("augmented_kib", 0)),
+        ),
+        sizes=SimpleNamespace(
+            initsize_bytes=kib_to_bytes(item["initsize_kib"]), size_bytes=kib_to_bytes(item["size_kib"])
+        ),
+    )
+
+
+def findings_of(version: StoredVersion, *, structure: str | None = None) -> tuple[FindingShown, ...]:
+    """The findings as they were stored, those of one structure or all."""
+    items = [
+        item for item in version.result["findings"] if structure is None or item.get("structure") == structure
+    ]
+    return findings_shown(items, label_of=_in_the_editor)
+
+
+def _in_the_editor(_: str) -> str:
+    return "in the editor"
+
+
+def find_structure(version: StoredVersion, name: str) -> tuple[int, Mapping[str, Any]] | None:
+    """Place and JSON of a structure of the result."""
+    found = enumerate(version.result["structures"])
+    return next(((index, item) for index, item in found if item["name"] == name), None)
+
+
+class Explanations(Mapping[str, Any]):
+    """The explanations of a version, each read when it is asked for: those of a large plan are tens of megabytes."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.decoder = json.JSONDecoder()
+
+    def __getitem__(self, figure: str) -> Any:  # noqa: ANN401 - any JSON value
+        """The explanation of one figure; a figure's name stands before a colon as a key only."""
+        key = f"{json.dumps(figure)}:"
+        at = self.text.find(key)
+        if at < 0:
+            raise KeyError(figure)
+        return self.decoder.raw_decode(self.text, at + len(key))[0]
+
+    def __iter__(self) -> Iterator[str]:
+        """All figures."""
+        return iter(json.loads(self.text))
+
+    def __len__(self) -> int:
+        """How many figures are explained."""
+        return len(json.loads(self.text))
+
+
+def figures_of(
+    found: Mapping[str, Any], pointer: str, explanations: Mapping[str, Any], *, prefix: str = ""
+) -> tuple[Figure, ...]:
+    """The figures of a structure, or of the totals, each with its explanation."""
+    skipped = ("offload",) if found.get("role") in ("admin", "system") else ()
+    return tuple(
+        Figure(
+            id=f"why-{prefix}{member}".replace("/", "-"),
+            label=LABELS[member][0],
+            kind=LABELS[member][1],
+            value=value,
+            why=explanation_of(explanations.get(f"{pointer}/{member}")),
+        )
+        for member, value in _flat(found)
+        if member in LABELS and value is not None and not any(word in member for word in skipped)
+    )
+
+
+def _flat(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in found.items():
+        if isinstance(value, Mapping):
+            yield from ((f"{name}/{inner}", each) for inner, each in value.items())
+        else:
+            yield name, value
+
+
+def explanation_of(stored: Mapping[str, Any] | None) -> Explanation | None:
+    """An explanation as it was stored."""
+    if stored is None:
+        return None
+    return Explanation(
+        figure=stored["figure"],
+        value=stored["value"],
+        unit=stored["unit"],
+        formula=stored["formula"],
+        inputs=tuple(
+            Input(
+                item["name"],
+                item["value"],
+                item["unit"],
+                Basis(item["basis"]),
+                source_of(item["source"]) if item["source"] else None,
+            )
+            for item in stored["inputs"]
+        ),
+        basis=Basis(stored["basis"]),
+        source=source_of(stored["source"]) if stored["source"] else None,
+        steps=tuple(Step(item["name"], item["formula"], item["value"]) for item in stored["steps"]),
+    )

@@ -1,0 +1,166 @@
+"""Plans of one sysplex together: what they take of each coupling facility, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from app.db import SessionDep
+from app.plans import service
+from app.plans.result_tables import csv_text
+from app.plans.result_view import FacilityLine, facility_line, in_words, stored_group
+from app.plans.stored import StoredVersion
+from app.web.rendering import Page, render
+from planner_core.placement import FacilityUse
+from planner_core.sheet import Facility, Sheet, sheet
+
+router = APIRouter(include_in_schema=False)
+
+MOST_PLANS = 40
+ALL = service.MOST_PER_PAGE
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOnSheet:
+    """One plan, and which of its versions stand for before and after."""
+
+    name: str
+    qsg: str
+    after: int
+    before: int
+    versions: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """A coupling facility before and after; zero where it is not there [K]."""
+
+    name: str
+    before_initsize_kib: int
+    before_size_kib: int
+    initsize_kib: int
+    size_kib: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SheetPage(Page):
+    """Storage per coupling facility over several plans."""
+
+    plans: Annotated[tuple[PlanOnSheet, ...], "The plans on the sheet"]
+    others: Annotated[tuple[str, ...], "Plans that could be put on it"]
+    unknown: Annotated[tuple[str, ...], "Names in the address that no plan has"]
+    sums: Annotated[tuple[Sums, ...], "Each coupling facility before and after"]
+    together: Annotated[Sums, "All of them"]
+    lines: Annotated[tuple[FacilityLine, ...], "Storage of each coupling facility"]
+    unplaced: Annotated[tuple[str, ...], "Structures and second copies without a place"]
+    without_preflist: Annotated[tuple[str, ...], "Structures that name no coupling facility"]
+    facilities: Annotated[tuple[Facility, ...], "Structures by coupling facility"]
+    same_names: Annotated[tuple[str, ...], "Structures that more than one plan has"]
+    assumption: Annotated[str, "How structures are counted"]
+    csv: Annotated[str, "Address of the table as a file"]
+
+
+@router.get("/sheet")
+def show(request: Request, session: SessionDep) -> Response:
+    """The sheet for the plans that the address names."""
+    names = list(dict.fromkeys(request.query_params.getlist("plan")))[:MOST_PLANS]
+    everything = [item.name for item in service.list_plans(session, per_page=ALL).items]
+    known: list[PlanOnSheet] = []
+    before: list[StoredVersion] = []
+    after: list[StoredVersion] = []
+    unknown: list[str] = []
+    for name in names:
+        try:
+            latest = service.get_plan(session, name)
+        except service.PlanNotFound:
+            unknown.append(name[:64])
+            continue
+        number = _before(request.query_params, latest)
+        after.append(latest)
+        if number:
+            before.append(service.get_version(session, name, number))
+        versions = tuple(range(latest.number, 0, -1))
+        known.append(PlanOnSheet(name, latest.result["qsg"], latest.number, number, versions))
+    old, new = _sheet(before), _sheet(after)
+    sums = _sums(old, new)
+    if request.query_params.get("as") == "csv":
+        return _csv(new)
+    page = SheetPage(
+        title="Several groups on one sheet",
+        section="plans",
+        plans=tuple(known),
+        others=tuple(name for name in everything if name not in names),
+        unknown=tuple(unknown),
+        sums=sums,
+        together=_together(sums),
+        lines=tuple(facility_line(each.use.as_json(), len(each.rows)) for each in new.facilities),
+        unplaced=in_words((row.structure, row.is_second_copy) for row in new.unplaced),
+        without_preflist=tuple(row.structure for row in new.without_preflist),
+        facilities=new.facilities,
+        same_names=new.same_names,
+        assumption=new.assumption,
+        csv=f"/sheet?{request.url.query}&as=csv",
+    )
+    return render(request, "sheet/sheet.html", page)
+
+
+def _before(query: Mapping[str, str], latest: StoredVersion) -> int:
+    """The number of the version that stands for before; 0 for none."""
+    text = query.get(f"before-{latest.name}", "")
+    if text.isascii() and text.isdigit() and len(text) < 8:  # noqa: PLR2004 - more digits than versions
+        return min(int(text), latest.number)
+    return latest.number - 1
+
+
+def _sheet(versions: Sequence[StoredVersion]) -> Sheet:
+    """The core's sheet over sizes as they were stored: no plan is evaluated again."""
+    return sheet([stored_group(version) for version in versions])
+
+
+def _sums(old: Sheet, new: Sheet) -> tuple[Sums, ...]:
+    """INITSIZE and SIZE of each coupling facility before and after, with second copies."""
+    before = {facility.name: facility.use for facility in old.facilities}
+    after = {facility.name: facility.use for facility in new.facilities}
+    return tuple(
+        Sums(name, *_taken(before.get(name)), *_taken(after.get(name))) for name in sorted({*before, *after})
+    )
+
+
+def _taken(use: FacilityUse | None) -> tuple[int, int]:
+    if use is None:
+        return 0, 0
+    shown = use.as_json()
+    initsize, size = (
+        sum(kib for key in keys if isinstance(kib := shown[key], int))
+        for keys in (
+            ("planned_initsize_kib", "second_copies_kib"),
+            ("planned_size_kib", "second_copies_size_kib"),
+        )
+    )
+    return initsize, size
+
+
+def _together(sums: Sequence[Sums]) -> Sums:
+    return Sums(
+        name="Together",
+        before_initsize_kib=sum(each.before_initsize_kib for each in sums),
+        before_size_kib=sum(each.before_size_kib for each in sums),
+        initsize_kib=sum(each.initsize_kib for each in sums),
+        size_kib=sum(each.size_kib for each in sums),
+    )
+
+
+def _csv(found: Sheet) -> Response:
+    heading = ("coupling_facility", "plan", "structure", "role", "second_copy", "initsize_kib", "size_kib")
+    rows = [
+        (row.facility, row.plan, row.structure, row.role, "yes" if row.is_second_copy else "no", row.initsize_kib, row.size_kib)
+        for row in (
+            *(row for facility in found.facilities for row in facility.rows), *found.unplaced, *found.without_preflist,
+        )
+    ]  # fmt: skip
+    headers = {"Content-Disposition": 'attachment; filename="cfplan-sheet.csv"'}
+    return Response(csv_text((heading, list(rows))), media_type="text/csv", headers=headers)

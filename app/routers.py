@@ -1,0 +1,72 @@
+"""The routers of all pages, in the order in which the application mounts them."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+
+def page_routers() -> list[APIRouter]:
+    """Every router of the pages, to be mounted at the top of the application."""
+    from app.clusters.decide_pages import router as cluster_decisions
+    from app.clusters.explain_pages import router as waiting
+    from app.clusters.load_pages import router as cluster_load
+    from app.documentation.pages import router as documentation
+    from app.events.read_pages import router as read_events
+    from app.events.simulate_pages import router as simulate_events
+    from app.fits.levels_pages import router as levels
+    from app.fits.pages import router as curves
+    from app.forecasts.pages import router as forecasts
+    from app.nightly.pages import router as nights
+    from app.plans.changing_pages import router as changing
+    from app.plans.editor.pages import router as editor
+    from app.plans.pages import router as plans
+    from app.plans.sheet_pages import router as sheet
+    from app.reference.pages import router as published
+    from app.running.pages import router as running
+    from app.scenarios.pages import router as scenarios
+    from app.sizing.calculator.pages import router as quick
+    from app.uploads.pages import router as uploads
+    from app.usage.pages import router as usage
+    from app.usage.plan_pages import router as usage_plan
+    from app.usage.take_over_pages import router as take_over
+    from app.web.style_guide.pages import router as style
+    from app.whatif.filling_pages import router as filling
+    from app.whatif.growth_pages import router as whatif_growth
+    from app.whatif.loss_pages import router as whatif_loss
+    from app.whatif.pages import router as whatif
+    from app.whatif.recovery_pages import router as whatif_recovery
+    from app.whatif.smds_pages import router as whatif_smds
+    from app.whatif.threshold_pages import router as thresholds
+
+    return [
+        quick,
+        editor,
+        plans,
+        changing,
+        scenarios,
+        sheet,
+        running,
+        uploads,
+        usage_plan,
+        take_over,
+        usage,
+        curves,
+        levels,
+        forecasts,
+        nights,
+        simulate_events,
+        read_events,
+        whatif,
+        whatif_loss,
+        whatif_growth,
+        whatif_recovery,
+        whatif_smds,
+        filling,
+        thresholds,
+        cluster_decisions,
+        cluster_load,
+        waiting,
+        published,
+        documentation,
+        style,
+    ]

@@ -1,0 +1,221 @@
+"""The commands `cfplan lint`, `merge`, `diff` and `from-running`: nothing is stored, no service is needed.
+
+What computes the answers is imported when a command runs, so that all other commands start without it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from app.command_line import (
+    EXIT_FINDINGS,
+    EXIT_OK,
+    Command,
+    Whole,
+    add_fail_on,
+    add_json,
+    exit_code,
+    message_size,
+    read_plan,
+    write,
+    write_json,
+)
+from planner_core.running.unstated import ABOUT_UNSTATED, DEFAULT_UNSTATED, UNSTATED
+
+if TYPE_CHECKING:
+    from planner_core.errors import OutputRefused, PlanRefused
+    from planner_core.running.line_findings import LineFinding
+    from planner_core.sizing.result import PlanResult
+
+
+def add(commands: Command, whole: Whole) -> None:
+    """Add the commands to the command line. `whole` makes readers of whole numbers within bounds."""
+    lint = commands("lint", "Check a CFRM policy, MQSC or displays without a plan.", _lint)
+    lint.add_argument("file", metavar="FILE", help="the text; - for standard input")
+    lint.add_argument(
+        "--cfcc", type=whole(1, 99), metavar="L", help="CFCC level of the coupling facilities, where known"
+    )
+    lint.add_argument(
+        "--queue-managers",
+        type=whole(1, 32),
+        metavar="N",
+        help="queue managers DEFINED to the group, where known",
+    )
+    lint.add_argument("--qsg", metavar="NAME", help="the group, where no CSQ_ADMIN in the text names it")
+    add_json(lint)
+    add_fail_on(lint)
+
+    merge = commands("merge", "Put the structures of a plan into a whole CFRM policy.", _merge)
+    merge.add_argument("plan", metavar="PLAN", help="the plan document; - for standard input")
+    merge.add_argument(
+        "--policy",
+        metavar="FILE",
+        required=True,
+        help="the current policy: input of IXCMIAPU, with its job or not",
+    )
+    merge.add_argument("--policy-name", metavar="NAME", help="which policy, where the file has several")
+    merge.add_argument(
+        "--current",
+        metavar="FILE",
+        nargs="+",
+        default=(),
+        help="D XCF,STR,STRNAME= of the structures: a smaller size is compared with what is in use",
+    )
+    _add_unstated(merge)
+    how = merge.add_mutually_exclusive_group()
+    how.add_argument(
+        "--json", action="store_true", help="answer as JSON: policy, changes, difference, findings"
+    )
+    how.add_argument("--difference", action="store_true", help="the difference instead of the policy")
+
+    diff = commands("diff", "Compare what runs with a plan: the commands that lead there.", _diff)
+    diff.add_argument("plan", metavar="PLAN", help="the plan document; - for standard input")
+    diff.add_argument(
+        "--current",
+        metavar="FILE",
+        nargs="+",
+        required=True,
+        help="policy, D XCF,STR, D XCF,CF, DISPLAY GROUP, CFSTATUS, CFSTRUCT, QLOCAL, DEFINE commands: any, in any order",
+    )
+    _add_unstated(diff)
+    diff.add_argument("--output", choices=("commands", "json"), default="commands")
+    add_fail_on(diff)
+
+    made = commands("from-running", "Make a plan document from what runs.", _from_running)
+    made.add_argument(
+        "files", metavar="FILE", nargs="+", help="what runs, as for cfplan diff; - for standard input"
+    )
+    made.add_argument("--qsg", metavar="NAME", help="the group, where structures of several run")
+    made.add_argument(
+        "--queue-managers", type=whole(1, 32), metavar="N", help="queue managers DEFINED to the group"
+    )
+    made.add_argument(
+        "--message-bytes",
+        type=message_size(whole),
+        metavar="B",
+        help="message size for all queues, in bytes or such as 2K, with MAXDEPTH as backlog; without it queues are left out",
+    )
+    add_json(made, "answer as JSON: document, findings")
+
+
+def _add_unstated(command: argparse.ArgumentParser) -> None:
+    about = f"{ABOUT_UNSTATED[:1].lower()}{ABOUT_UNSTATED[1:].removesuffix('.')}; default {DEFAULT_UNSTATED}"
+    command.add_argument("--unstated", choices=tuple(UNSTATED), default=DEFAULT_UNSTATED, help=about)
+
+
+def _code(findings: Sequence[LineFinding], fail_on: str) -> int:
+    return exit_code([each.as_json() for each in findings], fail_on)
+
+
+def _say(findings: Sequence[LineFinding], *, at_least: tuple[str, ...] = ("error", "warning")) -> None:
+    """Findings beside a text go to stderr, so that stdout stays what is submitted."""
+    for each in findings:
+        if each.finding.severity in at_least:
+            where = f"line {each.line}: " if each.line else ""
+            sys.stderr.write(f"{where}{each.finding.severity}: {each.finding.code}: {each.finding.message}\n")
+
+
+def _refused(refused: OutputRefused | PlanRefused, *, as_json: bool) -> int:
+    """Say why there is no answer; as JSON, the findings, as `cfplan plan` gives them."""
+    if as_json:
+        write_json({"findings": [each.as_json() for each in refused.findings]})
+    sys.stderr.write(f"{refused}\n")
+    for each in refused.findings:
+        if each.severity == "warning" and not each.acknowledged:
+            sys.stderr.write(f"{each.severity}: {each.code}: {each.message}\n")
+    return EXIT_FINDINGS
+
+
+def _result(name: str) -> PlanResult:
+    from app.fits.from_settings import CurvesOfSettings
+    from app.fits.resolve import evaluate
+
+    return evaluate(read_plan(name), CurvesOfSettings(), compares=False)
+
+
+def _lint(arguments: argparse.Namespace) -> int:
+    from app.running.service import checked
+    from app.running.texts import read_text
+
+    found = checked(
+        read_text(arguments.file),
+        cfcc_level=arguments.cfcc,
+        queue_managers=arguments.queue_managers,
+        qsg=arguments.qsg,
+    )
+    if arguments.json:
+        write_json(found.as_json())
+    else:
+        for each in found.findings:
+            where = f"{arguments.file}:{each.line}" if each.line else arguments.file
+            write(
+                f"{where}: {each.finding.severity}: {each.finding.code}: {each.finding.message}\n  {each.finding.source}\n"
+            )
+        if not found.findings:
+            write(f"{arguments.file}: no finding in {found.lines} lines ({', '.join(found.kinds)}).\n")
+    return _code(found.findings, arguments.fail_on)
+
+
+def _merge(arguments: argparse.Namespace) -> int:
+    from app.running.service import merged
+    from app.running.texts import bytes_of, read_text
+    from planner_core.errors import OutputRefused, PlanRefused
+
+    try:
+        found = merged(
+            _result(arguments.plan),
+            read_text(arguments.policy),
+            unstated=arguments.unstated,
+            policy_name=arguments.policy_name,
+            current=[read_text(name) for name in arguments.current],
+        )
+    except (OutputRefused, PlanRefused) as refused:
+        return _refused(refused, as_json=arguments.json)
+    if arguments.json:
+        write_json(found.as_json())
+        return _code(found.findings, "error")
+    _say(found.findings)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(bytes_of(found.difference if arguments.difference else found.text))
+    sys.stdout.buffer.flush()
+    return _code(found.findings, "error")
+
+
+def _diff(arguments: argparse.Namespace) -> int:
+    from app.running.service import compared
+    from app.running.texts import read_text
+    from planner_core.errors import OutputRefused, PlanRefused
+    from planner_core.running.compare import commands_text
+
+    try:
+        texts = [read_text(name) for name in arguments.current]
+        found = compared(_result(arguments.plan), texts, unstated=arguments.unstated)
+    except (OutputRefused, PlanRefused) as refused:
+        return _refused(refused, as_json=arguments.output == "json")
+    if arguments.output == "json":
+        write_json({**found.as_json(), "text": commands_text(found)})
+    else:
+        _say(found.findings)
+        write(commands_text(found))
+    return _code(found.findings, arguments.fail_on)
+
+
+def _from_running(arguments: argparse.Namespace) -> int:
+    from app.running.service import made
+    from app.running.texts import read_text
+
+    found = made(
+        [read_text(name) for name in arguments.files],
+        qsg=arguments.qsg,
+        queue_managers=arguments.queue_managers,
+        message_bytes=arguments.message_bytes,
+    )
+    if arguments.json:
+        write_json(found.as_json())
+    else:
+        _say(found.findings, at_least=("error", "warning", "info"))
+        write_json(found.document)
+    return EXIT_OK

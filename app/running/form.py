@@ -1,0 +1,211 @@
+"""What the forms about what runs bring: typed text, files to the byte, and which plan is meant."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import Depends, Request
+from sqlalchemy.orm import Session
+from starlette.datastructures import UploadFile
+
+from app.fits.kept import Curves
+from app.fits.resolve import evaluate
+from app.plans import service as plans
+from app.running.texts import LARGEST_FILE_BYTES, MOST_TEXTS, WHAT, printable, running_example, text_of
+from app.texts.documents import example_text, read_text
+from app.whatif.asking import EXAMPLE_CHOICE
+from planner_core.document import message_bytes
+from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, PlannerError
+from planner_core.sizing.result import PlanResult
+
+SHOWN_CHARACTERS: Final = 2_000_000
+"""A longer text is not put back into its box."""
+_MOST_FIELDS: Final = 40
+_LONGEST_VALUE: Final = 200
+_BOXES: Final = frozenset({"text", "document", "policy", "current"})
+NEWLINES: Final[Mapping[str, str]] = {"lf": "\n", "crlf": "\r\n", "cr": "\r"}
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One form: what was typed, and files by the name of their field."""
+
+    typed: Mapping[str, str]
+    files: Mapping[str, tuple[tuple[str, str], ...]]
+    is_example: bool = False
+    unread: tuple[FieldProblem, ...] = ()
+    """Files that are no text, or too long: told beside the form, which keeps everything else."""
+
+    def check_files(self) -> None:
+        """Refuse files that were not read.
+
+        Raises:
+            InputInvalid: There are some.
+        """
+        if self.unread:
+            raise InputInvalid(WHAT, self.unread)
+
+    def value(self, name: str) -> str:
+        """What was typed into a small box."""
+        return self.typed.get(name, "").strip()
+
+    def texts(self, box: str, field: str) -> list[str]:
+        """What stands in a box, if anything, and in the files beside it."""
+        typed = self.typed.get(box, "")
+        return [*([typed] if typed.strip() else []), *(text for _, text in self.files.get(field, ()))]
+
+    def whole(self, name: str, lowest: int, highest: int) -> int | None:
+        """A whole number, None where the box is empty.
+
+        Raises:
+            InputInvalid: It is none, or out of bounds.
+        """
+        text = self.value(name)
+        if not text:
+            return None
+        if not (text.isascii() and text.isdigit()) or not lowest <= int(text[:12]) <= highest:
+            problem = FieldProblem(f"/{name}", f"must be a whole number between {lowest} and {highest}")
+            raise InputInvalid(WHAT, (problem,))
+        return int(text)
+
+    def message_bytes(self) -> int | None:
+        """A message size, None where the field is empty.
+
+        Raises:
+            InputInvalid: It is none.
+        """
+        text = self.value("message_bytes")
+        try:
+            return message_bytes(text) if text else None
+        except (PlannerError, ValueError) as error:
+            raise InputInvalid(WHAT, (FieldProblem("/message_bytes", str(error)),)) from None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the files, which no form can repeat."""
+        return tuple(name for found in self.files.values() for name, _ in found)
+
+
+async def given_form(request: Request) -> AsyncIterator[Given]:
+    """Read the form. What is typed has the line ends that its file had, where the form knows them."""
+    typed: dict[str, str] = {}
+    files: dict[str, list[tuple[str, str]]] = {}
+    unread: list[FieldProblem] = []
+    async with request.form(
+        max_files=MOST_TEXTS, max_fields=_MOST_FIELDS, max_part_size=LARGEST_FILE_BYTES
+    ) as sent:
+        for key, value in sent.multi_items():
+            if isinstance(value, str):
+                typed[key] = value if key in _BOXES else value[:_LONGEST_VALUE]
+            elif isinstance(value, UploadFile) and value.filename:
+                name = value.filename[:_LONGEST_VALUE]
+                try:
+                    text = text_of(await value.read(LARGEST_FILE_BYTES + 1), name)
+                except InputInvalid as error:
+                    unread += (FieldProblem(f"/{_box_of(key)}", each.message) for each in error.problems)
+                else:
+                    files.setdefault(key, []).append((name, text))
+    newline = NEWLINES.get(typed.get("newline", ""), "\n")
+    for key in _BOXES & typed.keys():
+        plain = typed[key].replace("\r\n", "\n").replace("\r", "\n")
+        typed[key] = plain.replace("\n", newline) if key == "policy" else plain
+    yield Given(typed, {key: tuple(found) for key, found in files.items()}, unread=tuple(unread))
+
+
+def _box_of(field: str) -> str:
+    """The box beside which a file is chosen."""
+    return next((box for box in _BOXES if field.startswith(box)), "text")
+
+
+GivenDep = Annotated[Given, Depends(given_form)]
+
+
+def example_given(name: str) -> Given:
+    """A form filled with the example."""
+    example = running_example()
+    boxes = {"policy": example.policy, "current": example.current, "text": example.policy}
+    return Given({**boxes, "plan": name or EXAMPLE_CHOICE, "cfcc": "25"}, {}, is_example=True)
+
+
+def newline_of(text: str) -> str:
+    """How the lines of a text end, by the name that a form has for it."""
+    counts = {name: text.count(end) for name, end in NEWLINES.items()}
+    if counts["crlf"]:
+        return "crlf"
+    return "cr" if counts["cr"] and not counts["lf"] else "lf"
+
+
+def comes_back(text: str) -> bool:
+    """Whether a form that holds a text sends the same characters again: no bytes but UTF-8, one kind of line ends."""
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    return (
+        len(text) <= SHOWN_CHARACTERS
+        and printable(text) == text
+        and "\0" not in text
+        and plain.replace("\n", NEWLINES[newline_of(text)]) == text
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenPlan:
+    """The plan that a page is about."""
+
+    stored: tuple[str, ...]
+    name: str
+    text: str
+
+    @property
+    def is_example(self) -> bool:
+        """Whether the example was chosen."""
+        return self.name == EXAMPLE_CHOICE
+
+    @property
+    def origin(self) -> str:
+        """What the page calls it."""
+        if self.is_example:
+            return "the example plan"
+        if self.name:
+            return f"the plan {self.name}"
+        return "the plan document below" if self.text else "the plan that you choose"
+
+
+def choose(session: Session, given: Given) -> ChosenPlan:
+    """The plan that the form names, and the document in it: at most one of the two is meant."""
+    stored = tuple(item.name for item in plans.list_plans(session, per_page=plans.MOST_PER_PAGE).items)
+    document = next(iter(given.texts("document", "document_file")), "")
+    return ChosenPlan(stored, given.value("plan"), document)
+
+
+def result_of(session: Session, chosen: ChosenPlan, curves: Curves) -> PlanResult:
+    """The result of that plan.
+
+    Raises:
+        DocumentInvalid: The document is none.
+        InputInvalid: No plan was chosen, or two, or there is no such plan.
+        PlanRefused: No such plan can exist.
+    """
+    has_document = bool(chosen.text.strip())
+    if chosen.name and has_document:
+        named = "the example" if chosen.is_example else f"the stored plan {chosen.name[:64]}"
+        message = f"is {named}, and there is a plan document as well: choose one of the two"
+        raise InputInvalid(WHAT, (FieldProblem("/plan", message),))
+    if not chosen.name and not has_document:
+        raise InputInvalid(
+            WHAT, (FieldProblem("/plan", "is missing: choose a plan, or give a plan document"),)
+        )
+    if chosen.name and not chosen.is_example:
+        try:
+            document = plans.get_plan(session, chosen.name).document
+        except plans.PlanNotFound:
+            problem = FieldProblem("/plan", f"there is no plan called {chosen.name[:64]}")
+            raise InputInvalid(WHAT, (problem,)) from None
+    else:
+        try:
+            text = example_text() if chosen.is_example else chosen.text
+            document = read_text(text.encode("utf-8", errors="replace"))
+        except DocumentInvalid as error:
+            told = tuple(FieldProblem(f"/document{each.field}", each.message) for each in error.problems)
+            raise DocumentInvalid(told) from None
+    return evaluate(document, curves, compares=False)

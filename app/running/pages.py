@@ -1,0 +1,553 @@
+"""Pages about what runs: a text checked, a plan merged into a policy, a plan beside what runs, a plan made of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, Final, TypedDict
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from app.db import SessionDep
+from app.running import service
+from app.running.form import (
+    SHOWN_CHARACTERS,
+    ChosenPlan,
+    Given,
+    GivenDep,
+    choose,
+    comes_back,
+    example_given,
+    newline_of,
+    result_of,
+)
+from app.running.texts import bytes_of, invalid, printable, running_example
+from app.running.view import (
+    ShownComparison,
+    ShownLint,
+    ShownMerge,
+    filename_of,
+    refused_findings,
+    shown_comparison,
+    shown_lint,
+    shown_merge,
+)
+from app.sizing.api import curves_of
+from app.uploads.fields import Box
+from app.web.rendering import Page, render
+from planner_core.errors import DocumentInvalid, InputInvalid, OutputRefused, PlannerError, PlanRefused
+from planner_core.running.compare import commands_text
+from planner_core.running.line_findings import LineFinding
+from planner_core.running.merge import Merged, MergeRefused
+from planner_core.running.unstated import DEFAULT_UNSTATED, UNSTATED, Unstated
+
+router = APIRouter(include_in_schema=False)
+
+_MOST_WRONG: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A page about what runs."""
+
+    path: str
+    title: str
+    about: str
+    docs: str
+    command: str
+
+
+QUESTIONS: tuple[Question, ...] = (
+    Question(
+        "/running", "Compare with a plan",
+        "Each structure today, needed and planned, and the ordered SETXCF and MQSC commands from one to the other, each with when it "
+        "takes effect.",
+        "what-runs-today", "cfplan diff PLAN --current FILE...",
+    ),
+    Question(
+        "/merge", "Merge a plan into a policy",
+        "The whole current CFRM policy in, the whole merged policy out. Every other statement stays as it is, to the byte.",
+        "merging-a-policy", "cfplan merge PLAN --policy FILE",
+    ),
+    Question(
+        "/lint", "Check a text",
+        "A CFRM policy, MQSC or displays without any plan: syntax, limits and advice, each finding with its line.",
+        "linting-a-policy", "cfplan lint FILE",
+    ),
+    Question(
+        "/plan-from-running", "Make a plan of what runs",
+        "A plan document that changes nothing yet, from policy, displays and definitions.",
+        "what-runs-today", "cfplan from-running FILE...",
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhatRunsPage(Page):
+    """The four pages."""
+
+    questions: Annotated[tuple[Question, ...], "What can be asked about what runs"]
+
+
+class Asked(TypedDict):
+    """What every page with a form has."""
+
+    title: str
+    section: str
+    wrong: tuple[str, ...]
+    files: tuple[str, ...]
+    is_example: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithForm:
+    """What a page with a form has besides."""
+
+    wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
+    files: Annotated[tuple[str, ...], "Names of files that were sent, which no form can repeat"]
+    is_example: Annotated[bool, "Whether the example is shown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LintPage(WithForm, Page):
+    """A text checked."""
+
+    boxes: Annotated[tuple[Box, ...], "Small boxes of the form"]
+    text: Annotated[Box, "The text to check"]
+    shown: Annotated[ShownLint | None, "The findings; None when nothing was asked"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MergePage(WithForm, Page):
+    """A plan merged into a policy."""
+
+    boxes: Annotated[tuple[Box, ...], "Small boxes of the form"]
+    plan: Annotated[ChosenPlan, "Which plan the page is about"]
+    wrong_plan: Annotated[str, "Why the choice of the plan is no choice; else empty"]
+    document: Annotated[Box, "A plan document"]
+    policy: Annotated[Box, "The current policy"]
+    displays: Annotated[Box, "Displays of the structures"]
+    newline: Annotated[str, "How its lines end, since a form sends all alike"]
+    is_kept: Annotated[bool, "Whether the form sends the same policy again, to the byte"]
+    shown: Annotated[ShownMerge | None, "The merged policy; None when there is none"]
+    against: Annotated[tuple[LineFinding, ...], "Damage for which nothing is merged"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningPage(WithForm, Page):
+    """A plan beside what runs."""
+
+    boxes: Annotated[tuple[Box, ...], "Small boxes of the form"]
+    plan: Annotated[ChosenPlan, "Which plan the page is about"]
+    wrong_plan: Annotated[str, "Why the choice of the plan is no choice; else empty"]
+    document: Annotated[Box, "A plan document"]
+    current: Annotated[Box, "What runs, in one text"]
+    shown: Annotated[ShownComparison | None, "The comparison; None when there is none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FromRunningPage(WithForm, Page):
+    """A plan made of what runs."""
+
+    boxes: Annotated[tuple[Box, ...], "Small boxes of the form"]
+    current: Annotated[Box, "What runs, in one text"]
+    made: Annotated[str, "The plan document as JSON; empty when there is none"]
+    findings: Annotated[tuple[LineFinding, ...], "What nothing displays"]
+
+
+@router.get("/what-runs")
+def what_runs(request: Request) -> Response:
+    """The way to the four pages."""
+    page = WhatRunsPage(title="What runs today", section="whatif", questions=QUESTIONS)
+    return render(request, "running/contents.html", page)
+
+
+def _start(request: Request) -> Given:
+    """An empty form, or the example where the address asks for it."""
+    plan = request.query_params.get("plan", "")[:64]
+    return example_given(plan) if "example" in request.query_params else Given({"plan": plan}, {})
+
+
+def _begin(
+    request: Request, answer: Callable[[Given], Response], form: Callable[[Given], Response]
+) -> Response:
+    """What a GET shows: the empty form, or the answer to the example."""
+    given = _start(request)
+    return answer(given) if given.is_example else form(given)
+
+
+def _asked(title: str, given: Given, faults: Mapping[str, str], boxes: tuple[Box, ...]) -> Asked:
+    return {
+        "title": title,
+        "section": "whatif",
+        "wrong": _told(faults, boxes),
+        "files": given.names,
+        "is_example": given.is_example,
+    }
+
+
+def _page(
+    request: Request, template: str, page: LintPage | MergePage | RunningPage | FromRunningPage
+) -> Response:
+    return render(request, f"running/{template}.html", page, status_code=422 if page.wrong else 200)
+
+
+# ---- a text checked ----------------------------------------------------------------------------------------
+
+
+@router.get("/lint")
+def lint_form(request: Request) -> Response:
+    """The form, empty or with the example."""
+    return _begin(request, partial(_lint, request), partial(_lint_page, request))
+
+
+@router.post("/lint")
+def lint(request: Request, given: GivenDep) -> Response:
+    """Check what was typed, or a file."""
+    return _lint(request, given)
+
+
+def _lint(request: Request, given: Given) -> Response:
+    texts = given.texts("text", "file")
+    text = texts[-1] if texts else ""
+    try:
+        given.check_files()
+        found = service.checked(
+            text,
+            cfcc_level=given.whole("cfcc", 1, 99),
+            queue_managers=given.whole("queue_managers", 1, 32),
+            qsg=given.value("qsg") or None,
+        )
+    except InputInvalid as error:
+        return _lint_page(request, given, wrong=_faults(error))
+    return _lint_page(request, given, shown=shown_lint(found, text), text=text)
+
+
+def _lint_page(
+    request: Request,
+    given: Given,
+    *,
+    wrong: Mapping[str, str] | None = None,
+    shown: ShownLint | None = None,
+    text: str | None = None,
+) -> Response:
+    faults = wrong or {}
+    boxes = (
+        _small(
+            given, faults, "cfcc", "CFCC level", "whole", "Of the coupling facilities, where it is known."
+        ),
+        _small(
+            given,
+            faults,
+            "queue_managers",
+            "Queue managers",
+            "whole",
+            "Defined to the group, where it is known.",
+        ),
+        _small(given, faults, "qsg", "Group", "name", "Where no CSQ_ADMIN in the text names it."),
+    )
+    box = _large(
+        "text",
+        "CFRM policy, MQSC or displays",
+        text if text is not None else given.typed.get("text", ""),
+        faults,
+    )
+    page = LintPage(
+        **_asked("Check a policy, MQSC or displays", given, faults, (box, *boxes)),
+        boxes=boxes,
+        text=box,
+        shown=shown,
+    )
+    return _page(request, "lint", page)
+
+
+# ---- a plan merged -----------------------------------------------------------------------------------------
+
+
+@router.get("/merge")
+def merge_form(request: Request, session: SessionDep) -> Response:
+    """The form, empty or with the example."""
+
+    def answer(given: Given) -> Response:
+        displays = {"current": running_example().displays}
+        return _merge(request, session, replace(given, typed={**given.typed, **displays}))
+
+    return _begin(request, answer, partial(_merge_page, request, session))
+
+
+@router.post("/merge")
+def merge(request: Request, session: SessionDep, given: GivenDep) -> Response:
+    """Merge; with `as` the merged policy itself, to the byte."""
+    return _merge(request, session, given)
+
+
+def _merge(request: Request, session: SessionDep, given: Given) -> Response:
+    texts = given.texts("policy", "policy_file")
+    policy = texts[-1] if texts else ""
+    try:
+        given.check_files()
+        if not policy:
+            invalid("/policy", "is needed: the input of IXCMIAPU")
+        result = result_of(session, choose(session, given), curves_of(request))
+        found = service.merged(
+            result,
+            policy,
+            unstated=_unstated(given),
+            policy_name=given.value("policy_name") or None,
+            current=given.texts("current", "current_files"),
+        )
+    except MergeRefused as refused:
+        wrong = {"policy": str(refused).partition(" Line ")[0].removesuffix(".")}
+        against = refused_findings(refused.line_findings)
+        return _merge_page(request, session, given, wrong=wrong, policy=policy, against=against)
+    except PlannerError as error:
+        return _merge_page(request, session, given, wrong=_faults(error), policy=policy)
+    if given.value("as") == "file":
+        return _file(found)
+    return _merge_page(request, session, given, shown=shown_merge(found), policy=policy)
+
+
+def _file(found: Merged) -> Response:
+    headers = {"content-disposition": f'attachment; filename="{filename_of(found)}"'}
+    return Response(bytes_of(found.text), media_type="text/plain", headers=headers)
+
+
+def _merge_page(
+    request: Request,
+    session: SessionDep,
+    given: Given,
+    *,
+    wrong: Mapping[str, str] | None = None,
+    shown: ShownMerge | None = None,
+    policy: str | None = None,
+    against: tuple[LineFinding, ...] = (),
+) -> Response:
+    faults = wrong or {}
+    text = policy if policy is not None else given.typed.get("policy", "")
+    boxes = (
+        _unstated_box(given, faults),
+        _small(given, faults, "policy_name", "Name of the policy", "name", "Where the text has several."),
+    )  # fmt: skip
+    is_kept = comes_back(text)
+    box = _large(
+        "policy",
+        "Current policy",
+        text if is_kept else "",
+        faults,
+        hint="Input of IXCMIAPU, with its job or without.",
+    )
+    document = _document(given, faults)
+    displays = _large(
+        "current",
+        "Displays of the structures",
+        given.typed.get("current", ""),
+        faults,
+        hint="Optional: D XCF,STR,STRNAME= of each structure. A smaller size is compared with what is in use.",
+    )
+    page = MergePage(
+        **_asked("Merge a plan into a policy", given, faults, (box, document, displays, *boxes)),
+        boxes=boxes,
+        plan=choose(session, given),
+        wrong_plan=_sentence(faults.get("plan", "")),
+        document=document,
+        policy=box,
+        displays=displays,
+        newline=newline_of(text),
+        is_kept=is_kept,
+        shown=shown,
+        against=against,
+    )
+    return _page(request, "merge", page)
+
+
+# ---- a plan beside what runs ---------------------------------------------------------------------------------
+
+
+@router.get("/running")
+def running_form(request: Request, session: SessionDep) -> Response:
+    """The form, empty or with the example."""
+    return _begin(request, partial(_running, request, session), partial(_running_page, request, session))
+
+
+@router.post("/running")
+def running(request: Request, session: SessionDep, given: GivenDep) -> Response:
+    """Compare."""
+    return _running(request, session, given)
+
+
+def _running(request: Request, session: SessionDep, given: Given) -> Response:
+    try:
+        given.check_files()
+        result = result_of(session, choose(session, given), curves_of(request))
+        found = service.compared(result, given.texts("current", "current_files"), unstated=_unstated(given))
+    except PlannerError as error:
+        return _running_page(request, session, given, wrong=_faults(error))
+    return _running_page(request, session, given, shown=shown_comparison(found, commands_text(found)))
+
+
+def _running_page(
+    request: Request,
+    session: SessionDep,
+    given: Given,
+    *,
+    wrong: Mapping[str, str] | None = None,
+    shown: ShownComparison | None = None,
+) -> Response:
+    faults = wrong or {}
+    box = _current(given, faults)
+    document = _document(given, faults)
+    boxes = (_unstated_box(given, faults),)
+    page = RunningPage(
+        **_asked("What runs today beside a plan", given, faults, (box, document, *boxes)),
+        boxes=boxes,
+        plan=choose(session, given),
+        wrong_plan=_sentence(faults.get("plan", "")),
+        document=document,
+        current=box,
+        shown=shown,
+    )
+    return _page(request, "compare", page)
+
+
+# ---- a plan made -------------------------------------------------------------------------------------------
+
+
+@router.get("/plan-from-running")
+def from_running_form(request: Request) -> Response:
+    """The form, empty or with the example."""
+    return _begin(request, partial(_from_running, request), partial(_from_running_page, request))
+
+
+@router.post("/plan-from-running")
+def from_running(request: Request, given: GivenDep) -> Response:
+    """Make a plan document; with `as` the document itself."""
+    return _from_running(request, given)
+
+
+def _from_running(request: Request, given: Given) -> Response:
+    try:
+        given.check_files()
+        made = service.made(
+            given.texts("current", "current_files"),
+            qsg=given.value("qsg") or None,
+            queue_managers=given.whole("queue_managers", 1, 32),
+            message_bytes=given.message_bytes(),
+        )
+    except PlannerError as error:
+        return _from_running_page(request, given, wrong=_faults(error))
+    text = json.dumps(made.document, indent=2) + "\n"
+    if given.value("as") == "file":
+        headers = {"content-disposition": f'attachment; filename="{_plain(made.plan.qsg)}.json"'}
+        return Response(text, media_type="application/json", headers=headers)
+    return _from_running_page(request, given, made=text, findings=refused_findings(made.findings))
+
+
+def _plain(name: str) -> str:
+    return "".join(character if character.isalnum() else "_" for character in name)
+
+
+def _from_running_page(
+    request: Request,
+    given: Given,
+    *,
+    wrong: Mapping[str, str] | None = None,
+    made: str = "",
+    findings: tuple[LineFinding, ...] = (),
+) -> Response:
+    faults = wrong or {}
+    boxes = (
+        _small(given, faults, "qsg", "Group", "name", "Where structures of several groups run."),
+        _small(
+            given, faults, "queue_managers", "Queue managers", "whole", "Where DISPLAY GROUP is not given."
+        ),
+        _small(
+            given,
+            faults,
+            "message_bytes",
+            "Message size",
+            "bytes",
+            "Bytes, or a size such as 2K, for all queues. Empty: queues are left out.",
+        ),
+    )
+    box = _current(given, faults)
+    page = FromRunningPage(
+        **_asked("Make a plan of what runs", given, faults, (box, *boxes)),
+        boxes=boxes,
+        current=box,
+        made=made,
+        findings=findings,
+    )
+    return _page(request, "made", page)
+
+
+# ---- boxes -------------------------------------------------------------------------------------------------
+
+
+def _faults(error: PlannerError) -> dict[str, str]:
+    """What is wrong, by the box that it is about."""
+    if isinstance(error, (DocumentInvalid, InputInvalid)):
+        found: dict[str, str] = {}
+        for each in error.problems[:_MOST_WRONG]:
+            box, _, rest = each.field.lstrip("/").partition("/")
+            where = f"/{rest}: " if rest else ""
+            found[box] = "; ".join(filter(None, (found.get(box, ""), f"{where}{each.message}")))
+        return found
+    if isinstance(error, (OutputRefused, PlanRefused)):
+        begin = (
+            f"The {error.of} has errors: correct them first"
+            if isinstance(error, OutputRefused)
+            else "No such plan can exist"
+        )
+        wrong = [each.message for each in error.findings if each.severity == "error"]
+        return {"": begin, **{f"#{number}": message for number, message in enumerate(wrong[:_MOST_WRONG])}}
+    return {"": str(error).removesuffix(".")}
+
+
+def _told(faults: Mapping[str, str], boxes: tuple[Box, ...]) -> tuple[str, ...]:
+    labels = {box.name: box.label for box in boxes} | {"plan": "Plan"}
+    return tuple(
+        f"{labels[name]}: {message.removesuffix('.')}." if name in labels else _sentence(message)
+        for name, message in faults.items()
+    )
+
+
+def _sentence(message: str) -> str:
+    return f"{message[:1].upper()}{message[1:].removesuffix('.')}." if message else ""
+
+
+def _unstated(given: Given) -> Unstated:
+    """The choice that was sent; the default where none of the choices was."""
+    return next((each for each in UNSTATED if each == given.value("unstated")), DEFAULT_UNSTATED)
+
+
+def _unstated_box(given: Given, faults: Mapping[str, str]) -> Box:
+    return Box(
+        "unstated", "Keywords that the plan does not state", "choice", _unstated(given),
+        _sentence(faults.get("unstated", "")), options=tuple(UNSTATED.items()),
+    )  # fmt: skip
+
+
+def _small(
+    given: Given, faults: Mapping[str, str], name: str, label: str, kind: str, hint: str, *, unit: str = ""
+) -> Box:
+    return Box(name, label, kind, given.value(name), _sentence(faults.get(name, "")), unit=unit, hint=hint)
+
+
+def _large(name: str, label: str, value: str, faults: Mapping[str, str], *, hint: str = "") -> Box:
+    shown = value if len(value) <= SHOWN_CHARACTERS else ""
+    return Box(name, label, "text", printable(shown), _sentence(faults.get(name, "")), hint=hint)
+
+
+def _document(given: Given, faults: Mapping[str, str]) -> Box:
+    return _large("document", "Plan document, YAML or JSON", given.typed.get("document", ""), faults)
+
+
+def _current(given: Given, faults: Mapping[str, str]) -> Box:
+    hint = (
+        "CFRM policy, D XCF,STR,STRNAME=, D XCF,CF, D CF, DISPLAY GROUP, CFSTATUS, CFSTRUCT, QLOCAL, DEFINE commands: any of them, in "
+        "any order."
+    )
+    return _large("current", "What runs", given.typed.get("current", ""), faults, hint=hint)

@@ -1,0 +1,177 @@
+"""Scenarios of stored plans over REST. Nothing here catches an error: app/web/problems.py says what each one becomes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from pydantic_core import to_json
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.db import SessionDep
+from app.plans.answers import conditional, header_list
+from app.plans.api import Body, Name
+from app.plans.description import conditional_delete, conditional_get, conditional_put
+from app.plans.stored import NAME_PATTERN
+from app.scenarios import answers, description, service
+from app.scenarios.answers import ScenarioDeletionAnswer, ScenariosAnswer
+from app.scenarios.stored import ScenarioOutcome
+from app.sizing.body import JSON
+from app.web.openapi import json_request, problems
+
+STATUS_OF_SAVE = {"created": 201, "changed": 200, "identical": 200}
+Scenario = Annotated[
+    str,
+    Path(
+        description="Name of the scenario.",
+        json_schema_extra={"pattern": f"^{NAME_PATTERN}$"},
+        examples=["more-trade"],
+    ),
+]
+
+router = APIRouter(prefix="/api/v1/plans/{name}/scenarios", tags=["scenarios"])
+
+
+@router.get("", summary="List the scenarios of a plan", responses=problems(404, 422))
+def list_scenarios(name: Name, session: SessionDep) -> ScenariosAnswer:
+    """Scenarios by name: what each changes, the sizes before and after, and of which version of the plan it is."""
+    return answers.list_answer(name, service.list_scenarios(session, name))
+
+
+@router.post(
+    "",
+    summary="Make a scenario",
+    status_code=201,
+    responses={
+        201: description.response(
+            "StoredScenarioAnswer", "The new scenario.", has_etag=True, Location=description.LOCATION
+        ),
+        **problems(404, 409, 413, 415, 422),
+    },
+    response_class=Response,
+    openapi_extra=json_request("DescribedNewScenario"),
+)
+def make_scenario(name: Name, body: Body, session: SessionDep, request: Request) -> Response:
+    """Works out what the changes lead to, and keeps it. The version of the plan is the latest unless one is given."""
+    scenario, wanted = answers.read_request(body, named=True)
+    service.check_name(scenario)
+    worked = service.work_out(request.app.state.database, name, wanted)
+    return _saved(request, service.save(session, name, scenario, worked, create_only=True))
+
+
+@router.get(
+    "/compare",
+    summary="Compare scenarios",
+    responses={
+        200: description.response(
+            "ScenarioComparisonAnswer", "The plan, and up to four scenarios beside it."
+        ),
+        **problems(404, 422),
+    },
+    response_class=Response,
+)
+def compare_scenarios(
+    name: Name,
+    session: SessionDep,
+    of: Annotated[
+        str,
+        Query(
+            min_length=1,
+            max_length=400,
+            description="Names of one to four scenarios, with commas between them.",
+            examples=["more-trade,less-trade"],
+        ),
+    ],
+) -> Response:
+    """Every figure of the plan beside those of the scenarios, as they were when each was saved."""
+    names = [each.strip() for each in of.split(",") if each.strip()]
+    shown = answers.comparison_json(name, service.compare(session, name, names))
+    return Response(to_json(shown), media_type=JSON)
+
+
+@router.get(
+    "/{scenario}",
+    summary="Read a scenario",
+    responses={
+        200: description.response("StoredScenarioAnswer", "The scenario as it was saved.", has_etag=True),
+        304: description.NOT_MODIFIED,
+        **problems(404, 422),
+    },
+    response_class=Response,
+    openapi_extra=conditional_get(),
+)
+def read_scenario(name: Name, scenario: Scenario, session: SessionDep, request: Request) -> Response:
+    """What it changes and what that led to, whichever version of the sizing core is at work today."""
+    found = service.get_scenario(session, name, scenario)
+    return conditional(Response(answers.scenario_json(found), media_type=JSON), request.headers, found.etag)
+
+
+@router.put(
+    "/{scenario}",
+    summary="Save a scenario",
+    responses={
+        200: description.response(
+            "StoredScenarioAnswer", "Changed (`saved` says so), or `identical`.", has_etag=True
+        ),
+        201: description.response(
+            "StoredScenarioAnswer", "The new scenario.", has_etag=True, Location=description.LOCATION
+        ),
+        **problems(404, 409, 412, 413, 415, 422, 428),
+    },
+    response_class=Response,
+    openapi_extra={**json_request("DescribedScenario"), **conditional_put()},
+)
+def save_scenario(
+    name: Name, scenario: Scenario, body: Body, session: SessionDep, request: Request
+) -> Response:
+    """Makes a scenario (201) or changes it (200): it is worked out anew. A change must name in If-Match what it changes."""
+    service.check_name(scenario)
+    _, wanted = answers.read_request(body, named=False)
+    worked = service.work_out(request.app.state.database, name, wanted)
+    only_new = (header_list(request.headers, "if-none-match") or "").strip() == "*"
+    if_match = header_list(request.headers, "if-match")
+    outcome = service.save(session, name, scenario, worked, if_match=if_match, create_only=only_new)
+    return _saved(request, outcome)
+
+
+@router.delete(
+    "/{scenario}",
+    summary="Delete a scenario",
+    responses=problems(404, 412, 422),
+    openapi_extra=conditional_delete(),
+)
+def delete_scenario(
+    name: Name, scenario: Scenario, session: SessionDep, request: Request
+) -> ScenarioDeletionAnswer:
+    """Deletes it for good; If-Match is heeded."""
+    service.delete(session, name, scenario, if_match=header_list(request.headers, "if-match"))
+    return ScenarioDeletionAnswer(plan=name, name=scenario, findings=[])
+
+
+@router.get(
+    "/{scenario}/report",
+    summary="A scenario as a report",
+    responses={
+        200: description.response("ScenarioReportAnswer", "The report.", has_etag=True),
+        304: description.NOT_MODIFIED,
+        **problems(404, 422),
+    },
+    response_class=Response,
+    openapi_extra=conditional_get(),
+)
+def report_scenario(name: Name, scenario: Scenario, session: SessionDep, request: Request) -> Response:
+    """For a change board: what changes and why, every figure with its note, documents, losses, commands. `page` prints."""
+    found, shown = service.report_of(session, name, scenario)
+    content = to_json(answers.report_json(found, shown))
+    return conditional(Response(content, media_type=JSON), request.headers, found.etag)
+
+
+def _saved(request: Request, outcome: ScenarioOutcome) -> Response:
+    found = outcome.scenario
+    headers = {"etag": found.etag}
+    if outcome.status == "created":
+        root = request.scope.get("root_path", "")
+        headers["location"] = f"{root}/api/v1/plans/{found.plan}/scenarios/{found.name}"
+    content = answers.scenario_json(found, saved=outcome.status)
+    return Response(content, status_code=STATUS_OF_SAVE[outcome.status], media_type=JSON, headers=headers)

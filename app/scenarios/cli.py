@@ -1,0 +1,345 @@
+"""The commands `cfplan scenarios ...`: the same store as the service's, without the service.
+
+The database and what it needs are imported when a command runs, so that all other commands start without them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from app.command_line import (
+    EXIT_FINDINGS,
+    EXIT_OK,
+    Action,
+    Command,
+    Parser,
+    add_json,
+    finding_lines,
+    verbs_of,
+    write,
+    write_json,
+    write_lines,
+)
+from planner_core.errors import PlannerError
+
+_NUMERIC = "+-0123456789"
+
+
+def add(commands: Command, parser_class: Parser) -> None:
+    """Add the commands to the command line."""
+    made_of = verbs_of(
+        commands,
+        parser_class,
+        "scenarios",
+        "Scenarios of stored plans: list, save, show, compare, report, delete.",
+    )
+
+    def verb(name: str, about: str, run: Action) -> argparse.ArgumentParser:
+        made = made_of(name, about, run)
+        made.add_argument("plan", metavar="PLAN", help="name of the stored plan")
+        return made
+
+    add_json(verb("list", "List the scenarios of a plan.", _list))
+
+    saved = verb("save", "Work out what changes lead to, and keep it under a name.", _save)
+    saved.add_argument("name", metavar="NAME", help="name of the scenario")
+    saved.add_argument(
+        "file",
+        metavar="FILE",
+        help="JSON or YAML with changes, and note and version if wanted; - for standard input",
+    )
+    saved.add_argument("--note", metavar="TEXT", help="why; takes the place of the file's note")
+    how = saved.add_mutually_exclusive_group()
+    how.add_argument("--if-match", metavar="ETAG", help="what a change is made on top of")
+    how.add_argument("--replace", action="store_true", help="change the scenario whichever state it is in")
+    how.add_argument("--create", action="store_true", help="never change a scenario that exists")
+
+    shown = verb("show", "Show a scenario as it was saved.", _show)
+    shown.add_argument("name", metavar="NAME", help="name of the scenario")
+    add_json(shown)
+
+    compared = verb("compare", "Put up to four scenarios beside their plan.", _compare)
+    compared.add_argument("names", metavar="NAME", nargs="+", help="names of scenarios")
+    add_json(compared)
+
+    told = verb(
+        "report", "A scenario for those who decide: changes, figures, losses, commands, sources.", _report
+    )
+    told.add_argument("name", metavar="NAME", help="name of the scenario")
+    add_json(told)
+
+    deleted = verb("delete", "Delete a scenario for good.", _delete)
+    deleted.add_argument("name", metavar="NAME", help="name of the scenario")
+    deleted.add_argument("--if-match", metavar="ETAG", help="only if this is its state still")
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    from app.plans.cli import opened
+    from app.scenarios import service
+    from app.scenarios.answers import list_answer
+
+    with opened() as (database, _), database.session(writes=False) as session:
+        found = service.list_scenarios(session, arguments.plan)
+    if arguments.json:
+        write(list_answer(arguments.plan, found).model_dump_json(indent=2) + "\n")
+        return EXIT_OK
+    if not found:
+        write(f"The plan {arguments.plan} has no scenarios.\n")
+        return EXIT_OK
+    rows = [("name", "version", "INITSIZE K", "after", "errors", "warnings", "changes")]
+    rows += [
+        (
+            each.name,
+            str(each.version) if each.is_of_latest else f"{each.version} (old)",
+            str(each.initsize_kib_before),
+            str(each.initsize_kib_after),
+            str(each.errors),
+            str(each.warnings),
+            "; ".join(each.what_changes),
+        )
+        for each in found
+    ]
+    write_lines(_table(rows))
+    return EXIT_OK
+
+
+def _save(arguments: argparse.Namespace) -> int:
+    from app.plans.cli import opened
+    from app.scenarios import service
+    from app.scenarios.errors import ScenarioPreconditionRequired
+
+    wanted = _wanted(arguments)
+    service.check_name(arguments.name)
+    with opened() as (database, _):
+        worked = service.work_out(database, arguments.plan, wanted)
+        with database.session(writes=True) as session:
+            try:
+                outcome = service.save(
+                    session,
+                    arguments.plan,
+                    arguments.name,
+                    worked,
+                    if_match="*" if arguments.replace and _exists(session, arguments) else arguments.if_match,
+                    create_only=arguments.create,
+                )
+            except ScenarioPreconditionRequired as refused:
+                tag = shlex.quote(refused.current.etag)
+                message = (
+                    f"The scenario {arguments.name} exists and this would change it, so nothing was saved. Give --if-match {tag} "
+                    "when the change is made on top of that, or --replace to change it whichever state it is in."
+                )
+                raise PlannerError(message) from None
+    found = outcome.scenario
+    write(f"{found.name}: {outcome.status}, version {found.version} of {found.plan}, ETag {found.etag}\n")
+    errors = [each for each in found.result["findings"] if each["severity"] == "error"]
+    return EXIT_FINDINGS if errors else EXIT_OK
+
+
+def _exists(session: Any, arguments: argparse.Namespace) -> bool:  # noqa: ANN401 - imported when a command runs
+    from app.scenarios import service
+
+    return any(each.name == arguments.name for each in service.list_scenarios(session, arguments.plan))
+
+
+def _wanted(arguments: argparse.Namespace) -> Any:  # noqa: ANN401 - imported when a command runs
+    from app.running.texts import read_bytes
+    from app.scenarios.answers import read_object
+    from app.texts.documents import parse_text
+    from planner_core.errors import DocumentInvalid, InputInvalid
+    from planner_core.whatif.changes import WHAT
+
+    try:
+        given = parse_text(read_bytes(arguments.file))
+    except DocumentInvalid as error:
+        raise InputInvalid(WHAT, error.problems) from None
+    if arguments.note is not None and isinstance(given, dict):
+        given = {**given, "note": arguments.note}
+    return read_object(given, named=False)[1]
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    from app.plans.cli import opened
+    from app.scenarios import service
+    from app.scenarios.answers import scenario_json
+
+    with opened() as (database, _), database.session(writes=False) as session:
+        found = service.get_scenario(session, arguments.plan, arguments.name)
+        latest = service.latest_version(session, arguments.plan)
+    if arguments.json:
+        write_json(json.loads(scenario_json(found)))
+        return EXIT_OK
+    write(
+        f"{found.name}: version {found.version} of {found.plan}{_old(found.version, latest)}, ETag {found.etag}\n"
+    )
+    if found.note:
+        write(found.note + "\n")
+    write_lines(_changes(found.result["what_changes"]))
+    write_lines(_totals(found.result["before"]["totals"], found.result["after"]["totals"]))
+    return EXIT_OK
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    from app.plans.cli import opened
+    from app.scenarios import service
+    from app.scenarios.answers import comparison_json
+
+    with opened() as (database, _), database.session(writes=False) as session:
+        found = service.compare(session, arguments.plan, arguments.names)
+    answer = comparison_json(arguments.plan, found)
+    if arguments.json:
+        write_json(answer)
+        return EXIT_OK
+    rows = [("", "", "the plan", *(each.name for each in found.columns))]
+    for row in (*found.settings, *found.totals, *found.figures, *found.losses, *found.commands):
+        if any(row.differs):
+            values = [
+                f"{_said(value)}{' *' if differs else ''}"
+                for value, differs in zip(row.values, row.differs, strict=True)
+            ]
+            unit = f" [{row.unit}]" if row.unit else ""
+            rows.append((row.structure or "", row.label + unit, *values))
+    write_lines(_table(rows, left=2))
+    write("* not as in the plan; rows that are the same everywhere are left out\n")
+    for each in answer["findings"]:
+        write_lines(finding_lines(each))
+    return EXIT_OK
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from app.plans.cli import opened
+    from app.scenarios import service
+    from app.scenarios.answers import report_json
+
+    with opened() as (database, _), database.session(writes=False) as session:
+        found, shown = service.report_of(session, arguments.plan, arguments.name)
+        latest = service.latest_version(session, arguments.plan)
+    answer = report_json(found, shown)
+    if arguments.json:
+        write_json(answer)
+    else:
+        write_lines(_report_lines(answer, latest))
+    return EXIT_OK
+
+
+def _delete(arguments: argparse.Namespace) -> int:
+    from app.plans.cli import opened
+    from app.scenarios import service
+
+    with opened() as (database, _), database.session(writes=True) as session:
+        service.delete(session, arguments.plan, arguments.name, if_match=arguments.if_match)
+    write(f"{arguments.name}: deleted\n")
+    return EXIT_OK
+
+
+# ---- as text ---------------------------------------------------------------------------------------------------------
+
+
+def _old(version: int, latest: int) -> str:
+    return "" if version == latest else f" (the latest is {latest})"
+
+
+def _report_lines(answer: Mapping[str, Any], latest: int) -> Iterator[str]:
+    version = answer["version"]
+    yield f"Scenario {answer['scenario']} of the plan {answer['plan']}, version {version}{_old(version, latest)}"
+    yield f"Group {answer['qsg']}; computed by cfplan {answer['core_version']}, {answer['updated_at'][:16]} UTC"
+    if answer["revision"] > 1:
+        yield f"State {answer['revision']}; first saved {answer['created_at'][:16]} UTC"
+    if answer["note"]:
+        yield from ("", "Why", *answer["note"].splitlines())
+    yield from ("", "What changes", *_changes(answer["what_changes"]))
+    replaced = [each["structure"] for each in answer["structures"] if each["given_size_replaced"]]
+    if replaced:
+        yield f"Sizes that the plan gives no longer hold the need, and are computed: {', '.join(replaced)}"
+    yield from ("", "Figures, each with the number of its note")
+    rows = [("structure", "figure", "before", "", "after", "", "difference")]
+    rows += [
+        (
+            item["structure"],
+            f"{figure['label']} [{figure['unit']}]",
+            _said(figure["before"]),
+            _note(figure["note_before"]),
+            _said(figure["after"]),
+            _note(figure["note_after"]),
+            "" if figure["difference"] is None else f"{figure['difference']:+}",
+        )
+        for item in (*answer["structures"], {"structure": "together", "figures": answer["totals"]})
+        for figure in item["figures"]
+    ]
+    yield from _table(rows, left=2)
+    for loss in answer["losses"]["after"]:
+        what = loss["lost"] if loss["kind"] == "coupling_facility" else f"{loss['kind']} {loss['lost']}"
+        yield ""
+        yield (
+            f"Without {what}: white space {loss['white_space_mib']:,.0f} MiB {_note(loss['note_white_space'])}, "
+            f"{loss['messages_gone']} messages gone {_note(loss['note_messages_gone'])}"
+        )
+        for move in loss["moves"]:
+            to = " ".join(filter(None, (move["coupling_facility"], move["second_copy"]))) or "no place"
+            yield f"  {move['structure']} {' '.join(move['before'])} -> {to} ({move['rule'] or move['action']})"
+    used = {move["rule"] for loss in answer["losses"]["after"] for move in loss["moves"]}
+    if used:
+        yield from ("", "What decided")
+    for rule in answer["rules"]:
+        if rule["rule"] in used:
+            yield f"{rule['rule']}: {rule['words']} ({rule['basis']})"
+            yield f"   {rule['source']}"
+    yield from ("", "Commands")
+    for command in answer["commands"]:
+        yield f"{command['number']}. {command['command']}"
+        yield f"   {command['takes_effect']}: {command['why']}"
+        yield f"   {command['source']}"
+    if not answer["commands"]:
+        yield answer["commands_refused"] or "None."
+    for title, key in (
+        ("Findings that are new", "findings_new"),
+        ("Findings that are gone", "findings_gone"),
+    ):
+        yield from ("", title)
+        for each in answer[key]:
+            yield f"{each['severity']}: {each['code']}: {each['message']}"
+            yield f"  {each['source']}"
+        if not answer[key]:
+            yield "None."
+    yield from ("", "Notes")
+    for note in answer["notes"]:
+        documents = ", ".join(f"[{number}]" for number in note["documents"]) or "the figures above"
+        yield f"({note['number']}) {note['figure']}: {note['basis']}; {documents}"
+        if note["formula"]:
+            yield f"    {note['formula']}"
+    yield from ("", "Documents", *(f"[{each['number']}] {each['document']}" for each in answer["documents"]))
+    yield from ("", "Assumed", *(f"- {each}" for each in answer["assumptions"]))
+
+
+def _note(number: int | None) -> str:
+    return "" if number is None else f"({number})"
+
+
+def _changes(changes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for each in changes:
+        of = f" of {each['structure']}" if each["structure"] else ""
+        yield f"{each['what']}{of}: {each['before']} -> {each['after']}"
+
+
+def _totals(before: Mapping[str, int], after: Mapping[str, int]) -> Iterator[str]:
+    for key, word in (("initsize_kib", "INITSIZE"), ("size_kib", "SIZE")):
+        yield f"{word} together: {before[key]}K -> {after[key]}K ({after[key] - before[key]:+}K)"
+
+
+def _said(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _table(rows: Sequence[Sequence[str]], *, left: int = 1) -> Iterator[str]:
+    """Columns as wide as their longest entry; those of numbers to the right, but for the first `left` columns."""
+    columns = range(len(rows[0]))
+    widths = [max(len(row[at]) for row in rows) for at in columns]
+    right = [at >= left and all(row[at][:1] in _NUMERIC for row in rows[1:] if row[at]) for at in columns]
+    for row in rows:
+        cells = [row[at].rjust(widths[at]) if right[at] else row[at].ljust(widths[at]) for at in columns]
+        yield "  ".join(cells).rstrip()

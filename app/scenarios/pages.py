@@ -1,0 +1,280 @@
+"""The pages of scenarios. What takes long, working a scenario out, is done before a transaction begins."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import RedirectResponse, Response
+from sqlalchemy.orm import Session
+
+from app.db import Database, SessionDep
+from app.plans import service as plans
+from app.plans.stored import StoredVersion
+from app.scenarios import service
+from app.scenarios.errors import (
+    ScenarioConflict,
+    ScenarioExists,
+    ScenarioGone,
+    ScenarioPreconditionRequired,
+    TooManyScenarios,
+)
+from app.scenarios.form import ScenarioForm, bounded, changes_of, elsewhere, left_over, shown, typed_of
+from app.scenarios.service import Wanted
+from app.scenarios.stored import ScenarioSummary, StoredScenario
+from app.scenarios.view import ComparedShown, ReportShown, compared, reported
+from app.web.rendering import Page, render, root_path
+from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, PlanRefused
+from planner_core.whatif.changes import WHAT
+from planner_core.whatif.scenario_report import MOST_COMPARED
+
+router = APIRouter(include_in_schema=False, prefix="/plans/{name}/scenarios")
+_MOST_FIELDS = 2000
+_MOST_BYTES = 2**20
+_LONGEST_NUMBER = 9
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScenariosPage(Page):
+    """The scenarios of a plan."""
+
+    plan: Annotated[str, "Name of the plan"]
+    scenarios: Annotated[tuple[ScenarioSummary, ...], "All of them, by name"]
+    most: Annotated[int, "How many can be compared"]
+    said: Annotated[str, "What was done, or what is wrong with the choice; empty when nothing is"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScenarioFormPage(Page):
+    """The form of a scenario."""
+
+    plan: Annotated[str, "Name of the plan"]
+    action: Annotated[str, "Where the form is sent"]
+    is_new: Annotated[bool, "Whether the scenario does not exist yet"]
+    etag: Annotated[str, "What a change is made on top of; empty for a new one"]
+    versions: Annotated[tuple[int, ...], "Versions of the plan, the newest first"]
+    form: Annotated[ScenarioForm, "The boxes as they were typed"]
+    problems: Annotated[tuple[FieldProblem, ...], "What is wrong and stands beside no box"]
+    error: Annotated[str, "Why nothing was saved; empty when nothing is wrong"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScenarioComparePage(Page):
+    """Scenarios side by side."""
+
+    plan: Annotated[str, "Name of the plan"]
+    others: Annotated[tuple[ScenarioSummary, ...], "All scenarios of the plan, for another choice"]
+    chosen: Annotated[tuple[str, ...], "Names of those that are compared"]
+    shows_all: Annotated[bool, "Whether rows are shown that are the same everywhere"]
+    answer: Annotated[ComparedShown, "Every row, arranged"]
+    most: Annotated[int, "How many can be compared"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScenarioReportPage(Page):
+    """A scenario for those who decide."""
+
+    plan: Annotated[str, "Name of the plan"]
+    scenario: Annotated[StoredScenario, "As it was kept"]
+    is_of_latest: Annotated[bool, "Whether it is of the plan's latest version"]
+    latest: Annotated[int, "The plan's latest version"]
+    answer: Annotated[ReportShown, "The report, arranged"]
+
+
+async def _sent(request: Request) -> AsyncIterator[dict[str, str]]:
+    """The boxes of a form."""
+    async with request.form(max_fields=_MOST_FIELDS, max_part_size=_MOST_BYTES) as form:
+        yield bounded({key: value for key, value in form.items() if isinstance(value, str)})
+
+
+SentDep = Annotated[dict[str, str], Depends(_sent)]
+
+
+@router.get("")
+def contents(request: Request, session: SessionDep, name: str) -> Response:
+    """The list."""
+    return _list_page(request, session, name)
+
+
+def _list_page(
+    request: Request, session: Session, name: str, *, said: str = "", status_code: int = 200
+) -> Response:
+    page = ScenariosPage(
+        title=f"Scenarios of {name}",
+        section="plans",
+        plan=name,
+        scenarios=service.list_scenarios(session, name),
+        most=MOST_COMPARED,
+        said=said,
+    )
+    return render(request, "scenarios/list.html", page, status_code=status_code)
+
+
+@router.get("/new")
+def ask(request: Request, session: SessionDep, name: str) -> Response:
+    """The empty form; `from` names a scenario whose boxes are taken over."""
+    typed: dict[str, str] = {}
+    if like := request.query_params.get("from", ""):
+        found = service.get_scenario(session, name, like)
+        typed = typed_of(found.changes, name="", note=found.note)
+    version = plans.get_plan(session, name)
+    lost = left_over(version.document, typed)
+    error = f"Not all of {like} can be taken over." if lost else ""
+    return _form_page(request, session, name, version, typed, problems=lost, error=error)
+
+
+@router.post("/new")
+def make(request: Request, name: str, typed: SentDep) -> Response:
+    """Work a new scenario out, and keep it."""
+    return _saved(request, name, typed.get("name", "").strip(), typed, is_new=True)
+
+
+@router.get("/compare")
+def compare(request: Request, session: SessionDep, name: str) -> Response:
+    """Up to four scenarios beside their plan."""
+    query = request.query_params
+    chosen = tuple(
+        dict.fromkeys(part for each in query.getlist("of") for part in each.split(",") if part.strip())
+    )
+    if not 1 <= len(chosen) <= MOST_COMPARED:
+        said = f"Choose one to {MOST_COMPARED} scenarios; {len(chosen)} were chosen."
+        return _list_page(request, session, name, said=said, status_code=422)
+    shows_all = query.get("show") == "all"
+    page = ScenarioComparePage(
+        title=f"{name}: scenarios side by side",
+        section="plans",
+        plan=name,
+        others=service.list_scenarios(session, name),
+        chosen=chosen,
+        shows_all=shows_all,
+        answer=compared(service.compare(session, name, chosen), shows_all=shows_all),
+        most=MOST_COMPARED,
+    )
+    return render(request, "scenarios/compare.html", page)
+
+
+@router.get("/{scenario}")
+def look(request: Request, session: SessionDep, name: str, scenario: str) -> Response:
+    """A scenario is its report."""
+    found = service.get_scenario(session, name, scenario)
+    return RedirectResponse(_at(request, name, found.name, "report"), status_code=303)
+
+
+@router.get("/{scenario}/report")
+def report(request: Request, session: SessionDep, name: str, scenario: str) -> Response:
+    """The report, which prints."""
+    found, told = service.report_of(session, name, scenario)
+    latest = plans.get_plan(session, name).number
+    page = ScenarioReportPage(
+        title=f"{name}: {found.name}",
+        section="plans",
+        plan=name,
+        scenario=found,
+        is_of_latest=found.version == latest,
+        latest=latest,
+        answer=reported(told),
+    )
+    return render(request, "scenarios/report.html", page)
+
+
+@router.get("/{scenario}/edit")
+def edit(request: Request, session: SessionDep, name: str, scenario: str) -> Response:
+    """The form with what was saved."""
+    found = service.get_scenario(session, name, scenario)
+    version = plans.get_version(session, name, found.version)
+    typed = typed_of(found.changes, name=found.name, note=found.note)
+    return _form_page(request, session, name, version, typed, scenario=found.name, etag=found.etag)
+
+
+@router.post("/{scenario}/edit")
+def change(request: Request, name: str, scenario: str, typed: SentDep) -> Response:
+    """Work a scenario out anew, and keep that."""
+    return _saved(request, name, scenario, typed, is_new=False)
+
+
+@router.post("/{scenario}/delete")
+def delete(request: Request, session: SessionDep, name: str, scenario: str, typed: SentDep) -> Response:
+    """Delete a scenario for good."""
+    try:
+        service.delete(session, name, scenario, if_match=typed.get("etag") or None)
+    except ScenarioConflict as error:
+        return _list_page(request, session, name, said=str(error), status_code=412)
+    return RedirectResponse(f"{root_path(request)}/plans/{quote(name)}/scenarios", status_code=303)
+
+
+def _at(request: Request, plan: str, scenario: str, page: str) -> str:
+    return f"{root_path(request)}/plans/{quote(plan)}/scenarios/{quote(scenario)}/{page}"
+
+
+def _saved(request: Request, plan: str, scenario: str, typed: Mapping[str, str], *, is_new: bool) -> Response:
+    database: Database = request.app.state.database
+    with database.session(writes=False) as session:
+        version = _version(session, plan, typed.get("version", ""))
+    etag = typed.get("etag", "")
+    problems: Sequence[FieldProblem] = ()
+    error = ""
+    try:
+        service.check_name(scenario)
+        if lost := left_over(version.document, typed):
+            raise InputInvalid(WHAT, lost)
+        wanted = Wanted(
+            changes=changes_of(version.document, typed), note=typed.get("note", ""), version=version.number
+        )
+        worked = service.work_out(database, plan, wanted)
+        with database.session(writes=True) as session:
+            outcome = service.save(session, plan, scenario, worked, if_match=etag or None, create_only=is_new)
+        return RedirectResponse(_at(request, plan, outcome.scenario.name, "report"), status_code=303)
+    except (InputInvalid, DocumentInvalid) as refused:
+        problems = refused.problems
+        error = "Nothing was saved: something in the form is not valid."
+    except PlanRefused as refused:
+        error = f"Nothing was saved. {refused}"
+    except ScenarioExists as refused:
+        problems = (FieldProblem("/name", str(refused)),)
+        error = "Nothing was saved: the name is in use."
+    except (ScenarioConflict, ScenarioPreconditionRequired, ScenarioGone, TooManyScenarios) as refused:
+        error = str(refused)
+    with database.session(writes=False) as session:
+        return _form_page(
+            request, session, plan, version, {**typed, "name": scenario}, scenario="" if is_new else scenario,
+            etag=etag, problems=problems, error=error, status_code=422,
+        )  # fmt: skip
+
+
+def _version(session: Session, plan: str, text: str) -> StoredVersion:
+    """The version that the form names; the latest without one."""
+    if text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER and int(text):
+        return plans.get_version(session, plan, int(text))
+    return plans.get_plan(session, plan)
+
+
+def _form_page(
+    request: Request,
+    session: Session,
+    plan: str,
+    version: StoredVersion,
+    typed: Mapping[str, str],
+    *,
+    scenario: str = "",
+    etag: str = "",
+    problems: Sequence[FieldProblem] = (),
+    error: str = "",
+    status_code: int = 200,
+) -> Response:
+    document = version.document
+    values: dict[str, Any] = {
+        "plan": plan,
+        "action": f"/plans/{plan}/scenarios/{scenario + '/edit' if scenario else 'new'}",
+        "is_new": not scenario,
+        "etag": etag,
+        "versions": tuple(each.number for each in plans.list_versions(session, plan)),
+        "form": shown(document, typed, version=version.number, problems=problems),
+        "problems": elsewhere(document, typed, problems),
+        "error": error,
+    }
+    title = f"{plan}: change {scenario}" if scenario else f"{plan}: new scenario"
+    page = ScenarioFormPage(title=title, section="plans", **values)
+    return render(request, "scenarios/form.html", page, status_code=status_code)

@@ -1,0 +1,292 @@
+"""Comparisons and reports arranged for pages: figures in the units that people read, sources with their addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from app.plans.finding_groups import FindingShown, findings_shown, source_of
+from planner_core.provenance import Source
+from planner_core.whatif.scenario_report import FindingRow, Kept, Row, SideBySide
+
+MOST_ROWS = 2000
+MOST_FINDINGS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """Rows of one structure, or of one loss."""
+
+    title: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedShown:
+    """A comparison for its page."""
+
+    columns: tuple[Kept, ...]
+    settings: tuple[RowGroup, ...]
+    figures: tuple[RowGroup, ...]
+    losses: tuple[RowGroup, ...]
+    commands: tuple[Row, ...]
+    findings: tuple[FindingRow, ...]
+    said: tuple[FindingShown, ...]
+    left_out: int
+    """Rows that are the same everywhere, and are not shown."""
+    cut: int
+    """Rows beyond what a page shows."""
+
+
+def compared(answer: SideBySide, *, shows_all: bool) -> ComparedShown:
+    """Arrange a comparison; without `shows_all`, only rows that are not the same everywhere."""
+
+    def wanted(rows: Sequence[Row]) -> list[Row]:
+        return [row for row in rows if shows_all or any(row.differs)]
+
+    everything = (answer.settings, answer.totals, answer.figures, answer.losses)
+    left_out = sum(len(rows) - len(wanted(rows)) for rows in everything)
+    figures = wanted((*answer.totals, *answer.figures))
+    return ComparedShown(
+        columns=answer.columns,
+        settings=_grouped(wanted(answer.settings), "The plan"),
+        figures=_grouped(figures[:MOST_ROWS], "All structures"),
+        losses=_grouped(wanted(answer.losses), ""),
+        commands=answer.commands,
+        findings=answer.finding_rows[:MOST_FINDINGS],
+        said=findings_shown(each.as_json() for each in answer.findings),
+        left_out=left_out,
+        cut=max(len(figures) - MOST_ROWS, 0) + max(len(answer.finding_rows) - MOST_FINDINGS, 0),
+    )
+
+
+def _grouped(rows: Sequence[Row], without: str) -> tuple[RowGroup, ...]:
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.structure or without, []).append(row)
+    return tuple(RowGroup(title, tuple(found)) for title, found in groups.items())
+
+
+# ---- the report ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LossShown:
+    """A loss before and after."""
+
+    title: str
+    is_the_scenario: bool
+    moves: tuple[Mapping[str, Any], ...]
+    unplaced_before: str
+    unplaced_after: str
+    white_before_mib: float | None
+    white_after_mib: float
+    gone_before: int | None
+    gone_after: int
+    note_white_space: int | None
+    note_messages_gone: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FindingChange:
+    """A finding that came, went, or says something else now."""
+
+    kind: str
+    finding: FindingShown
+    before: str
+    """What it said before; empty where it was not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleShown:
+    """A rule of placement."""
+
+    key: str
+    words: str
+    basis: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class NoteShown:
+    """How figures came about."""
+
+    number: int
+    figure: str
+    formula: str
+    basis: str
+    documents: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentShown:
+    """A document that figures, rules, commands or findings rest on."""
+
+    number: int
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class CommandShown:
+    """A command in its place."""
+
+    number: int
+    command: str
+    takes_effect: str
+    why: str
+    basis: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class ReportShown:
+    """A report for its page."""
+
+    qsg: str
+    what_changes: tuple[Mapping[str, Any], ...]
+    structures: tuple[Mapping[str, Any], ...]
+    totals: tuple[Mapping[str, Any], ...]
+    losses: tuple[LossShown, ...]
+    white_space: tuple[tuple[str, Mapping[str, Any] | None, Mapping[str, Any]], ...]
+    rules: tuple[RuleShown, ...]
+    commands: tuple[CommandShown, ...]
+    commands_refused: str
+    changes: tuple[FindingChange, ...]
+    findings: tuple[FindingShown, ...]
+    """Those that are as before."""
+    findings_total: int
+    assumptions: tuple[str, ...]
+    notes: tuple[NoteShown, ...]
+    documents: tuple[DocumentShown, ...]
+
+
+def reported(told: Mapping[str, Any]) -> ReportShown:
+    """Arrange a report."""
+    used = {move["rule"] for loss in told["losses"]["after"] for move in loss["moves"]}
+    rules = [rule for rule in told["rules"] if rule["rule"] in used]
+    changes = _changes(told["findings_new"], told["findings_gone"])
+    rest = _unchanged(told["findings"], told["findings_new"])
+    found = findings_shown(rest[:MOST_FINDINGS])
+    resting = (
+        *(source_of(each["source"]) for each in (*rules, *told["commands"])),
+        *(each.finding.source for each in changes),
+        *(each.source for each in found),
+    )
+    before = {item["coupling_facility"]: item for item in told["white_space"]["before"]}
+    return ReportShown(
+        qsg=told["qsg"],
+        what_changes=tuple(told["what_changes"]),
+        structures=tuple(told["structures"]),
+        totals=tuple(told["totals"]),
+        losses=_losses(told["losses"]),
+        white_space=tuple(
+            (item["coupling_facility"], before.get(item["coupling_facility"]), item)
+            for item in told["white_space"]["after"]
+        ),
+        rules=tuple(
+            RuleShown(rule["rule"], rule["words"], rule["basis"].replace("_", " "), source_of(rule["source"]))
+            for rule in rules
+        ),
+        commands=tuple(
+            CommandShown(
+                each["number"],
+                each["command"],
+                each["takes_effect"],
+                each["why"],
+                each["basis"],
+                source_of(each["source"]),
+            )
+            for each in told["commands"]
+        ),
+        commands_refused=told["commands_refused"] or "",
+        changes=changes,
+        findings=found,
+        findings_total=len(rest),
+        assumptions=tuple(told["assumptions"]),
+        notes=tuple(
+            NoteShown(
+                note["number"],
+                note["figure"],
+                note["formula"] or "",
+                note["basis"].replace("_", " "),
+                tuple(note["documents"]),
+            )
+            for note in told["notes"]
+        ),
+        documents=_documents(told["documents"], resting),
+    )
+
+
+def _unchanged(
+    findings: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Findings that are not among those that the changes bring."""
+
+    def key(each: Mapping[str, Any]) -> tuple[object, ...]:
+        return each["code"], each["message"], each["structure"], each["field"]
+
+    brought = {key(each) for each in new}
+    return [each for each in findings if key(each) not in brought]
+
+
+def _documents(numbered: Sequence[Mapping[str, Any]], resting: Sequence[Source]) -> tuple[DocumentShown, ...]:
+    """The documents of the notes by their numbers, then those that rules, commands and findings rest on, each once."""
+    found = [DocumentShown(each["number"], source_of(each["document"])) for each in numbered]
+    known = {each.source.url for each in found}
+    for source in resting:
+        if source.url and source.url not in known:
+            known.add(source.url)
+            found.append(DocumentShown(len(found) + 1, replace(source, section="")))
+    return tuple(found)
+
+
+def _losses(losses: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[LossShown, ...]:
+    before = {(item["kind"], item["lost"]): item for item in losses["before"]}
+    found = []
+    for item in losses["after"]:
+        was = before.get((item["kind"], item["lost"]))
+        found.append(
+            LossShown(
+                title=item["lost"]
+                if item["kind"] == "coupling_facility"
+                else f"{item['kind']} {item['lost']}",
+                is_the_scenario=item["is_the_scenario"],
+                moves=tuple(item["moves"]),
+                unplaced_before=", ".join(was["unplaced"]) if was else "",
+                unplaced_after=", ".join(item["unplaced"]),
+                white_before_mib=was["white_space_mib"] if was else None,
+                white_after_mib=item["white_space_mib"],
+                gone_before=was["messages_gone"] if was else None,
+                gone_after=item["messages_gone"],
+                note_white_space=item["note_white_space"],
+                note_messages_gone=item["note_messages_gone"],
+            )
+        )
+    return tuple(found)
+
+
+def _changes(
+    new: Sequence[Mapping[str, Any]], gone: Sequence[Mapping[str, Any]]
+) -> tuple[FindingChange, ...]:
+    """New findings, those that say something else than before, and those that are gone."""
+    left = list(gone)
+    found = []
+    for item in new:
+        was = next(
+            (
+                each
+                for each in left
+                if (each["code"], each["structure"], each["field"])
+                == (item["code"], item["structure"], item["field"])
+            ),
+            None,
+        )
+        if was is not None:
+            left.remove(was)
+        (told,) = findings_shown([item])
+        found.append(FindingChange("changed" if was else "new", told, str(was["message"]) if was else ""))
+    order = {"new": 0, "changed": 1}
+    found.sort(key=lambda each: order[each.kind])
+    found += [FindingChange("gone", told, "") for told in findings_shown(left)]
+    return tuple(found[:MOST_FINDINGS])

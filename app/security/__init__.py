@@ -1,1 +1,0 @@
-"""What protects the service and its users, as ASGI middleware around every route; docs/security.md says why."""

@@ -1,0 +1,101 @@
+"""The addresses that take a plan document.
+
+The handlers read the request themselves: the framework's own reading of parameters costs a tenth of the whole answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import cache, partial
+
+from fastapi import APIRouter
+from pydantic_core import to_json
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.fits.kept import DatabaseCurves
+from app.sizing.body import JSON, document_body, flag
+from app.sizing.service import compute, size_answer, text_output
+from app.web.openapi import (
+    DEPTHS,
+    EXPLAIN,
+    OUTPUT_WORDS,
+    plan_request,
+    problems,
+    result_response,
+    schema_response,
+    text_response,
+)
+from planner_core.document import json_schema
+from planner_core.outputs import OUTPUT_KINDS
+
+SCHEMA_MEDIA_TYPE = "application/schema+json"
+FINDINGS_HEADER = "x-cfplan-findings"
+PLAN_PROBLEMS = problems(413, 415, 422)
+
+router = APIRouter(prefix="/api/v1", tags=["plans"])
+
+
+@router.post(
+    "/size",
+    summary="Size a plan",
+    openapi_extra={**plan_request(), "parameters": [EXPLAIN, DEPTHS]},
+    responses={200: result_response(), **PLAN_PROBLEMS},
+    response_class=Response,
+)
+async def size(request: Request) -> Response:
+    """Sizes of all structures, what binds, and findings; also for plans with findings of severity error."""
+    explain, depths = flag(request, "explain"), flag(request, "depths")
+    answer = await compute(
+        partial(size_answer, curves=curves_of(request), explain=explain, depths=depths),
+        await document_body(request),
+    )
+    return Response(answer, media_type=JSON)
+
+
+@router.get(
+    "/schema",
+    summary="JSON Schema of the plan document",
+    responses={200: schema_response(), **problems()},
+    response_class=Response,
+)
+async def schema() -> Response:
+    """The schema (draft 2020-12) by which editors and programs can check a plan document."""
+    return Response(_schema_text(), media_type=SCHEMA_MEDIA_TYPE)
+
+
+@cache
+def _schema_text() -> bytes:
+    return to_json({**json_schema(), "findings": []}, indent=2)
+
+
+def curves_of(request: Request) -> DatabaseCurves:
+    """The fitted curves of the service; nothing is asked before a document names one."""
+    return DatabaseCurves(request.app.state.database)
+
+
+def _text_handler(kind: str) -> Callable[[Request], Awaitable[Response]]:
+    async def handler(request: Request) -> Response:
+        output, findings = await compute(
+            partial(text_output, curves=curves_of(request), kind=kind), await document_body(request)
+        )
+        headers = {
+            "content-disposition": f'attachment; filename="{output.filename}"',
+            FINDINGS_HEADER: findings,
+        }
+        return Response(output.text, media_type="text/plain", headers=headers)
+
+    handler.__name__, handler.__doc__ = kind, OUTPUT_WORDS[kind].description
+    return handler
+
+
+for _kind in OUTPUT_KINDS:
+    router.add_api_route(
+        f"/{_kind}",
+        _text_handler(_kind),
+        methods=["POST"],
+        summary=OUTPUT_WORDS[_kind].summary,
+        openapi_extra=plan_request(),
+        responses={200: text_response(_kind), **PLAN_PROBLEMS},
+        response_class=Response,
+    )

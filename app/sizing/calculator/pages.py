@@ -1,0 +1,108 @@
+"""The quick calculator and the downloads that belong to an address of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import HTMLResponse, Response
+
+from app.forecasts import service as forecasts
+from app.forecasts.service import Outcome
+from app.nightly.view import NewestNight, newest_at_home
+from app.plans import service as plans
+from app.sizing.calculator.answer import DOCUMENT_OUTPUT, SHOWN_OUTPUTS, Answer, answer_of, document_text
+from app.sizing.calculator.form import QuickForm, read_form
+from app.web.rendering import Page, render
+from planner_core.errors import FieldProblem, PlanRefused
+from planner_core.findings import Finding
+from planner_core.outputs import render_output
+from planner_core.sizing.evaluate import evaluate
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuickPage(Page):
+    """The form and, when nothing is wrong with it, its answer."""
+
+    form: Annotated[QuickForm, "The fields as typed"]
+    answer: Annotated[Answer | None, "The answer; None when something must be mended first"]
+    refused: Annotated[tuple[Finding, ...], "Why no such plan can exist; empty unless the core refused it"]
+    summary: Annotated[str, "The answer, or what is missing, in a sentence or two: read out when it changes"]
+    outcome: Annotated[
+        Outcome | None, "What all forecasts come to; None where there is none, or an answer is asked for"
+    ] = None
+    night: Annotated[
+        NewestNight | None,
+        "What the newest night found; None before the first, or where an answer is asked for",
+    ] = None
+    is_first_visit: Annotated[bool, "Whether to say what this is: nothing has been asked or saved yet"] = (
+        False
+    )
+
+
+@router.get("/", response_class=HTMLResponse)
+def calculator(request: Request) -> HTMLResponse:
+    """The calculator; the fields are the parameters of the address, so an answer can be kept and passed on."""
+    page = quick_page(request)
+    if not request.query_params:
+        database = request.app.state.database
+        page = replace(
+            page,
+            is_first_visit=plans.is_empty(database),
+            outcome=forecasts.outcome(database),
+            night=newest_at_home(database),
+        )
+    return render(request, "sizing/calculator.html", page, status_code=200 if page.answer else 422)
+
+
+@router.get("/quick/{kind}")
+def download(request: Request, kind: str) -> Response:
+    """One of the texts as a file."""
+    if kind not in SHOWN_OUTPUTS and kind != DOCUMENT_OUTPUT:
+        raise HTTPException(status_code=404, detail="There is no such output.")
+    form, document = read_form(request.query_params)
+    if document is None:
+        return render(request, "sizing/calculator.html", _unanswered(form), status_code=422)
+    if kind == DOCUMENT_OUTPUT:
+        text, filename = document_text(document)
+    else:
+        output = render_output(kind, evaluate(document))
+        text, filename = output.text, output.filename
+    headers = {"Content-Disposition": f'attachment; filename="{filename}"'}
+    return Response(text, media_type="text/plain", headers=headers)
+
+
+def quick_page(request: Request) -> QuickPage:
+    """The page for the parameters of an address."""
+    form, document = read_form(request.query_params)
+    if document is None:
+        return _unanswered(form)
+    try:
+        answer = answer_of(document, form)
+    except PlanRefused as error:
+        problems = [FieldProblem(finding.field or "", finding.message) for finding in error.findings]
+        return _unanswered(form.with_problems(problems), refused=error.findings)
+    return QuickPage(
+        title="Quick calculator",
+        section="calculator",
+        form=form,
+        answer=answer,
+        refused=(),
+        summary=answer.summary,
+    )
+
+
+def _unanswered(form: QuickForm, *, refused: tuple[Finding, ...] = ()) -> QuickPage:
+    wrong = len(form.wrong)
+    what = "one field needs" if wrong == 1 else f"{wrong} fields need" if wrong else "the plan needs"
+    return QuickPage(
+        title="Quick calculator",
+        section="calculator",
+        form=form,
+        answer=None,
+        refused=refused,
+        summary=f"No answer yet: {what} mending.",
+    )

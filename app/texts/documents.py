@@ -1,0 +1,123 @@
+"""Plan documents from files: JSON, or YAML 1.2 without aliases and double keys.
+
+Kept apart from the web so that the command line starts without it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import date
+from importlib import resources
+from pathlib import Path
+from typing import NoReturn
+
+from planner_core.document import PlanDocument, parse_json, read_object
+from planner_core.errors import DocumentInvalid, FieldProblem, NotJson
+
+LARGEST_FILE_BYTES = 64 * 2**20
+EXAMPLE = "sq03.yaml"
+CLUSTERED = "inventory.yaml"
+"""A group among the destinations of a cluster."""
+_LARGEST_FLOW_BYTES = 2**20
+_SHOWN = 40
+_DEEPEST = 60
+_BRACKET = re.compile(rb"[\[\]{}]")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def example_text(name: str = EXAMPLE) -> str:
+    """An example plan as it stands in its file, remarks included."""
+    return (resources.files("app") / "examples" / name).read_text(encoding="utf-8")
+
+
+def read_file(path: Path) -> PlanDocument:
+    """Read a plan document; JSON when the text begins with a brace, else YAML.
+
+    Raises:
+        DocumentInvalid: The file cannot be read, or not as a plan document.
+    """
+    try:
+        with path.open("rb") as file:
+            text = file.read(LARGEST_FILE_BYTES + 1)
+    except FileNotFoundError:
+        _invalid(f"There is no file {str(path)!r}.")
+    except IsADirectoryError:
+        _invalid(f"{str(path)!r} is a folder, not a file.")
+    except (OSError, ValueError) as error:
+        _invalid(f"The file {str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}.")
+    if len(text) > LARGEST_FILE_BYTES:
+        _invalid(f"The file {str(path)!r} is larger than {LARGEST_FILE_BYTES} bytes.")
+    return read_text(text)
+
+
+def read_text(text: bytes) -> PlanDocument:
+    """Read a plan document from the bytes of a file."""
+    if not text.strip():
+        _invalid("The document is empty.")
+    return read_object(parse_text(text))
+
+
+def parse_text(text: bytes) -> object:
+    """JSON or YAML → object; JSON when the text begins with a brace or a bracket.
+
+    Raises:
+        DocumentInvalid: It is neither.
+    """
+    plain = text.removeprefix(_BYTE_ORDER_MARK)
+    if plain.lstrip()[:1] not in (b"{", b"["):
+        return parse_yaml(plain)
+    try:
+        return parse_json(plain)
+    except NotJson as not_json:
+        # A brace begins JSON and YAML's flow style alike; what is neither is told as JSON.
+        if len(plain) > _LARGEST_FLOW_BYTES:
+            raise
+        try:
+            return parse_yaml(plain)
+        except DocumentInvalid:
+            raise not_json from None
+
+
+def yaml_as_json(text: bytes) -> bytes:
+    """A document in YAML as JSON text, for readers that take JSON.
+
+    Raises:
+        DocumentInvalid: It is no YAML, or holds what JSON cannot, such as a date.
+    """
+    if not text.strip():
+        _invalid("The document is empty.")
+    try:
+        return json.dumps(parse_yaml(text.removeprefix(_BYTE_ORDER_MARK)), default=_no_json).encode()
+    except ValueError:  # the interpreter's limit
+        _invalid("A number in the text is too long.")
+    except TypeError:
+        _invalid("A key in the text is neither a text nor a number.")
+    except RecursionError:
+        _invalid("The text is nested too deeply.")
+
+
+def _no_json(value: object) -> NoReturn:
+    kind = "date" if isinstance(value, date) else type(value).__name__
+    _invalid(f"The text holds a {kind} ({str(value)[:_SHOWN]}): put it in quotes.")
+
+
+def parse_yaml(text: bytes) -> object:
+    """YAML 1.2 text → object.
+
+    Raises:
+        DocumentInvalid: With the line and column.
+    """
+    from app.texts.yaml_reader import NotYaml, read_yaml
+
+    try:
+        return read_yaml(text.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        _invalid(f"The text is not UTF-8: byte {error.start} cannot be read.")
+    except NotYaml as error:
+        where = f" (line {error.line}, column {error.column})" if error.line else ""
+        _invalid(f"The text is not YAML: {error}{where}.")
+
+
+def _invalid(message: str) -> NoReturn:
+    raise DocumentInvalid((FieldProblem("", message),)) from None

@@ -1,0 +1,143 @@
+"""Uploads and the map of queue managers over REST. What is refused, app/web/problems.py turns into problems."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.db import SessionDep
+from app.sizing.body import JSON
+from app.uploads import answers, arrivals, description, qsg_map, service
+from app.uploads.errors import UploadInvalid
+from app.uploads.qsg_map import QUEUE_MANAGER_PATTERN, SYSTEM_PATTERN
+from app.uploads.service import Said
+from app.web.openapi import problems
+from planner_core.errors import FieldProblem
+
+LARGEST_ID = 2**62
+MOST_PAGES = 1_000_000
+
+UploadId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="Number of the upload.", examples=[1])]
+SystemId = Annotated[
+    str, Path(pattern=f"^{SYSTEM_PATTERN}$", description="SMF identifier of the system.", examples=["SYSA"])
+]
+QueueManager = Annotated[
+    str, Path(pattern=f"^{QUEUE_MANAGER_PATTERN}$", description="The queue manager.", examples=["CSQ1"])
+]
+
+router = APIRouter(prefix="/api/v1", tags=["uploads"])
+
+
+@router.get("/uploads", summary="List uploads", responses=problems(422))
+def list_uploads(
+    session: SessionDep,
+    page: Annotated[int, Query(ge=1, le=MOST_PAGES)] = 1,
+    per_page: Annotated[int, Query(ge=1, le=service.MOST_PER_PAGE)] = 50,
+) -> answers.UploadsAnswer:
+    """Uploads, the newest first, a page at a time, each with the last job that read it."""
+    return answers.page_answer(service.list_uploads(session, page=page, per_page=per_page))
+
+
+@router.post(
+    "/uploads",
+    summary="Upload usage data",
+    responses={**description.received(), **problems(408, 413, 422, 507)},
+    response_class=Response,
+    openapi_extra=description.file_request(),
+)
+async def upload(
+    request: Request,
+    name: Annotated[str, Query(max_length=255, description="Name of the file.", examples=["night.smf"])] = "",
+    kind: Annotated[answers.KindOrDetect, Query()] = "",
+    observed_at: Annotated[answers.ObservedAt, Query()] = "",
+    zone: Annotated[answers.Zone, Query()] = "",
+) -> Response:
+    """Takes a file of any kind that `cfplan ingest` reads and of any length, and queues a job that reads it (201).
+
+    The file is the body itself, whatever its media type, or the one file of a form (multipart/form-data), whose fields
+    may say what the parameters say. A file that was uploaded before is not kept twice (200).
+    """
+    said = Said(kind=kind or None, observed_at=observed_at or None, zone=zone or None)
+    said.checked()  # before many gigabytes arrive
+    async with arrivals.received(request, filename=name or service.UNNAMED) as arrived:
+        if len(arrived.files) != 1:
+            raise UploadInvalid(FieldProblem("", "Send one file in each request."))
+        (outcome,) = await run_in_threadpool(arrivals.keep, request, arrived, said)
+    at = f"{request.scope.get('root_path', '')}/api/v1/uploads/{outcome.upload.id}"
+    return Response(
+        answers.received_answer(outcome).model_dump_json(),
+        status_code=201 if outcome.is_new else 200,
+        media_type=JSON,
+        headers={"location": at},
+    )
+
+
+@router.get("/uploads/{number}", summary="Read an upload", responses=problems(404, 422))
+def read_upload(number: UploadId, session: SessionDep) -> answers.UploadAnswer:
+    """What was received, what it is taken for, and the last job that read it."""
+    return answers.upload_answer(service.get(session, number))
+
+
+@router.get("/uploads/{number}/report", summary="Read the report", responses=problems(404, 409, 422))
+def read_report(number: UploadId, session: SessionDep) -> answers.ReportAnswer:
+    """What was found: period, structures, queue managers, records by type, what was skipped or quarantined, and why."""
+    report = service.report(session, number)
+    return answers.ReportAnswer(upload_id=number, report=report, findings=[])
+
+
+@router.post(
+    "/uploads/{number}/ingest",
+    summary="Answer and read again",
+    status_code=202,
+    responses=problems(404, 409, 413, 415, 422),
+)
+def read_again(
+    number: UploadId, body: answers.ReadAgainBody, session: SessionDep, request: Request
+) -> answers.UploadAnswer:
+    """Answers what the job asked, overrules what was detected, or tries again what failed: a new job is queued (202)."""
+    said = Said(kind=body.kind, observed_at=body.observed_at, zone=body.zone)
+    qsg = qsg_map.gathered((each.system_id, each.queue_manager, each.qsg) for each in body.qsg)
+    found = service.read_again(session, number, said, qsg=qsg)
+    arrivals.start_after_commit(request, session)
+    return answers.upload_answer(found)
+
+
+@router.delete("/uploads/{number}", summary="Delete an upload", responses=problems(404, 409, 422))
+def delete_upload(number: UploadId, session: SessionDep, request: Request) -> answers.UploadAnswer:
+    """Forgets an upload with its reports and removes its file. What it brought to the usage history stays there."""
+    deleted = service.delete(session, number, data_dir=request.app.state.settings.data_dir)
+    return answers.upload_answer(deleted)
+
+
+@router.get("/qsg-map", summary="Read the map of queue managers", responses=problems())
+def read_map(session: SessionDep) -> answers.QsgMapAnswer:
+    """Which queue-sharing group each queue manager is in: records written before MQ 10 do not say it."""
+    return answers.map_answer(qsg_map.entries(session))
+
+
+@router.put(
+    "/qsg-map/{system_id}/{queue_manager}",
+    summary="Say which group a queue manager is in",
+    responses=problems(413, 415, 422),
+)
+def put_entry(
+    system_id: SystemId, queue_manager: QueueManager, body: answers.QsgBody, session: SessionDep
+) -> answers.QsgEntryAnswer:
+    """Adds or changes an entry. What is in the usage history already keeps the name under which it was stored."""
+    entry = qsg_map.put(session, system_id, queue_manager, body.qsg)
+    return answers.QsgEntryAnswer(**answers.entry_members(entry), findings=[])
+
+
+@router.delete(
+    "/qsg-map/{system_id}/{queue_manager}", summary="Forget a queue manager", responses=problems(404, 422)
+)
+def delete_entry(
+    system_id: SystemId, queue_manager: QueueManager, session: SessionDep
+) -> answers.QsgMapAnswer:
+    """Removes an entry from the map, and answers what is left of it."""
+    qsg_map.remove(session, system_id, queue_manager)
+    return answers.map_answer(qsg_map.entries(session))

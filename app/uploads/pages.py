@@ -1,0 +1,456 @@
+"""The pages of uploads. They work by forms and links alone; a script adds the bars that move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+from urllib.parse import parse_qsl, urlencode
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from app.db import SessionDep
+from app.jobs import processes
+from app.jobs import service as jobs
+from app.jobs.answers import STAGES, AskedQueueManager, AsksAnswer, asks_answer, sentence_of
+from app.jobs.models import JobState
+from app.jobs.service import Job
+from app.plans.editor.pages import BodyDep
+from app.uploads import arrivals, qsg_map, service
+from app.uploads.amounts import amount
+from app.uploads.errors import UploadInvalid, UploadNotFound
+from app.uploads.fields import Box, about_boxes, when_boxes
+from app.uploads.qsg_map import Entry
+from app.uploads.report import Report, shown
+from app.uploads.service import Said, StoredUpload
+from app.web.rendering import Page, render, root_path
+from planner_core.errors import FieldProblem
+from planner_core.inputs import KIND_TITLES
+
+router = APIRouter(include_in_schema=False)
+
+SECTION = "uploads"
+PER_PAGE = 50
+LARGEST_ID = 2**62
+MOST_PARAMETERS = 3_000
+STATES: Mapping[JobState, str] = {
+    JobState.QUEUED: "waiting",
+    JobState.RUNNING: "being read",
+    JobState.ASKS: "needs answers",
+    JobState.DONE: "read",
+    JobState.FAILED: "not read",
+}
+SAID = {
+    "created": "Received in whole.",
+    "identical": "The same file is here already, so it was not kept twice. This is its page.",
+    "again": "It is read again.",
+    "deleted": "The upload was deleted. What it brought to the usage history stays there.",
+    "put": "The map was changed. It holds for what is read from now on.",
+    "removed": "The entry was removed.",
+}
+WAITS_FOR_ANSWERS = "It waits for the answers below. Nothing was stored."
+ANY_SYSTEM = "ANY"
+"""Where a text names the queue manager and no system."""
+NOTHING_CHOSEN = FieldProblem("", "Choose a file, or paste a text.")
+BOTH_GIVEN = FieldProblem("qsg", "Either name the group, or say that the queue manager is in none: not both.")
+NO_GROUP_GIVEN = FieldProblem("qsg", "Name the group, or say that the queue manager is in none.")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One upload in the list."""
+
+    upload: StoredUpload
+    kind: str
+    size: str
+    state: str
+    severity: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A queue manager whose group is asked for."""
+
+    system_id: str
+    queue_manager: str
+    who: str
+    suggested: str
+    box: Box
+    none_name: str
+    is_none: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a job is."""
+
+    value: int
+    """Of a thousand; -1 while it is not known."""
+    words: str
+    is_under_way: bool
+    events: str
+    """Path of the stream that tells it; empty when there is nothing to follow."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UploadsPage(Page):
+    """All uploads, or what an empty installation says."""
+
+    lines: Annotated[tuple[Line, ...], "One page of uploads"]
+    pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of the other pages"]
+    page: Annotated[int, "The number of this one"]
+    said: Annotated[str, "What has just been done"]
+    missing: Annotated[str, "What to do before anything can be read; empty when all is there"]
+    is_under_way: Annotated[bool, "Whether something is being read, so that the page is worth a refresh"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewUploadPage(Page):
+    """The form."""
+
+    boxes: Annotated[tuple[Box, ...], "Kind, time of observation, zone"]
+    pasted: Annotated[Box, "The box for text"]
+    wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
+    missing: Annotated[str, "What to do before anything can be read; empty when all is there"]
+    largest: Annotated[str, "The largest file that is taken"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UploadPage(Page):
+    """One upload: how far it is, what is asked, what was found."""
+
+    upload: Annotated[StoredUpload, "The upload with its last job"]
+    kind: Annotated[str, "What it is taken for; empty when that is not known"]
+    is_overruled: Annotated[bool, "Whether a person said what it is"]
+    size: Annotated[str, "Its length in words"]
+    said: Annotated[str, "What has just been done"]
+    state: Annotated[str, "The state of the job in a word"]
+    progress: Annotated[Progress, "How far the reading is"]
+    sentence: Annotated[str, "Where it is, or how it ended"]
+    is_failed: Annotated[bool, "Whether the reading came to nothing"]
+    messages: Annotated[tuple[str, ...], "The questions as sentences"]
+    questions: Annotated[tuple[Question, ...], "Queue managers whose group is asked for"]
+    when: Annotated[tuple[Box, ...], "Boxes for the time of observation, where it is asked for"]
+    wrong: Annotated[tuple[str, ...], "What is wrong with the answers"]
+    boxes: Annotated[tuple[Box, ...], "What can be overruled"]
+    report: Annotated[Report | None, "What was found; None before"]
+    log: Annotated[str, "What the job said"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QsgMapPage(Page):
+    """The site's map."""
+
+    entries: Annotated[tuple[Entry, ...], "The map, in order"]
+    boxes: Annotated[tuple[Box, ...], "The boxes for a new entry"]
+    is_none: Annotated[bool, "Whether the queue manager was said to be in no group"]
+    wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
+    said: Annotated[str, "What has just been done"]
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+@router.get("/uploads")
+def uploads(request: Request, session: SessionDep) -> Response:
+    """The newest first."""
+    page = _number(request.query_params.get("page", ""))
+    found = service.list_uploads(session, page=page, per_page=PER_PAGE)
+    context = UploadsPage(
+        title="Uploads",
+        section=SECTION,
+        lines=tuple(_line(item) for item in found.items),
+        pages=_pages(found.pages),
+        page=page,
+        said=_said(request),
+        missing=_missing(),
+        is_under_way=any(item.job is not None and item.job.is_under_way for item in found.items),
+    )
+    return render(request, "uploads/list.html", context)
+
+
+@router.get("/new-upload")
+def new_upload(request: Request) -> Response:
+    """The form, empty."""
+    return _form(request, {}, {})
+
+
+@router.get("/uploads/{upload_id}")
+def upload(request: Request, session: SessionDep, upload_id: int) -> Response:
+    """One upload."""
+    return _upload(request, session, upload_id, {}, {})
+
+
+@router.get("/qsg-map")
+def show_map(request: Request, session: SessionDep) -> Response:
+    """The map, and a form to add to it."""
+    return _map(request, session, {}, {})
+
+
+# ---- changing --------------------------------------------------------------------------------------------------------
+
+
+@router.post("/uploads")
+async def receive(request: Request) -> Response:
+    """Files and pasted text, as a form without a script sends them."""
+    async with arrivals.received(request, filename=service.UNNAMED) as arrived:
+        try:
+            if not arrived.files:
+                raise UploadInvalid(NOTHING_CHOSEN)
+            outcomes = await run_in_threadpool(arrivals.keep, request, arrived, Said())
+        except UploadInvalid as error:
+            return _form(request, arrived.fields, {each.field: each.message for each in error.problems})
+    if len(outcomes) > 1:
+        return _see(request, "/uploads?said=created")
+    (outcome,) = outcomes
+    return _see(request, f"/uploads/{outcome.upload.id}?said={'created' if outcome.is_new else 'identical'}")
+
+
+@router.post("/uploads/{upload_id}/ingest")
+def read_again(request: Request, session: SessionDep, upload_id: int, body: BodyDep) -> Response:
+    """Answers to what was asked, or another opinion on what the file is."""
+    pairs = _pairs(body)
+    typed = dict(pairs)
+    try:
+        said = Said(kind=typed.get("kind"), observed_at=typed.get("observed_at"), zone=typed.get("zone"))
+        service.read_again(session, _id(upload_id), said, qsg=_groups(pairs))
+    except UploadInvalid as error:
+        wrong = {each.field: each.message for each in error.problems}
+        session.rollback()
+        return _upload(request, session, upload_id, typed, wrong)
+    arrivals.start_after_commit(request, session)
+    return _see(request, f"/uploads/{upload_id}?said=again")
+
+
+@router.post("/uploads/{upload_id}/delete")
+def delete(request: Request, session: SessionDep, upload_id: int) -> Response:
+    """Forget an upload."""
+    service.delete(session, _id(upload_id), data_dir=request.app.state.settings.data_dir)
+    return _see(request, "/uploads?said=deleted")
+
+
+@router.post("/qsg-map")
+def put_entry(request: Request, session: SessionDep, body: BodyDep) -> Response:
+    """Add or change an entry of the map."""
+    typed = _typed(body)
+    names = [typed.get(key, "") for key in ("system_id", "queue_manager", "qsg")]
+    try:
+        if not names[2].strip() and "none" not in typed:
+            raise UploadInvalid(NO_GROUP_GIVEN)
+        if names[2].strip() and "none" in typed:
+            raise UploadInvalid(BOTH_GIVEN)
+        qsg_map.put(session, names[0], names[1], "" if "none" in typed else names[2])
+    except UploadInvalid as error:
+        return _map(request, session, typed, {each.field: each.message for each in error.problems})
+    return _see(request, "/qsg-map?said=put")
+
+
+@router.post("/qsg-map/remove")
+def remove_entry(request: Request, session: SessionDep, body: BodyDep) -> Response:
+    """Remove an entry of the map."""
+    typed = _typed(body)
+    qsg_map.remove(session, typed.get("system_id", ""), typed.get("queue_manager", ""))
+    return _see(request, "/qsg-map?said=removed")
+
+
+# ---- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _form(request: Request, typed: Mapping[str, str], wrong: Mapping[str, str]) -> Response:
+    boxes = about_boxes(typed, wrong)
+    page = NewUploadPage(
+        title="Upload usage data",
+        section=SECTION,
+        boxes=boxes,
+        pasted=Box(
+            "text", "Pasted text", "text", error=wrong.get("text", ""),
+            hint="A display or messages from the console or SYSLOG, a table, or what mq-smf-csv printed.",
+        ),
+        wrong=_general(wrong, {"text", *(box.name for box in boxes)}),
+        missing=_missing(),
+        largest=amount(request.app.state.settings.max_upload_bytes),
+    )  # fmt: skip
+    return render(request, "uploads/new.html", page, status_code=422 if wrong else 200)
+
+
+def _upload(
+    request: Request, session: SessionDep, upload_id: int, typed: Mapping[str, str], wrong: Mapping[str, str]
+) -> Response:
+    found = service.get(session, _id(upload_id))
+    job = found.job
+    asks = asks_answer(job) if job is not None and job.state == JobState.ASKS else None
+    said = {"kind": found.kind, "observed_at": found.observed_at, "zone": found.zone, **typed}
+    when = _when(asks, said, wrong)
+    boxes = about_boxes(said, wrong, detected=found.detected_kind)
+    questions = _questions(asks, typed, wrong)
+    own = {box.name for box in (*boxes, *(each.box for each in questions))}
+    kind = service.kind_of(found)
+    page = UploadPage(
+        title=found.filename,
+        section=SECTION,
+        upload=found,
+        kind=KIND_TITLES[kind] if kind else "",
+        is_overruled=bool(found.kind),
+        size=amount(found.size_bytes),
+        said=_said(request),
+        state=STATES[job.state] if job else "not read",
+        progress=_progress(job),
+        sentence=WAITS_FOR_ANSWERS if asks else sentence_of(job) if job else "",
+        is_failed=job is not None and job.state == JobState.FAILED,
+        messages=tuple(asks.messages) if asks else (),
+        questions=questions,
+        when=when,
+        wrong=_general(wrong, own),
+        boxes=boxes if not when else boxes[:1],
+        report=_report(session, job),
+        log=jobs.log_of(session, job.id) if job else "",
+    )
+    return render(request, "uploads/upload.html", page, status_code=422 if wrong else 200)
+
+
+def _report(session: SessionDep, job: Job | None) -> Report | None:
+    if job is None or job.is_under_way:
+        return None
+    return shown(jobs.report_of(session, job.id), is_stored=job.state == JobState.DONE)
+
+
+def _questions(
+    asks: AsksAnswer | None, typed: Mapping[str, str], wrong: Mapping[str, str]
+) -> tuple[Question, ...]:
+    return tuple(
+        Question(
+            each.system_id, each.queue_manager, _who(each), each.suggested or "",
+            Box(
+                name, f"Group of {_who(each)}", "name", typed.get(name, ""), wrong.get(name, ""),
+                hint=f"Elsewhere it is in {each.suggested}." if each.suggested else "",
+            ),
+            none_name=f"none/{each.system_id}/{each.queue_manager}",
+            is_none=f"none/{each.system_id}/{each.queue_manager}" in typed,
+        )
+        for each in (asks.unknown_qsg if asks else ())
+        for name in (f"qsg/{each.system_id}/{each.queue_manager}",)
+    )  # fmt: skip
+
+
+def _who(asked: AskedQueueManager) -> str:
+    at = "" if asked.system_id in ("", ANY_SYSTEM) else f" on {asked.system_id}"
+    return f"{asked.queue_manager}{at}"
+
+
+def _when(asks: AsksAnswer | None, said: Mapping[str, str], wrong: Mapping[str, str]) -> tuple[Box, ...]:
+    if asks is None:
+        return ()
+    wanted = {"observed_at": asks.observed_at, "zone": asks.zone or asks.observed_at}
+    return tuple(box for box in when_boxes(said, wrong) if wanted[box.name])
+
+
+def _groups(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """The answers about groups; a box that was left empty is no answer.
+
+    Raises:
+        UploadInvalid: A name is none, or a queue manager is said to be in two groups, or in one and in none.
+    """
+    found: dict[tuple[str, str], str] = {}
+    for name, text in pairs:
+        kind, _, rest = name.partition("/")
+        system_id, _, queue_manager = rest.partition("/")
+        if kind == "none" or (kind == "qsg" and text.strip()):
+            at = f"qsg/{rest}"
+            answer = qsg_map.checked(system_id, queue_manager, "" if kind == "none" else text, at=at)
+            before = {(*who, group) for who, group in found.items() if who == answer[:2]}
+            found |= qsg_map.gathered([*before, answer], field=at)
+    return found
+
+
+def _map(
+    request: Request, session: SessionDep, typed: Mapping[str, str], wrong: Mapping[str, str]
+) -> Response:
+    boxes = tuple(
+        Box(name, label, "name", typed.get(name, ""), wrong.get(name, ""), hint=hint, required=name != "qsg")
+        for name, label, hint in (
+            ("system_id", "System", "Its SMF identifier, as SID in SMFPRMxx."),
+            ("queue_manager", "Queue manager", ""),
+            ("qsg", "Queue-sharing group", ""),
+        )
+    )
+    page = QsgMapPage(
+        title="Queue managers and their groups",
+        section=SECTION,
+        entries=tuple(qsg_map.entries(session)),
+        boxes=boxes,
+        is_none="none" in typed,
+        wrong=_general(wrong, {box.name for box in boxes}),
+        said=_said(request),
+    )
+    return render(request, "uploads/map.html", page, status_code=422 if wrong else 200)
+
+
+def _progress(job: Job | None) -> Progress:
+    if job is None:
+        return Progress(-1, "", is_under_way=False, events="")
+    events = f"/api/v1/jobs/{job.id}/events" if job.is_under_way else ""
+    if job.state == JobState.DONE:
+        return Progress(1000, "done", is_under_way=False, events="")
+    if job.state != JobState.RUNNING or not job.total:
+        return Progress(-1, STATES[job.state], is_under_way=job.is_under_way, events=events)
+    of = f"{amount(job.done)} of {amount(job.total)}" if job.total > 1 else ""
+    words = ": ".join(filter(None, (STAGES.get(job.stage, job.stage), of)))
+    return Progress(1000 * min(job.done, job.total) // job.total, words, is_under_way=True, events=events)
+
+
+def _line(upload: StoredUpload) -> Line:
+    kind = service.kind_of(upload)
+    state = upload.job.state if upload.job else JobState.FAILED
+    severity = {JobState.FAILED: "error", JobState.ASKS: "warning"}.get(state, "")
+    words = STATES[state]
+    if upload.job is not None and state == JobState.RUNNING and upload.job.total:
+        words += f", {100 * min(upload.job.done, upload.job.total) // upload.job.total} %"
+    return Line(upload, KIND_TITLES[kind] if kind else "", amount(upload.size_bytes), words, severity)
+
+
+def _general(wrong: Mapping[str, str], own: set[str]) -> tuple[str, ...]:
+    """What is wrong with no box in particular."""
+    return tuple(message for name, message in wrong.items() if name not in own)
+
+
+def _missing() -> str:
+    return processes.WHAT_TO_DO if processes.missing_packages() else ""
+
+
+def _said(request: Request) -> str:
+    return SAID.get(request.query_params.get("said", ""), "")
+
+
+def _pairs(body: bytes) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(
+            body.decode("utf-8"), keep_blank_values=True, max_num_fields=MOST_PARAMETERS, errors="strict"
+        )
+    except (UnicodeDecodeError, ValueError):
+        raise HTTPException(status_code=422, detail="The form cannot be read.") from None
+
+
+def _typed(body: bytes) -> dict[str, str]:
+    return dict(_pairs(body))
+
+
+def _id(upload_id: int) -> int:
+    if not 0 < upload_id < LARGEST_ID:
+        raise UploadNotFound(upload_id)
+    return upload_id
+
+
+def _number(text: str) -> int:
+    return max(int(text), 1) if text.isascii() and text.isdigit() and len(text) < 7 else 1  # noqa: PLR2004
+
+
+def _pages(pages: int) -> tuple[tuple[int, str], ...]:
+    if pages <= 1:
+        return ()
+    return tuple((page, f"/uploads?{urlencode({'page': page})}") for page in range(1, pages + 1))
+
+
+def _see(request: Request, path: str) -> Response:
+    return RedirectResponse(root_path(request) + path, status_code=303)

@@ -1,0 +1,173 @@
+"""Measured usage over REST. Nothing here catches an error: app/web/problems.py says what each one becomes."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from pydantic import AfterValidator, AwareDatetime
+
+from app.db import SessionDep
+from app.fits.kept import CurvesBeside
+from app.fits.resolve import evaluate
+from app.usage import answers, periods, service
+from app.usage.answers import (
+    MeasuredStructuresAnswer,
+    PlanFromUsage,
+    PlanFromUsageAnswer,
+    QueuesAnswer,
+    QueueUsageAnswer,
+    StructureUsageAnswer,
+)
+from app.usage.errors import UsageNotFound, UsageRequestInvalid
+from app.usage.periods import Period, Step
+from app.usage.planning import can_be_planned
+from app.web.openapi import problems
+from planner_core.document import read_object
+from planner_core.errors import FieldProblem, PlanRefused
+from planner_core.names import QUEUE_PATTERN
+
+MOST_PAGES = 1_000_000
+NAME = r"^[A-Za-z0-9$#@_]+$"
+
+Qsg = Annotated[str, Path(pattern=NAME, max_length=4, description="Name of the group.", examples=["SQ03"])]
+Structure = Annotated[
+    str,
+    Path(
+        pattern=NAME,
+        max_length=16,
+        description="Name of the structure, without the group's.",
+        examples=["APPLICATION1"],
+    ),
+]
+Queue = Annotated[
+    str, Query(pattern=f"^{QUEUE_PATTERN}$", description="Name of the queue.", examples=["PAYMENTS.IN"])
+]
+Moment = Annotated[AwareDatetime, AfterValidator(lambda value: _in_range(value))]
+From = Annotated[
+    Moment | None,
+    Query(alias="from", description="Beginning of the period. Absent: seven days before its end."),
+]
+To = Annotated[
+    Moment | None,
+    Query(description="End of the period, not part of it. Absent: the end of the last measured hour."),
+]
+By = Annotated[Step | None, Query(description="Absent: by hours up to 31 days, by days for more.")]
+
+router = APIRouter(prefix="/api/v1/usage", tags=["measured usage"])
+
+
+@router.get("/structures", summary="List measured structures", responses=problems(422))
+def list_structures(
+    session: SessionDep,
+    search: Annotated[
+        str | None, Query(max_length=100, description="A part of the structure's or the group's name.")
+    ] = None,
+    page: Annotated[int, Query(ge=1, le=MOST_PAGES)] = 1,
+    per_page: Annotated[int, Query(ge=1, le=service.MOST_PER_PAGE)] = 50,
+) -> MeasuredStructuresAnswer:
+    """Structures by group and name, a page at a time, with their latest figures and the plans that use them."""
+    found = service.list_structures(session, search=search, page=page, per_page=per_page)
+    return answers.structures_answer(found)
+
+
+@router.get(
+    "/structures/{qsg}/{structure}", summary="Read a structure over time", responses=problems(404, 422)
+)
+def read_structure(
+    qsg: Qsg, structure: Structure, session: SessionDep, from_: From = None, to: To = None, by: By = None
+) -> StructureUsageAnswer:
+    """Entries and elements in use against their limits, structure-full events, shared message data sets."""
+    period = _period(service.span_of(session, qsg, structure), from_, to, by)
+    usage = service.structure_usage(session, qsg, structure, period)
+    smds = service.smds_figures(session, qsg, structure, period)
+    return answers.usage_answer(qsg, structure, period, usage, smds)
+
+
+@router.get(
+    "/structures/{qsg}/{structure}/queues",
+    summary="List the queues of a structure",
+    responses=problems(404, 422),
+)
+def list_queues(
+    qsg: Qsg, structure: Structure, session: SessionDep, from_: From = None, to: To = None
+) -> QueuesAnswer:
+    """Put rates, sizes and highest depths over a period."""
+    period = _period(service.span_of(session, qsg, structure), from_, to, None)
+    return answers.queues_answer(
+        qsg, structure, period, service.queue_figures(session, qsg, structure, period)
+    )
+
+
+@router.get(
+    "/structures/{qsg}/{structure}/queue", summary="Read a queue over time", responses=problems(404, 422)
+)
+def read_queue(
+    qsg: Qsg,
+    structure: Structure,
+    name: Queue,
+    session: SessionDep,
+    from_: From = None,
+    to: To = None,
+    by: By = None,
+) -> QueueUsageAnswer:
+    """Put rate, sizes and depth of one queue."""
+    period = _period(service.queue_span(session, qsg, structure, name), from_, to, by)
+    points, sizes = service.queue_usage(session, qsg, structure, name, period)
+    return answers.queue_answer(qsg, structure, name, period, points, sizes)
+
+
+@router.post("/plan-document", summary="Make a plan document from usage", responses=problems(404, 413, 422))
+def make_plan_document(request: PlanFromUsage, session: SessionDep) -> PlanFromUsageAnswer:
+    """Fills a plan document with measured rates, sizes and depths. Nothing is stored.
+
+    What measurements cannot give is asked for in the request, or left out; the remarks say which. No p95 is measured.
+    """
+    spans = service.structures_of_group(session, request.qsg)
+    chosen = request.structures if request.structures is not None else [s for s in spans if can_be_planned(s)]
+    for structure in chosen:
+        if structure not in spans:
+            raise UsageNotFound(request.qsg, structure)
+    last = max(span.last_hour for span in spans.values())
+    period = periods.before(last, request.period, first_hour=min(span.first_hour for span in spans.values()))
+    names = None if request.queues is None else {(s, queue) for s in chosen for queue in request.queues}
+    grounds = service.grounds(session, request.qsg, chosen, period, queues=names)
+    made = service.plan_from_usage(session, request.qsg, grounds, request.asked(chosen), period)
+    if made.problems:
+        raise UsageRequestInvalid(made.problems)
+    document = read_object(made.document)
+    try:
+        sizes = service.sizes_compared(
+            session, evaluate(document, CurvesBeside(session), compares=False), period
+        )
+    except PlanRefused:
+        sizes = ()
+    return answers.plan_answer(
+        made,
+        document,
+        period,
+        grounds=grounds,
+        sizes=sizes,
+        queue_managers=service.observed_queue_managers(session, request.qsg),
+    )
+
+
+def _period(span: service.Span, first: datetime | None, past: datetime | None, by: Step | None) -> Period:
+    """The period that was asked for.
+
+    Raises:
+        UsageRequestInvalid: It ends before it begins.
+    """
+    ends = span.last_hour + periods.HOUR if past is None else past
+    starts = ends - periods.LENGTHS[periods.USUAL][1] * periods.DAY if first is None else first
+    if starts >= ends:
+        raise UsageRequestInvalid((FieldProblem("from", "must be before the end of the period"),))
+    return periods.between(starts, ends, by)
+
+
+def _in_range(value: datetime) -> datetime:
+    if not periods.EARLIEST <= value.year <= periods.LATEST:
+        message = f"must be in the years {periods.EARLIEST} to {periods.LATEST}"
+        raise ValueError(message)
+    return value

@@ -1,0 +1,390 @@
+"""Measured usage as people see it: structures, one structure, one queue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from app.db import SessionDep
+from app.plans.result_tables import Table, csv_text
+from app.usage import periods, service
+from app.usage.charts import Bars, Chart, held_from, size_bars, time_chart
+from app.usage.measured import (
+    GENERATED,
+    Limits,
+    QueueFigures,
+    QueuePoint,
+    SizeBucket,
+    SmdsFigures,
+    StructurePage,
+    UsagePoint,
+)
+from app.usage.periods import Chosen, Period, instant
+from app.usage.service import PlanUsing, Span, StructureUsage
+from app.usage.tables import queue_table, queues_table, usage_table
+from app.web import chart_script
+from app.web.rendering import Page, render
+from planner_core.names import cfrm_structure_name
+from planner_core.simulated import FILE_PREFIX, has_simulated_name
+
+router = APIRouter(include_in_schema=False)
+
+PER_PAGE = 50
+MOST_QUEUES = 200
+"""Shown on a page; the file has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A length of time that can be chosen."""
+
+    label: str
+    href: str
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodShown:
+    """The period of a page, and how another is chosen."""
+
+    chosen: Period
+    choices: tuple[Choice, ...]
+    earlier: str
+    later: str
+    first_day: str
+    last_day: str
+    hidden: Mapping[str, str]
+    """Parameters that the form for days sends along."""
+    action: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Highest:
+    """The highest figure of a period."""
+
+    label: str
+    value: int | float
+    of: int | None
+    percent: float | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ChartScript:
+    """The script that draws charts: where it is, and which of its styles are kept out of the page."""
+
+    address: str
+    guards: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsageListPage(Page):
+    """All measured structures, or what an empty installation says."""
+
+    structures: Annotated[StructurePage, "One page of structures"]
+    search: Annotated[str, "What was looked for"]
+    pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of the other pages"]
+    groups: Annotated[tuple[str, ...], "The groups on this page, to make plans of"]
+    is_empty: Annotated[bool, "Whether nothing has been measured yet"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsagePage(Page):
+    """One structure over time."""
+
+    qsg: Annotated[str, "Name of the group"]
+    structure: Annotated[str, "The structure's name, without the group's"]
+    cfrm_name: Annotated[str, "The structure's name in the CFRM policy"]
+    is_generated: Annotated[bool, "Whether every plan has this structure by itself"]
+    span: Annotated[Span, "When it was first and last measured"]
+    period: Annotated[PeriodShown, "Which hours are shown"]
+    highest: Annotated[tuple[Highest, ...], "The highest figures of the period"]
+    limits: Annotated[Limits | None, "Its limits, as last observed up to the end of the period"]
+    full: Annotated[tuple[UsagePoint, ...], "When it was found full, the last first"]
+    charts: Annotated[tuple[Chart, ...], "Entries and elements over time"]
+    points: Annotated[tuple[UsagePoint, ...], "The same as a table"]
+    has_scm: Annotated[bool, "Whether any of it was in storage-class memory"]
+    queues: Annotated[tuple[QueueFigures, ...], "The queues in it"]
+    queues_total: Annotated[int, "How many queues there are"]
+    smds: Annotated[tuple[SmdsFigures, ...], "Its shared message data sets"]
+    plans: Annotated[tuple[PlanUsing, ...], "Plans in whose latest version it is"]
+    source: Annotated[str, "Where the script asks for the figures"]
+    script: Annotated[ChartScript, "The script that draws charts to zoom"]
+    at: Annotated[str, "Path of this structure's pages"]
+    query: Annotated[str, "The parameters that choose this period"]
+    plan: Annotated[str, "Where a plan is made from this"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueuePage(Page):
+    """One queue over time."""
+
+    qsg: Annotated[str, "Name of the group"]
+    structure: Annotated[str, "The structure that it is in"]
+    queue: Annotated[str, "Name of the queue"]
+    span: Annotated[Span, "When it was first and last measured"]
+    period: Annotated[PeriodShown, "Which hours are shown"]
+    figures: Annotated[QueueFigures | None, "What a plan could rest on; None when nothing was measured"]
+    charts: Annotated[tuple[Chart, ...], "Rate and depth over time"]
+    bars: Annotated[Bars | None, "The sizes of its messages; None where they are not known"]
+    sizes: Annotated[tuple[SizeBucket, ...], "The same as a table"]
+    points: Annotated[tuple[QueuePoint, ...], "Rate, sizes and depth as a table"]
+    source: Annotated[str, "Where the script asks for the figures"]
+    script: Annotated[ChartScript, "The script that draws charts to zoom"]
+    at: Annotated[str, "Path of the structure's pages"]
+    query: Annotated[str, "The parameters that choose this period"]
+
+
+@router.get("/usage")
+def structures(request: Request, session: SessionDep) -> Response:
+    """All measured structures by group and name."""
+    search = request.query_params.get("search", "").strip()[:100]
+    asked = request.query_params.get("page", "")
+    number = int(asked) if asked.isascii() and asked.isdigit() and 0 < len(asked) < 7 else 1  # noqa: PLR2004 - pages
+    found = service.list_structures(session, search=search or None, page=max(number, 1), per_page=PER_PAGE)
+    page = UsageListPage(
+        title="Measured usage",
+        section="usage",
+        structures=found,
+        search=search,
+        pages=_pages(found.pages, search),
+        groups=tuple(dict.fromkeys(each.qsg for each in found.items)),
+        is_empty=found.total == 0 and not search,
+    )
+    return render(request, "usage/list.html", page)
+
+
+@router.get("/usage/{qsg}/{structure}")
+def structure(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
+    """One structure over a period."""
+    span = service.span_of(session, qsg, structure)
+    chosen = _chosen(request, span)
+    period = chosen.period
+    usage = service.structure_usage(session, qsg, structure, period)
+    queues = service.queue_figures(session, qsg, structure, period)
+    at = path_of(qsg, structure)
+    query = urlencode(period.query())
+    page = UsagePage(
+        title=f"{structure} of {qsg}",
+        section="usage",
+        qsg=qsg,
+        structure=structure,
+        cfrm_name=cfrm_structure_name(qsg_name=qsg, cfstruct_name=structure),
+        is_generated=structure in GENERATED,
+        span=span,
+        period=_period_shown(at, chosen, span, {}),
+        highest=tuple(_highest(usage.points)),
+        limits=service.last_limits(session, qsg, structure, period.past),
+        full=tuple(point for point in reversed(usage.points) if point.structure_full),
+        charts=_usage_charts(usage, period),
+        points=usage.points[::-1],
+        has_scm=any(point.scm_entries or point.scm_elements for point in usage.points),
+        queues=queues[:MOST_QUEUES],
+        queues_total=len(queues),
+        smds=service.smds_figures(session, qsg, structure, period),
+        plans=tuple(service.plans_using(session, {qsg}).get((qsg, structure), ())),
+        source=f"/api/v1/usage/structures/{_quoted(qsg)}/{_quoted(structure)}?{_exactly(period)}",
+        script=ChartScript(chart_script.address(), chart_script.guards()),
+        at=at,
+        query=query,
+        plan=f"/usage/{_quoted(qsg)}/plan?{urlencode({**period.query(), 'structure': structure})}",
+    )
+    return render(request, "usage/structure.html", page)
+
+
+@router.get("/usage/{qsg}/{structure}/usage.csv")
+def structure_file(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
+    """The table of a structure as a file."""
+    period = _chosen(request, service.span_of(session, qsg, structure)).period
+    usage = service.structure_usage(session, qsg, structure, period)
+    return _csv(usage_table(usage.points), qsg, f"{structure}-usage")
+
+
+@router.get("/usage/{qsg}/{structure}/queues.csv")
+def queues_file(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
+    """The table of a structure's queues as a file."""
+    period = _chosen(request, service.span_of(session, qsg, structure)).period
+    found = service.queue_figures(session, qsg, structure, period)
+    return _csv(queues_table(found), qsg, f"{structure}-queues")
+
+
+@router.get("/usage/{qsg}/{structure}/queue")
+def queue(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
+    """One queue over a period."""
+    name = request.query_params.get("name", "")
+    span = service.queue_span(session, qsg, structure, name)
+    chosen = _chosen(request, span)
+    period = chosen.period
+    points, sizes = service.queue_usage(session, qsg, structure, name, period)
+    at = path_of(qsg, structure)
+    page = QueuePage(
+        title=f"{name} in {structure} of {qsg}",
+        section="usage",
+        qsg=qsg,
+        structure=structure,
+        queue=name,
+        span=span,
+        period=_period_shown(f"{at}/queue", chosen, span, {"name": name}),
+        figures=next(
+            (f for f in service.queue_figures(session, qsg, structure, period) if f.queue == name), None
+        ),
+        charts=_queue_charts(points, period),
+        bars=size_bars(sizes),
+        sizes=sizes,
+        points=points[::-1],
+        source=(
+            f"/api/v1/usage/structures/{_quoted(qsg)}/{_quoted(structure)}/queue?"
+            f"{urlencode({'name': name})}&{_exactly(period)}"
+        ),
+        script=ChartScript(chart_script.address(), chart_script.guards()),
+        at=at,
+        query=urlencode(period.query()),
+    )
+    return render(request, "usage/queue.html", page)
+
+
+@router.get("/usage/{qsg}/{structure}/queue.csv")
+def queue_file(request: Request, session: SessionDep, qsg: str, structure: str) -> Response:
+    """The table of a queue as a file."""
+    name = request.query_params.get("name", "")
+    period = _chosen(request, service.queue_span(session, qsg, structure, name)).period
+    points, _ = service.queue_usage(session, qsg, structure, name, period)
+    return _csv(queue_table(points), qsg, f"{structure}-{name}")
+
+
+# ---- what is shown ---------------------------------------------------------------------------------------------------
+
+
+def _usage_charts(usage: StructureUsage, period: Period) -> tuple[Chart, ...]:
+    full = [point.at for point in usage.points if point.structure_full]
+    before = usage.limits_before
+    found = []
+    for name, title, count, total, percent, limit_before in (
+        (
+            "entries",
+            "List entries in use",
+            "entries",
+            "entries_total",
+            "entries_pct",
+            before.entries if before else None,
+        ),
+        (
+            "elements",
+            "List elements in use",
+            "elements",
+            "elements_total",
+            "elements_pct",
+            before.elements if before else None,
+        ),
+    ):
+        values = [(p.at, v) for p in usage.points if (v := getattr(p, count)) is not None]
+        shares = [(p.at, v) for p in usage.points if (v := getattr(p, percent)) is not None]
+        limit = held_from(((p.at, getattr(p, total)) for p in usage.points), limit_before, period.first)
+        if values or not shares:
+            series, unit, held = [(title, values)], name, ("of", limit)
+        else:  # only a percentage was reported
+            series, unit, held = [(f"{title}, as reported", shares)], "%", ("of", [(period.first, 100)])
+        found.append(
+            time_chart(name, series[0][0], unit=unit, period=period, series=series, limit=held, marks=full)
+        )
+    return tuple(found)
+
+
+def _queue_charts(points: Sequence[QueuePoint], period: Period) -> tuple[Chart, ...]:
+    rates = [(point.at, float(rate)) for point in points if (rate := point.puts_per_s) is not None]
+    depths = [(point.at, point.depth_max) for point in points if point.depth_max is not None]
+    title = "Puts a second" if period.by == "hour" else "Puts a second in the busiest hour"
+    return (
+        time_chart("rate", title, unit="1/s", period=period, series=[(title, rates)]),
+        time_chart(
+            "depth", "Highest depth", unit="messages", period=period, series=[("Highest depth", depths)]
+        ),
+    )
+
+
+def _highest(points: Sequence[UsagePoint]) -> list[Highest]:
+    found = []
+    for label, count, total, percent in (
+        ("Most list entries", "entries", "entries_total", "entries_percent"),
+        ("Most list elements", "elements", "elements_total", "elements_percent"),
+    ):
+        measured = [point for point in points if getattr(point, count) is not None]
+        if measured:
+            most = max(measured, key=lambda point: getattr(point, count))
+            share = getattr(most, percent)
+            found.append(
+                Highest(
+                    label,
+                    getattr(most, count),
+                    getattr(most, total),
+                    None if share is None else float(share),
+                    most.at,
+                )
+            )
+    return found
+
+
+def _period_shown(path: str, chosen: Chosen, span: Span, hidden: Mapping[str, str]) -> PeriodShown:
+    period = chosen.period
+    lengths = {word: label for word, (label, _) in periods.LENGTHS.items()} | {periods.ALL: "everything"}
+
+    def href(query: Mapping[str, str]) -> str:
+        return f"{path}?{urlencode({**hidden, **query})}"
+
+    earlier, later = period.moved(-1), period.moved(1)
+    return PeriodShown(
+        chosen=period,
+        choices=tuple(
+            Choice(label, href({"period": word}), word == period.choice) for word, label in lengths.items()
+        ),
+        earlier=href(earlier.query()) if earlier.past > span.first_hour else "",
+        later=href(later.query()) if later.first <= span.last_hour else "",
+        first_day=period.first.date().isoformat(),
+        last_day=period.last_day.isoformat(),
+        hidden=hidden,
+        action=path,
+        error=chosen.error,
+    )
+
+
+def _chosen(request: Request, span: Span) -> Chosen:
+    return periods.choose(request.query_params, first_hour=span.first_hour, last_hour=span.last_hour)
+
+
+def _exactly(period: Period) -> str:
+    return urlencode({"from": instant(period.first), "to": instant(period.past), "by": period.by})
+
+
+def path_of(qsg: str, structure: str) -> str:
+    """Where the pages of a structure are."""
+    return f"/usage/{_quoted(qsg)}/{_quoted(structure)}"
+
+
+def _quoted(name: str) -> str:
+    return quote(name, safe="")
+
+
+def _pages(count: int, search: str) -> tuple[tuple[int, str], ...]:
+    query = {"search": search} if search else {}
+    return tuple(
+        (number, f"/usage?{urlencode({**query, 'page': number})}")
+        for number in range(1, count + 1)
+        if count > 1
+    )
+
+
+def _csv(table: Table, qsg: str, name: str) -> Response:
+    label = FILE_PREFIX if has_simulated_name(qsg) else ""
+    safe = "".join(
+        character if (character.isascii() and character.isalnum()) or character in "._-" else "_"
+        for character in f"{label}{qsg}-{name}"
+    )
+    headers = {"content-disposition": f'attachment; filename="{safe}.csv"'}
+    return Response(csv_text(table), media_type="text/csv", headers=headers)

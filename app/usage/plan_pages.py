@@ -1,0 +1,239 @@
+"""Making a plan from measured usage: the form, what it would give, and saving it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+from sqlalchemy.orm import Session
+
+from app.db import SessionDep
+from app.fits.kept import CurvesBeside
+from app.fits.resolve import evaluate
+from app.plans import service as plans
+from app.plans.editor.pages import BodyDep
+from app.plans.errors import PlanConflict, PlanNameInvalid
+from app.usage import periods, plan_form, service
+from app.usage.measured import QueueFigures
+from app.usage.observed import ComparedSize
+from app.usage.periods import Chosen, Period
+from app.usage.plan_form import PlanForm
+from app.usage.planning import Grounds, Made, can_be_planned
+from app.web.rendering import Page, render, root_path
+from planner_core.document import PlanDocument, read_object
+from planner_core.errors import DocumentInvalid, PlanRefused
+
+router = APIRouter(include_in_schema=False)
+
+MOST_OFFERED = 200
+MOST_LISTED = 2_000
+"""Queues on the page; structures beyond that are offered as links."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """A queue that can be ticked."""
+
+    key: str
+    figures: QueueFigures
+    is_ticked: bool
+    p95: str
+    p95_error: str
+
+
+@dataclass(frozen=True, slots=True)
+class StructureRows:
+    """A structure with its queues."""
+
+    structure: str
+    entries_max: int | None
+    rows: tuple[QueueRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What would be saved."""
+
+    made: Made
+    sizes: tuple[ComparedSize, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What the form is about: a group over a period, its structures that are listed, and the others."""
+
+    qsg: str
+    chosen: Chosen
+    grounds: tuple[Grounds, ...]
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanFromUsagePage(Page):
+    """The form: measured figures to choose from, and what they do not say to be told."""
+
+    qsg: Annotated[str, "Name of the group"]
+    period: Annotated[Period, "The period that the figures are of"]
+    hidden: Annotated[dict[str, str], "The parameters that choose it again"]
+    choices: Annotated[
+        tuple[tuple[str, str, bool], ...], "Other periods: label, address, whether it is this one"
+    ]
+    form: Annotated[PlanForm, "The fields as typed, and what is wrong with them"]
+    structures: Annotated[tuple[StructureRows, ...], "Application structures and their queues"]
+    others: Annotated[
+        tuple[tuple[str, str], ...], "Structures that are not listed, and the address that lists each too"
+    ]
+    queue_managers_seen: Annotated[int, "The most queue managers that spoke in one hour"]
+    offered: Annotated[
+        tuple[tuple[str, str], ...], "Plans of the group, and where the figures are taken over into each"
+    ]
+    preview: Annotated[Preview | None, "What would be saved; None before it is asked for"]
+
+
+@router.get("/usage/{qsg}/plan")
+def ask(request: Request, session: SessionDep, qsg: str) -> Response:
+    """The form, with the measured figures of the structures that were asked for, or of all."""
+    asking = asking_of(session, qsg, request.query_params, request.query_params.getlist("structure"))
+    ticked = frozenset((g.structure, each.queue) for g in asking.grounds for each in g.queues)
+    observed = service.observed_queue_managers(session, qsg)
+    facilities = dict.fromkeys(name for g in asking.grounds for name in g.observed.coupling_facilities)
+    form = plan_form.blank(
+        f"{qsg}-usage", ticked, queue_managers=" ".join(observed), coupling_facilities=" ".join(facilities)
+    )
+    if asking.chosen.error:
+        form = replace(form, errors=(f"{asking.chosen.error} The usual period is shown.",))
+    return _page(request, session, asking, form)
+
+
+@router.post("/usage/{qsg}/plan")
+def make(request: Request, session: SessionDep, qsg: str, body: BodyDep) -> Response:
+    """Show what would be saved, or save it and open it in the editor."""
+    form, parameters, structures = plan_form.read(body)
+    asking = asking_of(session, qsg, parameters, structures)
+    form, asked = plan_form.asked_of(form)
+    if asked is None:
+        return _page(request, session, asking, form, status_code=422)
+    ticked = [
+        replace(g, queues=[each for each in g.queues if (g.structure, each.queue) in form.queues])
+        for g in asking.grounds
+    ]
+    made = service.plan_from_usage(session, qsg, [g for g in ticked if g.queues], asked, asking.chosen.period)
+    for problem in made.problems:
+        form = form.with_problem(problem.field, problem.message)
+    if not made.planned:
+        form = replace(form, errors=("None of the ticked queues can be planned.", *made.remarks))
+    document: PlanDocument | None = None
+    preview: Preview | None = None
+    if not form.has_errors:
+        try:
+            document = read_object(made.document)
+            preview = _preview(session, made, document, asking.chosen.period)
+        except DocumentInvalid as error:
+            form = plan_form.with_document_problems(form, error.problems, made.document["structures"])
+        except PlanRefused as error:
+            form = form.with_problem("", str(error))
+    if document is None or preview is None:
+        return _page(request, session, asking, form, status_code=422)
+    if form.action != "save":
+        return _page(request, session, asking, form, preview=preview)
+    name = form["name"].value
+    try:
+        plans.save_plan(session, name, document, if_match=None, create_only=True, comment=made.comment)
+    except (PlanNameInvalid, PlanConflict) as error:
+        form = form.with_problem("name", str(error))
+        return _page(request, session, asking, form, preview=preview, status_code=422)
+    return RedirectResponse(f"{root_path(request)}/plans/{name}/edit?made=usage", status_code=303)
+
+
+def asking_of(session: Session, qsg: str, parameters: Mapping[str, str], structures: Sequence[str]) -> Asking:
+    """What was measured of a group, over the period that the parameters choose: these structures, or all."""
+    spans = service.structures_of_group(session, qsg)
+    names = [name for name in spans if can_be_planned(name)]
+    first = min(span.first_hour for span in spans.values())
+    last = max(span.last_hour for span in spans.values())
+    chosen = periods.choose(parameters, first_hour=first, last_hour=last)
+    counts = service.queue_counts(session, qsg)
+    listed: list[str] = []
+    for name in [each for each in names if each in structures] or names:
+        if not listed or sum(counts.get(each, 0) for each in (*listed, name)) <= MOST_LISTED:
+            listed.append(name)
+    grounds = service.grounds(session, qsg, listed, chosen.period)
+    return Asking(qsg, chosen, tuple(grounds), tuple(name for name in names if name not in listed))
+
+
+def _preview(session: Session, made: Made, document: PlanDocument, period: Period) -> Preview:
+    result = evaluate(document, CurvesBeside(session), compares=False)
+    return Preview(made, service.sizes_compared(session, result, period))
+
+
+def _page(
+    request: Request,
+    session: Session,
+    asking: Asking,
+    form: PlanForm,
+    *,
+    preview: Preview | None = None,
+    status_code: int = 200,
+) -> Response:
+    period, listed = asking.chosen.period, [g.structure for g in asking.grounds]
+    path = f"/usage/{quote(asking.qsg, safe='')}/plan"
+
+    def address(structures: Sequence[str], query: Mapping[str, str]) -> str:
+        return f"{path}?{urlencode([*query.items(), *(('structure', name) for name in structures)])}"
+
+    page = PlanFromUsagePage(
+        title=f"A plan from the usage of {asking.qsg}",
+        section="usage",
+        qsg=asking.qsg,
+        period=period,
+        hidden=period.query(),
+        choices=choices_of(period, lambda query: address(listed, query)),
+        form=form,
+        structures=tuple(
+            StructureRows(
+                g.structure, g.entries_max, tuple(queue_row(g.structure, each, form) for each in g.queues)
+            )
+            for g in asking.grounds
+        ),
+        others=tuple((name, address([*listed, name], period.query())) for name in asking.others),
+        queue_managers_seen=max((g.queue_managers or 0 for g in asking.grounds), default=0),
+        offered=_offered(session, asking.qsg, period),
+        preview=preview,
+    )
+    return render(request, "usage/plan.html", page, status_code=status_code)
+
+
+def into(qsg: str, plan: str) -> str:
+    """Where measured figures of a group are taken over into a plan."""
+    return f"/usage/{quote(qsg, safe='')}/plan/into/{quote(plan, safe='')}"
+
+
+def _offered(session: Session, qsg: str, period: Period) -> tuple[tuple[str, str], ...]:
+    """The group's plans; with very many of them, those whose names come first."""
+    found = plans.list_plans(session, search=qsg, per_page=MOST_OFFERED).items
+    query = urlencode(period.query())
+    return tuple((plan.name, f"{into(qsg, plan.name)}?{query}") for plan in found if plan.qsg == qsg)
+
+
+def choices_of(
+    period: Period, address: Callable[[Mapping[str, str]], str]
+) -> tuple[tuple[str, str, bool], ...]:
+    """Other periods: label, address, and whether it is this one."""
+    lengths = {word: label for word, (label, _) in periods.LENGTHS.items()} | {periods.ALL: "everything"}
+    return tuple((label, address({"period": word}), word == period.choice) for word, label in lengths.items())
+
+
+def queue_row(structure: str, figures: QueueFigures, form: PlanForm) -> QueueRow:
+    """A measured queue as the form has it."""
+    key = (structure, figures.queue)
+    return QueueRow(
+        key="/".join(key),
+        figures=figures,
+        is_ticked=key in form.queues,
+        p95=form.p95.get(key, ""),
+        p95_error=form.wrong_p95.get(key, ""),
+    )

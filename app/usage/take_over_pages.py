@@ -1,0 +1,250 @@
+"""Measured usage taken over into a plan that is there: what would change, compared, and saved as its next version."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+from sqlalchemy.orm import Session
+
+from app.db import SessionDep
+from app.fits.kept import CurvesBeside
+from app.fits.resolve import evaluate
+from app.plans import service as plans
+from app.plans.changes_pages import Change, document_changes, queue_words
+from app.plans.computed import canonical
+from app.plans.editor.pages import BodyDep
+from app.plans.errors import PlanConflict, PlanNotFound
+from app.plans.service import StoredVersion
+from app.usage import plan_form, planning, service
+from app.usage.observed import ComparedSize
+from app.usage.periods import Period
+from app.usage.plan_form import PlanForm
+from app.usage.plan_pages import Asking, QueueRow, asking_of, choices_of, into, queue_row
+from app.usage.planning import Grounds, Made
+from app.web.rendering import Page, render, root_path
+from planner_core.document import PlanDocument, read_object
+from planner_core.errors import DocumentInvalid, PlanRefused
+
+router = APIRouter(include_in_schema=False)
+
+MOST_CHANGES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRow:
+    """A measured queue, and what the plan says of it now; empty where the plan has no such queue."""
+
+    row: QueueRow
+    planned: str
+
+
+@dataclass(frozen=True, slots=True)
+class StructureTaken:
+    """A structure of the plan with its measured queues."""
+
+    structure: str
+    entries_max: int | None
+    rows: tuple[PlannedRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SizeChange:
+    """A structure's sizes as they are and as they would be; None where there is none."""
+
+    cfrm_name: str
+    initsize_kib: tuple[int | None, int | None]
+    size_kib: tuple[int | None, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What would be saved, beside what is there."""
+
+    made: Made
+    changes: tuple[Change, ...]
+    omitted: int
+    sizes: tuple[SizeChange, ...]
+    findings_new: tuple[Mapping[str, Any], ...]
+    findings_gone: tuple[Mapping[str, Any], ...]
+    compared: tuple[ComparedSize, ...]
+    """The new sizes, with what is allocated today."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TakeOverPage(Page):
+    """The form: measured figures beside those of a plan, to choose which are taken over."""
+
+    qsg: Annotated[str, "Name of the group"]
+    plan: Annotated[StoredVersion, "The plan's latest version"]
+    period: Annotated[Period, "The period that the figures are of"]
+    hidden: Annotated[dict[str, str], "The parameters that choose it again"]
+    choices: Annotated[
+        tuple[tuple[str, str, bool], ...], "Other periods: label, address, whether it is this one"
+    ]
+    form: Annotated[PlanForm, "The fields as typed, and what is wrong with them"]
+    structures: Annotated[tuple[StructureTaken, ...], "The plan's structures that were measured"]
+    unmeasured: Annotated[tuple[str, ...], "The plan's structures of which no queue was measured"]
+    missing: Annotated[tuple[str, ...], "Measured structures that the plan does not have"]
+    preview: Annotated[Preview | None, "What would be saved; None before it is asked for"]
+
+
+@router.get("/usage/{qsg}/plan/into/{name}")
+def ask(request: Request, session: SessionDep, qsg: str, name: str) -> Response:
+    """The form: queues that the plan has are ticked, those that are new to it are not."""
+    plan = _plan(session, qsg, name)
+    asking = _asking(session, qsg, plan, request.query_params)
+    there = {(s["name"], q["name"]) for s in plan.document_object["structures"] for q in s["queues"]}
+    measured = {(g.structure, each.queue) for g in asking.grounds for each in g.queues}
+    form = plan_form.blank("", frozenset(there & measured))
+    if asking.chosen.error:
+        form = replace(form, errors=(f"{asking.chosen.error} The usual period is shown.",))
+    return _page(request, asking, plan, form)
+
+
+@router.post("/usage/{qsg}/plan/into/{name}")
+def take(request: Request, session: SessionDep, qsg: str, name: str, body: BodyDep) -> Response:
+    """Show what would change, or save it as the plan's next version."""
+    form, parameters, _ = plan_form.read(body)
+    plan = _plan(session, qsg, name)
+    asking = _asking(session, qsg, plan, parameters)
+    form, how = plan_form.reckoning_of(form, needs_outage=False)
+    if how is None:
+        return _page(request, asking, plan, form, status_code=422)
+    ticked = [
+        replace(g, queues=[each for each in g.queues if (g.structure, each.queue) in form.queues])
+        for g in asking.grounds
+    ]
+    made = planning.take_over(
+        plan.document_object, [g for g in ticked if g.queues], how, period=asking.chosen.period
+    )
+    for problem in made.problems:
+        form = form.with_problem(problem.field, problem.message)
+    if not made.planned:
+        form = replace(form, errors=("Nothing of the ticked queues can be taken over.", *made.remarks))
+    document: PlanDocument | None = None
+    preview: Preview | None = None
+    if not form.has_errors:
+        try:
+            document = read_object(made.document)
+            preview = _preview(session, plan, made, document, asking.chosen.period)
+        except DocumentInvalid as error:
+            form = plan_form.with_document_problems(form, error.problems, made.document["structures"])
+        except PlanRefused as error:
+            form = form.with_problem("", str(error))
+    if document is None or preview is None:
+        return _page(request, asking, plan, form, status_code=422)
+    if form.action != "save":
+        return _page(request, asking, plan, form, preview=preview)
+    try:
+        outcome = plans.save_plan(
+            session, name, document, if_match=parameters.get("etag") or "none", comment=made.comment
+        )
+    except PlanConflict:
+        changed = "The plan was changed meanwhile. What follows is held against its latest version: look at it, then save."
+        form = form.with_problem("", changed)
+        return _page(request, asking, plan, form, preview=preview, status_code=409)
+    return RedirectResponse(f"{root_path(request)}/plans/{name}?saved={outcome.status}", status_code=303)
+
+
+def _plan(session: Session, qsg: str, name: str) -> StoredVersion:
+    """The plan, if it is one of this group.
+
+    Raises:
+        PlanNotFound: It is not.
+    """
+    found = plans.get_plan(session, name)
+    if found.document_object["qsg"] != qsg:
+        raise PlanNotFound(name)
+    return found
+
+
+def _asking(session: Session, qsg: str, plan: StoredVersion, parameters: Mapping[str, str]) -> Asking:
+    return asking_of(
+        session, qsg, parameters, [structure["name"] for structure in plan.document_object["structures"]]
+    )
+
+
+def _preview(
+    session: Session, plan: StoredVersion, made: Made, document: PlanDocument, period: Period
+) -> Preview:
+    evaluated = evaluate(document, CurvesBeside(session), compares=False)
+    result: dict[str, Any] = evaluated.as_json()
+    changes = document_changes(plan.comparable_object, json.loads(canonical(document)))
+    return Preview(
+        made,
+        changes[:MOST_CHANGES],
+        max(len(changes) - MOST_CHANGES, 0),
+        tuple(_size_changes(plan.result["structures"], result["structures"])),
+        _only(result["findings"], plan.result["findings"]),
+        _only(plan.result["findings"], result["findings"]),
+        service.sizes_compared(session, evaluated, period),
+    )
+
+
+def _size_changes(
+    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
+) -> list[SizeChange]:
+    old, new = ({each["cfrm_name"]: each for each in found} for found in (before, after))
+
+    def both(name: str, key: str) -> tuple[int | None, int | None]:
+        return old.get(name, {}).get(key), new.get(name, {}).get(key)
+
+    return [
+        SizeChange(name, both(name, "initsize_kib"), both(name, "size_kib"))
+        for name in dict.fromkeys((*old, *new))
+    ]
+
+
+def _only(
+    here: Sequence[Mapping[str, Any]], there: Sequence[Mapping[str, Any]]
+) -> tuple[Mapping[str, Any], ...]:
+    """Findings that one result has and the other has not."""
+    known = {(each["code"], each.get("structure"), each["message"]) for each in there}
+    return tuple(each for each in here if (each["code"], each.get("structure"), each["message"]) not in known)
+
+
+def _page(
+    request: Request,
+    asking: Asking,
+    plan: StoredVersion,
+    form: PlanForm,
+    *,
+    preview: Preview | None = None,
+    status_code: int = 200,
+) -> Response:
+    path = into(asking.qsg, plan.name)
+    structures = plan.document_object["structures"]
+    names = [each["name"] for each in structures]
+    planned = {(s["name"], q["name"]): queue_words(q) for s in structures for q in s["queues"]}
+    grounds = [ground for ground in asking.grounds if ground.structure in names and ground.queues]
+    page = TakeOverPage(
+        title=f"Measured usage into {plan.name}",
+        section="usage",
+        qsg=asking.qsg,
+        plan=plan,
+        period=asking.chosen.period,
+        hidden=asking.chosen.period.query(),
+        choices=choices_of(asking.chosen.period, lambda query: f"{path}?{urlencode(query)}"),
+        form=form,
+        structures=tuple(_structure(ground, form, planned) for ground in grounds),
+        unmeasured=tuple(name for name in names if name not in {ground.structure for ground in grounds}),
+        missing=tuple(
+            name for name in (*asking.others, *(g.structure for g in asking.grounds)) if name not in names
+        ),
+        preview=preview,
+    )
+    return render(request, "usage/take_over.html", page, status_code=status_code)
+
+
+def _structure(ground: Grounds, form: PlanForm, planned: Mapping[tuple[str, str], str]) -> StructureTaken:
+    rows = tuple(
+        PlannedRow(queue_row(ground.structure, each, form), planned.get((ground.structure, each.queue), ""))
+        for each in ground.queues
+    )
+    return StructureTaken(ground.structure, ground.entries_max, rows)

@@ -1,0 +1,1 @@
+"""Parts of the web interface that every feature uses."""

@@ -1,0 +1,338 @@
+"""Pages from templates: one strict Jinja environment, one function to render, filters for figures.
+
+A page is a frozen dataclass (its context) and a template that uses exactly the fields of that
+dataclass. Nothing is sized or computed in a template; figures become text in the filters here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from planner_core import CORE_VERSION
+from planner_core.provenance import Source
+from planner_core.simulated import has_simulated_name
+from planner_core.units import KIB, MIB, ceil_fraction, kib_to_bytes
+
+ROOT = Path(__file__).resolve().parents[2]
+TEMPLATES_DIR = ROOT / "templates"
+STATIC_DIR = ROOT / "static"
+
+
+class NavItem(NamedTuple):
+    """One entry of the main navigation."""
+
+    section: str
+    path: str
+    title: str
+
+
+class Site(NamedTuple):
+    """What every page knows about the whole."""
+
+    name: str
+    version: str
+    nav: tuple[NavItem, ...]
+
+
+SITE = Site(
+    name="cfplan",
+    version=CORE_VERSION,
+    nav=(
+        NavItem("calculator", "/", "Calculator"),
+        NavItem("plans", "/plans", "Plans"),
+        NavItem("whatif", "/whatif", "What if"),
+        NavItem("uploads", "/uploads", "Uploads"),
+        NavItem("usage", "/usage", "Usage"),
+        NavItem("forecasts", "/forecasts", "Forecasts"),
+        NavItem("curves", "/curves", "Curves"),
+        NavItem("nights", "/nights", "Nights"),
+        NavItem("reference", "/reference", "Published tables"),
+        NavItem("docs", "/docs", "Documentation"),
+        NavItem("api", "/api/docs", "API"),
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What the frame of every page needs; page contexts add their own fields."""
+
+    title: Annotated[str, "What stands in the browser's title and history"]
+    section: Annotated[str, "Which entry of the main navigation the page belongs to; empty for none"]
+
+
+PROVIDED = frozenset({"site", "url", "static"})
+"""Names that every template may use beside the fields of its context."""
+
+
+def render(
+    request: Request,
+    name: str,
+    context: Page,
+    *,
+    status_code: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> HTMLResponse:
+    """Render a template with the fields of a page context."""
+    return HTMLResponse(
+        render_text(name, context, root_path=root_path(request)), status_code=status_code, headers=headers
+    )
+
+
+def render_text(name: str, context: Page, *, root_path: str = "") -> str:
+    """The page as text; `root_path` is put before every address of the application itself."""
+    values: dict[str, Any] = {item.name: getattr(context, item.name) for item in fields(context)}
+
+    def url(path: str) -> str:
+        return root_path + path
+
+    def static(path: str) -> str:
+        return f"{root_path}/static/{path}?v={static_version(path)}"
+
+    return environment().get_template(name).render(**values, site=SITE, url=url, static=static)
+
+
+def root_path(request: Request) -> str:
+    """Where the application is mounted behind a proxy; empty when it is at the top."""
+    return str(request.scope.get("root_path", "")).rstrip("/")
+
+
+@cache
+def environment() -> Environment:
+    """The one environment: everything escaped, an unknown name an error."""
+    env = Environment(
+        loader=FileSystemLoader(TEMPLATES_DIR),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    env.filters.update(
+        count=count,
+        mib=mib,
+        kib=kib,
+        kib_as_mib=kib_as_mib,
+        mib_bare=mib_bare,
+        mib_signed=mib_signed,
+        kib_bare=kib_bare,
+        kib_signed=kib_signed,
+        when=when,
+        compact=compact,
+        path=quote,
+        number=number,
+        short=short,
+        signed=signed,
+        percent=percent,
+        percent_bare=percent_bare,
+        own_page=own_page,
+    )
+    env.tests["simulated"] = has_simulated_name  # of a group's name
+    return env
+
+
+@cache
+def static_version(path: str) -> str:
+    """A few characters that change with the file, so that browsers may keep it for as long as they like."""
+    return hashlib.sha256((STATIC_DIR / path).read_bytes()).hexdigest()[:10]
+
+
+def group_digits(digits: str) -> Markup:
+    """A decimal number with its whole part in groups of three.
+
+    The groups are set apart by the style sheet, not by a character: what is copied is the bare number.
+
+    >>> group_digits("1234567.5")
+    Markup('<span class="n">1<span class="g">234</span><span class="g">567.5</span></span>')
+    """
+    sign, digits = ("\N{MINUS SIGN}", digits[1:]) if digits.startswith("-") else ("", digits)
+    whole, point, rest = digits.partition(".")
+    head = len(whole) % 3 or 3
+    groups = [whole[:head], *(whole[at : at + 3] for at in range(head, len(whole), 3))]
+    groups[-1] += point + rest
+    if len(whole) <= 4:  # noqa: PLR2004 - four digits read well as they are
+        groups = [whole + point + rest]
+    tail = Markup().join(Markup('<span class="g">{}</span>').format(group) for group in groups[1:])
+    return Markup('<span class="n">{}{}{}</span>').format(sign, groups[0], tail)
+
+
+def count(value: int) -> Markup:
+    """A whole number: `200 000`."""
+    return group_digits(str(int(value)))
+
+
+def mib(value_bytes: int | Fraction, digits: int = 1) -> Markup:
+    """Bytes as MiB with a fixed number of digits, rounded to nearest: `440.9 MiB`."""
+    return Markup('{} <span class="u">MiB</span>').format(
+        group_digits(f"{float(Fraction(value_bytes) / MIB):.{digits}f}")
+    )
+
+
+def kib(value_kib: int) -> Markup:
+    """Whole KiB, as the policy writes them: `451584K`."""
+    return Markup('<span class="n">{}K</span>').format(value_kib)
+
+
+def kib_as_mib(value_kib: int, digits: int = 1) -> Markup:
+    """KiB as MiB: `441.0 MiB`."""
+    return mib(kib_to_bytes(value_kib), digits)
+
+
+def mib_bare(value_bytes: int | Fraction, digits: int = 1) -> Markup:
+    """Bytes as MiB without the unit, for columns that name it: `440.9`."""
+    return group_digits(f"{float(Fraction(value_bytes) / MIB):.{digits}f}")
+
+
+def mib_signed(value_bytes: float | Fraction, digits: int = 1) -> Markup:
+    """A difference of bytes as MiB with its sign, without the unit: `+12.3`; nothing that rounds to nought has a sign.
+
+    >>> mib_signed(1048576)
+    Markup('+<span class="n">1.0</span>')
+    """
+    text = f"{float(Fraction(value_bytes) / MIB):.{digits}f}"
+    if not float(text):
+        return group_digits(text.removeprefix("-"))
+    return group_digits(text) if text.startswith("-") else Markup("+{}").format(group_digits(text))
+
+
+def kib_bare(value_kib: int, digits: int = 1) -> Markup:
+    """KiB as MiB without the unit."""
+    return mib_bare(kib_to_bytes(value_kib), digits)
+
+
+def kib_signed(value_kib: int, digits: int = 1) -> Markup:
+    """A difference of KiB as MiB with its sign, without the unit."""
+    return mib_signed(kib_to_bytes(value_kib), digits)
+
+
+def when(value: datetime) -> Markup:
+    """A time in UTC, to the minute."""
+    known = value.astimezone(UTC)
+    return Markup('<time datetime="{}">{}</time>').format(
+        known.isoformat(timespec="seconds"), known.strftime("%Y-%m-%d %H:%M") + " UTC"
+    )
+
+
+def compact(value: object, most: int = 400) -> Markup | str:
+    """Any JSON value in one line: text as it is, numbers grouped, a dash where there is none.
+
+    >>> compact({"name": "Q", "message_bytes": {"mean": 300, "p95": 900}, "backlog": None, "persistent": True})
+    'name Q, message_bytes (mean 300, p95 900), persistent yes'
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        return group_digits(str(value))
+    text = _in_a_line(value)
+    return text if len(text) <= most else text[:most] + "..."
+
+
+def _in_a_line(value: object) -> str:
+    if value is None or value in ({}, []):
+        return "\N{EN DASH}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        given = {key: each for key, each in value.items() if each is not None}
+        return ", ".join(f"{key} {_within(each)}" for key, each in given.items()) or "\N{EN DASH}"
+    if isinstance(value, list):
+        return ", ".join(map(_within, value))
+    return str(value)
+
+
+def _within(value: object) -> str:
+    text = _in_a_line(value)
+    return f"({text})" if isinstance(value, (dict, list)) else text
+
+
+def percent(value: float | Fraction) -> Markup:
+    """A share in percent with one digit, rounded up: what is full is never shown as less."""
+    tenths = ceil_fraction(Fraction(value) * 10)
+    return Markup('{} <span class="u">%</span>').format(group_digits(f"{tenths / 10:.1f}"))
+
+
+def percent_bare(value: float | Fraction) -> Markup:
+    """A share in percent without the sign, rounded up."""
+    return group_digits(f"{ceil_fraction(Fraction(value) * 10) / 10:.1f}")
+
+
+def number(value: int | float | Decimal | Fraction | str) -> Markup | str:
+    """Any number as it is, whole parts grouped; text stays text."""
+    if isinstance(value, str):
+        return group_digits(value) if _is_decimal(value) else value
+    if isinstance(value, Fraction):
+        if value.denominator != 1:
+            return group_digits(f"{float(value):.4f}".rstrip("0").rstrip("."))
+        return count(value.numerator)
+    return group_digits(format(value, "f") if isinstance(value, (float, Decimal)) else str(value))
+
+
+def short(value: float, digits: int = 2) -> Markup:
+    """A number with few digits after the point, and none that are nought.
+
+    >>> short(714.5), short(12.0)
+    (Markup('<span class="n">714.5</span>'), Markup('<span class="n">12</span>'))
+    """
+    text = f"{value:.{digits}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return group_digits("0" if text == "-0" else text)
+
+
+def signed(value: float, digits: int = 2) -> Markup:
+    """The same with its sign; nothing that rounds to nought has one.
+
+    >>> signed(0.4)
+    Markup('+<span class="n">0.4</span>')
+    """
+    shown = short(value, digits)
+    return Markup("+{}").format(shown) if value > 0 and round(value, digits) else shown
+
+
+def plain(value_bytes: int) -> str:
+    """Bytes in words without markup, for titles and labels: `440.9 MiB`."""
+    if value_bytes < KIB:
+        return f"{value_bytes} bytes"
+    number = str(value_bytes // MIB) if value_bytes % MIB == 0 else f"{value_bytes / MIB:.1f}"
+    whole, point, rest = number.partition(".")
+    if len(whole) > 4:  # noqa: PLR2004 - four digits read well as they are
+        whole = grouped(int(whole))
+    return f"{whole}{point}{rest} MiB"
+
+
+def grouped(value: int) -> str:
+    """A whole number in a sentence or a drawing, where no markup can set the groups apart."""
+    return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def slug(text: str) -> str:
+    """The anchor of a heading, as code hosts make it: lower case, hyphens for blanks, no punctuation."""
+    kept = re.sub(r"[^\w\- ]", "", text.strip().lower())
+    return kept.replace(" ", "-") or "section"
+
+
+def own_page(source: Source) -> str:
+    """Where a source that is a page of this project is served; empty for the documents of others.
+
+    >>> own_page(Source("cfplan, docs/assumptions.md", "The element model", ""))
+    '/docs/assumptions#the-element-model'
+    """
+    found = re.fullmatch(r"cfplan, docs/([\w/-]+)\.md", source.document)
+    return f"/docs/{found[1]}#{slug(source.section)}" if found else ""
+
+
+def _is_decimal(text: str) -> bool:
+    whole, _, rest = text.removeprefix("-").partition(".")
+    return whole.isascii() and whole.isdigit() and (not rest or (rest.isascii() and rest.isdigit()))

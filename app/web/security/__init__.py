@@ -1,0 +1,1 @@
+"""ASGI middleware that protects the service and its users; docs/security.md gives the reasons."""

@@ -1,0 +1,54 @@
+"""Only requests addressed to this service by its name are answered.
+
+A page of another site can let its own name resolve to 127.0.0.1 (DNS rebinding) and would then be of the same origin
+as this service, as far as the browser can tell. The Host header still carries the foreign name.
+"""
+
+from __future__ import annotations
+
+import re
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app.web.problems import MISDIRECTED_REQUEST, Problem, problem_response
+
+ANY_HOST = "*"
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?", re.ASCII)
+
+
+def host_name(header: str) -> str | None:
+    """The name in a Host header without its port; None where the header is none."""
+    match = _HOST.fullmatch(header.lower())
+    return match.group(1).rstrip(".") if match else None
+
+
+def is_allowed(name: str, *, allowed: tuple[str, ...]) -> bool:
+    """Say whether a host name is one of those allowed; `.example.com` stands for all names below it."""
+    return any(
+        entry in (ANY_HOST, name) or (entry.startswith(".") and name.endswith(entry)) for entry in allowed
+    )
+
+
+class AllowedHosts:
+    """Refuses requests whose Host header is missing, doubled, malformed or names another host."""
+
+    def __init__(self, app: ASGIApp, allowed: tuple[str, ...]) -> None:
+        self.app = app
+        self.allowed = allowed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer 421."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        name = host_name(hosts[0]) if len(hosts) == 1 else None
+        if name is not None and is_allowed(name, allowed=self.allowed):
+            await self.app(scope, receive, send)
+            return
+        shown = f"the host name {name}" if name else "a request without one valid Host header"
+        detail = (
+            f"The service does not answer to {shown}. Its operator can allow a name in CFPLAN_ALLOWED_HOSTS."
+        )
+        await problem_response(Request(scope), Problem(MISDIRECTED_REQUEST, detail))(scope, receive, send)

@@ -1,0 +1,63 @@
+"""Requests that change or compute something are taken from this service's own pages and from programs only.
+
+Browsers say where a request comes from; other clients say nothing of the kind. So no token is needed:
+
+1. GET, HEAD and OPTIONS pass: they change nothing.
+2. With a Sec-Fetch-Site header, `same-origin` and `none` (typed or reloaded by the user) pass, all else is refused.
+3. Without it, an Origin header must name the host and port that the Host header names. `null` is refused.
+4. With neither, the client is no browser (curl, a script) and passes: nobody can make a browser omit both.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app.web.problems import CROSS_ORIGIN, Problem, problem_response
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def is_same_origin(*, site: str | None, origin: str | None, host: str | None) -> bool:
+    """Say whether a request may come from where its headers Sec-Fetch-Site, Origin and Host say."""
+    if site is not None:
+        return site in ("same-origin", "none")
+    if origin is None:
+        return True
+    try:
+        source, target = urlsplit(origin), urlsplit(f"//{host}")
+        default = DEFAULT_PORTS.get(source.scheme)
+        return source.hostname is not None and (source.hostname, source.port or default) == (
+            target.hostname,
+            target.port or default,
+        )
+    except ValueError:  # a port that is none
+        return False
+
+
+class SameOrigin:
+    """Refuses requests with an unsafe method that a page of another origin made a browser send."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer 403."""
+        if scope["type"] != "http" or scope["method"] in SAFE_METHODS:
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope)
+        headers = request.headers
+        if is_same_origin(
+            site=headers.get("sec-fetch-site"), origin=headers.get("origin"), host=headers.get("host")
+        ):
+            await self.app(scope, receive, send)
+            return
+        detail = (
+            "A browser sent this request for a page of another site, so it was refused. "
+            "Open the form on this service and send it from there."
+        )
+        await problem_response(request, Problem(CROSS_ORIGIN, detail))(scope, receive, send)

@@ -1,0 +1,1 @@
+"""The style page: every component in all its states."""

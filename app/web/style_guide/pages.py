@@ -1,0 +1,87 @@
+"""The living style page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from app.sizing.calculator.answer import Figure, OutputShown
+from app.sizing.calculator.form import Field
+from app.web.rendering import Page, render
+from app.web.style_guide.specimens import Specimens, figures, specimens
+from planner_core.findings import Finding, finding
+from planner_core.provenance import Basis, Explanation
+from planner_core.structure_size import explain_size, published_curve
+from planner_core.tables import PublishedTable, table
+
+router = APIRouter(include_in_schema=False)
+
+SWATCHES = (
+    "paper", "panel", "raised", "line", "line-strong", "ink", "muted-ink", "accent", "accent-wash", "error", "warning",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class StylePage(Page):
+    """One specimen of everything."""
+
+    swatches: Annotated[tuple[str, ...], "Names of the colours"]
+    fields: Annotated[Mapping[str, Field], "A field in each state, by name"]
+    bases: Annotated[tuple[Basis, ...], "Every basis a number can have"]
+    findings: Annotated[tuple[Finding, ...], "A finding of each severity"]
+    table: Annotated[PublishedTable, "A table to show"]
+    explanation: Annotated[Explanation, "A figure that explains itself"]
+    output: Annotated[OutputShown, "A text to copy or download"]
+    numbers: Annotated[tuple[int, ...], "Numbers of several lengths"]
+    figures: Annotated[tuple[Figure, ...], "A figure of each kind"]
+    of: Annotated[Specimens, "Something for each component of the pages of plans"]
+    action: Annotated[str, "Where forms are sent: to this page"]
+
+
+@router.get("/style", response_class=HTMLResponse)
+def style(request: Request) -> HTMLResponse:
+    """Every component in all its states, with invented values."""
+    fields = (
+        Field("specimen-plain", "With a unit", "200000"),
+        Field("specimen-empty", "Empty, with a hint", ""),
+        Field("specimen-wrong", "Wrong", "2OO", "Write a whole number, in digits only."),
+        Field("specimen-name", "A name", "SQ03"),
+        Field("specimen-choice", "A choice", "one"),
+    )
+    explanation = explain_size(
+        "need of a specimen",
+        entries=200_000,
+        elements=1_200_000,
+        curve=published_curve(cfcc_level=25).curve,
+    )
+    page = StylePage(
+        title="Style",
+        section="",
+        swatches=SWATCHES,
+        fields={field.name.removeprefix("specimen-"): field for field in fields},
+        bases=tuple(Basis),
+        findings=(
+            finding("PERSISTENT_NEEDS_CFLEVEL_3", "A specimen of an error.", structure="APPLICATION1"),
+            finding("INITSIZE_BELOW_NEED", "A specimen of a warning.", structure="APPLICATION1"),
+            finding("USAGE_MEASURE_ASSUMED", "A specimen of a remark."),
+        ),
+        table=table("offload_defaults"),
+        explanation=explanation,
+        output=OutputShown(
+            kind="specimen",
+            title="A text",
+            about="With a remark on what it is for.",
+            text="STRUCTURE NAME(SPECIMEN)\n  SIZE(1024)\n",
+            filename="specimen.txt",
+            href="#page-content",
+        ),
+        numbers=(9, 1024, 65_280, 200_000, 4_294_967_296),
+        figures=figures(explanation),
+        of=specimens(),
+        action="/style",
+    )
+    return render(request, "style/style.html", page)

@@ -1,0 +1,38 @@
+"""Specimens of the pages about lost coupling facilities: too little room, a volatile one, one whose storage is not stated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.whatif.asking import Asked
+from app.whatif.loss_pages import LossAnswerShown, arranged
+from planner_core.document import PlanDocument, read_object
+from planner_core.errors import FieldProblem
+from planner_core.sizing.evaluate import evaluate
+from planner_core.whatif.loss import losses_of
+
+_FACILITIES = (
+    {"name": "CF01", "size": "2G", "site": "SITE1", "occupied": "512M"},
+    {"name": "CF02", "size": "1G", "site": "SITE2", "volatile": True},
+    {"name": "CF03"},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementSpecimens:
+    """Something for every component of those pages."""
+
+    asked: Asked
+    problems: tuple[FieldProblem, ...]
+    answer: LossAnswerShown
+
+
+def placement(document: PlanDocument) -> PlacementSpecimens:
+    """The losses of a plan with coupling facilities of other sizes."""
+    changed = document.model_dump(mode="json") | {"coupling_facilities": list(_FACILITIES)}
+    result = evaluate(read_object(changed))
+    return PlacementSpecimens(
+        asked=Asked(("one", "another"), "", "qsg: SQ03", is_example=False, unknown="GONE", problems=()),
+        problems=(FieldProblem("/queue_managers", "is required"),),
+        answer=arranged(losses_of([(document.qsg, result)])),
+    )

@@ -1,0 +1,122 @@
+"""Specimens of the pages that answer questions: clusters, event messages, queue depths, one structure, what runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.datastructures import QueryParams
+
+from app.clusters import explaining
+from app.clusters.decide_pages import Shown as DecisionShown
+from app.clusters.decide_pages import shown as decision_shown
+from app.clusters.explain_view import Shown as ExplanationShown
+from app.clusters.explain_view import shown as explanation_shown
+from app.clusters.load_view import ClustersShown, clusters_shown
+from app.clusters.service import EXAMPLES as DECISIONS
+from app.clusters.service import decide_text, load_answer
+from app.events.read_pages import Answer as ReadingAnswer
+from app.events.read_pages import answer_of as reading_answer
+from app.events.reading import EXAMPLE_DISPLAY, EXAMPLE_MEMBERS, EXAMPLE_NAME, known_from_texts
+from app.events.reading import example_text as event_messages
+from app.fits.kept import NoCurves
+from app.plans.depth_pages import Depths, advised, depths_of
+from app.plans.editor.view import Entry
+from app.plans.stored import StoredVersion
+from app.running.form import ChosenPlan
+from app.scenarios.form import Option, Typed
+from app.scenarios.view import ComparedShown, ReportShown, compared, reported
+from app.texts.documents import CLUSTERED, example_text, read_text
+from app.whatif import filling_charts as fill_picture
+from app.whatif import threshold_charts as threshold_picture
+from app.whatif.choices import Choices, Field, read_choices
+from app.whatif.structure_parameters import FILLING, THRESHOLDS
+from app.whatif.thresholds import answer as threshold_answer
+from planner_core.cluster.explain import Explanation
+from planner_core.depth_events.reading import EventReading, read_all
+from planner_core.document import PlanDocument
+from planner_core.findings import finding
+from planner_core.running.line_findings import LineFinding
+from planner_core.sizing.evaluate import evaluate
+from planner_core.whatif.changes import read_changes
+from planner_core.whatif.filling_up import FillingUp, Outage, fill_structure
+from planner_core.whatif.scenario import scenario
+from planner_core.whatif.scenario_report import Kept, report, side_by_side
+
+STRUCTURE = "MYDATA"
+FIELDS = {
+    field.name: field
+    for field in (
+        Field("rate_percent", "Rate", "-1", unit="% of planned", slider=("0", "400", "5", "100")),
+        Field("data_set_size", "Each data set", "4G", hint="As planned."),
+        Field("at", "Storage", "initsize"),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSpecimens:
+    """Something for every component of those pages."""
+
+    version: StoredVersion
+    decision: DecisionShown
+    load: ClustersShown
+    explanation: ExplanationShown
+    reading: ReadingAnswer
+    depths: tuple[Depths, ...]
+    form: Choices
+    filling: FillingUp
+    fill_picture: fill_picture.Picture | None
+    threshold_picture: threshold_picture.Picture | None
+    plan: ChosenPlan
+    document: Entry
+    line_findings: tuple[LineFinding, ...]
+    compared: ComparedShown
+    reported: ReportShown
+    fields: tuple[Typed, ...]
+
+
+def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecimens:
+    """The examples of those pages, answered; a form with a field that must be mended."""
+    result = evaluate(document)
+    structure = next(each for each in result.structures if each.name == STRUCTURE)
+    filled = fill_structure(document, structure, Outage())
+    asked = read_choices(THRESHOLDS, QueryParams(), structure=STRUCTURE, fields={})
+    advice = threshold_answer(document, asked.values, NoCurves())
+    changes = read_changes({"queue_managers": 6, "growth": {"percent_per_year": 10, "years": 2}})
+    kept = Kept("more-trade", 2, "", scenario(document, changes).as_json())
+    depths = (depths_of(advised(version, item, NoCurves())) for item in version.result["structures"])
+    return QuestionSpecimens(
+        version=version,
+        decision=decision_shown(decide_text(DECISIONS[0].text.encode())),
+        load=clusters_shown(load_answer(read_text(example_text(CLUSTERED).encode()), NoCurves())),
+        explanation=explanation_shown(_explanation()),
+        reading=reading_answer(_reading()),
+        depths=tuple(each for each in depths if each),
+        form=read_choices(FILLING, QueryParams(), structure=STRUCTURE, fields=FIELDS),
+        filling=filled,
+        fill_picture=fill_picture.picture_of(filled),
+        threshold_picture=threshold_picture.picture_of(advice),
+        plan=ChosenPlan(("one", "another"), "another", ""),
+        document=Entry("specimen-document", "Plan document", "qsg: SQ03", "Line 1: no structures.", "text"),
+        line_findings=(
+            LineFinding(finding("POLICY_LOWER_CASE", "Said of a line."), 3),
+            LineFinding(finding("NOTHING_TO_CHECK", "Said of the whole text."), None),
+        ),
+        compared=compared(side_by_side([kept]), shows_all=False),
+        reported=reported(report(kept)),
+        fields=(
+            Typed("specimen-growth", "Growth", "x", "none", unit="% a year", error="Must be a number."),
+            Typed("specimen-lost", "Lost", "CF01", "none", options=(Option("CF01", "CF01"),)),
+        ),
+    )
+
+
+def _explanation() -> Explanation:
+    example = explaining.EXAMPLES[0]
+    question = explaining.Question(displays=[("displays", example.displays)], messages=example.messages)
+    return explaining.answer(question)
+
+
+def _reading() -> EventReading:
+    known = known_from_texts(members=EXAMPLE_MEMBERS, displays=[EXAMPLE_DISPLAY])
+    return read_all([(EXAMPLE_NAME, event_messages().encode())], known)

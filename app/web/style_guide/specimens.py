@@ -1,0 +1,318 @@
+"""What the components on the style page show: the example plan, computed, and findings and fields that are invented."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from fractions import Fraction
+from functools import cache
+
+from app.events.service import EXAMPLES as TIMELINES
+from app.events.service import read_yaml_or_json
+from app.events.simulate_pages import Answer as EventsAnswer
+from app.events.simulate_pages import answer_of as events_answer
+from app.nightly.view import FindingLine, Progress
+from app.plans.changes_pages import Change, document_changes
+from app.plans.editor.view import Entry
+from app.plans.fill_chart import FillChart, fill_chart
+from app.plans.finding_groups import FindingShown, findings_shown
+from app.plans.pages import TextShown
+from app.plans.result_view import FacilityLine, StructureLine, facility_lines, structure_lines
+from app.plans.stored import StoredVersion
+from app.sizing.calculator.answer import Figure, answer_of
+from app.sizing.calculator.charts import Chart
+from app.sizing.calculator.form import read_form
+from app.texts.documents import example_text, read_text
+from app.uploads.report import (
+    Conflict,
+    Fault,
+    ManagerFound,
+    Records,
+    Report,
+    Rows,
+    StructureFound,
+)
+from app.usage.charts import Chart as TimeChart
+from app.usage.charts import time_chart
+from app.usage.measured import QueueFigures
+from app.usage.pages import ChartScript, Choice, PeriodShown
+from app.usage.periods import HOUR, Period
+from app.usage.plan_form import PlanForm, blank
+from app.usage.plan_pages import QueueRow
+from app.usage.service import Span
+from app.web.style_guide.ahead import AheadSpecimens, ahead
+from app.web.style_guide.placement import PlacementSpecimens, placement
+from app.web.style_guide.questions import QuestionSpecimens, questions
+from planner_core.depth_events.simulate import simulate
+from planner_core.findings import finding
+from planner_core.provenance import Explanation
+from planner_core.sheet import ASSUMPTION
+from planner_core.sizing.evaluate import evaluate
+
+_AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+_SITES = (("SITE1", "SITE1"), ("SITE2", "SITE2"))
+
+
+@dataclass(frozen=True, slots=True)
+class UsageSpecimens:
+    """Something for every component of the pages of measured usage."""
+
+    period: PeriodShown
+    span: Span
+    charts: tuple[TimeChart, ...]
+    script: ChartScript
+    at: datetime
+    late: datetime
+    form: PlanForm
+    row: QueueRow
+
+
+@dataclass(frozen=True, slots=True)
+class NightSpecimens:
+    """For the pages of nights."""
+
+    progress: Progress
+    findings: tuple[FindingLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Specimens:
+    """Something for every component of the pages of plans and of the calculator."""
+
+    version: StoredVersion
+    structures: tuple[StructureLine, ...]
+    facilities: tuple[FacilityLine, ...]
+    assumption: str
+    differences: tuple[Change, ...]
+    findings: tuple[FindingShown, ...]
+    texts: tuple[TextShown, ...]
+    fill: FillChart
+    chart: Chart
+    entries: Mapping[str, Entry]
+    lines: Entry
+    usage: UsageSpecimens
+    report: Report
+    ahead: AheadSpecimens
+    night: NightSpecimens
+    events: EventsAnswer
+    placement: PlacementSpecimens
+    questions: QuestionSpecimens
+
+
+@cache
+def specimens() -> Specimens:
+    """Compute them once."""
+    document = read_text(example_text().encode())
+    result = evaluate(document).as_json()
+    version = StoredVersion(
+        plan_id=1,
+        name=document.qsg,
+        number=2,
+        latest=2,
+        created_at=_AT,
+        comment=None,
+        core_version=str(result["core_version"]),
+        document_json=document.model_dump_json(),
+        curve_json=json.dumps(result["curve"]),
+        result_json=json.dumps(result),
+    )
+    fill = next(chart for item in version.result["structures"] if (chart := fill_chart(item)) is not None)
+    form, asked = read_form({})
+    if asked is None:
+        message = "the calculator's example cannot be read"
+        raise RuntimeError(message)
+    lines = structure_lines(version)
+    return Specimens(
+        version=version,
+        structures=(replace(lines[0], initsize_given=True), *lines[1:]),
+        facilities=facility_lines(version),
+        assumption=ASSUMPTION,
+        differences=_differences(),
+        findings=_findings(),
+        texts=_texts(),
+        fill=fill,
+        chart=answer_of(asked, form).chart,
+        entries={entry.kind: entry for entry in _entries()},
+        lines=Entry(
+            "specimen-lines",
+            "Many lines",
+            "name\tbacklog\nA.IN\t100",
+            "Line 2: no size.",
+            "text",
+            hint="Pasted.",
+        ),
+        usage=_usage(),
+        report=_report(),
+        ahead=ahead(document),
+        night=_night(),
+        events=_events(),
+        placement=placement(document),
+        questions=questions(version, document),
+    )
+
+
+def figures(why: Explanation) -> tuple[Figure, ...]:
+    """A figure of each kind; those that are explained lead to the same explanation."""
+    return (
+        Figure("why-specimen", "Need", "bytes", int(why.value), why),
+        Figure("why-specimen", "INITSIZE", "kib", 497_664, why),
+        Figure("why-specimen", "Messages", "count", 200_000, None),
+        Figure("why-specimen", "In use", "percent", 90.3, None),
+        Figure("why-specimen", "Size is set by", "text", "entries", None),
+    )
+
+
+def _differences() -> tuple[Change, ...]:
+    queue = {"name": "B.IN", "message_bytes": {"mean": 3500, "p95": 12_000, "max": 60_000}, "backlog": None}
+    before = {"name": "APP1", "size": "1G", "queues": [{**queue, "name": "A.IN", "backlog": 200_000}, queue]}
+    after = {"name": "APP1", "initsize": "512M", "size": "1G", "queues": [queue, {**queue, "name": "C.IN"}]}
+    return document_changes({"structures": [before]}, {"structures": [after]})
+
+
+def _usage() -> UsageSpecimens:
+    first = datetime(2026, 11, 21, tzinfo=UTC)
+    hours = [first + hour * HOUR for hour in range(24)]
+    period = Period(first, first + 24 * HOUR, "hour", "1d")
+    used = [(at, 1000 * (1 + number % 7)) for number, at in enumerate(hours) if number not in (9, 10)]
+    entries = time_chart(
+        "specimen-entries",
+        "Entries",
+        unit="entries",
+        period=period,
+        series=[("in use", used)],
+        limit=("total", [(first, 9000)]),
+        marks=[hours[6]],
+    )
+    return UsageSpecimens(
+        period=PeriodShown(
+            chosen=period,
+            choices=(
+                Choice("24 hours", "/style", is_current=True),
+                Choice("7 days", "/style", is_current=False),
+            ),
+            earlier="/style",
+            later="/style",
+            first_day="2026-11-21",
+            last_day="2026-11-21",
+            hidden={},
+            action="/style",
+            error="",
+        ),
+        span=Span(first, hours[-1]),
+        charts=(entries,),
+        script=ChartScript("/style", ()),
+        at=first,
+        late=first + 48 * HOUR,
+        form=blank("SPECIMEN", frozenset()),
+        row=QueueRow(
+            key="specimen",
+            figures=QueueFigures(
+                structure="APPLICATION1",
+                queue="PAYMENTS.IN",
+                hours=24,
+                first_hour=first,
+                last_hour=hours[-1],
+                puts=240_000,
+                mean_bytes=Fraction(1254),
+                size_min_bytes=100,
+                size_max_bytes=30_000,
+                persistent_puts=240_000,
+                persistent_of=240_000,
+                busiest_hour_puts=20_000,
+                busiest_hour=hours[9],
+                depth_max=None,
+                depth_hour=None,
+            ),
+            is_ticked=True,
+            p95="",
+            p95_error="",
+        ),
+    )
+
+
+def _report() -> Report:
+    return Report(
+        message="",
+        facts=(("Period", "2026-11-21 00:00 to 24:00 UTC"),),
+        structures=(StructureFound("SQ03", "APPLICATION1", "SQ03APPLICATION1", ""),),
+        managers=(ManagerFound("SYSA", "CSQ1", "SQ03"),),
+        records=(Records("115-2", "Statistics of a queue manager", 48, "214 KB", was_read=True),),
+        rows=(Rows("structure_usage", 96, 80, 10, 5, 2, 1),),
+        faults=(Fault("offset 4096, record 12", "120 bytes", "No plausible header."),),
+        faults_omitted=3,
+        faults_title="What could not be read",
+        passed_over=(("no shared queue", 512),),
+        conflicts=(
+            Conflict("structure_usage", "SQ03APPLICATION1", "a.smf, offset 8", "b.smf, offset 8", "entries"),
+        ),
+        findings=(("warning", "Something was wrong with the file, which was read all the same."),),
+        notes=("A remark.",),
+    )
+
+
+def _night() -> NightSpecimens:
+    def found(severity: str, message: str, *, is_simulated: bool) -> FindingLine:
+        return FindingLine(
+            "FILLS_WITHIN_LEAD_TIME", severity, message, "cfplan, docs/assumptions.md, The night", "/style", "APP1",
+            "/style", "/docs/nightly#findings", is_simulated,
+        )  # fmt: skip
+
+    return NightSpecimens(
+        Progress(
+            420,
+            "Reducing the days: 37 of 120",
+            "Reducing 2 of 365 days: structures, 37 of 120 tasks",
+            True,
+            False,
+            "",
+        ),
+        (
+            found("error", "A finding of a night about measured data.", is_simulated=False),
+            found("warning", "One about data that was never measured.", is_simulated=True),
+        ),
+    )
+
+
+def _findings() -> tuple[FindingShown, ...]:
+    found = (
+        finding("PERSISTENT_NEEDS_CFLEVEL_3", "An error: it cannot be accepted.", structure="APPLICATION1"),
+        finding(
+            "INITSIZE_BELOW_NEED", "A warning to accept with a reason.", field="/qsg", structure="MYDATA"
+        ),
+        finding("USAGE_MEASURE_ASSUMED", "A remark."),
+    )
+    accepted = {
+        **found[1].as_json(),
+        "message": "A warning that was accepted.",
+        "acknowledged": "Agreed with operations.",
+    }
+    items = [*(each.as_json() for each in found), accepted]
+    return findings_shown(items, target_of=lambda _: "page-content")
+
+
+def _texts() -> tuple[TextShown, ...]:
+    return (
+        TextShown("cut", "A long text", "With a remark.", "* BEGINNING\n", "long.txt", "/style", True, ""),
+        TextShown(
+            "refused", "A text that is not given", "", "", "", "/style", False, "The plan has an error."
+        ),
+    )
+
+
+def _entries() -> tuple[Entry, ...]:
+    return (
+        Entry("specimen-yes", "To tick", "yes", "", "yes", hint="What it means."),
+        Entry("specimen-site", "To choose", "SITE2", "", "choice", options=_SITES),
+        Entry("specimen-words", "Words", "MQ.SMDS.*.APP1", "", "text"),
+        Entry("specimen-managers", "Names", "", "Give at least one.", "names", required=True),
+        Entry("specimen-percent", "A share", "12.5", "", "decimal", unit="%"),
+    )
+
+
+def _events() -> EventsAnswer:
+    """A timeline in which one queue switches in silence and another tells."""
+    timeline = next(each for each in TIMELINES if each.name == "perfmev-differs")
+    file = read_yaml_or_json(timeline.text.encode())
+    return events_answer(file, simulate(file))

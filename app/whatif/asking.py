@@ -1,0 +1,156 @@
+"""Which plan a what-if page is asked about: a stored one, one that was sent, or the example.
+
+Where plans are stored, the planner chooses: no page answers about the example unless the address names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, TypeVar
+
+from fastapi import Depends, Request
+from sqlalchemy.orm import Session
+from starlette.datastructures import UploadFile
+
+from app.plans import service
+from app.texts.documents import LARGEST_FILE_BYTES, example_text, read_text
+from planner_core.document import PlanDocument
+from planner_core.errors import DocumentInvalid, FieldProblem, PlannerError, PlanRefused
+
+EXAMPLE_CHOICE = ".example"
+"""What an address says instead of a plan's name; no plan has a name that begins with a dot."""
+MOST_PROBLEMS = 20
+ALL = service.MOST_PER_PAGE
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a form brought: the text of a document, and its other fields, each with all its values."""
+
+    text: str
+    fields: tuple[tuple[str, str], ...]
+
+    def values(self, name: str) -> list[str]:
+        """The values of a field."""
+        return [value for each, value in self.fields if each == name]
+
+    def value(self, name: str, default: str = "") -> str:
+        """The last value of a field."""
+        return next(reversed(self.values(name)), default)
+
+    @property
+    def last(self) -> Mapping[str, str]:
+        """The last value of each field."""
+        return dict(self.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The plan that a page is about, and what could be asked about instead."""
+
+    stored: tuple[str, ...]
+    name: str
+    text: str
+    is_example: bool
+    unknown: str
+    problems: tuple[FieldProblem, ...]
+    version: int = 0
+    """Of a stored plan: its latest."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no plan has been chosen yet."""
+        return not (self.name or self.text or self.is_example or self.unknown or self.problems)
+
+    @property
+    def choice(self) -> str:
+        """What an address says to ask about the same plan; empty for one that was sent."""
+        return self.name or (EXAMPLE_CHOICE if self.is_example and self.stored else "")
+
+    @property
+    def origin(self) -> str:
+        """What the page calls the plan."""
+        if self.name:
+            return f"the plan {self.name}"
+        if self.is_open:
+            return "the plan that you choose"
+        return "the example plan" if self.is_example else "the plan that you sent"
+
+
+async def sent_form(request: Request) -> AsyncIterator[Sent]:
+    """The form of a what-if page. A file that was chosen comes before what stands in the box."""
+    async with request.form(max_part_size=LARGEST_FILE_BYTES + 1, max_fields=200) as form:
+        text = str(form.get("text") or "")
+        chosen = form.get("file")
+        if isinstance(chosen, UploadFile) and chosen.filename:
+            text = (await chosen.read(LARGEST_FILE_BYTES + 1)).decode("utf-8", errors="replace")
+        fields = tuple((name, value) for name, value in form.multi_items() if isinstance(value, str))
+        yield Sent(text.replace("\r\n", "\n"), fields)
+
+
+SentDep = Annotated[Sent, Depends(sent_form)]
+
+
+def asked_by_name(session: Session, name: str) -> tuple[Asked, PlanDocument | None]:
+    """The stored plan of that name, or the example where it is asked for or nothing is stored; else none yet."""
+    stored = names_of_plans(session)
+    if not name and stored:
+        return Asked(stored, "", "", False, "", ()), None
+    if name in ("", EXAMPLE_CHOICE):
+        text = example_text()
+        return Asked(stored, "", text, True, "", ()), read_text(text.encode())
+    try:
+        latest = service.get_plan(session, name)
+    except service.PlanNotFound:
+        return Asked(stored, "", "", False, name[:64], ()), None
+    return Asked(stored, name, "", False, "", (), latest.number), latest.document
+
+
+def asked_by_text(session: Session, sent: Sent) -> tuple[Asked, PlanDocument | None]:
+    """The plan that was sent."""
+    stored = names_of_plans(session)
+    try:
+        document = read_text(sent.text.encode())
+    except DocumentInvalid as error:
+        return Asked(stored, "", sent.text, False, "", error.problems[:MOST_PROBLEMS]), None
+    return Asked(stored, "", sent.text, False, "", ()), document
+
+
+def names_of_plans(session: Session) -> tuple[str, ...]:
+    """Stored plans, for the choice."""
+    return tuple(item.name for item in service.list_plans(session, per_page=ALL).items)
+
+
+def documents_of(session: Session, names: Sequence[str], *, but: str) -> list[tuple[str, PlanDocument]]:
+    """The stored plans of these names; those that are not there, and `but`, are left out."""
+    found = []
+    for name in dict.fromkeys(names):
+        if name != but:
+            try:
+                found.append((name, service.get_plan(session, name).document))
+            except service.PlanNotFound:
+                continue
+    return found
+
+
+def answered(
+    asked: Asked, document: PlanDocument | None, ask: Callable[[PlanDocument], Answer]
+) -> tuple[Answer | None, tuple[FieldProblem, ...]]:
+    """The answer, or what keeps the question from being answered."""
+    if document is None:
+        return None, asked.problems
+    try:
+        return ask(document), ()
+    except PlanRefused as refused:
+        return None, tuple(FieldProblem(each.field or "", each.message) for each in refused.findings)
+    except DocumentInvalid as invalid:
+        return None, invalid.problems[:MOST_PROBLEMS]
+    except PlannerError as error:
+        return None, (FieldProblem("", str(error)),)
+
+
+def status_of(asked: Asked, *, is_wrong: bool) -> int:
+    """The status of a page that answers a question about a plan."""
+    return 404 if asked.unknown else 422 if is_wrong else 200

@@ -1,0 +1,163 @@
+"""How one structure of a stored plan fills in an outage: a form that a script follows, a picture, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from app.db import SessionDep
+from app.fits.kept import CurvesBeside
+from app.fits.resolve import curve_of
+from app.plans.stored import StoredVersion
+from app.web.rendering import Page, render
+from app.whatif.choices import Choices, Field, read_choices
+from app.whatif.filling import outage_of
+from app.whatif.filling_charts import Happening, Happenings, Picture, happenings, picture_of, said
+from app.whatif.one_structure import path_of, plan_with, version_of
+from app.whatif.structure_parameters import FILLING
+from planner_core.document import PlanDocument
+from planner_core.errors import InputInvalid, PlanRefused
+from planner_core.findings import Finding
+from planner_core.sizing.structure_result import StructureResult
+from planner_core.whatif.filling_up import (
+    FillingUp,
+    Point,
+    QueueFilling,
+    fill_structure,
+    planned_outage,
+    shown_minutes,
+    structure_of,
+)
+
+router = APIRouter(include_in_schema=False)
+MOST_QUEUES = 20
+MOST_HAPPENINGS = 12
+MOST_FIGURES = 40
+LONGEST_SLIDER = 480
+
+
+@dataclass(frozen=True, kw_only=True)
+class FillingPage(Page):
+    """One outage of one structure."""
+
+    version: Annotated[StoredVersion, "The version as stored"]
+    structure_at: Annotated[str, "Path of the page of the structure"]
+    cfrm_name: Annotated[str, "Name of the structure in the CFRM policy"]
+    form: Annotated[Choices, "The fields as typed"]
+    found: Annotated[FillingUp | None, "The answer; None when something must be mended first"]
+    picture: Annotated[Picture | None, "The picture; None where there is nothing to draw"]
+    rows: Annotated[tuple[Happening, ...], "What happens, as rows of a table"]
+    rows_omitted: Annotated[int, "How many more happen to queues than are shown"]
+    figures: Annotated[tuple[Point, ...], "Points of the picture, not more than can be read"]
+    queues: Annotated[tuple[QueueFilling, ...], "The queues with the most messages"]
+    refused: Annotated[tuple[Finding, ...], "Why no such plan can exist; empty unless the core refused it"]
+    summary: Annotated[str, "The answer in a sentence or two: read out when it changes"]
+
+
+@router.get("/plans/{name}/versions/{number}/structures/{structure}/filling")
+def filling(request: Request, session: SessionDep, name: str, number: str, structure: str) -> Response:
+    """The form and its answer; the fields are the parameters of the address."""
+    stored = version_of(session, name, number)
+    document = plan_with(stored, structure)
+    cfrm_name, at = structure, path_of(stored, structure)
+    form = read_choices(FILLING, request.query_params, structure=structure, fields={})
+    found, summary, refused = None, "", tuple[Finding, ...]()
+    try:
+        worked_out, said_of_curve = structure_of(
+            document, structure, curve=curve_of(document, CurvesBeside(session))
+        )
+        cfrm_name = worked_out.cfrm_name
+        form = read_choices(
+            FILLING, request.query_params, structure=structure, fields=_fields(document, worked_out)
+        )
+        if not form.wrong:
+            asked = outage_of(form.values)
+            found = fill_structure(document, worked_out, asked, said=said_of_curve)
+            summary = said(found)
+    except PlanRefused as error:
+        refused = error.findings
+    except InputInvalid as error:
+        summary = str(error)
+    happened = happenings(found, most_of_queues=MOST_HAPPENINGS) if found else Happenings((), 0)
+    page = FillingPage(
+        title=f"How {cfrm_name} fills",
+        section="plans",
+        version=stored,
+        structure_at=at,
+        cfrm_name=cfrm_name,
+        form=form,
+        found=found,
+        picture=picture_of(found) if found else None,
+        rows=happened.rows,
+        rows_omitted=happened.omitted,
+        figures=_picked(found.points) if found else (),
+        queues=tuple(sorted(found.queues, key=lambda queue: -queue.depth)[:MOST_QUEUES]) if found else (),
+        refused=refused,
+        summary=summary or unanswered(form),
+    )
+    return render(request, "whatif/filling.html", page, status_code=200 if found else 422)
+
+
+def _picked(points: tuple[Point, ...]) -> tuple[Point, ...]:
+    """The first, the last, and some of those between."""
+    step = -(-len(points) // MOST_FIGURES)
+    return tuple(point for index, point in enumerate(points) if index % step == 0 or point is points[-1])
+
+
+def unanswered(form: Choices) -> str:
+    """What stands in the place of an answer."""
+    wrong = len(form.wrong)
+    what = "one field needs" if wrong == 1 else f"{wrong} fields need" if wrong else "the plan needs"
+    return f"No answer yet: {what} mending."
+
+
+def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, Field]:
+    """The fields with what is planned in them."""
+    definition, planned = document.structures[0], planned_outage(document, structure)
+    longest, same, mix = shown_minutes(planned.minutes), planned.is_common, planned.mix
+    rules = definition.offload.rules
+    made = [
+        Field(
+            "outage_minutes",
+            "Outage",
+            _plain(Decimal(str(longest))) if same else "",
+            unit="minutes",
+            hint="As planned." if same else f"Empty: each queue's own, up to {longest:g} minutes.",
+            slider=("0", str(max(10, min(LONGEST_SLIDER, round(longest * 3)))), "1", f"{longest:g}"),
+        ),
+        Field("rate_percent", "Rate", "100", unit="% of planned", slider=("0", "400", "5", "100")),
+    ]
+    if mix.can_change:
+        share = round(float(mix.planned_percent), 1)
+        made.append(
+            Field(
+                "larger_percent",
+                "Share of larger messages",
+                "",
+                unit="%",
+                hint=f"Of queues over {float(mix.mean_bytes):.0f} bytes, the mean. Empty: as planned, {share:g} %.",
+                slider=("0", "100", "1", f"{share:g}"),
+            )
+        )
+    made.append(Field("at", "Storage", "initsize"))
+    for number in range(1, 4):
+        text = (
+            f"{rules[number - 1].usage_over}:{rules[number - 1].size_over // 1024}K"
+            if number <= len(rules)
+            else ""
+        )
+        made.append(Field(f"rule-{number}", f"OFFLD{number}TH : OFFLD{number}SZ", text))
+    if structure.smds is not None:
+        made.append(
+            Field("data_set_size", "Space of each SMDS", "", hint="Such as 20G; empty: not looked at.")
+        )
+    return {field.name: field for field in made}
+
+
+def _plain(value: Decimal) -> str:
+    return format(value.normalize(), "f")

@@ -1,0 +1,246 @@
+"""The page of upgrades and growth: every structure before and after each change, with the statements for after."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from app.db import SessionDep
+from app.fits.kept import DatabaseCurves
+from app.web.rendering import Page, render
+from app.whatif.asking import Asked, SentDep, answered, asked_by_name, asked_by_text, status_of
+from app.whatif.choices import Field
+from app.whatif.growing import upgrade_answer
+from planner_core.document import PlanDocument
+from planner_core.errors import FieldProblem
+from planner_core.findings import Finding
+from planner_core.units import kib_to_bytes
+from planner_core.whatif.growth import DEFAULT_YEARS, Step, UpgradeAnswer
+
+router = APIRouter(include_in_schema=False)
+_WHOLE = re.compile(r"[0-9]{1,4}")
+_DECIMAL = re.compile(r"-?[0-9]{1,4}(\.[0-9]{1,6})?")
+_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class StructureStep:
+    """One structure before and after [bytes]."""
+
+    structure: str
+    role: str
+    before_bytes: int
+    after_bytes: int
+    size_before_bytes: int
+    size_after_bytes: int
+    need_difference_bytes: int
+    held_before: int | None
+    held_after: int | None
+    is_replaced: bool
+
+    @property
+    def difference_bytes(self) -> int:
+        """What INITSIZE grows by."""
+        return self.after_bytes - self.before_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OutputShown:
+    """The CFRM statements after a step."""
+
+    kind: str
+    title: str
+    about: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepShown:
+    """One step."""
+
+    key: str
+    title: str
+    refused: str
+    structures: tuple[StructureStep, ...]
+    before_bytes: int
+    after_bytes: int
+    size_before_bytes: int
+    size_after_bytes: int
+    unplaced: tuple[str, ...]
+    unplaced_after_loss: tuple[tuple[str, str], ...]
+    fragment: OutputShown | None
+    findings: tuple[Finding, ...]
+    is_with_published: bool
+
+    @property
+    def difference_bytes(self) -> int:
+        """What INITSIZE grows by, all structures together."""
+        return self.after_bytes - self.before_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeShown:
+    """The answer arranged for the page."""
+
+    qsg: str
+    cfcc_level: int
+    queue_managers: int
+    steps: tuple[StepShown, ...]
+    assumptions: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpgradePage(Page):
+    """A plan before and after changes."""
+
+    asked: Annotated[Asked, "The plan that is asked about, and others that could be"]
+    fields: Annotated[tuple[Field, ...], "What is changed, as it was typed"]
+    problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
+    answer: Annotated[UpgradeShown | None, "The plan before and after each change"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """The boxes as they were typed."""
+
+    cfcc: str
+    queue_managers: str
+    growth: str
+    years: str
+
+
+@router.get("/whatif/upgrade")
+def show(request: Request, session: SessionDep) -> Response:
+    """The plan that the address names; without one, the form or, where nothing is stored, the example."""
+    query = request.query_params
+    asked, document = asked_by_name(session, query.get("plan", "")[:64])
+    typed = _Typed(*(query.get(name, default)[:_SHOWN] for name, default in _DEFAULTS))
+    return _page(request, asked, document, typed)
+
+
+@router.post("/whatif/upgrade")
+def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
+    """A plan document that was sent."""
+    asked, document = asked_by_text(session, sent)
+    typed = _Typed(*(sent.value(name, default)[:_SHOWN] for name, default in _DEFAULTS))
+    return _page(request, asked, document, typed)
+
+
+_DEFAULTS = (
+    ("cfcc", ""),
+    ("queue_managers", "1"),
+    ("growth", ""),
+    ("years", " ".join(map(str, DEFAULT_YEARS))),
+)
+_FIELDS = (
+    Field("cfcc", "CFCC levels", "", hint="Empty: those with published figures."),
+    Field("queue_managers", "More queue managers", ""),
+    Field("growth", "Growth a year", "", unit="%", hint="Empty: the plan's own, or 10."),
+    Field("years", "After years", ""),
+)
+
+
+def _numbers(text: str) -> list[int] | None:
+    """Whole numbers with blanks or commas between them; None where there is something else."""
+    parts = text.replace(",", " ").split()
+    return [int(part) for part in parts] if all(map(_WHOLE.fullmatch, parts)) else None
+
+
+def _page(request: Request, asked: Asked, document: PlanDocument | None, typed: _Typed) -> Response:
+    wrong: dict[str, str] = {}
+    levels, years = _numbers(typed.cfcc), _numbers(typed.years)
+    more = _numbers(typed.queue_managers)
+    growth = typed.growth.strip()
+    if levels is None:
+        wrong["cfcc"] = "Must be whole numbers with blanks between them."
+    if years is None:
+        wrong["years"] = "Must be whole numbers with blanks between them."
+    if more is None or len(more) > 1:
+        wrong["queue_managers"] = "Must be a whole number."
+    if growth and not _DECIMAL.fullmatch(growth):
+        wrong["growth"] = "Must be a number."
+
+    def worked_out(plan: PlanDocument) -> UpgradeShown:
+        return arranged(
+            upgrade_answer(
+                plan,
+                DatabaseCurves(request.app.state.database),
+                cfcc_levels=levels or None,
+                more_queue_managers=more[0] if more else 0,
+                percent_per_year=Decimal(growth) if growth else None,
+                years=[year for year in years or () if year],
+            )
+        )
+
+    answer, problems = answered(asked, None if wrong else document, worked_out)
+    page = UpgradePage(
+        title="Upgrades and growth",
+        section="whatif",
+        asked=asked,
+        fields=tuple(
+            replace(each, value=getattr(typed, each.name), error=wrong.get(each.name, "")) for each in _FIELDS
+        ),
+        problems=problems,
+        answer=answer,
+    )
+    return render(
+        request, "whatif/upgrade.html", page, status_code=status_of(asked, is_wrong=bool(problems or wrong))
+    )
+
+
+def arranged(answer: UpgradeAnswer) -> UpgradeShown:
+    """The core's answer, arranged for people."""
+    document = answer.before.document
+    return UpgradeShown(
+        qsg=document.qsg,
+        cfcc_level=document.cfcc_level,
+        queue_managers=document.queue_manager_count,
+        steps=tuple(_step(step, answer) for step in answer.steps),
+        assumptions=answer.assumptions,
+    )
+
+
+def _step(step: Step, answer: UpgradeAnswer) -> StepShown:
+    (before, after), (size_before, size_after) = step.total("initsize_kib"), step.total("size_kib")
+    fragment = None
+    if step.fragment:
+        fragment = OutputShown(
+            step.change.key,
+            "CFRM statements after this step",
+            "A fragment to merge into the whole policy.",
+            step.fragment,
+        )
+    return StepShown(
+        key=step.change.key,
+        title=step.change.title,
+        refused=step.refused or "",
+        structures=tuple(
+            StructureStep(
+                structure=each.after.cfrm_name,
+                role=each.after.role,
+                before_bytes=each.before.sizes.initsize_bytes,
+                after_bytes=each.after.sizes.initsize_bytes,
+                size_before_bytes=each.before.sizes.size_bytes,
+                size_after_bytes=each.after.sizes.size_bytes,
+                need_difference_bytes=each.after.sizes.need_bytes - each.before.sizes.need_bytes,
+                held_before=each.holds_before,
+                held_after=each.old_holds_after,
+                is_replaced=each.is_replaced,
+            )
+            for each in step.structures
+        ),
+        before_bytes=kib_to_bytes(before),
+        after_bytes=kib_to_bytes(after),
+        size_before_bytes=kib_to_bytes(size_before),
+        size_after_bytes=kib_to_bytes(size_after),
+        unplaced=step.unplaced,
+        unplaced_after_loss=tuple((lost, ", ".join(names)) for lost, names in step.unplaced_after_loss),
+        fragment=fragment,
+        findings=step.findings,
+        is_with_published=step.before is not answer.before,
+    )

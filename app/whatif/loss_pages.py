@@ -1,0 +1,265 @@
+"""The page of lost coupling facilities: where structures are, what each loss makes of it, the white space to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from app.db import SessionDep
+from app.fits.kept import DatabaseCurves
+from app.web.rendering import Page, render
+from app.whatif.asking import (
+    Asked,
+    SentDep,
+    answered,
+    asked_by_name,
+    asked_by_text,
+    documents_of,
+    status_of,
+)
+from app.whatif.losing import AT, MOST_OTHERS, loss_answer
+from app.whatif.placement_charts import Chart, chart_of
+from planner_core.document import PlanDocument
+from planner_core.errors import FieldProblem
+from planner_core.findings import Finding
+from planner_core.placement import ASSUMPTIONS, RULES, At, Rule
+from planner_core.whatif.loss import LOSS_ASSUMPTIONS, Loss, LossAnswer, WhiteSpace
+from planner_core.whatif.scm import asked_of, usable_scm
+
+router = APIRouter(include_in_schema=False)
+ACTIONS = {
+    "moves": "moves",
+    "switches": "the other copy takes over",
+    "duplexed_again": "gets another second copy",
+    "loses_second_copy": "goes on with one copy",
+    "unplaced": "finds no place",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A structure in one scenario: where it is, and whether that is another place."""
+
+    places: str
+    kind: str
+    """same, moved, less (a copy lost), nowhere, or none where it was nowhere before."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowShown:
+    """A structure over all scenarios."""
+
+    structure: str
+    plan: str
+    size_bytes: int
+    normal: Cell
+    rule: Rule
+    reason: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MoveShown:
+    """What became of a structure that a loss touches."""
+
+    structure: str
+    size_bytes: int
+    action: str
+    places: str
+    rule: str
+    reason: str
+    is_nowhere: bool
+    scm_asked_bytes: int | None
+    """Storage-class memory that it asks for; None where it asks for none."""
+    scm_usable_bytes: int | None
+    """What it can use of it where it is now; None where that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class LossShown:
+    """One loss."""
+
+    id: str
+    heading: str
+    column: str
+    gone: str
+    white_space_bytes: int
+    missing_bytes: int
+    second_copies_bytes: int
+    moves: tuple[MoveShown, ...]
+    has_scm: bool
+    messages: tuple[tuple[str, int, str], ...]
+    messages_gone: int
+    endings: tuple[str, ...]
+    """What becomes of queue managers."""
+    order_matters: bool
+    same_as: str
+    """The earlier loss that takes the same coupling facilities."""
+
+
+@dataclass(frozen=True, slots=True)
+class LossAnswerShown:
+    """The answer arranged for the page."""
+
+    at: str
+    plans: tuple[str, ...]
+    rows: tuple[RowShown, ...]
+    losses: tuple[LossShown, ...]
+    space: tuple[WhiteSpace, ...]
+    chart: Chart | None
+    has_augmented: bool
+    homeless: int
+    worst_bytes: int
+    gone: int
+    findings: tuple[Finding, ...]
+    rules: tuple[Rule, ...]
+    assumptions: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CfLossPage(Page):
+    """A plan and its losses."""
+
+    asked: Annotated[Asked, "The plan that is asked about, and others that could be"]
+    at: Annotated[str, "Whether structures are counted with INITSIZE or SIZE"]
+    others: Annotated[tuple[str, ...], "Further stored plans that are counted as well"]
+    problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
+    answer: Annotated[LossAnswerShown | None, "What the losses make of the plan"]
+
+
+@router.get("/whatif/cf-loss")
+def show(request: Request, session: SessionDep) -> Response:
+    """The plan that the address names; without one, the form or, where nothing is stored, the example."""
+    query = request.query_params
+    asked, document = asked_by_name(session, query.get("plan", "")[:64])
+    return _page(request, session, asked, document, query.get("at", ""), query.getlist("with"))
+
+
+@router.post("/whatif/cf-loss")
+def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
+    """A plan document that was sent."""
+    asked, document = asked_by_text(session, sent)
+    return _page(request, session, asked, document, sent.value("at"), sent.values("with"))
+
+
+def _page(
+    request: Request,
+    session: SessionDep,
+    asked: Asked,
+    document: PlanDocument | None,
+    at: str,
+    names: Sequence[str],
+) -> Response:
+    counted: At = next((each for each in AT if each == at), AT[0])
+    others = documents_of(session, list(names)[:MOST_OTHERS], but=asked.name)
+    curves = DatabaseCurves(request.app.state.database)
+    answer, problems = answered(
+        asked, document, lambda plan: arranged(loss_answer(plan, others, curves, at=counted))
+    )
+    page = CfLossPage(
+        title="Losing a coupling facility",
+        section="whatif",
+        asked=asked,
+        at=counted,
+        others=tuple(name for name, _ in others),
+        problems=problems,
+        answer=answer,
+    )
+    return render(request, "whatif/loss.html", page, status_code=status_of(asked, is_wrong=bool(problems)))
+
+
+def arranged(answer: LossAnswer) -> LossAnswerShown:
+    """The core's answer, arranged for people."""
+    earlier: dict[frozenset[str], str] = {}
+    losses = tuple(
+        _loss(each, number, earlier.setdefault(frozenset(each.gone), each.name))
+        for number, each in enumerate(answer.losses)
+    )
+    by_loss = [{each.wanted.structure: each for each in loss.placed} for loss in answer.losses]
+    rows = []
+    for each in answer.normal:
+        first = each.first
+        rows.append(
+            RowShown(
+                structure=each.wanted.structure,
+                plan=each.wanted.plan,
+                size_bytes=each.wanted.bytes_wanted,
+                normal=Cell(_places(each.now), "same" if each.now else "nowhere"),
+                rule=RULES[first.rule if first is not None else "none"],
+                reason=first.reason if first is not None else "",
+                cells=tuple(_cell(each.now, played[each.wanted.structure].now) for played in by_loss),
+            )
+        )
+    plans = tuple(dict.fromkeys(each.wanted.plan for each in answer.normal))
+    single = [loss for loss in answer.losses if loss.kind == "coupling_facility"]
+    return LossAnswerShown(
+        at=answer.asked.at.upper(),
+        plans=plans,
+        rows=tuple(rows),
+        losses=losses,
+        space=answer.white_space,
+        chart=chart_of(answer.white_space) if answer.white_space else None,
+        has_augmented=any(each.wanted.augmented_bytes for each in answer.normal),
+        homeless=len({each.wanted.structure for loss in answer.losses for each in loss.unplaced}),
+        worst_bytes=max((loss.white_space_bytes for loss in single), default=0),
+        gone=max((sum(lost.gone for lost in loss.lost) for loss in single), default=0),
+        findings=answer.findings,
+        rules=tuple(RULES.values()),
+        assumptions=(*ASSUMPTIONS, *LOSS_ASSUMPTIONS),
+    )
+
+
+def _places(now: Sequence[str]) -> str:
+    return " + ".join(now) if now else "no place"
+
+
+def _cell(before: Sequence[str], now: Sequence[str]) -> Cell:
+    if not now:
+        return Cell("no place", "nowhere")
+    if tuple(now) == tuple(before):
+        return Cell(_places(now), "same")
+    return Cell(_places(now), "less" if set(now) < set(before) else "moved")
+
+
+def _loss(loss: Loss, number: int, same_as: str) -> LossShown:
+    what = {"coupling_facility": "", "machine": "machine ", "site": "site "}[loss.kind]
+    touched = [each for each in loss.placed if each.before and each.action != "stays"]
+    return LossShown(
+        id=f"loss-{number}",
+        heading=f"Without {what}{loss.name}",
+        column=loss.name,
+        gone=", ".join(loss.gone),
+        white_space_bytes=loss.white_space_bytes,
+        missing_bytes=loss.missing_bytes,
+        second_copies_bytes=loss.second_copies_bytes,
+        moves=tuple(
+            MoveShown(
+                structure=each.wanted.structure,
+                size_bytes=each.wanted.bytes_wanted,
+                action=ACTIONS[each.action],
+                places=_places(each.now),
+                rule=RULES[each.first.rule].words if each.first is not None else "",
+                reason=(
+                    each.first.reason
+                    if each.first is not None
+                    else each.second.reason
+                    if each.second is not None
+                    else ""
+                ),
+                is_nowhere=not each.now,
+                scm_asked_bytes=asked_of(each.wanted) if each.now else None,
+                scm_usable_bytes=usable_scm(each, loss.board.facilities),
+            )
+            for each in touched
+        ),
+        has_scm=any(asked_of(each.wanted) is not None for each in touched),
+        messages=tuple((each.wanted.structure, each.gone, each.words) for each in loss.lost),
+        messages_gone=sum(each.gone for each in loss.lost),
+        endings=tuple(each.words for each in loss.endings),
+        order_matters=loss.order_matters,
+        same_as="" if same_as == loss.name else same_as,
+    )

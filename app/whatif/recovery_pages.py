@@ -1,0 +1,255 @@
+"""The page of backup and recovery: what backups write, how long recovery takes, how far apart backups may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from app.db import SessionDep
+from app.fits.kept import DatabaseCurves
+from app.web.rendering import Page, mib, render
+from app.whatif.asking import Asked, SentDep, answered, asked_by_name, asked_by_text, status_of
+from app.whatif.choices import Choices, Field, read_choices
+from app.whatif.placement_charts import Chart, Measure, chart_of_measures
+from app.whatif.recovering import answer as recovery_answer
+from app.whatif.structure_parameters import RECOVERY
+from planner_core.document import PlanDocument
+from planner_core.errors import FieldProblem
+from planner_core.provenance import Explanation, Input
+from planner_core.units import floor_fraction
+from planner_core.whatif.recovery import Recovery, StructureRecovery
+
+router = APIRouter(include_in_schema=False)
+MOST_BARS = 20
+MOST_EXPLAINED = 20
+_TENTHS = 10
+_SECONDS_PER_MINUTE = 60
+FIELDS = {
+    field.name: field
+    for field in (
+        Field("recovery_minutes", "Back within", "", unit="min", hint="Empty: 60, an assumption."),
+        Field("interval_minutes", "Backed up every", "", unit="min", hint="Empty: 60, IBM's least."),
+        Field(
+            "log_read_mb_per_s",
+            "Logs are read at",
+            "",
+            unit="MB/s",
+            hint="Empty: 2.7, IBM's old example. Measure yours.",
+        ),
+        Field(
+            "backup_overhead_bytes",
+            "Beside each message",
+            "",
+            unit="bytes",
+            hint="In a backup. Empty: 512, an assumption.",
+        ),
+        Field("fill_percent", "Backlog that is there", "", unit="%", hint="Empty: 100, all that is planned."),
+    )
+}
+_INPUTS = {
+    "recovery_minutes": "A structure must be back within",
+    "interval_minutes": "Structures are backed up every",
+    "log_read_mb_per_s": "Logs are read at",
+    "backup_overhead_bytes": "Beside the data of each message in a backup",
+    "fill_percent": "Of the planned backlog is there",
+}
+_FIGURES = {
+    "/backup_bytes": "One backup",
+    "/log_bytes_per_hour": "Log an hour",
+    "/log_bytes_between": "Log between two backups",
+    "/recovery_s": "Time to recover",
+    "/longest_interval_minutes": "Longest interval",
+    "/documented_interval_hours": "By IBM's formula",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class InputShown:
+    """A number that the answer takes."""
+
+    words: str
+    taken: Input
+
+
+@dataclass(frozen=True, slots=True)
+class FigureShown:
+    """One figure with its explanation."""
+
+    id: str
+    label: str
+    value: str
+    why: Explanation
+
+
+@dataclass(frozen=True, slots=True)
+class RowShown:
+    """One structure."""
+
+    found: StructureRecovery
+    minutes: str
+    every: str
+    """How often to back it up; empty where no interval is short enough, or it is not backed up."""
+    longest: str
+    """Empty where there is none that could be stated."""
+    is_any: bool
+    documented: str
+    figures: tuple[FigureShown, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveryShown:
+    """The answer arranged for the page."""
+
+    found: Recovery
+    rows: tuple[RowShown, ...]
+    inputs: tuple[InputShown, ...]
+    chart: Chart | None
+    too_slow: int
+    backed_up: int
+    slowest: str
+    shortest: str
+    explained: tuple[RowShown, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecoveryPage(Page):
+    """Backups and recovery of a plan's structures."""
+
+    asked: Annotated[Asked, "The plan that is asked about, and others that could be"]
+    form: Annotated[Choices, "The fields as typed"]
+    problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
+    answer: Annotated[RecoveryShown | None, "Bytes, times and intervals of every structure"]
+
+
+@router.get("/whatif/recovery")
+def show(request: Request, session: SessionDep) -> Response:
+    """The plan that the address names; without one, the form or, where nothing is stored, the example."""
+    query = request.query_params
+    asked, document = asked_by_name(session, query.get("plan", "")[:64])
+    return _page(request, asked, document, query)
+
+
+@router.post("/whatif/recovery")
+def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
+    """A plan document that was sent."""
+    asked, document = asked_by_text(session, sent)
+    return _page(request, asked, document, sent.last)
+
+
+def _page(
+    request: Request, asked: Asked, document: PlanDocument | None, typed: Mapping[str, str]
+) -> Response:
+    form = read_choices(RECOVERY, typed, fields=FIELDS)
+    curves = DatabaseCurves(request.app.state.database)
+    answer, problems = answered(
+        asked,
+        None if form.wrong else document,
+        lambda plan: arranged(recovery_answer(plan, form.values, curves)),
+    )
+    page = RecoveryPage(
+        title="Backup and recovery",
+        section="whatif",
+        asked=asked,
+        form=form,
+        problems=problems,
+        answer=answer,
+    )
+    status = status_of(asked, is_wrong=bool(problems or form.wrong))
+    return render(request, "whatif/recovery.html", page, status_code=status)
+
+
+def arranged(found: Recovery) -> RecoveryShown:
+    """The core's answer, arranged for people."""
+    rows = tuple(_row(each, at) for at, each in enumerate(found.all_structures))
+    timed = [(each.recovery_s, each) for each in found.all_structures if each.recovery_s is not None]
+    slowest = max((seconds for seconds, _ in timed), default=None)
+    intervals = [each.back_up_every_minutes or Fraction(0) for _, each in timed]
+    return RecoveryShown(
+        found=found,
+        rows=rows,
+        inputs=tuple(InputShown(_INPUTS[each.name], each) for each in found.inputs),
+        chart=_chart(found),
+        too_slow=sum(1 for each in found.all_structures if each.meets is False),
+        backed_up=len(timed),
+        slowest="" if slowest is None else _minutes(slowest),
+        shortest="" if not intervals else _tenths(min(intervals)),
+        explained=tuple(each for each in rows if each.figures)[:MOST_EXPLAINED],
+    )
+
+
+def _row(each: StructureRecovery, at: int) -> RowShown:
+    shown = {
+        "/backup_bytes": mib(each.backup_bytes),
+        "/log_bytes_per_hour": mib(each.log_bytes_per_hour),
+        "/log_bytes_between": mib(each.log_bytes_between),
+        "/recovery_s": "" if each.recovery_s is None else f"{_minutes(each.recovery_s)} min",
+        "/longest_interval_minutes": ""
+        if each.interval_minutes is None
+        else f"{_tenths(each.interval_minutes)} min",
+        "/documented_interval_hours": ""
+        if each.documented_interval_hours is None
+        else f"{float(each.documented_interval_hours):.2f} h",
+    }
+    return RowShown(
+        found=each,
+        minutes="" if each.recovery_s is None else _minutes(each.recovery_s),
+        every="" if each.back_up_every_minutes is None else _tenths(each.back_up_every_minutes),
+        longest="" if each.interval_minutes is None else _tenths(each.interval_minutes),
+        is_any=each.interval_minutes is None and not each.unrated_queues,
+        documented=""
+        if each.documented_interval_hours is None
+        else f"{float(each.documented_interval_hours):.2f}",
+        figures=tuple(
+            FigureShown(
+                f"why-{at}-{why.figure[1:].replace('_', '-')}",
+                _FIGURES[why.figure],
+                shown[why.figure],
+                replace(why, figure=f"{_FIGURES[why.figure]}, {each.cfrm_name}"),
+            )
+            for why in each.explanations
+        ),
+    )
+
+
+def _minutes(seconds: Fraction) -> str:
+    return f"{float(seconds) / _SECONDS_PER_MINUTE:.1f}"
+
+
+def _tenths(minutes: Fraction) -> str:
+    """Rounded down: a longer interval would be too long."""
+    return f"{floor_fraction(minutes * _TENTHS) / _TENTHS:.1f}"
+
+
+def _chart(found: Recovery) -> Chart | None:
+    """The time of each structure beside the time allowed; the slowest, where there are many."""
+    timed = [(each.recovery_s, each) for each in found.all_structures if each.recovery_s]
+    if not timed:
+        return None
+    timed.sort(key=lambda pair: -pair[0])
+    goal_s = found.recovery_minutes * _SECONDS_PER_MINUTE
+    measures = []
+    for seconds, each in timed[:MOST_BARS]:
+        whole = each.backup_bytes + each.log_bytes_between
+        backup_s = seconds * each.backup_bytes / whole
+        measures.append(
+            Measure(
+                each.cfrm_name,
+                f"{_minutes(seconds)} of {float(found.recovery_minutes):g} min",
+                goal_s,
+                (
+                    ("held", backup_s, f"reading the backup: {_minutes(backup_s)} min"),
+                    ("keep", seconds - backup_s, f"reading the log: {_minutes(seconds - backup_s)} min"),
+                ),
+                "too slow" if each.meets is False else "",
+            )
+        )
+    return chart_of_measures(
+        "Time to recover each structure",
+        "Bars of the time to recover, on the time that is allowed.",
+        measures,
+    )

@@ -1,0 +1,299 @@
+"""The page of the SMDS job: shared message data sets of a plan, checked, and the statements for each queue manager."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from app.db import SessionDep
+from app.fits.kept import Curves, DatabaseCurves
+from app.web.rendering import Page, render
+from app.whatif.asking import Asked, SentDep, answered, asked_by_name, asked_by_text, status_of
+from app.whatif.choices import Field
+from app.whatif.recovering import job as job_of
+from planner_core.document import PlanDocument, read_object
+from planner_core.errors import FieldProblem
+from planner_core.findings import Finding
+from planner_core.smds_job import LOADS, Load, SmdsJob, offloading
+from planner_core.units import MIB
+
+router = APIRouter(include_in_schema=False)
+MOST_TYPED = 400
+MOST_BOXES = 20
+MOST_SETS_SHOWN = 400
+"""Of the jobs that stand on the page; of the others there are files."""
+_POINTER = re.compile(r"/structures/([0-9]+)/offload/dsgroup")
+_INCOMPLETE = "SMDS_JOB_INCOMPLETE"
+"""The finding that the boxes of the page answer; others are shown as findings."""
+_NAMES = Field("queue_managers", "Names of the queue managers", "")
+
+
+@dataclass(frozen=True, slots=True)
+class StructureShown:
+    """One structure that offloads to shared message data sets."""
+
+    name: str
+    dsgroup: str
+    """Empty where it has none."""
+    first: str
+    """The name of its first data set; empty while there is none."""
+    primary_bytes: int
+    secondary_bytes: int
+    when_full_bytes: int
+    sets: int
+    is_extended: bool
+    wrong: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberShown:
+    """The job of one queue manager."""
+
+    name: str
+    sets: int
+    space_bytes: int
+    text: str
+    """Empty where there is too much to show."""
+    href: str
+    """Address of the file; empty for a plan that was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobShown:
+    """The answer arranged for the page."""
+
+    structures: tuple[StructureShown, ...]
+    members: tuple[MemberShown, ...]
+    sets: int
+    space_bytes: int
+    href: str
+    findings: tuple[Finding, ...]
+    remark: str
+    """That not all queue managers of the plan are named; else empty."""
+    has_errors: bool
+    """Whether errors of the plan keep it from having a job."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmdsPage(Page):
+    """The data sets of a plan, and the job that makes them."""
+
+    asked: Annotated[Asked, "The plan that is asked about, and others that could be"]
+    fields: Annotated[tuple[Field, ...], "Names that the plan does not tell, as they were typed"]
+    problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
+    needed: Annotated[str, "What the plan does not tell and nothing was typed for; else empty"]
+    load: Annotated[Load, "What each data set is allocated for"]
+    answer: Annotated[JobShown | None, "The data sets, and the job where nothing is missing"]
+
+
+@router.get("/whatif/smds")
+def show(request: Request, session: SessionDep) -> Response:
+    """The plan that the address names, as for the other questions. `as=file` sends the job alone."""
+    query = request.query_params
+    asked, document = asked_by_name(session, query.get("plan", "")[:64])
+    # What was typed for one plan is not meant for another that is chosen afterwards.
+    is_other = "of" in query and query["of"] != asked.choice
+    return _page(request, asked, document, {} if is_other else query)
+
+
+@router.post("/whatif/smds")
+def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
+    """A plan document that was sent."""
+    asked, document = asked_by_text(session, sent)
+    return _page(request, asked, document, sent.last)
+
+
+def _page(
+    request: Request, asked: Asked, document: PlanDocument | None, query: Mapping[str, str]
+) -> Response:
+    typed = {
+        name: value.strip()[:MOST_TYPED]
+        for name, value in query.items()
+        if name == _NAMES.name or name.startswith("dsgroup-")
+    }
+    if asked.is_example and document is not None:
+        # Names for the example, so that there is something to look at.
+        made_up = " ".join(f"QM{number:02}" for number in range(1, document.queue_manager_count + 1))
+        typed.setdefault(_NAMES.name, made_up)
+    load = next((each for each in LOADS if each == query.get("for")), LOADS[0])
+    curves = DatabaseCurves(request.app.state.database)
+    found, problems = answered(asked, document, lambda plan: _found(plan, typed, load, curves))
+    fields, elsewhere, needed = _fields(asked, document, typed, problems, found[1] if found else None)
+    planned = document.queue_manager_count if document is not None else 0
+    member = query.get("as", "")
+    if found and found[1].text and member:
+        return _file(found[1], member)
+    page = SmdsPage(
+        title="SMDS job",
+        section="whatif",
+        asked=asked,
+        fields=fields,
+        problems=elsewhere,
+        needed=needed,
+        load=load,
+        answer=arranged(*found, asked=asked, typed=typed, planned=planned) if found else None,
+    )
+    return render(request, "whatif/smds.html", page, status_code=status_of(asked, is_wrong=bool(problems)))
+
+
+def _found(
+    document: PlanDocument, typed: Mapping[str, str], load: Load, curves: Curves
+) -> tuple[PlanDocument, SmdsJob]:
+    """The plan with what was typed for it, and its job.
+
+    Raises:
+        DocumentInvalid: What was typed makes no plan.
+        PlanRefused: No such plan can exist.
+    """
+    given = {name: value for name, value in typed.items() if value}
+    if given:
+        changed = document.model_dump(mode="json", exclude_defaults=True)
+        if names := _split(given.get(_NAMES.name, "")):
+            changed["queue_managers"] = names
+        for structure in changed.get("structures", ()):
+            if group := given.get(f"dsgroup-{structure['name']}"):
+                structure.setdefault("offload", {})["dsgroup"] = group.upper()
+        document = read_object(changed)
+    return document, job_of(document, {"for": load}, curves)
+
+
+def _split(text: str) -> list[str]:
+    return text.replace(",", " ").upper().split()
+
+
+def _file(job: SmdsJob, member: str) -> Response:
+    """The job of one queue manager, or of all."""
+    is_one = any(each.queue_manager == member for each in job.data_sets)
+    name = f"{job.qsg}-{member}-smds.jcl" if is_one else f"{job.qsg}-smds.jcl"
+    headers = {"Content-Disposition": f'attachment; filename="{_plain(name)}"'}
+    return Response(job.of(member) if is_one else job.text, media_type="text/plain", headers=headers)
+
+
+def _plain(name: str) -> str:
+    """Names of groups and queue managers may have characters that file names should not."""
+    return re.sub(r"[^A-Za-z0-9.-]", "_", name)
+
+
+def _fields(
+    asked: Asked,
+    document: PlanDocument | None,
+    typed: Mapping[str, str],
+    problems: Sequence[FieldProblem],
+    job: SmdsJob | None,
+) -> tuple[tuple[Field, ...], tuple[FieldProblem, ...], str]:
+    """The boxes, each with what is wrong in it; what is wrong elsewhere; and that names are needed, which is no mistake.
+
+    There is a box for a DSGROUP where one is missing, wrong, or typed.
+    """
+    said = [*((each.field, each.message) for each in problems)]
+    needed = ""
+    if job is not None and not job.text and document is not None and next(iter(offloading(document)), None):
+        said += [(each.field or "", each.message) for each in job.findings if each.code == _INCOMPLETE]
+    wrong: dict[str, str] = {}
+    elsewhere = []
+    names = [each.name for each in document.structures] if document is not None else []
+    for pointer, message in said:
+        at = _POINTER.fullmatch(pointer)
+        if at and int(at[1]) < len(names):
+            wrong.setdefault(f"dsgroup-{names[int(at[1])]}", _sentence(message))
+        elif pointer.startswith("/queue_managers") and job is not None and not typed.get(_NAMES.name):
+            needed = _sentence(message)
+        elif pointer.startswith("/queue_managers") and document is not None:
+            wrong.setdefault(_NAMES.name, _sentence(message))
+        else:
+            elsewhere.append(FieldProblem(pointer, message))
+    known = document.queue_managers if document is not None else 0
+    hint = f"The plan has {known}, without names." if isinstance(known, int) else "Empty: those of the plan."
+    if asked.is_example:
+        hint = f"{hint} Made up for the example."
+    boxes = [replace(_NAMES, hint=hint)] if document is not None else [_NAMES]
+    boxes += [
+        Field(f"dsgroup-{name}", f"DSGROUP of {name}", "", hint="Such as MQ.SMDS.*.APP1. Empty: the plan's.")
+        for name in names
+        if f"dsgroup-{name}" in wrong or typed.get(f"dsgroup-{name}")
+    ][:MOST_BOXES]
+    shown = tuple(
+        replace(each, value=typed.get(each.name, ""), error=wrong.get(each.name, "")) for each in boxes
+    )
+    return shown, tuple(elsewhere), needed
+
+
+def _sentence(message: str) -> str:
+    return f"{message[:1].upper()}{message[1:].rstrip('.')}."
+
+
+def arranged(
+    document: PlanDocument, job: SmdsJob, *, asked: Asked, typed: Mapping[str, str], planned: int
+) -> JobShown:
+    """The core's answer, arranged for people.
+
+    Args:
+        document: The plan with what was typed for it.
+        job: Its job.
+        asked: The plan that is asked about.
+        typed: What was typed.
+        planned: Queue managers of the plan before anything was typed.
+    """
+    query = {"plan": asked.choice, "of": asked.choice} if asked.choice else {}
+    query |= {name: value for name, value in typed.items() if value}
+    query |= {"for": job.load}
+    has_files = bool(job.text and (asked.name or asked.is_example))
+
+    def href(member: str) -> str:
+        return f"/whatif/smds?{urlencode({**query, 'as': member})}" if has_files else ""
+
+    names = document.queue_managers if isinstance(document.queue_managers, list) else []
+    is_other = bool(names) and len(names) != planned
+    return JobShown(
+        structures=tuple(_structures(document, job)),
+        members=tuple(_members(job, href)),
+        sets=len(job.data_sets),
+        space_bytes=sum(each.primary_mib for each in job.data_sets) * MIB,
+        href=href("all"),
+        findings=tuple(each for each in job.findings if each.code != _INCOMPLETE),
+        has_errors=any(each.severity == "error" and each.code != _INCOMPLETE for each in job.findings),
+        remark=f"The plan has {planned} queue manager{'' if planned == 1 else 's'}, and {len(names)} "
+        f"{'is' if len(names) == 1 else 'are'} named."
+        if is_other
+        else "",
+    )
+
+
+def _structures(document: PlanDocument, job: SmdsJob) -> Iterator[StructureShown]:
+    wrong = {
+        each.structure: each.message for each in job.findings if each.code == _INCOMPLETE and each.structure
+    }
+    for structure in offloading(document):
+        sets = [each for each in job.data_sets if each.structure == structure.name]
+        first = sets[0] if sets else None
+        yield StructureShown(
+            name=structure.name,
+            dsgroup=structure.offload.dsgroup or "",
+            first=first.name if first else "",
+            primary_bytes=first.primary_mib * MIB if first else 0,
+            secondary_bytes=first.secondary_mib * MIB if first else 0,
+            when_full_bytes=first.when_full_mib * MIB if first else 0,
+            sets=len(sets),
+            is_extended=first.needs_extended_addressability if first else False,
+            wrong=wrong.get(structure.name, ""),
+        )
+
+
+def _members(job: SmdsJob, href: Callable[[str], str]) -> Iterator[MemberShown]:
+    shown = 0
+    for name in dict.fromkeys(each.queue_manager for each in job.data_sets):
+        sets = [each for each in job.data_sets if each.queue_manager == name]
+        shown += len(sets)
+        yield MemberShown(
+            name=name,
+            sets=len(sets),
+            space_bytes=sum(each.primary_mib for each in sets) * MIB,
+            text=job.of(name) if shown <= MOST_SETS_SHOWN else "",
+            href=href(name),
+        )

@@ -1,0 +1,153 @@
+"""Offload thresholds for one structure of a stored plan: a form, three rules with their reasons, other settings beside."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from app.db import SessionDep
+from app.fits.kept import CurvesBeside
+from app.plans.stored import StoredVersion
+from app.web.rendering import Page, grouped, render
+from app.whatif.choices import Choices, Field, read_choices
+from app.whatif.filling_pages import unanswered
+from app.whatif.one_structure import path_of, plan_with, version_of
+from app.whatif.structure_parameters import THRESHOLDS
+from app.whatif.threshold_charts import Picture, picture_of
+from app.whatif.thresholds import NAMES, answer
+from planner_core.errors import InputInvalid, PlanRefused
+from planner_core.findings import Finding
+from planner_core.names import cfrm_structure_name
+from planner_core.units import format_size
+from planner_core.whatif.thresholds import ThresholdAdvice
+
+router = APIRouter(include_in_schema=False)
+FIELDS = {
+    field.name: field
+    for field in (
+        Field("hold", "To be held", "", unit="messages", hint="Empty: the planned backlog."),
+        Field(
+            "typical",
+            "In normal running",
+            "",
+            unit="messages",
+            hint="No rule should begin there. Empty: none.",
+        ),
+        Field("at", "Storage", "initsize"),
+        Field(
+            "cheap_over",
+            "Cheap to offload over",
+            "",
+            hint="A size such as 32K: they are offloaded always. Empty: none are.",
+        ),
+        Field(
+            "costly_up_to",
+            "Costly to offload up to",
+            "",
+            hint="A size such as 2K: larger ones are offloaded earlier, to leave them room.",
+        ),
+        Field(
+            "margin_percent",
+            "Margin",
+            "",
+            unit="%",
+            hint="Empty: IBM's 10 %, as far as IBM's examples keep it.",
+        ),
+    )
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdsPage(Page):
+    """Three rules for one structure."""
+
+    version: Annotated[StoredVersion, "The version as stored"]
+    structure_at: Annotated[str, "Path of the page of the structure"]
+    cfrm_name: Annotated[str, "Name of the structure in the CFRM policy"]
+    form: Annotated[Choices, "The fields as typed"]
+    advice: Annotated[ThresholdAdvice | None, "The answer; None when something must be mended first"]
+    picture: Annotated[Picture | None, "The picture; None where there is nothing to draw"]
+    names: Annotated[dict[str, str], "What the compared settings are called"]
+    filling: Annotated[str, "Address of the page on which the structure fills with these rules"]
+    document: Annotated[str, "The plan with these rules, to be taken over; empty where it has them already"]
+    refused: Annotated[tuple[Finding, ...], "Why no such plan can exist; empty unless the core refused it"]
+    summary: Annotated[str, "The answer in a sentence or two: read out when it changes"]
+
+
+@router.get("/plans/{name}/versions/{number}/structures/{structure}/thresholds")
+def thresholds(request: Request, session: SessionDep, name: str, number: str, structure: str) -> Response:
+    """The form and its answer; the fields are the parameters of the address."""
+    stored = version_of(session, name, number)
+    plan = plan_with(stored, structure)
+    at = path_of(stored, structure)
+    form = read_choices(THRESHOLDS, request.query_params, structure=structure, fields=FIELDS)
+    advice, summary, refused = None, "", tuple[Finding, ...]()
+    if not form.wrong:
+        try:
+            advice = answer(plan, form.values, CurvesBeside(session))
+            summary = said(advice)
+        except PlanRefused as error:
+            refused = error.findings
+        except InputInvalid as error:
+            summary = "; ".join(
+                f"{problem.message[:1].upper()}{problem.message[1:]}." for problem in error.problems
+            )
+    cfrm_name = cfrm_structure_name(qsg_name=plan.qsg, cfstruct_name=structure)
+    page = ThresholdsPage(
+        title=f"Thresholds of {cfrm_name}",
+        section="plans",
+        version=stored,
+        structure_at=at,
+        cfrm_name=cfrm_name,
+        form=form,
+        advice=advice,
+        picture=picture_of(advice) if advice else None,
+        names={name: words[:1].upper() + words[1:] for name, words in NAMES.items()},
+        filling=f"{at}/filling?{_rules_query(advice)}" if advice else "",
+        document=_proposed(stored, structure, advice) if advice else "",
+        refused=refused,
+        summary=summary or unanswered(form),
+    )
+    return render(request, "whatif/thresholds.html", page, status_code=200 if advice else 422)
+
+
+def said(advice: ThresholdAdvice) -> str:
+    """The answer in two sentences."""
+    rules = ", ".join(
+        f"{rule.threshold} % {format_size(rule.size_bytes)}" for rule in advice.rules if rule.is_on
+    )
+    words = f"{rules}: {advice.structure.cfrm_name} holds {grouped(advice.capacity)} messages"
+    if advice.setting.holds:
+        return f"{words}, {grouped(advice.hold)} are to be held."
+    return f"{words} of the {grouped(advice.hold)} that are to be held, whatever the thresholds."
+
+
+def _rules_query(advice: ThresholdAdvice) -> str:
+    return urlencode(
+        {
+            "at": advice.asked.at,
+            **{
+                f"rule-{number}": f"{rule.threshold}:{format_size(rule.size_bytes)}"
+                for number, rule in enumerate(advice.rules, start=1)
+            },
+        }
+    )
+
+
+def _proposed(stored: StoredVersion, structure: str, advice: ThresholdAdvice) -> str:
+    """The whole plan with these rules."""
+    found = stored.document
+    rules = [
+        {"usage_over": rule.threshold, "size_over": format_size(rule.size_bytes)} for rule in advice.rules
+    ]
+    document = found.model_dump(mode="json", exclude_defaults=True)
+    place = next(each for each in document["structures"] if each["name"] == structure)
+    if advice.compared[1].rules == advice.rules:
+        return ""
+    place["offload"] = {**place.get("offload", {}), "rules": rules}
+    return str(json.dumps(document))
