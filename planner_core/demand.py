@@ -25,88 +25,13 @@ from operator import mul
 from typing import NamedTuple
 
 from planner_core.errors import OutOfRange
-from planner_core.size_shape import Shape, shape_of, up_to_part
+from planner_core.size_distribution import SCALE, SizeDistribution
+from planner_core.size_shape import BODY, TWENTY
 from planner_core.structure_size import elements_for, model_constant
 from planner_core.units import ceil_div, ceil_fraction
 
 SECONDS_PER_MINUTE = 60
 _PERCENT = 100
-_TWENTY, _BODY = 20, 19
-"""The 95th percentile parts nineteen of twenty messages from the twentieth."""
-_SCALE = 2**32
-_BODY_SCALE = _SCALE * _BODY // _TWENTY
-_TAIL_SCALE = _SCALE - _BODY_SCALE
-
-
-@dataclass(frozen=True, slots=True)
-class SizeDistribution:
-    """Message sizes of one queue [bytes]: mean (`mean` / `mean_of`), 95th percentile, maximum."""
-
-    mean: int
-    mean_of: int
-    p95: int
-    maximum: int
-
-    def problem(self) -> str | None:
-        """Why no distribution has these three values, or None."""
-        if self.p95 > self.maximum:
-            return f"p95 ({self.p95}) must not be above max ({self.maximum})"
-        if _TWENTY * self.mean > (_BODY * self.p95 + self.maximum) * self.mean_of:
-            return f"a mean of {self.mean / self.mean_of:g} is impossible when 95 % are at most {self.p95} and none is above {self.maximum}"
-        if _TWENTY * self.mean < self.p95 * self.mean_of:
-            return f"a mean of {self.mean / self.mean_of:g} is impossible when 5 % of the messages are at least {self.p95}"
-        return None
-
-    def shape(self) -> Shape:
-        """The assumed shape between the three numbers; p95 and mean are above 0."""
-        ratio = self.p95 * self.mean_of / self.mean
-        return shape_of(min(ratio, float(_TWENTY)), self.maximum / self.p95)
-
-    def up_to(self, sizes: Sequence[int]) -> list[tuple[int, int]]:
-        """Messages, and their bytes, up to each of these sizes, in parts of 2**32 of a message and of a byte.
-
-        Nineteen twentieths of the messages are up to p95 long, and all of them are up to the maximum;
-        the bytes up to the maximum are the mean, rounded up.
-        """
-        p95, maximum = self.p95, self.maximum
-        total = -(-_SCALE * self.mean // self.mean_of)
-        if not p95 or not total:
-            return self._up_to_over_empty(sizes, total)
-        shape = self.shape()
-        body = min(max(total - int(shape.tail_mean * p95 * _TAIL_SCALE), 0), _BODY_SCALE * p95)
-        top, reach, line = p95 * shape.body_top, maximum / p95, shape.body_line()
-        found: list[tuple[int, int]] = []
-        for size in sizes:
-            if size >= maximum:
-                found.append((_SCALE, total))
-            elif size > p95:
-                share, moment = shape.tail_up_to(size / p95, reach)
-                found.append((_BODY_SCALE + int(share * _TAIL_SCALE), body + int(moment * (total - body))))
-            elif size >= top:
-                found.append((_BODY_SCALE, body))
-            elif size > 0:
-                share, moment = up_to_part(size / top, line)
-                found.append((int(share * _BODY_SCALE), int(moment * body)))
-            else:
-                found.append((0, 0))
-        return found
-
-    def _up_to_over_empty(self, sizes: Sequence[int], total: int) -> list[tuple[int, int]]:
-        """The same where 95 % of the messages are empty: the others follow a power law from 0 to the maximum."""
-        found: list[tuple[int, int]] = []
-        mean = total / _TAIL_SCALE
-        for size in sizes:
-            if size >= self.maximum:
-                found.append((_SCALE, total))
-            elif size < 0:
-                found.append((0, 0))
-            elif mean >= self.maximum:
-                found.append((_BODY_SCALE, 0))
-            else:
-                part, power = size / self.maximum, mean / (self.maximum - mean)
-                share = part**power
-                found.append((_BODY_SCALE + int(share * _TAIL_SCALE), int(share * part * total)))
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +143,7 @@ def demand_of(
     Returns:
         The demand; its elements are rounded up once, over the whole structure.
     """
-    scale = 1 if all(isinstance(queue.message_bytes, int) for queue in queues) else _SCALE
+    scale = 1 if all(isinstance(queue.message_bytes, int) for queue in queues) else SCALE
     bands = len(edges) + 1
     messages, elements, pages = [0] * bands, [0] * bands, [0] * bands
     total, beyond, two = 0, 0, model_constant("offloaded_message_elements")
@@ -287,7 +212,7 @@ class Units:
         page_header_bytes: int,
     ) -> Units:
         """Of queues with these message sizes; the arguments are those of `demand_of`."""
-        scale = 1 if all(isinstance(each, int) for each in sizes) else _SCALE
+        scale = 1 if all(isinstance(each, int) for each in sizes) else SCALE
         two = model_constant("offloaded_message_elements")
         found: list[tuple[tuple[int, int, int], ...]] = []
         lacking: list[int] = []
@@ -400,25 +325,23 @@ def most_elements(sizes: SizeDistribution, *, header_bytes: int) -> int:
     step, largest = model_constant("element_bytes"), model_constant("largest_message_in_cf_bytes")
     unit, p95, longest = sizes.mean_of, sizes.p95, sizes.maximum
     added = header_bytes + step - 1
-    cap = _SCALE * -(-((longest if longest < largest else largest) + header_bytes) // step)
+    cap = SCALE * -(-((longest if longest < largest else largest) + header_bytes) // step)
     # The twentieth's mean, in parts of 1 / unit, when all the others are as long as they can be.
-    least = _TWENTY * sizes.mean - _BODY * p95 * unit
+    least = TWENTY * sizes.mean - BODY * p95 * unit
     if longest <= largest or (p95 <= largest and least <= largest * unit):
-        rising = -(-_SCALE * (sizes.mean + added * unit) // (step * unit))
+        rising = -(-SCALE * (sizes.mean + added * unit) // (step * unit))
         return rising if rising < cap else cap
-    two = _SCALE * model_constant("offloaded_message_elements")
-    peak = _SCALE * (largest + added) - two * step
+    two = SCALE * model_constant("offloaded_message_elements")
+    peak = SCALE * (largest + added) - two * step
     if p95 <= largest:
-        others = -(-_SCALE * (p95 + added) // step)
+        others = -(-SCALE * (p95 + added) // step)
         twentieth = two + -(-peak * (longest * unit - least) // (step * (longest - largest) * unit))
     else:
-        twentieth, of = two, _BODY * unit
+        twentieth, of = two, BODY * unit
         # 19 times the others' mean, in the same parts: as near to the top of the curve as it can be.
-        mean = max(
-            _TWENTY * sizes.mean - longest * unit, min(largest * of, _TWENTY * sizes.mean - p95 * unit)
-        )
+        mean = max(TWENTY * sizes.mean - longest * unit, min(largest * of, TWENTY * sizes.mean - p95 * unit))
         if mean <= largest * of:
-            others = -(-_SCALE * (mean + added * of) // (step * of))
+            others = -(-SCALE * (mean + added * of) // (step * of))
         else:
             others = two + -(-peak * (p95 * of - mean) // (step * (p95 - largest) * of))
-    return min(-(-(_BODY * others + twentieth) // _TWENTY), cap)
+    return min(-(-(BODY * others + twentieth) // TWENTY), cap)

@@ -41,9 +41,9 @@ from planner_core.cluster.entries import (
     check_sender,
     choice,
 )
-from planner_core.demand import SizeDistribution
 from planner_core.errors import DocumentInvalid, FieldProblem, NameSyntax, NotJson, SizeSyntax
 from planner_core.limits import limit
+from planner_core.size_distribution import SizeDistribution
 from planner_core.units import KIB, MIB, format_size, kib_to_bytes, parse_size
 
 _MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)

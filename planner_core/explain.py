@@ -12,12 +12,13 @@ from fractions import Fraction
 
 from planner_core import tables
 from planner_core.admin_structure import explain_admin
-from planner_core.demand import SizeDistribution, growth_factor
+from planner_core.demand import growth_factor
 from planner_core.document import Queue, Structure
 from planner_core.explain_depth_events import explain_depth_events
 from planner_core.explain_filling import Phases, bundle_steps, model_source, phases_of
 from planner_core.placement import Wanted
 from planner_core.provenance import Basis, Explanation, Input, Number, Source, Step, weakest
+from planner_core.size_distribution import SizeDistribution
 from planner_core.sizing.result import PlanResult
 from planner_core.sizing.structure_result import Load, SmdsNeed, StructureResult, hundredths, offload_steps
 from planner_core.structure_size import Curve, curve_inputs, explain_size, model_constant

@@ -32,7 +32,7 @@ _Z95 = NormalDist().inv_cdf(0.95)
 _ROOT2 = sqrt(2)
 _DENSITY = 1 / sqrt(2 * pi)
 _BODY_SHARE = 0.95
-_TWENTY, _BODY = 20, 19
+TWENTY, BODY = 20, 19
 _HALF = 0.5
 _DECIMALS = 9
 _CONVERGED = 1e-12
@@ -157,16 +157,16 @@ def _choices() -> _Choices:
 @lru_cache(maxsize=5000)
 def shape_of(ratio: float, reach: float) -> Shape:
     """The shape of message sizes with p95 / mean = `ratio`, from over 0 to 20, and maximum / p95 = `reach`, from 1."""
-    span, together = log(reach), _TWENTY / ratio
+    span, together = log(reach), TWENTY / ratio
     width, most = _widths(ratio)
-    least_tail = together - _BODY * _highest_body(ratio)
+    least_tail = together - BODY * _highest_body(ratio)
     least, place, body_width = width, _Z95, width
     last = _choices().rounds - 1
     for nth in range(last + 1):
         place = round(_place_of_p95(width, span, place), _DECIMALS)
         natural = _tail_mean_of_lognormal(place, width, span)
         tail = _tail_mean(together, reach, natural, least_tail)
-        body_width, body_top = _body((together - tail) / _BODY, place, body_width)
+        body_width, body_top = _body((together - tail) / BODY, place, body_width)
         # One lognormal has both parts when they are equally wide.
         wanted = round(max(least, min(body_width, most)), _DECIMALS)
         if wanted == width or nth == last:
@@ -188,7 +188,7 @@ def _widths(ratio: float) -> tuple[float, float]:
     """The width of the sizes over p95 where no maximum cuts them off, and the widest that they may become."""
     choices = _choices()
     if ratio > choices.highest_ratio:
-        part = max(_TWENTY - ratio, 0.0) / (_TWENTY - choices.highest_ratio)
+        part = max(TWENTY - ratio, 0.0) / (TWENTY - choices.highest_ratio)
         return (
             round(max(choices.width_at_highest_ratio * part, _FAR), _DECIMALS),
             max(choices.widest_tail * part, _FAR),
@@ -197,7 +197,7 @@ def _widths(ratio: float) -> tuple[float, float]:
         width = _Z95 - sqrt(max(_Z95 * _Z95 - 2 * log(ratio), 0.0))
         return round(width, _DECIMALS), choices.widest_tail
     # The messages over p95 hold the bytes that those up to p95 do not.
-    wanted = log(_TWENTY / ratio - _BODY * _body_below_lowest_ratio(ratio))
+    wanted = log(TWENTY / ratio - BODY * _body_below_lowest_ratio(ratio))
     width, outside = choices.narrowest, log((1 - _BODY_SHARE) * 2)
     for _ in range(_MOST_STEPS):
         above = erfc((_Z95 - width) / _ROOT2)
@@ -255,7 +255,7 @@ def _tail_mean(together: float, reach: float, natural: float, least: float) -> f
     `together` is what twenty messages have, in units of p95.
     """
     if natural < least:
-        most = (max(natural, together - _BODY) + reach) / 2
+        most = (max(natural, together - BODY) + reach) / 2
         return min(max(natural, min(least, most)), reach)
     return min(natural, 1 + max(together - 1, 0.0) * _choices().highest_tail_part)
 

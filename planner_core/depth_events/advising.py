@@ -10,7 +10,7 @@ from math import lcm
 from operator import attrgetter
 from typing import Literal
 
-from planner_core.demand import Demand, QueueDemand, SizeDistribution, Units, band_edges, growth_factor
+from planner_core.demand import Demand, QueueDemand, Units, band_edges, growth_factor
 from planner_core.depth_events.advice import (
     PERCENT,
     Alone,
@@ -25,6 +25,7 @@ from planner_core.document import PlanDocument, Queue, Structure
 from planner_core.filling import Fill, FillPoint, Pool, bundles_for, fill, two_pools
 from planner_core.limits import limit
 from planner_core.offload import Rule, can_fire
+from planner_core.size_distribution import SizeDistribution
 from planner_core.sizing.structure_result import Load
 from planner_core.smds import message_header_bytes, page_bytes
 from planner_core.structure_size import Curve, model_constant

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from planner_core.demand import (
     Demand,
     QueueDemand,
-    SizeDistribution,
     Units,
     backlog_messages,
     band_edges,
@@ -27,6 +26,7 @@ from planner_core.demand import (
     scaled_shares,
 )
 from planner_core.errors import OutOfRange
+from planner_core.size_distribution import SizeDistribution
 
 HEADER, ELEMENT, PAGE, PAGE_HEADER = 372, 256, 4096, 512
 LARGEST = 64512

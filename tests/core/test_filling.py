@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.demand import Demand, QueueDemand, SizeDistribution, band_edges, demand_of
+from planner_core.demand import Demand, QueueDemand, band_edges, demand_of
 from planner_core.errors import OutOfRange
 from planner_core.filling import Fill, altered_pool, bundles_for, fill, smallest_bytes, two_pools
 from planner_core.offload import Rule, default_rules
+from planner_core.size_distribution import SizeDistribution
 from planner_core.structure_size import published_curve, size_for
 
 SIX = Fraction(6)
