@@ -1,4 +1,4 @@
-"""Curves fitted to a site's own allocations, and what they change against the published one.
+"""Curves fitted to a site's own allocations.
 
 A fit comes as the JSON that the nightly job stores (`spark_jobs.fit`, `CurveFit.as_json`), so
 that nothing here knows how it was made.
@@ -10,13 +10,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from planner_core.document import PlanDocument
 from planner_core.errors import PlanRefused
 from planner_core.findings import Finding, finding
 from planner_core.provenance import Basis, Source
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.result import CurveComparison, PlanResult, Sized, StructureComparison
-from planner_core.sizing.structure_result import StructureResult
 from planner_core.structure_size import (
     Curve,
     FittedFigures,
@@ -129,32 +125,3 @@ def _value(estimate: Mapping[str, Any] | None) -> Fraction | None:
 
 def _interval(estimate: Mapping[str, Any] | None) -> Interval | None:
     return None if estimate is None else (Fraction(str(estimate["low"])), Fraction(str(estimate["high"])))
-
-
-def compare_curves(
-    document: PlanDocument, fitted: Curve, *, result: PlanResult | None = None
-) -> CurveComparison:
-    """Need, INITSIZE and SIZE of each structure under the published and under a fitted curve.
-
-    Args:
-        document: The plan; which curve it names makes no difference.
-        fitted: The fitted curve.
-        result: The plan under the fitted curve, where that has been worked out already.
-
-    Raises:
-        PlanRefused: No such plan can exist.
-    """
-    plain = evaluate(document.model_copy(update={"curve": "published"}))
-    other = result or evaluate(document, curve=fitted)
-    pairs = zip(plain.structures, other.structures, strict=True)
-    return CurveComparison(
-        plain.curve,
-        fitted,
-        tuple(StructureComparison(a.name, a.role, _sized(a), _sized(b)) for a, b in pairs),
-        plain,
-    )
-
-
-def _sized(structure: StructureResult) -> Sized:
-    sizes = structure.sizes
-    return Sized(sizes.need_bytes, sizes.initsize_bytes, sizes.size_bytes)

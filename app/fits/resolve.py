@@ -11,7 +11,8 @@ from dataclasses import replace
 from app.fits.kept import Curves
 from planner_core.document import FittedCurve, PlanDocument
 from planner_core.errors import PlanRefused
-from planner_core.fitted import compare_curves, fitted_curve, not_accepted
+from planner_core.fitted import fitted_curve, not_accepted
+from planner_core.sizing.evaluate import compare_curves
 from planner_core.sizing.evaluate import evaluate as evaluate_on_curve
 from planner_core.sizing.result import PlanResult
 from planner_core.structure_size import Curve

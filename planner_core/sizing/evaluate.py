@@ -14,7 +14,7 @@ from planner_core.cluster.load import ClusterLoad, load_of
 from planner_core.document import PlanDocument
 from planner_core.findings import Finding, in_order
 from planner_core.placement import Allocation, Group, allocate, question
-from planner_core.sizing.result import PlanResult
+from planner_core.sizing.result import CurveComparison, PlanResult, Sized, StructureComparison
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structures import size_admin, size_application, size_system
 from planner_core.structure_size import Curve, published_curve
@@ -135,3 +135,32 @@ def evaluate_structure(
 def evaluate_system(document: PlanDocument, *, curve: Curve | None = None) -> StructureResult | None:
     """Evaluate CSQSYSAPPL alone; None where the plan leaves it out."""
     return size_system(document, curve) if document.system.include else None
+
+
+def compare_curves(
+    document: PlanDocument, fitted: Curve, *, result: PlanResult | None = None
+) -> CurveComparison:
+    """Need, INITSIZE and SIZE of each structure under the published and under a fitted curve.
+
+    Args:
+        document: The plan; which curve it names makes no difference.
+        fitted: The fitted curve.
+        result: The plan under the fitted curve, where that has been worked out already.
+
+    Raises:
+        PlanRefused: No such plan can exist.
+    """
+    plain = evaluate(document.model_copy(update={"curve": "published"}))
+    other = result or evaluate(document, curve=fitted)
+    pairs = zip(plain.structures, other.structures, strict=True)
+    return CurveComparison(
+        plain.curve,
+        fitted,
+        tuple(StructureComparison(a.name, a.role, _sized(a), _sized(b)) for a, b in pairs),
+        plain,
+    )
+
+
+def _sized(structure: StructureResult) -> Sized:
+    sizes = structure.sizes
+    return Sized(sizes.need_bytes, sizes.initsize_bytes, sizes.size_bytes)

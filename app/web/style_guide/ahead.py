@@ -15,7 +15,8 @@ from app.forecasts.service import Band, Crossing, Outlook, Peak, Predicted, Scor
 from app.nightly.models import FitState
 from app.usage.observed import ComparedSize
 from planner_core.document import PlanDocument
-from planner_core.fitted import compare_curves, fitted_curve
+from planner_core.fitted import fitted_curve
+from planner_core.sizing.evaluate import compare_curves
 from planner_core.units import MIB
 from planner_core.urgency import Fullness
 
