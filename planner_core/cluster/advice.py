@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner_core.cluster.decide import NAMED_BY_SEED, TIERS_IBM, TIERS_SEED, Decision, Step, decide
-from planner_core.cluster.model import Candidate, Mode, Status
+from planner_core.cluster.instances import Status
+from planner_core.cluster.model import Candidate, Mode
 from planner_core.cluster.reallocate import Reallocation
 from planner_core.findings import Finding, finding
 

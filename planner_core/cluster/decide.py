@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapify, heapreplace
 
-from planner_core.cluster.model import Candidate, Dropped, Mode, Situation, Status
+from planner_core.cluster.instances import Status
+from planner_core.cluster.model import Candidate, Dropped, Mode, Situation
 
 Candidates = tuple[Candidate, ...]
 

@@ -15,7 +15,8 @@ from typing import Final, Literal, TypeVar
 
 from planner_core import tables
 from planner_core.cluster.answer import Assumption
-from planner_core.cluster.model import DEFAULT_WEIGHT, MOST_CHANNELS, Channel, Instance, Situation, Status
+from planner_core.cluster.instances import DEFAULT_WEIGHT, MOST_CHANNELS, Channel, Instance, Status
+from planner_core.cluster.model import Situation
 from planner_core.mqsc.records import Record, read_records
 from planner_core.provenance import Basis
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NoReturn, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from planner_core.cluster.model import DEFAULT_WEIGHT, Channel, Instance, Status
+from planner_core.cluster.instances import DEFAULT_WEIGHT, Channel, Instance, Status
 from planner_core.errors import FieldProblem
 
 MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)

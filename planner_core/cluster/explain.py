@@ -22,8 +22,9 @@ from typing import Final, Literal
 from planner_core.cluster.answer import Assumption, attributes, step_rows
 from planner_core.cluster.decide import Decision, decide
 from planner_core.cluster.displays import LONG_RETRIES, Displays, Retries, Route, TextProblem, assumed
+from planner_core.cluster.instances import Status
 from planner_core.cluster.messages import Browse, WaitingMessage
-from planner_core.cluster.model import Bind, Message, Mode, Status
+from planner_core.cluster.model import Bind, Message, Mode
 from planner_core.cluster.reallocate import CAUSES, eligibility
 from planner_core.findings import Finding, finding, in_order
 from planner_core.provenance import Basis

@@ -17,7 +17,8 @@ from planner_core.cluster.entries import (
     choice,
     with_senders_own,
 )
-from planner_core.cluster.model import MOST_CHANNELS, Channel, Message, Situation
+from planner_core.cluster.instances import MOST_CHANNELS, Channel
+from planner_core.cluster.model import Message, Situation
 from planner_core.document import field_problems
 from planner_core.errors import FieldProblem, InputInvalid
 

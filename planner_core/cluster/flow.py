@@ -15,7 +15,8 @@ from planner_core.cluster.advice import place_of
 from planner_core.cluster.answer import shares
 from planner_core.cluster.decide import Decision, decide
 from planner_core.cluster.entries import with_senders_own
-from planner_core.cluster.model import Candidate, Situation, Status
+from planner_core.cluster.instances import Status
+from planner_core.cluster.model import Candidate, Situation
 from planner_core.document import Cluster
 
 FailureKind = Literal["channel", "queue_manager", "destination"]

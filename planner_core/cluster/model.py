@@ -1,94 +1,20 @@
 """What the decision looks at, as one queue manager sees it: instances of a queue, channels to them, a message.
 
-`Instance` is a row of DISPLAY QCLUSTER, `Channel` a row of DISPLAY CLUSQMGR with the state of the channel. They are
-kept apart, as the queue manager keeps them; `Situation.pairs` joins them.
+Instances and channels are kept apart, as the queue manager keeps them; `Situation.pairs` joins them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Literal
 
-from planner_core import tables
+from planner_core.cluster.instances import DEFAULT_WEIGHT, MOST_CHANNELS, Channel, Instance, Status
 
 Mode = Literal["seed", "ibm"]
 """`seed`: the eight eliminations of the article on re-allocation; `ibm`: the algorithm of IBM's reference."""
 Bind = Literal["OPEN", "NOTFIXED", "GROUP"]
 LocalUse = Literal["LOCAL", "ANY", "QMGR"]
-
-_DEFAULTS = tables.constants("cluster_defaults")
-DEFAULT_WEIGHT = _DEFAULTS["clwlwght"].value
-MOST_CHANNELS = _DEFAULTS["clwlmruc"].value
-"""CLWLMRUC as it is by default: no limit."""
-
-
-class Status(StrEnum):
-    """The states of a channel, in IBM's words. A channel that DISPLAY CHSTATUS does not show is INACTIVE."""
-
-    INACTIVE = "INACTIVE"
-    RUNNING = "RUNNING"
-    BINDING = "BINDING"
-    INITIALIZING = "INITIALIZING"
-    STARTING = "STARTING"
-    STOPPING = "STOPPING"
-    RETRYING = "RETRYING"
-    REQUESTING = "REQUESTING"
-    PAUSED = "PAUSED"
-    STOPPED = "STOPPED"
-    SWITCHING = "SWITCHING"
-
-    @classmethod
-    def read(cls, text: str) -> Status | None:
-        """A state as a display writes it (z/OS cuts INITIALIZING short); None where there is no such state."""
-        word = text.strip().upper()
-        if len(word) >= len("INIT") and "INITIALIZING".startswith(word):
-            return cls.INITIALIZING
-        return cls(word) if word in cls.__members__ else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Instance:
-    """One instance of the clustered queue: a row of DISPLAY QCLUSTER, or the local queue of the sender.
-
-    `qsg` names the queue-sharing group where the instance is a shared queue: its members then advertise one and the
-    same queue. An empty `cluster` was not told and matches any.
-    """
-
-    queue_manager: str
-    cluster: str = ""
-    rank: int = 0
-    priority: int = 0
-    put_enabled: bool = True
-    is_local: bool = False
-    qsg: str = ""
-
-    @property
-    def physical_queue(self) -> str:
-        """What holds the messages: the group for a shared queue, else the queue manager."""
-        return self.qsg or self.queue_manager
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Channel:
-    """One route to a queue manager: a row of DISPLAY CLUSQMGR.
-
-    `last_used` orders channels by their last use (DestSeqNumber: the highest is the most recent), `factor` is how
-    much each has been used for its weight (DestSeqFactor). Both are 0 where nothing is known of them.
-    """
-
-    name: str
-    queue_manager: str
-    cluster: str = ""
-    rank: int = 0
-    priority: int = 0
-    weight: int = DEFAULT_WEIGHT
-    netprty: int = 0
-    status: Status = Status.RUNNING
-    suspended: bool = False
-    last_used: int = 0
-    factor: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

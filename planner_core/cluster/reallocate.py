@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner_core.cluster.decide import Decision
-from planner_core.cluster.model import Message, Situation, Status
+from planner_core.cluster.instances import Status
+from planner_core.cluster.model import Message, Situation
 
 CAUSES = {
     "bind_on_open": "the application binds on open, so that all its messages go to the instance that MQOPEN chose",

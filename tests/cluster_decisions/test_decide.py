@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from planner_core.cluster.advice import remarks
 from planner_core.cluster.answer import shares
 from planner_core.cluster.decide import Decision, decide, spread
-from planner_core.cluster.model import Channel, Instance, Mode, Situation, Status
+from planner_core.cluster.instances import Channel, Instance, Status
+from planner_core.cluster.model import Mode, Situation
 
 LEVELS = st.integers(0, 3)
 MODES: tuple[Mode, ...] = ("seed", "ibm")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_core.cluster.displays import MOST_INSTANCES, MOST_ROUTES, Displays, read_displays
-from planner_core.cluster.model import Status
+from planner_core.cluster.instances import Status
 from tests.cluster_explain.support import FRAMINGS, Framing, chstatus, clusqmgr, display, qcluster, qmgr
 
 ROWS = (

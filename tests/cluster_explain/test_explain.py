@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from planner_core.cluster import explain as module
 from planner_core.cluster.displays import Displays, Route, read_displays
 from planner_core.cluster.explain import REASONS, Explained, Explanation, NextRetry, explain, next_retry
+from planner_core.cluster.instances import Status
 from planner_core.cluster.messages import read_messages, read_rows
-from planner_core.cluster.model import Mode, Status
+from planner_core.cluster.model import Mode
 from tests.cluster_explain.support import (
     ELIGIBLE,
     PINNED,

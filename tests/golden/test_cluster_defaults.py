@@ -10,7 +10,8 @@ Response", https://www.ibm.com/docs/en/SSFKSJ_9.2.0/com.ibm.mq.ref.adm.doc/q0883
 from __future__ import annotations
 
 from planner_core.cluster.displays import Retries
-from planner_core.cluster.model import Channel, Situation
+from planner_core.cluster.instances import Channel
+from planner_core.cluster.model import Situation
 from planner_core.depth_events.model import counted
 
 
