@@ -14,15 +14,18 @@ _HEAD = (
     "# Findings",
     "A finding tells you what will not work in a plan, what will surprise you, or what a figure rests on. Look its "
     "code up here to see what it means, why it matters and what to do about it. [Reading a "
-    "result](reading-a-result.md#findings) tells the severities apart.",
-    "Beside its code a finding carries a sentence with the numbers of your plan, the field it is about (a JSON pointer "
-    "into the plan document) and the structure. Its source may be nearer than the one given here, where a single "
-    "number has a place of its own.",
+    "result](reading-a-result.md#findings) explains the severities.",
+    "Besides its code, each finding has a message with the numbers of your plan, the field that it concerns (a JSON "
+    "pointer into the plan document) and the structure. Where a single number has a source of its own, the finding "
+    "names that source instead of the one given here.",
 )
 _SECTIONS: dict[Severity, tuple[str, str]] = {
-    "error": ("Errors", "The plan cannot work. No text for z/OS is given out while one stands."),
+    "error": (
+        "Errors",
+        "The plan cannot work. cfplan generates no text for z/OS while the plan has an error.",
+    ),
     "warning": ("Warnings", "The plan can work, but something will surprise you."),
-    "info": ("Info", "Something to know, such as an assumption on which a figure rests."),
+    "info": ("Info", "Good to know, such as an assumption behind a figure."),
 }
 
 
