@@ -295,8 +295,8 @@ def _plain(value: Any) -> str:  # noqa: ANN401 - any JSON value
 
 
 def _structure(arguments: argparse.Namespace) -> int:
-    from planner_core import structure_size
-    from planner_core.messages import (
+    from planner_core.sizing import structure_size
+    from planner_core.sizing.shared_findings import (
         above_maximum,
         always_offloaded,
         cfcc_level_too_low,
@@ -343,8 +343,8 @@ def _structure(arguments: argparse.Namespace) -> int:
 
 
 def _admin(arguments: argparse.Namespace) -> int:
-    from planner_core import admin_structure
-    from planner_core.messages import cfcc_level_too_low
+    from planner_core.sizing import admin_structure
+    from planner_core.sizing.shared_findings import cfcc_level_too_low
     from planner_core.units import bytes_to_kib_ceil
 
     try:
@@ -369,8 +369,8 @@ def _admin(arguments: argparse.Namespace) -> int:
 
 
 def _offload(arguments: argparse.Namespace) -> int:
-    from planner_core import offload
-    from planner_core.offload_question import offload_answer
+    from planner_core.sizing import offload
+    from planner_core.sizing.offload_question import offload_answer
     from planner_core.units import mib_to_bytes
 
     rules = (
@@ -395,8 +395,8 @@ def _offload(arguments: argparse.Namespace) -> int:
 def _plan(arguments: argparse.Namespace) -> int:
     from app.fits.from_settings import CurvesOfSettings
     from app.fits.resolve import evaluate
-    from planner_core.explain import result_json
-    from planner_core.outputs import render_output
+    from planner_core.plan.explain import result_json
+    from planner_core.texts.outputs import render_output
 
     document = read_plan(arguments.file)
     try:
@@ -423,7 +423,7 @@ def _report(findings: Sequence[Finding]) -> None:
 
 
 def _schema(arguments: argparse.Namespace) -> int:
-    from planner_core.document import json_schema
+    from planner_core.document.model import json_schema
 
     del arguments
     write_json(json_schema())

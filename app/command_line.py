@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from planner_core.document import PlanDocument
+    from planner_core.document.model import PlanDocument
 
 LARGEST_MESSAGE_BYTES = 100 * 2**20
 EXIT_OK, EXIT_FINDINGS, EXIT_USAGE = 0, 1, 2
@@ -49,7 +49,7 @@ def message_size(whole: Whole) -> Callable[[str], int]:
     def read(text: str) -> int:
         if not text.strip().upper().endswith(_SIZE_ENDS):
             return number(text)
-        from planner_core.document import message_bytes
+        from planner_core.document.model import message_bytes
         from planner_core.errors import PlannerError
 
         try:

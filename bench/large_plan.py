@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bench.plans import largest
-from planner_core.document import PlanDocument, read_json
-from planner_core.sizing.evaluate import evaluate
+from planner_core.document.model import PlanDocument, read_json
+from planner_core.plan.evaluate import evaluate
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import NamedTuple
 
-from planner_core.document import read_object
-from planner_core.sizing.evaluate import evaluate
+from planner_core.document.model import read_object
+from planner_core.plan.evaluate import evaluate
 from planner_core.sizing.structure_result import Load, StructureResult
 
 LARGEST_IN_CF, OFFLOADED_ELEMENTS, ELEMENT, HEADER = 64512, 2, 256, 372

@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from app.main import create_app
 from app.settings import Settings
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 
 
 def bare_def() -> FastAPI:

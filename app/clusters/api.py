@@ -15,7 +15,7 @@ from app.clusters.description import decision_request
 from app.sizing.api import curves_of
 from app.sizing.body import JSON, document_body
 from app.web.openapi import json_response, plan_request, problems
-from planner_core.cluster.model import Mode
+from planner_core.clusters.model import Mode
 
 router = APIRouter(prefix="/api/v1/cluster", tags=["clusters"])
 

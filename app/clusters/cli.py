@@ -24,7 +24,7 @@ from app.command_line import (
 )
 
 if TYPE_CHECKING:
-    from planner_core.cluster.answer import DecisionAnswer
+    from planner_core.clusters.answer import DecisionAnswer
 
 
 def add(commands: Command, parser_class: Parser) -> None:
@@ -58,7 +58,7 @@ def _add_load(verb: Command) -> None:
 
 def _decide(arguments: argparse.Namespace) -> int:
     from app.clusters import service
-    from planner_core.cluster.answer import answer
+    from planner_core.clusters.answer import answer
 
     if arguments.file == STANDARD_INPUT:
         found = service.decide_text(sys.stdin.buffer.read(), mode=arguments.mode)

@@ -14,9 +14,9 @@ from app.clusters.service import EXAMPLES, LARGEST_FILE_BYTES, decide_text
 from app.clusters.steps_chart import StepsChart, label_of, steps_chart
 from app.texts.example_files import ExampleFile
 from app.web.rendering import Page, render
-from planner_core.cluster.advice import MODE_NAMES
-from planner_core.cluster.answer import Assumption, DecisionAnswer
-from planner_core.cluster.model import Mode
+from planner_core.clusters.advice import MODE_NAMES
+from planner_core.clusters.answer import Assumption, DecisionAnswer
+from planner_core.clusters.model import Mode
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding
 

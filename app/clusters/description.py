@@ -10,9 +10,9 @@ from app.fits.kept import NoCurves
 from app.sizing.examples import examples
 from app.texts.documents import parse_yaml
 from app.web.openapi import document_schemas, json_request, model_schemas, put_examples, put_schemas
-from planner_core.cluster.answer import answer
-from planner_core.cluster.file import json_schema, read_object
-from planner_core.document import read_object as plan_from
+from planner_core.clusters.answer import answer
+from planner_core.clusters.file import json_schema, read_object
+from planner_core.document.model import read_object as plan_from
 
 DECIDE, LOAD = "/api/v1/cluster/decide", "/api/v1/cluster/load"
 MODE = {

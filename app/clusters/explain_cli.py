@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from app.command_line import STANDARD_INPUT, Command, add_fail_on, add_json, write_answer
 
 if TYPE_CHECKING:
-    from planner_core.cluster.explain import Explanation
+    from planner_core.clusters.explain import Explanation
 
 
 def add(verb: Command) -> None:
@@ -67,7 +67,7 @@ def _explain(arguments: argparse.Namespace) -> int:
 
 
 def _lines(found: Explanation) -> Iterator[str]:
-    from planner_core.cluster.explain import REASONS
+    from planner_core.clusters.explain import REASONS
 
     for channel in found.channels:
         counts = ", ".join(f"{count} {REASONS[reason]}" for reason, count in channel.counts.items() if count)

@@ -15,7 +15,7 @@ from app.clusters.explain_view import Shown, shown
 from app.clusters.explaining import EXAMPLES, Example, Question, answer, text_of
 from app.uploads.fields import Box
 from app.web.rendering import Page, render
-from planner_core.cluster.model import Mode
+from planner_core.clusters.model import Mode
 from planner_core.errors import InputInvalid
 
 router = APIRouter(include_in_schema=False)

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Final
 
 from app.web.rendering import grouped
-from planner_core.cluster.answer import Assumption
-from planner_core.cluster.decide import Decision, Step
-from planner_core.cluster.displays import TextProblem
-from planner_core.cluster.explain import REASONS, ChannelCount, Explained, Explanation, Reason
-from planner_core.cluster.model import Candidate
+from planner_core.clusters.answer import Assumption
+from planner_core.clusters.decide import Decision, Step
+from planner_core.clusters.displays import TextProblem
+from planner_core.clusters.explain import REASONS, ChannelCount, Explained, Explanation, Reason
+from planner_core.clusters.model import Candidate
 from planner_core.findings import Finding
 
 MOST_GROUPS: Final = 200

@@ -12,11 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import to_json
 
 from app.texts import example_files
-from planner_core.cluster.displays import read_displays
-from planner_core.cluster.explain import Explanation, explain
-from planner_core.cluster.messages import Browse, instant, read_messages, read_rows
-from planner_core.cluster.model import Mode
-from planner_core.document import field_problems, parse_json
+from planner_core.clusters.displays import read_displays
+from planner_core.clusters.explain import Explanation, explain
+from planner_core.clusters.messages import Browse, instant, read_messages, read_rows
+from planner_core.clusters.model import Mode
+from planner_core.document.model import field_problems, parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 
 LARGEST_FILE_BYTES = 32 * 2**20

@@ -11,10 +11,10 @@ from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from app.texts.documents import parse_text
 from app.texts.example_files import ExampleFile
-from planner_core.cluster.answer import DecisionAnswer, answer
-from planner_core.cluster.file import WHAT, DecisionFile, read_object
-from planner_core.cluster.model import Mode
-from planner_core.document import PlanDocument, parse_json, read_json
+from planner_core.clusters.answer import DecisionAnswer, answer
+from planner_core.clusters.file import WHAT, DecisionFile, read_object
+from planner_core.clusters.model import Mode
+from planner_core.document.model import PlanDocument, parse_json, read_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 
 LARGEST_FILE_BYTES = 2**20

@@ -9,10 +9,10 @@ from pydantic_core import to_json
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from planner_core.depth_events.measured import USINGS, Using, WithRates, with_rates
-from planner_core.document import PlanDocument, did_you_mean, parse_json, read_json
+from planner_core.document.model import PlanDocument, did_you_mean, parse_json, read_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 from planner_core.findings import DEPTH_EVENT_CODES
-from planner_core.sizing.result import PlanResult
+from planner_core.plan.result import PlanResult
 
 WHAT = "The request"
 _MOST_UNKNOWN = 50

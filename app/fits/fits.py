@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.fits.errors import CurveNotFound
 from app.nightly import repository
 from app.nightly.models import FitState, FittedCurve
-from planner_core.structure_size import Curve, published_curve, published_curves
+from planner_core.sizing.structure_size import Curve, published_curve, published_curves
 from planner_core.units import ceil_div
 
 MOST_PER_PAGE = 200

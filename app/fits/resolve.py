@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.fits.kept import Curves
-from planner_core.document import FittedCurve, PlanDocument
+from planner_core.document.model import FittedCurve, PlanDocument
 from planner_core.errors import PlanRefused
-from planner_core.fitted import fitted_curve, not_accepted
-from planner_core.sizing.evaluate import compare_curves
-from planner_core.sizing.evaluate import evaluate as evaluate_on_curve
-from planner_core.sizing.result import PlanResult
-from planner_core.structure_size import Curve
+from planner_core.plan.evaluate import compare_curves
+from planner_core.plan.evaluate import evaluate as evaluate_on_curve
+from planner_core.plan.result import PlanResult
+from planner_core.sizing.fitted import fitted_curve, not_accepted
+from planner_core.sizing.structure_size import Curve
 
 ACCEPTED = "accepted"
 

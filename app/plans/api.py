@@ -23,9 +23,9 @@ from app.plans.schemas import (
 from app.plans.stored import NAME_PATTERN, SaveOutcome
 from app.sizing.body import JSON, document_body
 from app.web.openapi import OUTPUT_WORDS, plan_request, problems
-from planner_core.compare import differences
-from planner_core.document import read_json
-from planner_core.outputs import OUTPUT_KINDS
+from planner_core.document.compare import differences
+from planner_core.document.model import read_json
+from planner_core.texts.outputs import OUTPUT_KINDS
 
 MOST_VERSIONS = 2**31 - 1
 MOST_PAGES = 1_000_000

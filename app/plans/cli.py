@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from app.db import Database
     from app.plans.computed import Computed
     from app.settings import Settings
-    from planner_core.document import PlanDocument
+    from planner_core.document.model import PlanDocument
 
 TEXTS = ("policy", "job", "mqsc", "setxcf", "runbook")
 WAYS_TO_PUT = (

@@ -10,11 +10,11 @@ from pydantic_core import to_json
 
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 from planner_core.errors import OutputRefused
-from planner_core.explain import explain_result
-from planner_core.outputs import OUTPUT_KINDS, render_output
-from planner_core.sizing.result import PlanResult
+from planner_core.plan.explain import explain_result
+from planner_core.plan.result import PlanResult
+from planner_core.texts.outputs import OUTPUT_KINDS, render_output
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from app.fits.kept import Curves
 from app.fits.resolve import curve_of
 from app.plans.stored import StoredVersion
 from app.web.rendering import grouped
-from planner_core.document import read_object
+from planner_core.document.model import read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
-from planner_core.sizing.evaluate import evaluate_structure
+from planner_core.plan.evaluate import evaluate_structure
 
 MOST_BARS = 12
 _WIDTH, _ROW, _TOP, _NAMES, _RIGHT = 760, 26, 22, 236, 736

@@ -45,11 +45,11 @@ from app.sizing.calculator.answer import SHOWN_OUTPUTS, Figure
 from app.texts.yaml_text import yaml_text
 from app.web.rendering import Page, render
 from planner_core import CORE_VERSION
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 from planner_core.errors import PlanRefused
-from planner_core.outputs import OUTPUT_KINDS
-from planner_core.sheet import ASSUMPTION
-from planner_core.splitting import Move, advise
+from planner_core.plan.sheet import ASSUMPTION
+from planner_core.plan.splitting import Move, advise
+from planner_core.texts.outputs import OUTPUT_KINDS
 
 router = APIRouter(include_in_schema=False)
 

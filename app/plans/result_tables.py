@@ -16,7 +16,7 @@ from app.plans.editor.fields import QUEUE_MORE, Spec
 from app.plans.editor.typed import text_of
 from app.plans.result_view import facility_lines, structure_lines
 from app.plans.stored import StoredVersion
-from planner_core.document import MessageSizes
+from planner_core.document.model import MessageSizes
 from planner_core.units import KIB, MIB
 
 Cell = str | int | float | None

@@ -12,9 +12,9 @@ from typing import Any, cast
 from app.plans.finding_groups import FindingShown, findings_shown, source_of
 from app.plans.stored import StoredVersion
 from app.sizing.calculator.answer import LABELS, Figure
-from planner_core.document import Queue
-from planner_core.placement import Group, allocate, question
+from planner_core.document.model import Queue
 from planner_core.provenance import Basis, Explanation, Input, Step
+from planner_core.sizing.placement import Group, allocate, question
 from planner_core.sizing.structure_result import Placement, StructureResult
 from planner_core.units import kib_to_bytes
 

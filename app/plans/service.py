@@ -41,7 +41,7 @@ from app.plans.stored import (
     VersionSummary,
     etag,
 )
-from planner_core.document import PlanDocument, read_json
+from planner_core.document.model import PlanDocument, read_json
 from planner_core.units import ceil_div
 
 __all__ = [

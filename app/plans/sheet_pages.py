@@ -15,8 +15,8 @@ from app.plans.result_tables import csv_text
 from app.plans.result_view import FacilityLine, facility_line, in_words, stored_group
 from app.plans.stored import StoredVersion
 from app.web.rendering import Page, render
-from planner_core.placement import FacilityUse
-from planner_core.sheet import Facility, Sheet, sheet
+from planner_core.plan.sheet import Facility, Sheet, sheet
+from planner_core.sizing.placement import FacilityUse
 
 router = APIRouter(include_in_schema=False)
 

@@ -27,8 +27,8 @@ from planner_core.running.unstated import ABOUT_UNSTATED, DEFAULT_UNSTATED, UNST
 
 if TYPE_CHECKING:
     from planner_core.errors import OutputRefused, PlanRefused
+    from planner_core.plan.result import PlanResult
     from planner_core.running.line_findings import LineFinding
-    from planner_core.sizing.result import PlanResult
 
 
 def add(commands: Command, whole: Whole) -> None:

@@ -12,15 +12,15 @@ from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from app.running.texts import LARGEST_FILE_BYTES, MOST_TEXTS, WHAT, invalid
 from planner_core import names
-from planner_core.document import MessageBytes, field_problems, parse_json, read_object
+from planner_core.document.model import MessageBytes, field_problems, parse_json, read_object
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, NameSyntax
+from planner_core.plan.result import PlanResult
 from planner_core.running.compare import Comparison, commands_text, compare
 from planner_core.running.from_running import MadePlan, plan_from
 from planner_core.running.lint import Lint, lint
 from planner_core.running.merge import Merged, merge
 from planner_core.running.state import Running, read_running
 from planner_core.running.unstated import ABOUT_UNSTATED, DEFAULT_UNSTATED, Unstated
-from planner_core.sizing.result import PlanResult
 
 Text = Annotated[str, Field(max_length=LARGEST_FILE_BYTES)]
 Texts = Text | Annotated[list[Text], Field(min_length=1, max_length=MOST_TEXTS)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from planner_core.document import PlanDocument, Structure
+from planner_core.document.model import PlanDocument, Structure
 from planner_core.errors import FieldProblem
 from planner_core.units import format_size
 from planner_core.whatif.changes import facilities_of, rules_in_words

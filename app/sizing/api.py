@@ -26,8 +26,8 @@ from app.web.openapi import (
     schema_response,
     text_response,
 )
-from planner_core.document import json_schema
-from planner_core.outputs import OUTPUT_KINDS
+from planner_core.document.model import json_schema
+from planner_core.texts.outputs import OUTPUT_KINDS
 
 SCHEMA_MEDIA_TYPE = "application/schema+json"
 FINDINGS_HEADER = "x-cfplan-findings"

@@ -25,7 +25,7 @@ from app.usage.periods import Period
 from app.usage.planning import Asked, Backlog, Grounds, Made, Sizes
 from app.usage.service import StructureUsage
 from app.web.answers import Answer, FindingAnswer
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 from planner_core.simulated import has_simulated_name
 
 Known = Annotated[int | None, Field(description="Null: not measured.")]

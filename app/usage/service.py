@@ -42,7 +42,7 @@ from app.usage.observed import (
 from app.usage.periods import DAY, HOUR, Period
 from app.usage.planning import Asked, Grounds, Made, QueueKey, make_plan
 from app.usage.repository import AnyRow
-from planner_core.sizing.result import PlanResult
+from planner_core.plan.result import PlanResult
 from planner_core.units import ceil_div
 
 Point = TypeVar("Point")

@@ -15,7 +15,7 @@ from starlette.datastructures import UploadFile
 
 from app.plans import service
 from app.texts.documents import LARGEST_FILE_BYTES, example_text, read_text
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 from planner_core.errors import DocumentInvalid, FieldProblem, PlannerError, PlanRefused
 
 EXAMPLE_CHOICE = ".example"

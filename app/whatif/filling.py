@@ -8,7 +8,7 @@ from typing import Any
 
 from app.fits.kept import Curves
 from app.fits.resolve import curve_of
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 from planner_core.units import format_mib
 from planner_core.whatif.filling_up import FillingUp, Outage, fill_up, only_structure, shown_minutes
 

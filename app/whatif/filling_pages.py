@@ -20,7 +20,7 @@ from app.whatif.filling import outage_of
 from app.whatif.filling_charts import Happening, Happenings, Picture, happenings, picture_of, said
 from app.whatif.one_structure import path_of, plan_with, version_of
 from app.whatif.structure_parameters import FILLING
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 from planner_core.errors import InputInvalid, PlanRefused
 from planner_core.findings import Finding
 from planner_core.sizing.structure_result import StructureResult

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from app.fits.kept import Curves
 from app.fits.resolve import curve_of
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 from planner_core.whatif.growth import DEFAULT_YEARS, UpgradeAnswer, upgrades
 
 

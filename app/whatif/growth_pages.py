@@ -16,7 +16,7 @@ from app.web.rendering import Page, render
 from app.whatif.asking import Asked, SentDep, answered, asked_by_name, asked_by_text, status_of
 from app.whatif.choices import Field
 from app.whatif.growing import upgrade_answer
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
 from planner_core.units import kib_to_bytes

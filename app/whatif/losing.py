@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
-from planner_core.document import PlanDocument
-from planner_core.placement import At
+from planner_core.document.model import PlanDocument
+from planner_core.sizing.placement import At
 from planner_core.whatif.loss import LossAnswer, losses_of
 
 if TYPE_CHECKING:

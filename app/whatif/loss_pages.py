@@ -23,10 +23,10 @@ from app.whatif.asking import (
 )
 from app.whatif.losing import AT, MOST_OTHERS, loss_answer
 from app.whatif.placement_charts import Chart, chart_of
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
-from planner_core.placement import ASSUMPTIONS, RULES, At, Rule
+from planner_core.sizing.placement import ASSUMPTIONS, RULES, At, Rule
 from planner_core.whatif.loss import LOSS_ASSUMPTIONS, Loss, LossAnswer, WhiteSpace
 from planner_core.whatif.scm import asked_of, usable_scm
 

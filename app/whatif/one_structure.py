@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from app.plans import service
 from app.plans.errors import PlanNotFound
 from app.plans.stored import StoredVersion
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 
 _WHOLE = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 

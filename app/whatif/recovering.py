@@ -7,8 +7,8 @@ from typing import Any
 
 from app.fits.kept import Curves
 from app.fits.resolve import curve_of, evaluate
-from planner_core.document import PlanDocument
-from planner_core.smds_job import SmdsJob, smds_job
+from planner_core.document.model import PlanDocument
+from planner_core.texts.smds_job import SmdsJob, smds_job
 from planner_core.units import format_mib
 from planner_core.whatif.recovery import Recovery, RecoveryQuestion, StructureRecovery, recovery
 

@@ -18,7 +18,7 @@ from app.whatif.choices import Choices, Field, read_choices
 from app.whatif.placement_charts import Chart, Measure, chart_of_measures
 from app.whatif.recovering import answer as recovery_answer
 from app.whatif.structure_parameters import RECOVERY
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
 from planner_core.provenance import Explanation, Input
 from planner_core.units import floor_fraction

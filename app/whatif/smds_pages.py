@@ -17,10 +17,10 @@ from app.web.rendering import Page, render
 from app.whatif.asking import Asked, SentDep, answered, asked_by_name, asked_by_text, status_of
 from app.whatif.choices import Field
 from app.whatif.recovering import job as job_of
-from planner_core.document import PlanDocument, read_object
+from planner_core.document.model import PlanDocument, read_object
 from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
-from planner_core.smds_job import LOADS, Load, SmdsJob, offloading
+from planner_core.texts.smds_job import LOADS, Load, SmdsJob, offloading
 from planner_core.units import MIB
 
 router = APIRouter(include_in_schema=False)

@@ -12,7 +12,7 @@ from planner_core.errors import FieldProblem, InputInvalid, PlannerError
 from planner_core.units import parse_size
 
 if TYPE_CHECKING:
-    from planner_core.offload import Rule
+    from planner_core.sizing.offload import Rule
 
 Kind = Literal["number", "whole", "size", "rule_size", "choice", "rules", "name"]
 _LONGEST = 30
@@ -74,7 +74,7 @@ class Parameter:
         Raises:
             ValueError: As for `read`.
         """
-        from planner_core.offload import parse_rule
+        from planner_core.sizing.offload import parse_rule
 
         if len(texts) > _MOST_RULES:
             message = f"can be given {_MOST_RULES} times at most"
@@ -169,7 +169,7 @@ def read_values(
 
 
 def _unknown(name: str, known: Mapping[str, Parameter]) -> str:
-    from planner_core.document import did_you_mean  # the commands start without it
+    from planner_core.document.model import did_you_mean  # the commands start without it
 
     return f"is not a parameter of this question{did_you_mean(name, known)}"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.fits.kept import Curves
 from app.fits.resolve import curve_of
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 from planner_core.sizing.structure_result import hundredths
 from planner_core.units import format_mib, format_size
 from planner_core.whatif.filling_up import only_structure

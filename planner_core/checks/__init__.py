@@ -16,12 +16,12 @@ from planner_core.checks.depth_events import check_depth_events, check_perfmev
 from planner_core.checks.facilities import check_facilities
 from planner_core.checks.fitted import check_fitted
 from planner_core.checks.group import check_plan, refuse_impossible
+from planner_core.checks.name_prefixes import NamesInText, prefixed
 from planner_core.checks.placement import check_allocation
 from planner_core.checks.sizes import check_sizes, check_thresholds
-from planner_core.document import PlanDocument, Structure
+from planner_core.document.model import PlanDocument, Structure
 from planner_core.findings import Finding, finding
-from planner_core.messages import admin_duplexed
-from planner_core.running.lint_names import NamesInText, prefixed
+from planner_core.sizing.shared_findings import admin_duplexed
 from planner_core.sizing.structure_result import StructureResult
 
 __all__ = [

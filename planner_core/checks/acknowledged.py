@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from planner_core.document import Acknowledgement, PlanDocument
+from planner_core.document.model import Acknowledgement, PlanDocument
 from planner_core.findings import Finding, finding
 
 

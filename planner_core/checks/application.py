@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from planner_core import tables
-from planner_core.document import (
+from planner_core.document.model import (
     MessageSizes,
     Offload,
     Structure,
 )
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
-from planner_core.messages import always_offloaded
 from planner_core.provenance import Basis
+from planner_core.sizing.shared_findings import always_offloaded
 from planner_core.sizing.structure_result import Load, StructureResult
-from planner_core.structure_size import Curve, model_constant, size_for
+from planner_core.sizing.structure_size import Curve, model_constant, size_for
 from planner_core.units import ceil_div, format_mib
 
 _MOST = 0.5

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from planner_core.depth_events.advice import DepthAdvice, Planned, Thresholds
-from planner_core.depth_events.advising import Members
-from planner_core.document import PlanDocument, Queue, Structure
+from planner_core.document.model import PlanDocument, Queue, Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
+from planner_core.sizing.depth_advice import DepthAdvice, Planned, Thresholds
+from planner_core.sizing.depth_advising import Members
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import ceil_div
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from planner_core.document import (
+from planner_core.document.model import (
     CouplingFacility,
     PlanDocument,
     Structure,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from planner_core.document import FittedCurve, PlanDocument
+from planner_core.document.model import FittedCurve, PlanDocument
 from planner_core.findings import Finding, finding
-from planner_core.levels import listed
+from planner_core.sizing.levels import listed
 from planner_core.sizing.structure_result import StructureResult
-from planner_core.structure_size import Curve, Interval
+from planner_core.sizing.structure_size import Curve, Interval
 from planner_core.units import format_mib
 
 

@@ -9,15 +9,15 @@ from itertools import combinations
 from planner_core import tables
 from planner_core.checks.facilities import check_storage
 from planner_core.checks.job import check_job
-from planner_core.document import (
+from planner_core.document.model import (
     FittedCurve,
     PlanDocument,
 )
 from planner_core.errors import PlanRefused
 from planner_core.findings import Finding, finding
-from planner_core.levels import SizingLevel, listed
 from planner_core.limits import limit
-from planner_core.messages import cfcc_level_too_low
+from planner_core.sizing.levels import SizingLevel, listed
+from planner_core.sizing.shared_findings import cfcc_level_too_low
 from planner_core.sizing.structure_result import StructureResult
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner_core.document import (
+from planner_core.document.model import (
     PlanDocument,
 )
 from planner_core.findings import Finding, finding

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from planner_core.checks.facilities import check_sites
 from planner_core.findings import Finding, finding
-from planner_core.placement import (
+from planner_core.sizing.placement import (
     Allocation,
     FacilityUse,
     Placed,

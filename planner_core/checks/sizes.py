@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from planner_core.document import (
+from planner_core.document.model import (
     Structure,
 )
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.sizing.structure_result import Load, StructureResult
-from planner_core.system_structure import system_sizes
+from planner_core.sizing.system_structure import system_sizes
 from planner_core.units import MIB, bytes_to_kib_ceil, format_mib, format_size
 
 _PERCENT = 100

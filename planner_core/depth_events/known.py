@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from planner_core.console import LineProblem
 from planner_core.depth_events.file import MOST_MAXDEPTH
 from planner_core.depth_events.model import PERCENT
 from planner_core.depth_events.sets import QueueFacts
-from planner_core.mqsc.records import Record, read_records
+from planner_core.texts.console import LineProblem
+from planner_core.texts.mqsc.records import Record, read_records
 
 _READ: Final = frozenset({"MAXDEPTH", "QDEPTHHI", "QDEPTHLO", "QSGDISP", "PERFMEV"})
 _NUMBERS: Final = {"MAXDEPTH": MOST_MAXDEPTH, "QDEPTHHI": PERCENT, "QDEPTHLO": PERCENT}

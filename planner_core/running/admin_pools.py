@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from planner_core import names
-from planner_core.admin_structure import elements_required, they_need
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
-from planner_core.xcf.displays import FullEvent, Instance
+from planner_core.sizing.admin_structure import elements_required, they_need
+from planner_core.texts.xcf.displays import FullEvent, Instance
 
 _ALL_PERCENT: Final = 100
 

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from planner_core import names, tables
-from planner_core.admin_structure import admin_need
 from planner_core.errors import OutputRefused
 from planner_core.findings import Finding, finding, in_order
-from planner_core.levels import sizing_level
-from planner_core.outputs import render_output
+from planner_core.plan.result import PlanResult
 from planner_core.provenance import Basis, Source
 from planner_core.running.effect import HELD, State, StructureState, after_all, can_be_duplexed
 from planner_core.running.line_findings import LineFinding
@@ -51,10 +49,12 @@ from planner_core.running.steps import OUTAGE as _OUTAGE
 from planner_core.running.steps import Difference, StepKind, TakesEffect
 from planner_core.running.steps import Draft as _Draft
 from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
-from planner_core.sizing.result import PlanResult
+from planner_core.sizing.admin_structure import admin_need
+from planner_core.sizing.levels import sizing_level
 from planner_core.sizing.structure_result import StructureResult
+from planner_core.texts.outputs import render_output
+from planner_core.texts.xcf.setxcf import REALLOCATE, REALLOCATE_TEST
 from planner_core.units import bytes_to_kib_ceil, format_size, round_up
-from planner_core.xcf.setxcf import REALLOCATE, REALLOCATE_TEST
 
 _PENDING: Final[TakesEffect] = "pending until rebuild"
 

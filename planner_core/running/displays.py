@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner_core import names
-from planner_core.admin_structure import they_need
 from planner_core.checks.facilities import has_no_scm, scm_removed
 from planner_core.findings import finding
 from planner_core.limits import limit
-from planner_core.messages import admin_duplexed
-from planner_core.mqsc.commands import without_commands
-from planner_core.mqsc.displays import CfStatus, CfStruct, read_mq
 from planner_core.running.admin_pools import AdminPools, nearly_full, too_few_elements
 from planner_core.running.line_findings import LineFinding
+from planner_core.sizing.admin_structure import they_need
+from planner_core.sizing.shared_findings import admin_duplexed
+from planner_core.texts.mqsc.commands import without_commands
+from planner_core.texts.mqsc.displays import CfStatus, CfStruct, read_mq
+from planner_core.texts.xcf.displays import StructureDisplay, XcfText, read_xcf
 from planner_core.units import format_size
-from planner_core.xcf.displays import StructureDisplay, XcfText, read_xcf
 
 
 def _at(code: str, message: str, line: int, name: str | None = None) -> LineFinding:

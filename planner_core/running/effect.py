@@ -25,8 +25,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from planner_core.mqsc.commands import read_commands
 from planner_core.running.policy import Setting
+from planner_core.texts.mqsc.commands import read_commands
 from planner_core.units import KIB
 
 AT_ONCE: Final = frozenset({"ALLOWAUTOALT", "FULLTHRESHOLD", "DUPLEX"})

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from planner_core import names
-from planner_core.document import PlanDocument, read_object
+from planner_core.document.model import PlanDocument, read_object
 from planner_core.errors import NameSyntax, PlannerError
 from planner_core.findings import finding
 from planner_core.limits import limit
-from planner_core.queue_paste import attributes_of_use
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.policy import Setting
 from planner_core.running.state import MqObject, Running, RunningStructure, admin_nearly_full, plain
+from planner_core.texts.queue_paste import attributes_of_use
 from planner_core.units import KIB, format_size
 
 _ADMIN = re.compile(rf"(?P<qsg>[A-Z][A-Z0-9$#@]{{3}}){names.ADMIN_STRUCTURE}")

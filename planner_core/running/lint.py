@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from planner_core.bounds import check_lines, check_structures
+from planner_core.checks.name_prefixes import NamesInText
 from planner_core.findings import SEVERITIES, finding
-from planner_core.mqsc.commands import without_commands
 from planner_core.running.displays import lint_displays
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.lint_mqsc import has_mqsc, lint_mqsc
-from planner_core.running.lint_names import NamesInText
 from planner_core.running.lint_policy import has_policy, lint_policy
+from planner_core.texts.mqsc.commands import without_commands
 
 TextKind = Literal["policy", "mqsc", "display"]
 _RANKS: Final = {severity: rank for rank, severity in enumerate(SEVERITIES)}

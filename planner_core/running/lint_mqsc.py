@@ -9,14 +9,14 @@ from difflib import get_close_matches
 from typing import Final
 
 from planner_core import names, tables
-from planner_core.cfrm.text import shown
+from planner_core.checks.name_prefixes import NamesInText, prefixed
 from planner_core.errors import NameSyntax, SizeSyntax
 from planner_core.findings import finding
 from planner_core.limits import limit
-from planner_core.mqsc.commands import Command, has_commands, read_commands
 from planner_core.running.line_findings import LineFinding
-from planner_core.running.lint_names import NamesInText, prefixed
 from planner_core.running.state import NEEDS_LEVEL_5
+from planner_core.texts.cfrm.text import shown
+from planner_core.texts.mqsc.commands import Command, has_commands, read_commands
 from planner_core.units import KIB, MIB, kib_to_bytes, parse_size
 
 _CFSTRUCT: Final = (

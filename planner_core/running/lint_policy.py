@@ -9,9 +9,17 @@ from difflib import get_close_matches
 from typing import Final
 
 from planner_core import names
-from planner_core.admin_structure import admin_need
-from planner_core.cfrm.render import LAST_COLUMN
-from planner_core.cfrm.text import (
+from planner_core.checks.facilities import has_no_scm, scm_removed
+from planner_core.errors import NameSyntax, OutOfRange, PlanRefused, SizeSyntax
+from planner_core.findings import finding
+from planner_core.limits import limit
+from planner_core.running.line_findings import LineFinding
+from planner_core.running.policy import Policy, policies, size_of, stated
+from planner_core.sizing.admin_structure import admin_need
+from planner_core.sizing.shared_findings import admin_duplexed
+from planner_core.sizing.system_structure import system_sizes
+from planner_core.texts.cfrm.render import LAST_COLUMN
+from planner_core.texts.cfrm.text import (
     CF_KEYWORDS,
     STRUCTURE_KEYWORDS,
     Parameter,
@@ -23,14 +31,6 @@ from planner_core.cfrm.text import (
     shown,
     unquoted,
 )
-from planner_core.checks.facilities import has_no_scm, scm_removed
-from planner_core.errors import NameSyntax, OutOfRange, PlanRefused, SizeSyntax
-from planner_core.findings import finding
-from planner_core.limits import limit
-from planner_core.messages import admin_duplexed
-from planner_core.running.line_findings import LineFinding
-from planner_core.running.policy import Policy, policies, size_of, stated
-from planner_core.system_structure import system_sizes
 from planner_core.units import MIB, bytes_to_kib_ceil, format_size, parse_size
 
 DAMAGE: Final = {

@@ -15,25 +15,10 @@ from itertools import islice
 from typing import Final, get_args
 
 from planner_core.bounds import check_lines, check_structures
-from planner_core.cfrm.render import LAST_COLUMN, structure_lines
-from planner_core.cfrm.text import (
-    SEQUENCE_AT,
-    VERBS,
-    Parameter,
-    Piece,
-    PolicyText,
-    TextStatement,
-    has_quote,
-    has_sequence_number,
-    read_policy_text,
-    shown,
-    unquoted,
-)
-from planner_core.document import DuplexSite
+from planner_core.document.model import DuplexSite
 from planner_core.errors import SHOWN_PROBLEMS, OutputRefused, PlannerError, TextTooLong
 from planner_core.findings import Finding, finding
-from planner_core.mqsc.commands import without_commands
-from planner_core.outputs import render_output
+from planner_core.plan.result import PlanResult
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.lint_policy import DAMAGE, lint_read, sentence
 from planner_core.running.placing import as_merged, check_merged_places, errors_with_kept
@@ -52,8 +37,23 @@ from planner_core.running.policy import (
 from planner_core.running.shrinking import kept_settings, shrinks
 from planner_core.running.state import Running
 from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
-from planner_core.sizing.result import PlanResult
 from planner_core.sizing.structure_result import StructureResult
+from planner_core.texts.cfrm.render import LAST_COLUMN, structure_lines
+from planner_core.texts.cfrm.text import (
+    SEQUENCE_AT,
+    VERBS,
+    Parameter,
+    Piece,
+    PolicyText,
+    TextStatement,
+    has_quote,
+    has_sequence_number,
+    read_policy_text,
+    shown,
+    unquoted,
+)
+from planner_core.texts.mqsc.commands import without_commands
+from planner_core.texts.outputs import render_output
 
 DUPLEX_SITES: Final[tuple[str, ...]] = get_args(DuplexSite)
 LARGEST_POLICY_CHARACTERS: Final = 4_000_000

@@ -16,9 +16,8 @@ from typing import Final
 
 from planner_core import tables
 from planner_core.findings import Finding, finding
-from planner_core.mqsc.commands import read_commands
-from planner_core.mqsc.render import mqsc
 from planner_core.names import mqsc_value
+from planner_core.plan.result import PlanResult
 from planner_core.provenance import Basis, Source
 from planner_core.running.state import (
     NEEDS_LEVEL_5,
@@ -38,7 +37,8 @@ from planner_core.running.unstated import (
     unstated_of_queue,
     unstated_of_structure,
 )
-from planner_core.sizing.result import PlanResult
+from planner_core.texts.mqsc.commands import read_commands
+from planner_core.texts.mqsc.render import mqsc
 
 _OF_DATA_SETS: Final = ("DSGROUP", "DSBLOCK")
 _OFFLOAD: Final = ("OFFLOAD", *OFFLOAD_RULES, *_OF_DATA_SETS)

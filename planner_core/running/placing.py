@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from planner_core import checks
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding
+from planner_core.plan.evaluate import allocated, found_on_places
+from planner_core.plan.result import PlanResult
 from planner_core.running.policy import Setting, planned_site, with_defaults
 from planner_core.running.shrinking import kept_settings
-from planner_core.sizing.evaluate import allocated, found_on_places
-from planner_core.sizing.result import PlanResult
 from planner_core.sizing.structure_result import StructureResult
 
 _ABOUT_THE_DOCUMENT = frozenset({"ACKNOWLEDGEMENT_UNUSED", "PREFLIST_DEFAULTED"})

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from planner_core.cfrm.render import policy_size
-from planner_core.cfrm.text import Parameter, PolicyText, TextStatement, read_policy_text
 from planner_core.errors import SizeSyntax
 from planner_core.running.unstated import Unstated, has_every_key, states
 from planner_core.sizing.structure_result import StructureResult
+from planner_core.texts.cfrm.render import policy_size
+from planner_core.texts.cfrm.text import Parameter, PolicyText, TextStatement, read_policy_text
 from planner_core.units import parse_size
 
 Setting = int | bool | str | tuple[str, ...] | None

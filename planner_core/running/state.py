@@ -14,20 +14,20 @@ from typing import Final, TypedDict, get_args
 
 from planner_core import names, tables
 from planner_core.bounds import check_lines
-from planner_core.cfrm.text import TextStatement, read_policy_text
-from planner_core.document import DuplexSite
+from planner_core.document.model import DuplexSite
 from planner_core.errors import SizeSyntax
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
-from planner_core.mqsc.commands import SHARE_WORDS, has_commands, read_commands, without_commands
-from planner_core.mqsc.records import read_records
 from planner_core.running.admin_pools import AdminPools, nearly_full
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.lint_policy import DAMAGE, has_policy, sentence
 from planner_core.running.policy import Policy, Setting, in_effect, policies, size_of, with_defaults
+from planner_core.texts.cfrm.text import TextStatement, read_policy_text
+from planner_core.texts.mqsc.commands import SHARE_WORDS, has_commands, read_commands, without_commands
+from planner_core.texts.mqsc.records import read_records
+from planner_core.texts.xcf.displays import Instance, StructureDisplay, read_xcf
+from planner_core.texts.xcf.facilities import FacilityDisplay, read_facilities
 from planner_core.units import parse_size
-from planner_core.xcf.displays import Instance, StructureDisplay, read_xcf
-from planner_core.xcf.facilities import FacilityDisplay, read_facilities
 
 Attributes = Mapping[str, str]
 """MQSC attributes by keyword, each as MQSC writes it, without quotes."""

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel
 
-from planner_core.document import Admin, Queue, Structure, System
+from planner_core.document.model import Admin, Queue, Structure, System
 
 Unstated = Literal["policy", "plan"]
 UNSTATED: Final[Mapping[Unstated, str]] = {

@@ -1,1 +1,1 @@
-"""The sizes of the structures of a plan: their results, how each is evaluated, and the plan as a whole."""
+"""The sizes of one structure: demand, the element model, offload, advice on depths, and where structures are placed."""

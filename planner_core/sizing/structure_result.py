@@ -8,16 +8,16 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
-from planner_core.admin_structure import AdminNeed
-from planner_core.demand import Demand, QueueDemand, Units
-from planner_core.depth_events.advice import DepthAdvice
-from planner_core.document import Admin, Structure, System
-from planner_core.filling import Fill, Snapshot
-from planner_core.levels import SizingLevel
-from planner_core.offload import Rule
-from planner_core.structure_size import ENTRIES, Curve
-from planner_core.system_structure import SystemSizes
-from planner_core.target import Target
+from planner_core.document.model import Admin, Structure, System
+from planner_core.sizing.admin_structure import AdminNeed
+from planner_core.sizing.demand import Demand, QueueDemand, Units
+from planner_core.sizing.depth_advice import DepthAdvice
+from planner_core.sizing.filling import Fill, Snapshot
+from planner_core.sizing.levels import SizingLevel
+from planner_core.sizing.offload import Rule
+from planner_core.sizing.structure_size import ENTRIES, Curve
+from planner_core.sizing.system_structure import SystemSizes
+from planner_core.sizing.target import Target
 from planner_core.units import bytes_to_kib_ceil, ceil_div, ceil_fraction
 
 Role = Literal["admin", "application", "system"]

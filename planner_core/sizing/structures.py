@@ -16,8 +16,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 from planner_core import names, tables
-from planner_core.admin_structure import admin_need
-from planner_core.demand import (
+from planner_core.document.model import Admin, MessageSizes, PlanDocument, Queue, Structure, System
+from planner_core.limits import limit
+from planner_core.sizing.admin_structure import admin_need
+from planner_core.sizing.demand import (
     Demand,
     QueueDemand,
     Units,
@@ -27,15 +29,13 @@ from planner_core.demand import (
     grown,
     growth_factor,
 )
-from planner_core.depth_events.advising import advise, places_said
-from planner_core.document import Admin, MessageSizes, PlanDocument, Queue, Structure, System
-from planner_core.filling import Fill, Snapshot, bundles_for, fill, smallest_bytes, two_pools
-from planner_core.levels import SizingLevel, preflist_of, sizing_level
-from planner_core.limits import limit
-from planner_core.offload import Rule, can_fire
+from planner_core.sizing.depth_advising import advise, places_said
+from planner_core.sizing.filling import Fill, Snapshot, bundles_for, fill, smallest_bytes, two_pools
+from planner_core.sizing.levels import SizingLevel, preflist_of, sizing_level
+from planner_core.sizing.offload import Rule, can_fire
+from planner_core.sizing.smds import buffer_bytes, data_set_bytes, lob_bytes, message_header_bytes, page_bytes
 from planner_core.sizing.structure_result import Db2Need, Load, Placement, Sizes, SmdsNeed, StructureResult
-from planner_core.smds import buffer_bytes, data_set_bytes, lob_bytes, message_header_bytes, page_bytes
-from planner_core.structure_size import (
+from planner_core.sizing.structure_size import (
     ELEMENTS,
     ENTRIES,
     Curve,
@@ -45,8 +45,8 @@ from planner_core.structure_size import (
     size_for,
     storage_increment_bytes,
 )
-from planner_core.system_structure import system_queues, system_sizes
-from planner_core.target import Target, target_for
+from planner_core.sizing.system_structure import system_queues, system_sizes
+from planner_core.sizing.target import Target, target_for
 from planner_core.units import ceil_div, round_up
 
 _PERCENT = 100

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from planner_core.document import (
+from planner_core.document.model import (
     CfccLevel,
     CfName,
     CfstructName,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from planner_core.document import PlanDocument, Structure
+from planner_core.document.model import PlanDocument, Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.sizing.structure_result import StructureResult

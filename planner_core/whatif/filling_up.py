@@ -28,23 +28,23 @@ from operator import mul
 from typing import Literal, NamedTuple, Protocol
 
 from planner_core import tables
-from planner_core.demand import SECONDS_PER_MINUTE, QueueDemand, Units, band_edges, growth_factor
-from planner_core.document import PlanDocument, Queue, Structure
+from planner_core.document.model import PlanDocument, Queue, Structure
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
-from planner_core.offload import Rule, can_fire, offloads
+from planner_core.plan.evaluate import evaluate_structure
 from planner_core.provenance import Basis
-from planner_core.sizing.evaluate import evaluate_structure
-from planner_core.sizing.structure_result import Load, StructureResult, hundredths
-from planner_core.smds import (
+from planner_core.sizing.demand import SECONDS_PER_MINUTE, QueueDemand, Units, band_edges, growth_factor
+from planner_core.sizing.offload import Rule, can_fire, offloads
+from planner_core.sizing.smds import (
     data_set_bytes,
     lob_bytes,
     message_header_bytes,
     page_bytes,
     pages_in_data_set,
 )
-from planner_core.structure_size import Curve, model_constant
+from planner_core.sizing.structure_result import Load, StructureResult, hundredths
+from planner_core.sizing.structure_size import Curve, model_constant
 from planner_core.units import bytes_to_kib_ceil, ceil_div, ceil_fraction, floor_fraction, format_size
 
 Storage = Literal["initsize", "size"]

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
 
-from planner_core.document import Admin, CouplingFacility, Growth, PlanDocument, Structure, System
+from planner_core.document.model import Admin, CouplingFacility, Growth, PlanDocument, Structure, System
 from planner_core.errors import OutOfRange, OutputRefused, PlanRefused
 from planner_core.findings import Finding, in_order
-from planner_core.levels import lowest_level
 from planner_core.limits import limit
-from planner_core.outputs import render_output
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.result import PlanResult
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.result import PlanResult
+from planner_core.sizing.levels import lowest_level
 from planner_core.sizing.structure_result import StructureResult
-from planner_core.structure_size import Curve, bundles_in, published_curves
+from planner_core.sizing.structure_size import Curve, bundles_in, published_curves
+from planner_core.texts.outputs import render_output
 from planner_core.units import bytes_to_kib_ceil
 from planner_core.whatif.loss import losses_of
 

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from planner_core.checks.placement import check_allocation, other_orders
-from planner_core.document import PlanDocument, Structure, System
+from planner_core.document.model import PlanDocument, Structure, System
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
-from planner_core.placement import (
+from planner_core.plan.result import PlanResult
+from planner_core.sizing.placement import (
     ASSUMPTIONS,
     RULES,
     At,
@@ -32,7 +33,6 @@ from planner_core.placement import (
     question,
     second_choice,
 )
-from planner_core.sizing.result import PlanResult
 from planner_core.units import bytes_to_mib, format_mib
 from planner_core.whatif.connectivity import ASSUMPTIONS as CONNECTIVITY_ASSUMPTIONS
 from planner_core.whatif.connectivity import Ending, check_stated, endings, recovers_by_itself

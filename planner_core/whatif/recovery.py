@@ -15,14 +15,14 @@ from decimal import Decimal
 from fractions import Fraction
 
 from planner_core import tables
-from planner_core.demand import QueueDemand, growth_factor
-from planner_core.document import MessageSizes, PlanDocument, Queue, Structure
+from planner_core.document.model import MessageSizes, PlanDocument, Queue, Structure
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
+from planner_core.plan.evaluate import evaluate_structure, evaluate_system
 from planner_core.provenance import Basis, Explanation, Input, Step
-from planner_core.sizing.evaluate import evaluate_structure, evaluate_system
+from planner_core.sizing.demand import QueueDemand, growth_factor
 from planner_core.sizing.structure_result import StructureResult
-from planner_core.structure_size import Curve
+from planner_core.sizing.structure_size import Curve
 from planner_core.units import KIB, MIB, ceil_fraction, floor_fraction
 from planner_core.whatif.filling_up import Assumption, parts_of
 

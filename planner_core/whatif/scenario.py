@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from planner_core.document import FittedCurve, PlanDocument
+from planner_core.document.model import FittedCurve, PlanDocument
 from planner_core.errors import OutputRefused
-from planner_core.explain import explain_result
 from planner_core.findings import Finding, finding, in_order
-from planner_core.outputs import render_output
-from planner_core.placement import Placed
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.explain import explain_result
+from planner_core.plan.result import PlanResult
 from planner_core.provenance import Explanation
 from planner_core.running.compare import Comparison, compare
 from planner_core.running.state import read_running
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.result import PlanResult
+from planner_core.sizing.placement import Placed
 from planner_core.sizing.structure_result import StructureResult
-from planner_core.structure_size import Curve
+from planner_core.sizing.structure_size import Curve
+from planner_core.texts.outputs import render_output
 from planner_core.units import bytes_to_kib_ceil
 from planner_core.whatif.changes import Changed, Changes, applied, facilities_of, what_changes
 from planner_core.whatif.growth import evaluated_with_sizes

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from planner_core.checks.facilities import has_no_scm
-from planner_core.document import Structure
+from planner_core.document.model import Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
-from planner_core.placement import Facility, Placed, Question, Wanted
+from planner_core.sizing.placement import Facility, Placed, Question, Wanted
 from planner_core.units import KIB, bytes_to_mib, format_mib
 
 _BLOCK = 4 * KIB

@@ -26,18 +26,18 @@ from itertools import pairwise
 from typing import Literal
 
 from planner_core import tables
-from planner_core.demand import Demand, QueueDemand, band_edges, demand_of
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem, InputInvalid
-from planner_core.explain_filling import bundle_steps, model_source, phases_of
-from planner_core.filling import Fill, Pool, Snapshot, fill, two_pools
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
-from planner_core.offload import RULE_OFF_BYTES, Reserve, Rule, can_fire, default_rules, reserve_for
 from planner_core.provenance import Basis, Explanation
+from planner_core.sizing.demand import Demand, QueueDemand, band_edges, demand_of
+from planner_core.sizing.explain_filling import bundle_steps, model_source, phases_of
+from planner_core.sizing.filling import Fill, Pool, Snapshot, fill, two_pools
+from planner_core.sizing.offload import RULE_OFF_BYTES, Reserve, Rule, can_fire, default_rules, reserve_for
+from planner_core.sizing.smds import data_set_bytes, lob_bytes, message_header_bytes, page_bytes
 from planner_core.sizing.structure_result import StructureResult, hundredths
-from planner_core.smds import data_set_bytes, lob_bytes, message_header_bytes, page_bytes
-from planner_core.structure_size import Curve, bundles_in, model_constant
+from planner_core.sizing.structure_size import Curve, bundles_in, model_constant
 from planner_core.units import KIB, MIB, bytes_to_kib_ceil, ceil_div, floor_fraction, format_size
 from planner_core.whatif.filling_up import WHAT, Assumption, Storage, parts_of, structure_of
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from planner_core.structure_size import model_constant
+from planner_core.sizing.structure_size import model_constant
 from planner_core.units import MIB
 from spark_jobs.fit.points import AllocationPoint, Gathered, Stretch, cuts_of, gather, leave_out_repeated
 from spark_jobs.fit.result import CurveFit, Estimate, FitPoint, Kind, Ratio, Residuals, State

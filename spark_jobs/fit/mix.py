@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner_core.names import ADMIN_STRUCTURE
-from planner_core.structure_size import model_constant
+from planner_core.sizing.structure_size import model_constant
 from spark_jobs.fit.result import Estimate, estimate_json
 
 FEWEST_DAYS = 10

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from planner_core.structure_size import published_curve
+from planner_core.sizing.structure_size import published_curve
 from spark_jobs.forecast import Level, Resize
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
-from planner_core.console import Stamp
-from planner_core.mqsc.displays import CfStatus, CfStruct, MqText, read_mq
-from planner_core.xcf.displays import Instance, StructureDisplay, XcfText, read_xcf
+from planner_core.texts.console import Stamp
+from planner_core.texts.mqsc.displays import CfStatus, CfStruct, MqText, read_mq
+from planner_core.texts.xcf.displays import Instance, StructureDisplay, XcfText, read_xcf
 from spark_jobs.history.rows import NOT_IN_GROUP, NOT_LISTS
 from spark_jobs.history.schema import ALLOCATION, STRUCTURE_USAGE, xcf_name
 from spark_jobs.readers.names import ANY_SYSTEM, NO_GROUP, Groups, QsgMap, ask_group, group_of_display

@@ -11,9 +11,9 @@ import numpy as np
 
 from planner_core.errors import PlannerError
 from planner_core.names import ADMIN_STRUCTURE, SYSTEM_STRUCTURE
-from planner_core.offload import default_rules
 from planner_core.simulated import QSG, SYSPLEX
-from planner_core.structure_size import elements_held, model_constant
+from planner_core.sizing.offload import default_rules
+from planner_core.sizing.structure_size import elements_held, model_constant
 from planner_core.units import GIB, KIB, MIB, round_up
 from spark_jobs.simulate.series import DAYS_A_YEAR, FIRST_DAY, INITIAL_RATIO, WEEK, autocorrelated
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 from tests.app.support import COMPLETE, assert_problem, post_json
 
 GIVEN: dict[str, Any] = {

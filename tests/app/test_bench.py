@@ -9,8 +9,8 @@ import pytest
 
 from bench.__main__ import main
 from bench.plans import largest
-from planner_core.document import read_object
-from planner_core.sizing.evaluate import evaluate
+from planner_core.document.model import read_object
+from planner_core.plan.evaluate import evaluate
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from app.sizing.examples import examples
-from planner_core.outputs import OUTPUT_KINDS
+from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.app.support import COMPLETE, SMALLEST, SQ03, call, get, post_json, send_json
 from tests.curves.support import daily, fit_json, forecast_json, store_night
 from tests.uploads.support import finish

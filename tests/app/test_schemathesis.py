@@ -18,8 +18,8 @@ from app.plans import service
 from app.scenarios import service as scenarios
 from app.scenarios.service import Wanted
 from app.settings import Settings
-from planner_core.document import read_object
-from planner_core.outputs import OUTPUT_KINDS
+from planner_core.document.model import read_object
+from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.app.support import SQ03
 from tests.curves.support import daily, fit_json, forecast_json, store_night
 from tests.uploads.support import finish, post_file

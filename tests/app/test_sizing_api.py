@@ -12,10 +12,10 @@ from fastapi import FastAPI
 from app.sizing import service
 from app.sizing.examples import examples
 from bench.plans import largest
-from planner_core.document import PlanDocument, json_schema, read_json, read_object
-from planner_core.explain import result_json
-from planner_core.outputs import OUTPUT_KINDS, render_output
-from planner_core.sizing.evaluate import evaluate
+from planner_core.document.model import PlanDocument, json_schema, read_json, read_object
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.explain import result_json
+from planner_core.texts.outputs import OUTPUT_KINDS, render_output
 from tests.app.support import COMPLETE, SMALLEST, SQ03, Json, call, get, post_json
 
 

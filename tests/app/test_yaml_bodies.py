@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from app.sizing.body import LARGEST_YAML_BYTES, YAML
 from app.texts.documents import example_text
 from app.texts.yaml_text import yaml_text
-from planner_core.outputs import OUTPUT_KINDS
+from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.app.support import SQ03, Answer, assert_problem, call, get, post_json
 
 POLICY = """\

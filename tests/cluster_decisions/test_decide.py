@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.cluster.advice import remarks
-from planner_core.cluster.answer import shares
-from planner_core.cluster.decide import Decision, decide, spread
-from planner_core.cluster.instances import Channel, Instance, Status
-from planner_core.cluster.model import Mode, Situation
+from planner_core.clusters.advice import remarks
+from planner_core.clusters.answer import shares
+from planner_core.clusters.decide import Decision, decide, spread
+from planner_core.clusters.model import Mode, Situation
+from planner_core.document.cluster_instances import Channel, Instance, Status
 
 LEVELS = st.integers(0, 3)
 MODES: tuple[Mode, ...] = ("seed", "ibm")

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.texts.documents import example_text, parse_yaml
-from planner_core.cluster.flow import Failure, flow_of
-from planner_core.document import Cluster, read_object
+from planner_core.clusters.flow import Failure, flow_of
+from planner_core.document.model import Cluster, read_object
 from planner_core.errors import DocumentInvalid
-from planner_core.sizing.evaluate import evaluate
+from planner_core.plan.evaluate import evaluate
 
 INSTANCES: list[dict[str, Any]] = [
     {"queue_manager": "NEWYORK"},

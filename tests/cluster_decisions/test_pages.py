@@ -13,10 +13,10 @@ from app.clusters.service import EXAMPLES
 from app.clusters.steps_chart import MOST_LANES, steps_chart
 from app.texts.documents import example_text, parse_yaml
 from app.texts.example_files import ExampleFile
-from planner_core.cluster.answer import answer
-from planner_core.cluster.file import read_object
-from planner_core.document import read_object as plan_from
-from planner_core.sizing.evaluate import evaluate
+from planner_core.clusters.answer import answer
+from planner_core.clusters.file import read_object
+from planner_core.document.model import read_object as plan_from
+from planner_core.plan.evaluate import evaluate
 from tests.app.support import Answer, call, get, send_json
 
 DECIDE, LOAD = "/cluster/decide", "/cluster/load"

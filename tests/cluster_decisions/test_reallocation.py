@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner_core.cluster.answer import answer
-from planner_core.cluster.file import read_object
+from planner_core.clusters.answer import answer
+from planner_core.clusters.file import read_object
 
 A, B = ({"queue_manager": name, "channels": [{"status": "RETRYING"}]} for name in "AB")
 

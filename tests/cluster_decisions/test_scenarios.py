@@ -12,9 +12,9 @@ import pytest
 
 from app.clusters.service import read_file
 from app.texts.documents import parse_yaml
-from planner_core.cluster.answer import answer
-from planner_core.cluster.file import read_object
-from planner_core.cluster.model import Mode
+from planner_core.clusters.answer import answer
+from planner_core.clusters.file import read_object
+from planner_core.clusters.model import Mode
 from planner_core.errors import InputInvalid
 
 DATA = Path(__file__).parent / "data"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_core.cluster.displays import MOST_INSTANCES, MOST_ROUTES, Displays, read_displays
-from planner_core.cluster.instances import Status
+from planner_core.clusters.displays import MOST_INSTANCES, MOST_ROUTES, Displays, read_displays
+from planner_core.document.cluster_instances import Status
 from tests.cluster_explain.support import FRAMINGS, Framing, chstatus, clusqmgr, display, qcluster, qmgr
 
 ROWS = (

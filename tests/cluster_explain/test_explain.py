@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_core.cluster import explain as module
-from planner_core.cluster.displays import Displays, Route, read_displays
-from planner_core.cluster.explain import REASONS, Explained, Explanation, NextRetry, explain, next_retry
-from planner_core.cluster.instances import Status
-from planner_core.cluster.messages import read_messages, read_rows
-from planner_core.cluster.model import Mode
+from planner_core.clusters import explain as module
+from planner_core.clusters.displays import Displays, Route, read_displays
+from planner_core.clusters.explain import REASONS, Explained, Explanation, NextRetry, explain, next_retry
+from planner_core.clusters.messages import read_messages, read_rows
+from planner_core.clusters.model import Mode
+from planner_core.document.cluster_instances import Status
 from tests.cluster_explain.support import (
     ELIGIBLE,
     PINNED,

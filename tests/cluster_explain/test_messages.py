@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_core.cluster import messages as module
-from planner_core.cluster.messages import channel_of, instant, moment, read_messages, read_rows
+from planner_core.clusters import messages as module
+from planner_core.clusters.messages import channel_of, instant, moment, read_messages, read_rows
 from tests.cluster_explain.support import PINNED, dump
 
 ONE = {

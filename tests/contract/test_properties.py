@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from planner_core.cfrm.parse import parse_structures
+from planner_core.texts.cfrm.parse import parse_structures
 from tests.contract.support import (
     Statement,
     ask,

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from planner_core.names import cfrm_structure_name
-from planner_core.offload import Rule, parse_rule, reserve_for, rule_that_offloads
-from planner_core.smds import buffer_bytes
+from planner_core.sizing.offload import Rule, parse_rule, reserve_for, rule_that_offloads
+from planner_core.sizing.smds import buffer_bytes
 from planner_core.units import format_size, parse_size
 from tests.contract.support import MIB, plan, sample_document
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from planner_core.document import PlanDocument, read_object
+from planner_core.document.model import PlanDocument, read_object
 from planner_core.findings import Finding
-from planner_core.sizing.evaluate import evaluate
+from planner_core.plan.evaluate import evaluate
 
 BASE: dict[str, Any] = {
     "qsg": "SQ03",

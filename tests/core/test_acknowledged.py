@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner_core.errors import DocumentInvalid
-from planner_core.sizing.evaluate import evaluate
+from planner_core.plan.evaluate import evaluate
 from tests.core.plans import findings_of, plan
 
 PATH: dict[str, object] = {"structures__0__offload": {}}
@@ -86,7 +86,7 @@ def test_a_reason_is_a_sentence_on_one_line(reason: object) -> None:
 
 
 def test_a_reason_appears_in_no_output() -> None:
-    from planner_core.outputs import OUTPUT_KINDS, render_output
+    from planner_core.texts.outputs import OUTPUT_KINDS, render_output
 
     document = plan(**PATH, acknowledged=[{"code": "DSGROUP_MISSING", "reason": ") /* SIZE(1) ZZZ"}])
     result = evaluate(document)

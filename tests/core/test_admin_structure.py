@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_core.admin_structure import (
+from planner_core.errors import PlanRefused
+from planner_core.provenance import Basis
+from planner_core.sizing.admin_structure import (
     admin_need,
     check_queue_managers,
     elements_required,
     entries_required,
     explain_admin,
 )
-from planner_core.errors import PlanRefused
-from planner_core.provenance import Basis
 
 K, M = 1024, 1024**2
 

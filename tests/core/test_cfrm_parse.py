@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.cfrm.parse import StructureStatement, parse_statements, parse_structures
-from planner_core.cfrm.render import fragment, job, policy_size
-from planner_core.document import read_object
+from planner_core.document.model import read_object
 from planner_core.errors import StatementSyntax
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.result import PlanResult
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.result import PlanResult
+from planner_core.texts.cfrm.parse import StructureStatement, parse_statements, parse_structures
+from planner_core.texts.cfrm.render import fragment, job, policy_size
 from planner_core.units import parse_size
 from tests.core.plans import job_plan, policy_documents
 

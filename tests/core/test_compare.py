@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_core.compare import differences
+from planner_core.document.compare import differences
 from tests.core.plans import BASE, plan
 
 json_values = st.recursive(

@@ -14,7 +14,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from planner_core.demand import (
+from planner_core.document.size_distribution import SizeDistribution
+from planner_core.errors import OutOfRange
+from planner_core.sizing.demand import (
     Demand,
     QueueDemand,
     Units,
@@ -25,8 +27,6 @@ from planner_core.demand import (
     growth_factor,
     scaled_shares,
 )
-from planner_core.errors import OutOfRange
-from planner_core.size_distribution import SizeDistribution
 
 HEADER, ELEMENT, PAGE, PAGE_HEADER = 372, 256, 4096, 512
 LARGEST = 64512

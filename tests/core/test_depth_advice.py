@@ -10,13 +10,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from planner_core.demand import QueueDemand, band_edges, demand_of
-from planner_core.document import read_object
-from planner_core.filling import fill, two_pools
-from planner_core.offload import Rule, can_fire
-from planner_core.sizing.evaluate import evaluate
+from planner_core.document.model import read_object
+from planner_core.plan.evaluate import evaluate
+from planner_core.sizing.demand import QueueDemand, band_edges, demand_of
+from planner_core.sizing.filling import fill, two_pools
+from planner_core.sizing.offload import Rule, can_fire
+from planner_core.sizing.smds import message_header_bytes, page_bytes
 from planner_core.sizing.structure_result import StructureResult
-from planner_core.smds import message_header_bytes, page_bytes
 from tests.core.plans import documents, findings_of, varied
 from tests.core.test_explanations import check
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from planner_core.document import (
+from planner_core.document.model import (
     FittedCurve,
     MessageSizes,
     PlanDocument,
@@ -24,7 +24,7 @@ from planner_core.document import (
     read_object,
 )
 from planner_core.errors import DocumentInvalid, NotJson
-from planner_core.sizing.evaluate import evaluate
+from planner_core.plan.evaluate import evaluate
 from tests.core.plans import BASE, documents, policy_documents, varied
 from tests.cpu import at_most_cpu_seconds
 

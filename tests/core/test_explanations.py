@@ -10,13 +10,18 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from planner_core.admin_structure import admin_need, explain_admin
-from planner_core.document import read_object
-from planner_core.explain import result_json
-from planner_core.offload import Rule, default_rules
-from planner_core.offload_question import offload_answer
-from planner_core.sizing.evaluate import evaluate
-from planner_core.structure_size import explain_backlog, explain_messages, messages_that_fit, published_curve
+from planner_core.document.model import read_object
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.explain import result_json
+from planner_core.sizing.admin_structure import admin_need, explain_admin
+from planner_core.sizing.offload import Rule, default_rules
+from planner_core.sizing.offload_question import offload_answer
+from planner_core.sizing.structure_size import (
+    explain_backlog,
+    explain_messages,
+    messages_that_fit,
+    published_curve,
+)
 from tests.core.calculator import calculate, recalculate
 from tests.core.plans import BASE, documents, varied
 

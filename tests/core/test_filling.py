@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.demand import Demand, QueueDemand, band_edges, demand_of
+from planner_core.document.size_distribution import SizeDistribution
 from planner_core.errors import OutOfRange
-from planner_core.filling import Fill, altered_pool, bundles_for, fill, smallest_bytes, two_pools
-from planner_core.offload import Rule, default_rules
-from planner_core.size_distribution import SizeDistribution
-from planner_core.structure_size import published_curve, size_for
+from planner_core.sizing.demand import Demand, QueueDemand, band_edges, demand_of
+from planner_core.sizing.filling import Fill, altered_pool, bundles_for, fill, smallest_bytes, two_pools
+from planner_core.sizing.offload import Rule, default_rules
+from planner_core.sizing.structure_size import published_curve, size_for
 
 SIX = Fraction(6)
 LARGEST, OFFLOADED = 64512, 2

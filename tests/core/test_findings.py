@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from pydantic import TypeAdapter
 
-from planner_core.document import read_object
+from planner_core.document.model import read_object
 from planner_core.errors import PlanRefused
 from planner_core.findings import (
     DEPTH_EVENT_CODES,
@@ -29,10 +29,10 @@ from planner_core.findings import (
     read_catalogue,
     worst,
 )
-from planner_core.offload import default_rules
-from planner_core.offload_question import offload_answer
-from planner_core.sizing.evaluate import evaluate
-from planner_core.structure_size import messages_that_fit, published_curve
+from planner_core.plan.evaluate import evaluate
+from planner_core.sizing.offload import default_rules
+from planner_core.sizing.offload_question import offload_answer
+from planner_core.sizing.structure_size import messages_that_fit, published_curve
 from tests.core.plans import documents, varied
 from tests.whatif_filling.test_findings import CODES as FILLING_CODES
 from tests.whatif_placement.test_findings import CODES as PLACEMENT_CODES

@@ -11,13 +11,18 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from planner_core.document import read_object
+from planner_core.document.model import read_object
 from planner_core.errors import PlanRefused
-from planner_core.explain import explain_result, result_json
-from planner_core.fitted import fitted_curve
+from planner_core.plan.evaluate import compare_curves, evaluate
+from planner_core.plan.explain import explain_result, result_json
 from planner_core.provenance import Basis
-from planner_core.sizing.evaluate import compare_curves, evaluate
-from planner_core.structure_size import explain_backlog, explain_messages, messages_that_fit, published_curve
+from planner_core.sizing.fitted import fitted_curve
+from planner_core.sizing.structure_size import (
+    explain_backlog,
+    explain_messages,
+    messages_that_fit,
+    published_curve,
+)
 from planner_core.units import MIB
 from tests.core.calculator import recalculate
 from tests.core.plans import BASE, documents, varied

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from planner_core.depth_events.measured import MOST_SETS, WithRates, with_rates
 from planner_core.errors import DocumentInvalid, InputInvalid
-from planner_core.sizing.evaluate import evaluate
+from planner_core.plan.evaluate import evaluate
 from tests.core.plans import varied
 
 HIGH, LOW, FULL = 2224, 2225, 2053

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.document import read_object
-from planner_core.mqsc.render import mqsc
-from planner_core.sizing.evaluate import evaluate
+from planner_core.document.model import read_object
+from planner_core.plan.evaluate import evaluate
+from planner_core.texts.mqsc.render import mqsc
 from tests.core.plans import varied
 
 LAST_COLUMN = 72

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from planner_core.cfrm.parse import parse_statements, parse_structures
-from planner_core.document import PlanDocument, read_json, read_object
+from planner_core.document.model import PlanDocument, read_json, read_object
 from planner_core.errors import OutputRefused, UnknownOutput
-from planner_core.outputs import OUTPUT_KINDS, Output, render_output
-from planner_core.sizing.evaluate import evaluate
+from planner_core.plan.evaluate import evaluate
+from planner_core.texts.cfrm.parse import parse_statements, parse_structures
+from planner_core.texts.outputs import OUTPUT_KINDS, Output, render_output
 from tests.core.plans import HARDWARE, job_plan, policy_documents, varied
 
 DATA = Path(__file__).parent / "data"

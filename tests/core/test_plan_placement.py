@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 
 from app.cli import main
-from planner_core.document import read_object
+from planner_core.document.model import read_object
 from planner_core.errors import OutputRefused
 from planner_core.findings import Finding
-from planner_core.outputs import OUTPUT_KINDS, render_output
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.result import PlanResult
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.result import PlanResult
+from planner_core.texts.outputs import OUTPUT_KINDS, render_output
 from planner_core.whatif.loss import losses_of
 from tests.core.plans import plan
 from tests.whatif_placement.scenes import Json, cf, document, result, structure

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.queue_paste import detect, read_queues
+from planner_core.texts.queue_paste import detect, read_queues
 from tests.cpu import at_most_cpu_seconds
 
 DISPLAY_CSQM = """CSQM201I +QM01 CSQMDRTC  DISPLAY QLOCAL DETAILS

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from planner_core.document import read_object
+from planner_core.document.model import read_object
 from planner_core.errors import DocumentInvalid
-from planner_core.outputs import render_output
-from planner_core.queue_paste import read_queues
+from planner_core.plan.evaluate import evaluate
 from planner_core.running.from_running import plan_from
 from planner_core.running.lint_mqsc import lint_mqsc
 from planner_core.running.state import read_running
-from planner_core.sizing.evaluate import evaluate
+from planner_core.texts.outputs import render_output
+from planner_core.texts.queue_paste import read_queues
 from tests.core.plans import varied
 
 AT = "structures__0__queues__0__"

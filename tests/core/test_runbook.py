@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from planner_core.document import read_object
-from planner_core.sizing.evaluate import evaluate
+from planner_core.document.model import read_object
+from planner_core.plan.evaluate import evaluate
+from planner_core.texts.xcf.runbook import runbook
 from planner_core.whatif.recovery import recovery
-from planner_core.xcf.runbook import runbook
 from tests.core.plans import policy_documents, varied
 
 RULE = "-" * 71

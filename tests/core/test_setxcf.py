@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from planner_core.document import read_object
-from planner_core.sizing.evaluate import evaluate
+from planner_core.document.model import read_object
+from planner_core.plan.evaluate import evaluate
 from planner_core.sizing.structure_result import StructureResult
-from planner_core.xcf.setxcf import alter_command, alter_target_bytes, setxcf
+from planner_core.texts.xcf.setxcf import alter_command, alter_target_bytes, setxcf
 from tests.core.plans import policy_documents, varied
 
 K, M = 1024, 1024**2

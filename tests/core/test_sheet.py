@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner_core.sheet import ASSUMPTION, Sheet, sheet
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.result import PlanResult
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.result import PlanResult
+from planner_core.plan.sheet import ASSUMPTION, Sheet, sheet
 from planner_core.whatif.loss import group_of
 from tests.core.plans import plan
 from tests.whatif_placement.scenes import Json, cf, result, structure

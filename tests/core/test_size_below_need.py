@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from planner_core.document import read_object
+from planner_core.document.model import read_object
 from planner_core.findings import Finding
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.result import PlanResult
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.result import PlanResult
 
 CODES = ("INITSIZE_BELOW_NEED", "SIZE_BELOW_NEED")
 

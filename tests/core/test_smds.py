@@ -9,15 +9,15 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.structure_result import Db2Need, SmdsNeed
-from planner_core.smds import (
+from planner_core.plan.evaluate import evaluate
+from planner_core.sizing.smds import (
     buffer_bytes,
     data_set_bytes,
     message_header_bytes,
     page_bytes,
     pages_in_data_set,
 )
+from planner_core.sizing.structure_result import Db2Need, SmdsNeed
 from tests.core.plans import plan
 
 K, M = 1024, 1024**2

@@ -6,10 +6,10 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from planner_core.document import PlanDocument, read_object
+from planner_core.document.model import PlanDocument, read_object
 from planner_core.errors import PlanRefused
-from planner_core.sizing.evaluate import evaluate
-from planner_core.splitting import advise, gains
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.splitting import advise, gains
 from tests.core.plans import documents, varied
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from planner_core.errors import OutOfRange
 from planner_core.provenance import Basis
-from planner_core.structure_size import (
+from planner_core.sizing.structure_size import (
     ELEMENTS,
     ENTRIES,
     Curve,

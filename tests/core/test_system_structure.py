@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_core.demand import QueueDemand
-from planner_core.sizing.evaluate import evaluate
+from planner_core.plan.evaluate import evaluate
+from planner_core.sizing.demand import QueueDemand
 from planner_core.sizing.structure_result import StructureResult
-from planner_core.system_structure import system_queues, system_sizes
+from planner_core.sizing.system_structure import system_queues, system_sizes
 from tests.core.plans import plan
 
 K, M = 1024, 1024**2

@@ -223,10 +223,10 @@ SMALLEST_TOLD_APART = 85
 
 OF_THEIR_OWN = {
     ("bounds.py", 10_000): "the most keys of one object: ours",
-    ("cfrm/text.py", 50_000): "the most problems of a text: ours",
-    ("cluster/file.py", 100_000): "the most puts of a question: ours",
-    ("cluster/messages.py", 100_000): "the most messages of a browse: ours",
-    ("cluster/messages.py", 10_000): "microseconds of a hundredth of a second",
+    ("texts/cfrm/text.py", 50_000): "the most problems of a text: ours",
+    ("clusters/file.py", 100_000): "the most puts of a question: ours",
+    ("clusters/messages.py", 100_000): "the most messages of a browse: ours",
+    ("clusters/messages.py", 10_000): "microseconds of a hundredth of a second",
     ("depth_events/file.py", 10_000): "the most steps of a timeline: ours",
     ("depth_events/file.py", 50_000): "the most rows of an answer: ours",
     ("depth_events/file.py", 9_999): "reason codes have four digits",

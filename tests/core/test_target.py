@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from planner_core.document import read_object
-from planner_core.explain import explain_result
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.result import PlanResult
+from planner_core.document.model import read_object
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.explain import explain_result
+from planner_core.plan.result import PlanResult
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import MIB
 from planner_core.whatif.thresholds import advise

@@ -19,10 +19,10 @@ from app.fits.resolve import evaluate
 from app.nightly.models import FittedCurve
 from app.plans import service
 from app.sizing.answers import PlanResultAnswer
-from planner_core.document import read_object
+from planner_core.document.model import read_object
 from planner_core.errors import PlanRefused
-from planner_core.outputs import OUTPUT_KINDS
-from planner_core.sizing.evaluate import evaluate as core_evaluate
+from planner_core.plan.evaluate import evaluate as core_evaluate
+from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.app.support import assert_problem, call, get, post_json, send_json
 from tests.curves.support import MIB, fit_json, store_curve, store_night, versions
 from tests.pages.plans.browsing import Browser
@@ -60,7 +60,7 @@ def test_nothing_of_the_service_evaluates_a_plan_but_by_the_one_function() -> No
     found = set()
     for path in sorted((ROOT / "app").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            is_import = isinstance(node, ast.ImportFrom) and node.module == "planner_core.sizing.evaluate"
+            is_import = isinstance(node, ast.ImportFrom) and node.module == "planner_core.plan.evaluate"
             if is_import and any(each.name == "evaluate" for each in node.names):  # type: ignore[attr-defined]
                 found.add(path.relative_to(ROOT).as_posix())
             if isinstance(node, ast.Attribute) and node.attr == "evaluate":

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from planner_core import structure_size, tables
-from planner_core.admin_structure import admin_need
-from planner_core.offload import reserve_for
-from planner_core.structure_size import elements_held, published_curve
+from planner_core import tables
+from planner_core.sizing import structure_size
+from planner_core.sizing.admin_structure import admin_need
+from planner_core.sizing.offload import reserve_for
+from planner_core.sizing.structure_size import elements_held, published_curve
 from planner_core.units import KIB, MIB, bytes_to_kib_ceil, parse_size
 
 KB_OF_TABLE_2 = (1, 2, 4, 8, 16, 32, 63)

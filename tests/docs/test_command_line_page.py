@@ -9,7 +9,7 @@ from contextlib import redirect_stdout
 import pytest
 
 from app.cli import main
-from planner_core.outputs import OUTPUT_KINDS
+from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.docs.pages import ROOT, blocks, headings, rows, section
 
 PAGE = ROOT / "docs/command-line.md"

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from planner_core import structure_size
-from planner_core.structure_size import published_curve
+from planner_core.sizing import structure_size
+from planner_core.sizing.structure_size import published_curve
 from tests.docs.figures import TABLES, messages_in, need_mib
 from tests.docs.pages import ROOT, rows, section
 

@@ -11,8 +11,8 @@ import pytest
 from pydantic import BaseModel
 
 from app.texts.documents import parse_yaml
-from planner_core import document as core
-from planner_core.document import json_schema, read_object
+from planner_core.document import model as core
+from planner_core.document.model import json_schema, read_object
 from planner_core.errors import DocumentInvalid
 from tests.app.support import COMPLETE, Json
 from tests.docs.pages import ROOT, headings, rows, section

@@ -15,7 +15,7 @@ import pytest
 from statsmodels.robust.resistant_linear_model import RLMDetSMM
 
 from bench.fit import deviating
-from planner_core.fitted import fitted_curve
+from planner_core.sizing.fitted import fitted_curve
 from spark_jobs.fit import AllocationPoint, CurveFit, Estimate, fit_all, fit_curve
 from spark_jobs.fit.curve import EARLIER, OTHER_RATIO, OUTLIER
 from tests.fit.allocations import MIB, fitting, seen, site

@@ -9,10 +9,10 @@ Response", https://www.ibm.com/docs/en/SSFKSJ_9.2.0/com.ibm.mq.ref.adm.doc/q0883
 
 from __future__ import annotations
 
-from planner_core.cluster.displays import Retries
-from planner_core.cluster.instances import Channel
-from planner_core.cluster.model import Situation
+from planner_core.clusters.displays import Retries
+from planner_core.clusters.model import Situation
 from planner_core.depth_events.model import counted
+from planner_core.document.cluster_instances import Channel
 
 
 def test_the_weight_of_a_channel_is_50() -> None:

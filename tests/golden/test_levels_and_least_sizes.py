@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from planner_core.document import read_object
-from planner_core.explain import explain_result
-from planner_core.fitted import fitted_curve
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.result import PlanResult
-from planner_core.splitting import advise
+from planner_core.document.model import read_object
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.explain import explain_result
+from planner_core.plan.result import PlanResult
+from planner_core.plan.splitting import advise
+from planner_core.sizing.fitted import fitted_curve
 from planner_core.units import KIB, MIB
 from planner_core.whatif.growth import upgrades
 from tests.core.plans import varied

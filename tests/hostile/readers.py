@@ -19,26 +19,28 @@ from app.sizing.calculator.form import read_form
 from app.texts.documents import example_text, parse_yaml, read_text
 from app.uploads.qsg_map import checked as checked_mapping
 from app.web.security.hosts import host_name
-from planner_core import console, names, offload
-from planner_core.cfrm.parse import parse_structures
-from planner_core.cfrm.text import read_policy_text
-from planner_core.cluster.displays import read_displays
-from planner_core.cluster.messages import read_messages
+from planner_core import names
+from planner_core.clusters.displays import read_displays
+from planner_core.clusters.messages import read_messages
 from planner_core.depth_events.readers import read_events
-from planner_core.document import parse_json, read_json
+from planner_core.document.model import parse_json, read_json
 from planner_core.errors import PlannerError
 from planner_core.inputs import detect as detect_input
-from planner_core.mqsc.commands import read_commands, without_commands
-from planner_core.mqsc.displays import read_mq
-from planner_core.mqsc.records import read_records
-from planner_core.queue_paste import read_queues
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.result import PlanResult
 from planner_core.running.lint import lint
 from planner_core.running.state import read_running
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.result import PlanResult
+from planner_core.sizing import offload
+from planner_core.texts import console
+from planner_core.texts.cfrm.parse import parse_structures
+from planner_core.texts.cfrm.text import read_policy_text
+from planner_core.texts.mqsc.commands import read_commands, without_commands
+from planner_core.texts.mqsc.displays import read_mq
+from planner_core.texts.mqsc.records import read_records
+from planner_core.texts.queue_paste import read_queues
+from planner_core.texts.xcf.displays import read_xcf
+from planner_core.texts.xcf.facilities import read_facilities
 from planner_core.units import parse_size
-from planner_core.xcf.displays import read_xcf
-from planner_core.xcf.facilities import read_facilities
 
 Reader = Callable[[str], object]
 

@@ -92,7 +92,7 @@ def test_the_page_is_the_current_one_in_the_list_at_its_side(app: FastAPI, addre
         ("#here", "a.md", "#here"),
         ("../findings.md", "contributing/a.md", "../findings"),
         ("../CONTRIBUTING.md", "a.md", "./"),
-        ("../../planner_core/sizing/result.py", "contributing/a.md", "../"),
+        ("../../planner_core/plan/result.py", "contributing/a.md", "../"),
         ("https://example.org/a.md", "a.md", "https://example.org/a.md"),
         ("/reference/limits", "a.md", "/reference/limits"),
     ],

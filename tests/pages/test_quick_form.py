@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from app.sizing.calculator.form import DEFAULTS, FEWER_SEEN, LABELS, LONGEST_KEPT, QuickForm, read_form
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 
 
 def document(**fields: str) -> PlanDocument:

@@ -17,7 +17,7 @@ from app.cli import main
 from app.fits.kept import Curves
 from app.plans.computed import Computed, compute
 from app.texts.documents import example_text
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 from tests.app.support import get, send_json
 from tests.packaging.pins import ROOT
 from tests.plans.support import app_on, changed

@@ -15,9 +15,9 @@ import pytest
 
 from app.db import Database
 from app.plans import service
-from planner_core.explain import result_json
-from planner_core.outputs import OUTPUT_KINDS
-from planner_core.sizing.evaluate import evaluate
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.explain import result_json
+from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.packaging.pins import ROOT
 from tests.plans.support import plan
 

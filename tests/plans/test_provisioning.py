@@ -23,10 +23,10 @@ from app.main import create_app
 from app.settings import Settings
 from app.sizing.examples import examples
 from app.texts.documents import example_text
-from planner_core.document import read_object
+from planner_core.document.model import read_object
 from planner_core.findings import Finding
-from planner_core.outputs import OUTPUT_KINDS, render_output
-from planner_core.sizing.evaluate import evaluate
+from planner_core.plan.evaluate import evaluate
+from planner_core.texts.outputs import OUTPUT_KINDS, render_output
 from tests.packaging.pins import ROOT
 from tests.plans.support import above_figures
 from tests.serving import served

@@ -14,7 +14,7 @@ from sqlalchemy import URL
 from app.db import Database
 from app.main import create_app
 from app.settings import Settings
-from planner_core.outputs import OUTPUT_KINDS
+from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.app.support import Answer, assert_problem, call, get, post_json, send_json
 from tests.packaging.pins import ROOT
 from tests.plans.support import SQ03, app_on, changed

@@ -13,12 +13,12 @@ from app.db import Database
 from app.plans import service
 from app.plans.stored import StoredVersion
 from planner_core import CORE_VERSION
-from planner_core.document import read_object
+from planner_core.document.model import read_object
 from planner_core.errors import PlanRefused
-from planner_core.explain import result_json
-from planner_core.outputs import OUTPUT_KINDS, render_output
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.result import PlanResult
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.explain import result_json
+from planner_core.plan.result import PlanResult
+from planner_core.texts.outputs import OUTPUT_KINDS, render_output
 from tests.plans.support import SQ03, above_figures, plan
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_core.mqsc.displays import MqText, read_mq
+from planner_core.texts.mqsc.displays import MqText, read_mq
 from tests.readers import support
 
 K = 1024

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_core.mqsc.records import KINDS, Record, read_records
+from planner_core.texts.mqsc.records import KINDS, Record, read_records
 
 RUNMQSC = """\
 5724-H72 (C) Copyright IBM Corp. 1994, 2016.

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_core.console import Stamp, lines
+from planner_core.texts.console import Stamp, lines
+from planner_core.texts.xcf.displays import Instance, StructureDisplay, XcfText, read_xcf
 from planner_core.units import format_size
-from planner_core.xcf.displays import Instance, StructureDisplay, XcfText, read_xcf
 from tests.readers import support
 
 K, M, G = 1024, 1024**2, 1024**3

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from planner_core.plan.evaluate import evaluate
 from planner_core.running.compare import compare
 from planner_core.running.from_running import plan_from
 from planner_core.running.lint import lint
 from planner_core.running.state import read_running
-from planner_core.sizing.evaluate import evaluate
 from tests.core.plans import plan
 
 # APAR PH39578: the counts as published, in the form of the message that IBM's manuals show.

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from app.texts.documents import example_text, read_text
-from planner_core import console
-from planner_core.cfrm.text import read_policy_text
 from planner_core.depth_events.readers import read_events
-from planner_core.document import read_object
+from planner_core.document.model import read_object
 from planner_core.errors import DocumentInvalid, TextTooLong
-from planner_core.mqsc.records import read_records
+from planner_core.plan.evaluate import evaluate
 from planner_core.running.lint import lint
 from planner_core.running.merge import merge
-from planner_core.sizing.evaluate import evaluate
+from planner_core.texts import console
+from planner_core.texts.cfrm.text import read_policy_text
+from planner_core.texts.mqsc.records import read_records
 from tests.cpu import at_most_cpu_seconds
 
 POLICY = "DATA TYPE(CFRM)\nDEFINE POLICY NAME(P1)\nCF NAME(CF01) TYPE(003931) MFG(IBM) PLANT(02)\n"

@@ -12,15 +12,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from planner_core.errors import OutputRefused
-from planner_core.mqsc.commands import read_commands
-from planner_core.mqsc.render import mqsc
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.result import PlanResult
 from planner_core.running.compare import Comparison, commands_text, compare
 from planner_core.running.from_running import plan_from
 from planner_core.running.merge import merge
 from planner_core.running.policy import in_effect, planned, read_policies
 from planner_core.running.state import Running, read_running, same
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.result import PlanResult
+from planner_core.texts.mqsc.commands import read_commands
+from planner_core.texts.mqsc.render import mqsc
 from planner_core.units import format_size
 from tests.core.plans import plan
 from tests.running.sysplex import (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from planner_core.plan.evaluate import evaluate
 from planner_core.running.compare import compare
 from planner_core.running.from_running import MadePlan, plan_from
 from planner_core.running.merge import merge
 from planner_core.running.state import read_running
-from planner_core.sizing.evaluate import evaluate
 
 POLICY = """\
   DATA TYPE(CFRM) REPORT(YES)

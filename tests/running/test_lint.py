@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_core.findings import catalogue
-from planner_core.mqsc.render import mqsc
+from planner_core.plan.evaluate import evaluate
 from planner_core.running.lint import lint
-from planner_core.sizing.evaluate import evaluate
+from planner_core.texts.mqsc.render import mqsc
 from tests.core.plans import plan
 from tests.running.policies import JUMBLE
 from tests.running.policies import policies as any_policies

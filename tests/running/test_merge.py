@@ -8,15 +8,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from planner_core.cfrm.render import LAST_COLUMN, fragment
-from planner_core.cfrm.text import read_policy_text
 from planner_core.errors import OutputRefused
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.result import PlanResult
 from planner_core.running.compare import compare
 from planner_core.running.merge import Merged, MergeRefused, merge
 from planner_core.running.policy import in_effect, planned, policies, read_policies
 from planner_core.running.state import read_running
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.result import PlanResult
+from planner_core.texts.cfrm.render import LAST_COLUMN, fragment
+from planner_core.texts.cfrm.text import read_policy_text
 from tests.core.plans import plan
 from tests.running.policies import WrittenPolicy
 from tests.running.policies import policies as any_policies

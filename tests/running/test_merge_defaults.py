@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from planner_core.document import read_object
+from planner_core.document.model import read_object
+from planner_core.plan.evaluate import evaluate
 from planner_core.running.merge import merge
-from planner_core.sizing.evaluate import evaluate
 from tests.core.plans import varied
 from tests.running.test_merge import OLD, codes, result
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from app.cli import main
-from planner_core.document import read_object
+from planner_core.document.model import read_object
 from planner_core.errors import OutputRefused
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.result import PlanResult
 from planner_core.running.compare import compare
 from planner_core.running.merge import merge
 from planner_core.running.state import read_running
 from planner_core.running.unstated import Unstated
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.result import PlanResult
 from tests.running.test_compare import display
 
 POLICY = """\

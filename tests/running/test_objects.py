@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.document import read_json
+from planner_core.document.model import read_json
 from planner_core.findings import Finding
-from planner_core.mqsc.commands import read_commands
-from planner_core.mqsc.render import mqsc
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.result import PlanResult
 from planner_core.running.compare import Comparison, commands_text, compare
 from planner_core.running.state import read_running, same
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.result import PlanResult
+from planner_core.texts.mqsc.commands import read_commands
+from planner_core.texts.mqsc.render import mqsc
 from tests.running.sysplex import FROM_LEVEL_5, MqGroup, Refused, Unsafe
 from tests.running.test_merge import result
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.cfrm.render import fragment
-from planner_core.cfrm.text import read_policy_text
-from planner_core.document import read_object
-from planner_core.sizing.evaluate import evaluate
+from planner_core.document.model import read_object
+from planner_core.plan.evaluate import evaluate
+from planner_core.texts.cfrm.render import fragment
+from planner_core.texts.cfrm.text import read_policy_text
 from tests.core.plans import policy_documents
 from tests.running.policies import JUMBLE, pasted_policies, policies
 

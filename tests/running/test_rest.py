@@ -17,11 +17,11 @@ from app.running.answers import (
     requests,
 )
 from app.running.texts import running_example
-from planner_core.document import read_object
+from planner_core.document.model import read_object
+from planner_core.plan.evaluate import evaluate
 from planner_core.running.merge import merge
 from planner_core.running.policy import in_effect, read_policies
 from planner_core.running.state import read_running
-from planner_core.sizing.evaluate import evaluate
 from tests.app.support import SMALLEST, SQ03, assert_problem, post_json
 from tests.running.test_compare import display
 

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.document import read_json, read_object
+from planner_core.document.model import read_json, read_object
 from planner_core.findings import Finding
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.result import PlanResult
 from planner_core.running.compare import Comparison, compare
 from planner_core.running.merge import Merged, merge
 from planner_core.running.policy import in_effect, planned, read_policies
 from planner_core.running.state import read_running
 from planner_core.running.unstated import DEFAULT_UNSTATED, UNSTATED, Unstated
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.result import PlanResult
 from tests.core.plans import varied
 from tests.running.sysplex import HABITS, Habit
 from tests.running.test_compare import M, carry_out, display, sysplex_of

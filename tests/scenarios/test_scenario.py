@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.scenarios.view import reported
-from planner_core.document import read_object
+from planner_core.document.model import read_object
 from planner_core.errors import InputInvalid, OutOfRange, PlanRefused
-from planner_core.fitted import fitted_curve
-from planner_core.sizing.evaluate import evaluate
+from planner_core.plan.evaluate import evaluate
+from planner_core.sizing.fitted import fitted_curve
 from planner_core.whatif.changes import applied, read_changes
 from planner_core.whatif.scenario import FIGURES, ScenarioResult, scenario
 from planner_core.whatif.scenario_report import Kept, report, side_by_side

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from planner_core.structure_size import published_curve
+from planner_core.sizing.structure_size import published_curve
 from planner_core.units import KIB, MIB
 from spark_jobs.simulate.demand import fill, messages_for_usage
 from spark_jobs.simulate.site import Options, QueueModel, Site, StructureModel

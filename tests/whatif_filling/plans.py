@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from planner_core.document import PlanDocument, read_object
+from planner_core.document.model import PlanDocument, read_object
 
 Document = dict[str, Any]
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.document import read_object
+from planner_core.document.model import read_object
 from planner_core.errors import InputInvalid
-from planner_core.offload import Rule
-from planner_core.sizing.evaluate import evaluate
+from planner_core.plan.evaluate import evaluate
+from planner_core.sizing.offload import Rule
 from planner_core.whatif.filling_up import FillingUp, Outage, fill_up
 from tests.whatif_filling.plans import Document, documents, queue, structure
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pytest
 
 from planner_core.findings import Finding, catalogue
-from planner_core.sizing.evaluate import evaluate
-from planner_core.smds_job import smds_job
+from planner_core.plan.evaluate import evaluate
+from planner_core.texts.smds_job import smds_job
 from planner_core.whatif.filling_up import Outage, fill_up
 from planner_core.whatif.recovery import RecoveryQuestion, recovery
 from planner_core.whatif.thresholds import ThresholdQuestion, advise

@@ -9,9 +9,9 @@ from urllib.parse import quote
 import pytest
 from fastapi import FastAPI
 
-from planner_core.document import read_object
-from planner_core.sizing.evaluate import evaluate
-from planner_core.smds_job import LOADS, smds_job
+from planner_core.document.model import read_object
+from planner_core.plan.evaluate import evaluate
+from planner_core.texts.smds_job import LOADS, smds_job
 from planner_core.whatif.recovery import recovery
 from tests.app.support import Answer, send_json
 from tests.pages.html import Element, read

@@ -15,10 +15,10 @@ from fastapi import FastAPI
 from app.cli import main
 from app.whatif.structure_answers import FillingAnswer, SmdsJobAnswer, ThresholdsAnswer
 from app.whatif.structure_parameters import SMDS_JOB
-from planner_core.document import read_object
-from planner_core.offload import Rule
-from planner_core.sizing.evaluate import evaluate
-from planner_core.smds_job import LOADS, smds_job
+from planner_core.document.model import read_object
+from planner_core.plan.evaluate import evaluate
+from planner_core.sizing.offload import Rule
+from planner_core.texts.smds_job import LOADS, smds_job
 from planner_core.whatif.filling_up import Outage, fill_up
 from planner_core.whatif.thresholds import ThresholdQuestion, advise
 from tests.app.support import assert_problem, post_json

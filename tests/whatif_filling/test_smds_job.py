@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from planner_core.document import PlanDocument, read_object
-from planner_core.sizing.evaluate import evaluate
-from planner_core.smds_job import LOADS, Load, SmdsJob, smds_job
+from planner_core.document.model import PlanDocument, read_object
+from planner_core.plan.evaluate import evaluate
+from planner_core.texts.smds_job import LOADS, Load, SmdsJob, smds_job
 from tests.whatif_filling.plans import queue, structure
 
 NAMES = ["QM01", "QM02", "QM03"]

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.document import PlanDocument, read_object
+from planner_core.document.model import PlanDocument, read_object
 from planner_core.errors import InputInvalid
 from planner_core.findings import Finding
-from planner_core.offload import Rule
-from planner_core.sizing.evaluate import evaluate
+from planner_core.plan.evaluate import evaluate
+from planner_core.sizing.offload import Rule
 from planner_core.whatif.filling_up import Outage, fill_up
 from planner_core.whatif.thresholds import PURPOSES, ThresholdAdvice, ThresholdQuestion, advise
 from tests.whatif_filling.plans import Document, documents, queue, structure

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from planner_core.offload import RULE_OFF_BYTES
+from planner_core.sizing.offload import RULE_OFF_BYTES
 from planner_core.whatif.filling_up import Outage, fill_up
 from planner_core.whatif.recovery import RecoveryQuestion, recovery
 from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion, advise

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner_core.document import read_object
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.result import PlanResult
+from planner_core.document.model import read_object
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.result import PlanResult
 
 Json = dict[str, Any]
 MACHINE = {"type": "003931", "mfg": "IBM", "plant": "02", "sequence": "0000000A1B2C"}

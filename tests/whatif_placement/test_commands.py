@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from app.cli import main
-from planner_core.document import read_object
-from planner_core.sizing.evaluate import evaluate
+from planner_core.document.model import read_object
+from planner_core.plan.evaluate import evaluate
 from planner_core.whatif.growth import upgrades
 from planner_core.whatif.loss import losses_of
 from tests.whatif_placement.scenes import cf, document, structure

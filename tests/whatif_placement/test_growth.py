@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.whatif import placement_cli as placement_commands
-from planner_core.document import read_object
+from planner_core.document.model import read_object
 from planner_core.errors import OutOfRange, PlanRefused
-from planner_core.outputs import render_output
-from planner_core.sizing.evaluate import evaluate
+from planner_core.plan.evaluate import evaluate
+from planner_core.texts.outputs import render_output
 from planner_core.units import MIB
 from planner_core.whatif import growth
 from planner_core.whatif.growth import Changed, Step, UpgradeAnswer, levels_above, upgrades

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.placement import RULES, Placed, PlansDoNotFit, allocate, question
+from planner_core.sizing.placement import RULES, Placed, PlansDoNotFit, allocate, question
 from planner_core.whatif.loss import group_of, losses_of
 from tests.whatif_placement.scenes import MACHINE, Json, cf, result, structure
 

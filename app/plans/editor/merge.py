@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from planner_core.compare import Difference, differences
+from planner_core.document.compare import Difference, differences
 
 _NOTHING = object()
 

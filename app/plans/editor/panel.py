@@ -15,7 +15,7 @@ from app.plans.finding_groups import FindingShown, findings_shown
 from app.web.rendering import plain
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.findings import Finding
-from planner_core.sizing.result import PlanResult
+from planner_core.plan.result import PlanResult
 from planner_core.units import bytes_to_kib_ceil, kib_to_bytes
 
 MOST_ROWS = 70

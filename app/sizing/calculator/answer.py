@@ -9,15 +9,15 @@ from typing import Any, Literal
 from app.sizing.calculator.charts import Chart, chart_of
 from app.sizing.calculator.form import QuickForm
 from app.web.rendering import grouped, plain
-from planner_core.document import PlanDocument, Queue
+from planner_core.document.model import PlanDocument, Queue
 from planner_core.errors import OutputRefused
-from planner_core.explain import explain_result
 from planner_core.findings import Finding
-from planner_core.outputs import render_output
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.explain import explain_result
+from planner_core.plan.result import PlanResult
 from planner_core.provenance import Explanation
-from planner_core.sizing.evaluate import evaluate
-from planner_core.sizing.result import PlanResult
 from planner_core.sizing.structure_result import StructureResult
+from planner_core.texts.outputs import render_output
 from planner_core.units import kib_to_bytes
 
 Kind = Literal["bytes", "kib", "count", "percent", "text"]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from app.web.rendering import grouped, plain
-from planner_core.structure_size import Curve, elements_held, messages_that_fit, size_for
+from planner_core.sizing.structure_size import Curve, elements_held, messages_that_fit, size_for
 from planner_core.units import KIB, MIB
 
 CONTEXT_SIZES_BYTES = (1 * KIB, 4 * KIB, 16 * KIB, 63 * KIB)

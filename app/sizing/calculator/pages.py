@@ -17,8 +17,8 @@ from app.sizing.calculator.form import QuickForm, read_form
 from app.web.rendering import Page, render
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.findings import Finding
-from planner_core.outputs import render_output
-from planner_core.sizing.evaluate import evaluate
+from planner_core.plan.evaluate import evaluate
+from planner_core.texts.outputs import render_output
 
 router = APIRouter(include_in_schema=False)
 

@@ -14,9 +14,9 @@ from app.forecasts import charts as outlook_chart
 from app.forecasts.service import Band, Crossing, Outlook, Peak, Predicted, Score
 from app.nightly.models import FitState
 from app.usage.observed import ComparedSize
-from planner_core.document import PlanDocument
-from planner_core.fitted import fitted_curve
-from planner_core.sizing.evaluate import compare_curves
+from planner_core.document.model import PlanDocument
+from planner_core.plan.evaluate import compare_curves
+from planner_core.sizing.fitted import fitted_curve
 from planner_core.units import MIB
 from planner_core.urgency import Fullness
 

@@ -15,7 +15,7 @@ from app.web.rendering import Page, render
 from app.web.style_guide.specimens import Specimens, figures, specimens
 from planner_core.findings import Finding, finding
 from planner_core.provenance import Basis, Explanation
-from planner_core.structure_size import explain_size, published_curve
+from planner_core.sizing.structure_size import explain_size, published_curve
 from planner_core.tables import PublishedTable, table
 
 router = APIRouter(include_in_schema=False)

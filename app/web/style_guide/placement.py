@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from app.whatif.asking import Asked
 from app.whatif.loss_pages import LossAnswerShown, arranged
-from planner_core.document import PlanDocument, read_object
+from planner_core.document.model import PlanDocument, read_object
 from planner_core.errors import FieldProblem
-from planner_core.sizing.evaluate import evaluate
+from planner_core.plan.evaluate import evaluate
 from planner_core.whatif.loss import losses_of
 
 _FACILITIES = (

@@ -31,12 +31,12 @@ from app.whatif import threshold_charts as threshold_picture
 from app.whatif.choices import Choices, Field, read_choices
 from app.whatif.structure_parameters import FILLING, THRESHOLDS
 from app.whatif.thresholds import answer as threshold_answer
-from planner_core.cluster.explain import Explanation
+from planner_core.clusters.explain import Explanation
 from planner_core.depth_events.reading import EventReading, read_all
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 from planner_core.findings import finding
+from planner_core.plan.evaluate import evaluate
 from planner_core.running.line_findings import LineFinding
-from planner_core.sizing.evaluate import evaluate
 from planner_core.whatif.changes import read_changes
 from planner_core.whatif.filling_up import FillingUp, Outage, fill_structure
 from planner_core.whatif.scenario import scenario

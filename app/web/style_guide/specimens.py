@@ -47,9 +47,9 @@ from app.web.style_guide.placement import PlacementSpecimens, placement
 from app.web.style_guide.questions import QuestionSpecimens, questions
 from planner_core.depth_events.simulate import simulate
 from planner_core.findings import finding
+from planner_core.plan.evaluate import evaluate
+from planner_core.plan.sheet import ASSUMPTION
 from planner_core.provenance import Explanation
-from planner_core.sheet import ASSUMPTION
-from planner_core.sizing.evaluate import evaluate
 
 _AT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 _SITES = (("SITE1", "SITE1"), ("SITE2", "SITE2"))

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 
 from app.plans.changes_pages import Change, document_changes, result_changes
-from planner_core.document import read_object
-from planner_core.sizing.evaluate import evaluate
+from planner_core.document.model import read_object
+from planner_core.plan.evaluate import evaluate
 from tests.core.plans import documents, varied
 
 QUEUE = {"name": "ORDERS.IN", "message_bytes": {"mean": 3500, "p95": 12000, "max": 60000}, "persistent": True,

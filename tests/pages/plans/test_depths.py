@@ -11,8 +11,8 @@ import pytest
 from app.plans.depth_pages import advised, depths_of, duration
 from app.plans.editor.form import check, typed_of
 from app.plans.stored import StoredVersion
-from planner_core.document import PlanDocument, read_object
-from planner_core.sizing.evaluate import evaluate
+from planner_core.document.model import PlanDocument, read_object
+from planner_core.plan.evaluate import evaluate
 from tests.core.plans import varied
 
 

@@ -20,7 +20,7 @@ from app.plans.computed import Computed, compute
 from app.settings import Settings
 from app.texts.documents import example_text, read_text
 from bench.plans import largest
-from planner_core.document import PlanDocument
+from planner_core.document.model import PlanDocument
 from tests.pages.plans.browsing import Browser, Seen
 
 

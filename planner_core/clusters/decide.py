@@ -1,0 +1,378 @@
+"""The decision: candidates go out step by step, until those remain that are equal.
+
+Two orders. `seed` is that of IBM's article on re-allocation (eight eliminations); `ibm` is the algorithm of the
+reference. Each step names who went out and by which value, so that the choice can be followed with the displays in
+hand. docs/cluster-decisions.md has the sources and what is assumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from heapq import heapify, heapreplace
+
+from planner_core.clusters.model import Candidate, Dropped, Mode, Situation
+from planner_core.document.cluster_instances import Status
+
+Candidates = tuple[Candidate, ...]
+
+TIERS_IBM: tuple[tuple[Status, ...], ...] = (
+    (Status.RUNNING, Status.INACTIVE),
+    (Status.BINDING, Status.INITIALIZING, Status.STARTING, Status.STOPPING),
+    (Status.RETRYING,),
+    (Status.REQUESTING, Status.PAUSED, Status.STOPPED, Status.SWITCHING),
+)
+"""Steps 6 to 9 of the reference: the first tier that has somebody stays."""
+NAMED_BY_SEED = (Status.RUNNING, Status.STOPPING, Status.RETRYING, Status.STOPPED)
+"""The states that the article names, the most favoured first."""
+TIERS_SEED: tuple[tuple[Status, ...], ...] = (
+    (Status.RUNNING,),
+    (Status.INACTIVE,),
+    *TIERS_IBM[1:],
+)
+"""The article's four states; those that it does not name stand with the ones they stand with in the reference, and
+INACTIVE behind RUNNING, because the article calls running channels the most favoured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elimination:
+    """A candidate that goes out in a step, and why."""
+
+    candidate: Candidate
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One step: who stayed, who went out.
+
+    `id` names what is looked at (`channel_rank`, `put`, `status` ...), the same in both modes; `number` is the step's
+    in its source; `is_reached` is false where the choice was made before.
+    """
+
+    id: str
+    number: str
+    title: str
+    attribute: str
+    kept: Candidates
+    eliminated: tuple[Elimination, ...] = ()
+    note: str = ""
+    is_reached: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What one mode chooses. `chosen` are the equal destinations; nobody where the put fails.
+
+    `failure` says why nobody is chosen: `put_disabled`, or `no_destination` where there was nobody from the start.
+    """
+
+    mode: Mode
+    situation: Situation
+    candidates: Candidates
+    dropped: tuple[Dropped, ...]
+    steps: tuple[Step, ...]
+    chosen: Candidates
+    failure: str = ""
+
+    @property
+    def deciding(self) -> Step | None:
+        """The last step that put somebody out; None where all were equal, or there was only one."""
+        return next((step for step in reversed(self.steps) if step.eliminated), None)
+
+    @property
+    def queue_managers(self) -> tuple[str, ...]:
+        """Where the message may go, each queue manager once."""
+        return tuple(dict.fromkeys(candidate.queue_manager for candidate in self.chosen))
+
+
+Survivors = tuple[Candidates, dict[Candidate, str], str]
+"""Who stays, why each other goes, and a remark."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """A step as data: what it looks at, and who survives it."""
+
+    id: str
+    number: str
+    title: str
+    attribute: str
+    survivors: Callable[[Candidates, Situation], Survivors]
+    may_empty: bool = False
+    ends_with_local: bool = False
+
+
+def decide(situation: Situation, *, mode: Mode = "seed") -> Decision:
+    """Choose among the instances of a queue.
+
+    Args:
+        situation: What the sending queue manager knows.
+        mode: `seed` (the eight eliminations, in order) or `ibm` (the whole algorithm).
+    """
+    candidates, dropped = situation.pairs()
+    remaining, steps, failure = candidates, list[Step](), "" if candidates else "no_destination"
+    is_made = not candidates
+    for rule in _rules(mode, candidates):
+        if is_made:
+            steps.append(_step(rule, remaining, is_reached=False))
+            continue
+        kept, reasons, note = rule.survivors(remaining, situation)
+        steps.append(_step(rule, kept, eliminated=_eliminations(remaining, reasons), note=note))
+        remaining = kept
+        if not remaining:
+            failure, is_made = "put_disabled", True
+        elif rule.ends_with_local and reasons:
+            is_made = True
+    return Decision(
+        mode=mode,
+        situation=situation,
+        candidates=candidates,
+        dropped=dropped,
+        steps=tuple(steps),
+        chosen=remaining,
+        failure=failure,
+    )
+
+
+def spread(chosen: Sequence[Candidate], *, puts: int) -> dict[Candidate, int]:
+    """How many of a number of puts each of the equal destinations gets: step 14 of the reference, put by put.
+
+    The channel with the lowest factor is taken, among equals the one used longest ago; its factor grows by
+    1000 / weight, of which the whole part counts.
+    """
+    if not chosen or puts <= 0:
+        return dict.fromkeys(chosen, 0)
+    growth = [SEQUENCE_UNIT // candidate.weight for candidate in chosen]
+    waiting = [
+        (candidate.channel.factor, candidate.channel.last_used, place) if candidate.channel else (0, 0, place)
+        for place, candidate in enumerate(chosen)
+    ]
+    now = max(last_used for _, last_used, _ in waiting)
+    heapify(waiting)
+    counts = [0] * len(chosen)
+    for put in range(1, puts + 1):
+        factor, _, place = waiting[0]
+        heapreplace(waiting, (factor + growth[place], now + put, place))
+        counts[place] += 1
+    return dict(zip(chosen, counts, strict=True))
+
+
+SEQUENCE_UNIT = 1000
+"""A channel's factor grows by about this over its weight with each message (the reference, step 14)."""
+
+
+def _step(
+    rule: _Rule,
+    kept: Candidates,
+    *,
+    eliminated: tuple[Elimination, ...] = (),
+    note: str = "",
+    is_reached: bool = True,
+) -> Step:
+    return Step(
+        id=rule.id,
+        number=rule.number,
+        title=rule.title,
+        attribute=rule.attribute,
+        kept=kept,
+        eliminated=eliminated,
+        note=note,
+        is_reached=is_reached,
+    )
+
+
+def _eliminations(before: Candidates, reasons: dict[Candidate, str]) -> tuple[Elimination, ...]:
+    return tuple(
+        Elimination(candidate=candidate, reason=reasons[candidate])
+        for candidate in before
+        if candidate in reasons
+    )
+
+
+def _highest(value: Callable[[Candidate], int], words: str) -> Callable[[Candidates, Situation], Survivors]:
+    """Keep those with the highest value of an attribute."""
+
+    def survivors(pool: Candidates, _: Situation) -> Survivors:
+        best = max(value(candidate) for candidate in pool)
+        reasons = {
+            candidate: f"{words}({value(candidate)}) is below {words}({best})"
+            for candidate in pool
+            if value(candidate) < best
+        }
+        return _without(pool, reasons), reasons, ""
+
+    return survivors
+
+
+def _without(pool: Candidates, reasons: Iterable[Candidate]) -> Candidates:
+    gone = set(reasons)
+    return tuple(candidate for candidate in pool if candidate not in gone)
+
+
+def _put_enabled(pool: Candidates, _: Situation) -> Survivors:
+    reasons = {
+        candidate: "the queue is PUT(DISABLED) there"
+        for candidate in pool
+        if not candidate.instance.put_enabled
+    }
+    kept = _without(pool, reasons)
+    return (
+        kept,
+        reasons,
+        "" if kept else "Nobody is left: the put fails, and a message that waits stays where it is.",
+    )
+
+
+def _local(pool: Candidates, situation: Situation) -> Survivors:
+    local = tuple(c for c in pool if c.is_local and c.instance.put_enabled)
+    if not local:
+        closed = any(instance.is_local for instance in situation.instances)
+        words = (
+            "The queue is PUT(DISABLED) at the sender."
+            if closed
+            else "No instance of the queue at the sender."
+        )
+        return pool, {}, words
+    use, by = situation.queue_local_use, "of the queue"
+    if use == "QMGR":
+        use, by = situation.queue_manager_local_use, "of the queue manager"
+    if situation.came_over_cluster:
+        why = "the message came over a cluster channel, so that the sender's own instance takes it"
+    elif use == "LOCAL":
+        why = f"CLWLUSEQ(LOCAL) {by}: the sender's own instance takes it"
+    else:
+        return pool, {}, f"CLWLUSEQ(ANY) {by}: the sender's own instance is one among all."
+    return local, {candidate: why for candidate in pool if candidate not in local}, ""
+
+
+def _not_suspended(pool: Candidates, _: Situation) -> Survivors:
+    reasons = {
+        candidate: "its queue manager is suspended from the cluster"
+        for candidate in pool
+        if candidate.suspended
+    }
+    if len(reasons) == len(pool):
+        return pool, {}, "All are suspended: they stay, being the only ones."
+    return _without(pool, reasons), reasons, ""
+
+
+def _only_remote(
+    survivors: Callable[[Candidates, Situation], Survivors],
+) -> Callable[[Candidates, Situation], Survivors]:
+    """A rule of the reference that is for remote instances; with the sender's own among them it says nothing."""
+
+    def unless_local(pool: Candidates, situation: Situation) -> Survivors:
+        if any(candidate.is_local for candidate in pool):
+            return pool, {}, "Only where remote instances alone remain."
+        return survivors(pool, situation)
+
+    return unless_local
+
+
+def _status(tiers: tuple[tuple[Status, ...], ...]) -> Callable[[Candidates, Situation], Survivors]:
+    places = {status: place for place, tier in enumerate(tiers) for status in tier}
+
+    def survivors(pool: Candidates, _: Situation) -> Survivors:
+        best = min(places[candidate.status] for candidate in pool)
+        favoured = " or ".join(
+            dict.fromkeys(candidate.status for candidate in pool if places[candidate.status] == best)
+        )
+        reasons = {
+            candidate: f"the channel is {candidate.status}, which is less favoured than {favoured}"
+            for candidate in pool
+            if places[candidate.status] > best
+        }
+        return _without(pool, reasons), reasons, ""
+
+    return survivors
+
+
+def _netprty(pool: Candidates, _: Situation) -> Survivors:
+    best: dict[str, int] = {}
+    for candidate in pool:
+        best[candidate.queue_manager] = max(
+            candidate.netprty, best.get(candidate.queue_manager, candidate.netprty)
+        )
+    reasons = {
+        candidate: f"NETPRTY({candidate.netprty}) is below NETPRTY({best[candidate.queue_manager]}) of another channel to "
+        f"{candidate.queue_manager}"
+        for candidate in pool
+        if candidate.netprty < best[candidate.queue_manager]
+    }
+    return _without(pool, reasons), reasons, ""
+
+
+def _priority_ibm(pool: Candidates, situation: Situation) -> Survivors:
+    """Step 11 of the reference: of channels where a queue manager is chosen, of queues where a queue is."""
+    by_channel = _highest(lambda c: c.channel_priority, "CLWLPRTY")
+    if situation.choosing == "queue_manager":
+        return by_channel(pool, situation)
+    kept, out, _ = _highest(lambda c: c.instance.priority, "CLWLPRTY")(pool, situation)
+    reasons = {candidate: f"{reason} of a queue" for candidate, reason in out.items()}
+    kept, more, _ = by_channel(kept, situation)
+    reasons |= {candidate: f"{reason} of a channel" for candidate, reason in more.items()}
+    note = "A queue is chosen: first by its own priority, then by the channel's." if reasons else ""
+    return kept, reasons, note
+
+
+def _recently_used(pool: Candidates, situation: Situation) -> Survivors:
+    remote = [candidate for candidate in pool if not candidate.is_local]
+    if len(remote) <= situation.most_channels:
+        return pool, {}, ""
+    newest_first = sorted(remote, key=lambda c: -(c.channel.last_used if c.channel else 0))
+    reasons = dict.fromkeys(
+        newest_first[situation.most_channels :],
+        f"its channel is not among the {situation.most_channels} used most recently, which CLWLMRUC allows",
+    )
+    return _without(pool, reasons), reasons, ""
+
+
+_LOCAL = _Rule(
+    "local", "3", "The sender's own instance", "CLWLUSEQ of queue and queue manager", _local, False, True
+)
+_LOCAL_FIRST = replace(_LOCAL, number="0", title="The sender's own instance (step 3 of the reference)")
+_CHANNEL_RANK = _highest(lambda c: c.channel_rank, "CLWLRANK")
+_QUEUE_RANK = _highest(lambda c: c.instance.rank, "CLWLRANK")
+
+_SEED: tuple[_Rule, ...] = (
+    _Rule("channel_rank", "1", "Highest rank of the channel", "CLWLRANK of the channel", _CHANNEL_RANK),
+    _Rule("queue_rank", "2", "Highest rank of the queue", "CLWLRANK of the queue", _QUEUE_RANK),
+    _Rule("put", "3", "Queues that can be put to", "PUT of the queue", _put_enabled, True),
+    _Rule("suspended", "4", "Queue managers that are not suspended", "SUSPEND", _not_suspended),
+    _Rule("status", "5", "Most favoured state of the channel", "STATUS of the channel", _status(TIERS_SEED)),
+    _Rule("netprty", "6", "Best channel to each queue manager", "NETPRTY of the channel", _netprty),
+    _Rule(
+        "channel_priority",
+        "7",
+        "Highest priority of the channel",
+        "CLWLPRTY of the channel",
+        _highest(lambda c: c.channel_priority, "CLWLPRTY"),
+    ),
+    _Rule(
+        "queue_priority",
+        "8",
+        "Highest priority of the queue",
+        "CLWLPRTY of the queue",
+        _highest(lambda c: c.instance.priority, "CLWLPRTY"),
+    ),
+)
+_IBM: tuple[_Rule, ...] = (
+    _Rule("put", "1", "Queues that can be put to", "PUT of the queue", _put_enabled, True),
+    _LOCAL,
+    _Rule("channel_rank", "4a", "Highest rank of the channel", "CLWLRANK of the channel", _CHANNEL_RANK),
+    _Rule("queue_rank", "4b", "Highest rank of the queue", "CLWLRANK of the queue", _QUEUE_RANK),
+    _Rule("suspended", "5", "Queue managers that are not suspended", "SUSPEND", _only_remote(_not_suspended)),
+    _Rule("status", "6-9", "Most favoured state of the channel", "STATUS of the channel", _status(TIERS_IBM)),
+    _Rule("netprty", "10", "Best channel to each queue manager", "NETPRTY of the channel", _netprty),
+    _Rule("priority", "11", "Highest priority", "CLWLPRTY of queue and channel", _priority_ibm),
+    _Rule("most_recent", "12", "Channels used most recently", "CLWLMRUC", _recently_used),
+)
+
+
+def _rules(mode: Mode, candidates: Candidates) -> tuple[_Rule, ...]:
+    if mode == "ibm":
+        return _IBM
+    # The article is about what waits for a channel and leaves out the sender's own instance; where there is one, the
+    # reference's rule goes before the eight, as step 0.
+    return (_LOCAL_FIRST, *_SEED) if any(candidate.is_local for candidate in candidates) else _SEED

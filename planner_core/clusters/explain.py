@@ -1,0 +1,766 @@
+"""Why was my message not re-allocated? Displays of the sender and a browse of its cluster transmission queue, joined.
+
+Each message gets one reason:
+
+`not_eligible`      pinned to its queue manager: bind on open, a managed group, a queue manager that was named
+`only_choice`       the queue has one instance
+`most_favoured`     the elimination ends with where it waits already, alone or among equals
+`put_disabled`      every instance that is left is PUT(DISABLED): the attempt fails and the message stays
+`not_redriven`      another instance is more favoured, and the channel has not failed since
+`channel_works`     its channel does not fail: it waits to be sent
+`unknown`           the texts do not say enough; the explanation says what is missing
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Final, Literal
+
+from planner_core.clusters.answer import Assumption, attributes, step_rows
+from planner_core.clusters.decide import Decision, decide
+from planner_core.clusters.displays import LONG_RETRIES, Displays, Retries, Route, TextProblem, assumed
+from planner_core.clusters.messages import Browse, WaitingMessage
+from planner_core.clusters.model import Bind, Message, Mode
+from planner_core.clusters.reallocate import CAUSES, eligibility
+from planner_core.document.cluster_instances import Status
+from planner_core.findings import Finding, finding, in_order
+from planner_core.provenance import Basis
+
+Reason = Literal[
+    "not_eligible", "only_choice", "most_favoured", "put_disabled", "not_redriven", "channel_works", "unknown"
+]
+REASONS: Final[Mapping[Reason, str]] = {
+    "not_eligible": "not eligible",
+    "only_choice": "only one choice",
+    "most_favoured": "still most favoured",
+    "put_disabled": "PUT(DISABLED)",
+    "not_redriven": "not re-driven yet",
+    "channel_works": "waits to be sent",
+    "unknown": "cannot be told",
+}
+"""What people call them, in the order in which they are asked about."""
+MOST_QUEUES: Final = 5_000
+"""That messages of one browse are judged for."""
+_RANKS: Final = ("channel_rank", "queue_rank")
+_WORKS: Final = (Status.RUNNING, Status.INACTIVE)
+_TRIES: Final = (Status.STARTING, Status.BINDING, Status.INITIALIZING, Status.REQUESTING, Status.SWITCHING)
+_SYSTEM: Final = "SYSTEM."
+_DEFBINDS: Final[Mapping[str, Bind]] = {"OPEN": "OPEN", "NOTFIXED": "NOTFIXED", "GROUP": "GROUP"}
+_SHOWN: Final = 5
+_ONE_PUT: Final = timedelta(seconds=1)
+"""Two stamps of one put differ by less; attempts are a second apart at least."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextRetry:
+    """When a channel tries again, as far as it can be told.
+
+    `at`: the next attempt; `within_s`: at most this long after the display; `schedule` in words.
+    """
+
+    at: datetime | None
+    within_s: int | None
+    interval_s: int | None
+    attempts_left: int | None
+    sentence: str
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "at": _iso(self.at),
+            "within_s": self.within_s,
+            "interval_s": self.interval_s,
+            "attempts_left": self.attempts_left,
+            "explanation": self.sentence,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """A message, and why it is where it is."""
+
+    message: WaitingMessage
+    channel: str
+    queue_manager: str
+    is_eligible: bool | None
+    causes: tuple[str, ...]
+    reason: Reason
+    sentence: str
+    step: str = ""
+    """Id of the step that left nothing but where it waits, of `most_favoured`."""
+    attribute: str = ""
+    goes_to: tuple[str, ...] = ()
+    """Where the next attempt would send it, of `not_redriven`."""
+    is_evaluated_since: bool | None = None
+    """Whether its put time shows that it was looked at since it was put, or since the channel failed; None: not known."""
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "number": self.message.number,
+            "message_id": self.message.message_id or None,
+            "channel": self.channel or None,
+            "queue_manager": self.queue_manager or None,
+            "queue": self.message.queue or None,
+            "put_at": _iso(self.message.put_at),
+            "original_put_at": _iso(self.message.original_put_at),
+            "eligible": self.is_eligible,
+            "causes": list(self.causes),
+            "reason": self.reason,
+            "explanation": self.sentence,
+            "step": self.step or None,
+            "attribute": self.attribute or None,
+            "goes_to": list(self.goes_to),
+            "evaluated_since": self.is_evaluated_since,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelCount:
+    """A channel and what waits for it."""
+
+    channel: str
+    queue_manager: str
+    status: Status | None
+    counts: Mapping[Reason, int]
+    next_retry: NextRetry | None
+    last_evaluated_at: datetime | None
+    in_doubt: bool | None
+
+    @property
+    def messages(self) -> int:
+        """All of them."""
+        return sum(self.counts.values())
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "channel": self.channel or None,
+            "queue_manager": self.queue_manager or None,
+            "status": self.status.value if self.status else None,
+            "messages": self.messages,
+            "counts": dict(self.counts),
+            "last_evaluated_at": _iso(self.last_evaluated_at),
+            "in_doubt": self.in_doubt,
+            "next_retry": self.next_retry.as_json() if self.next_retry else None,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """The whole answer."""
+
+    queue_manager: str
+    mode: Mode
+    messages: tuple[Explained, ...]
+    channels: tuple[ChannelCount, ...]
+    decisions: tuple[Decision, ...]
+    """One for each queue that messages wait for, in the mode asked for."""
+    assumptions: tuple[Assumption, ...]
+    problems: tuple[TextProblem, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def counts(self) -> dict[Reason, int]:
+        """Messages by reason."""
+        counted = Counter(each.reason for each in self.messages)
+        return {reason: counted[reason] for reason in REASONS}
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "queue_manager": self.queue_manager or None,
+            "mode": self.mode,
+            "counts": dict(self.counts),
+            "channels": [each.as_json() for each in self.channels],
+            "messages": [each.as_json() for each in self.messages],
+            "decisions": [_decision_json(each) for each in self.decisions],
+            "assumptions": [each.as_json() for each in self.assumptions],
+            "problems": [each.as_json() for each in self.problems],
+            "findings": [each.as_json() for each in self.findings],
+        }
+
+
+def explain(
+    displays: Displays,
+    browse: Browse,
+    *,
+    mode: Mode = "seed",
+    queue: str = "",
+    failed_at: datetime | None = None,
+    browsed_at: datetime | None = None,
+) -> Explanation:
+    """Explain every message of a browse.
+
+    Args:
+        displays: What the sending queue manager shows.
+        browse: Messages of its cluster transmission queue.
+        mode: The order of eliminations, as for `decide`.
+        queue: The queue of messages that name none.
+        failed_at: When the channels failed first, if it is known.
+        browsed_at: When the browse and the displays were taken, if it is known.
+    """
+    return _Explaining(displays, browse, mode, queue, failed_at, browsed_at).explanation()
+
+
+def next_retry(
+    route: Route,
+    *,
+    failed_at: datetime | None = None,
+    browsed_at: datetime | None = None,
+    last_at: datetime | None = None,
+) -> NextRetry | None:
+    """When a channel tries again; None where it is not trying.
+
+    After a failure a channel waits SHORTTMR seconds before each of SHORTRTY attempts, then LONGTMR before each of
+    LONGRTY; after the last it is STOPPED. Attempts are taken to last no time: a time-out of TCP/IP makes each later.
+
+    Args:
+        route: The channel with its retries and what is left of them.
+        failed_at: When it failed first.
+        browsed_at: The time for which the question is asked.
+        last_at: The last attempt that messages show.
+    """
+    status, retries = route.channel.status, route.retries
+    if status is Status.STOPPED:
+        words = "The channel is STOPPED: it makes no attempt, and nothing is re-driven, until it is started and fails."
+        return NextRetry(at=None, within_s=None, interval_s=None, attempts_left=0, sentence=words)
+    if status is not Status.RETRYING:
+        return None
+    short_s, long_s = timedelta(seconds=retries.short_interval_s), timedelta(seconds=retries.long_interval_s)
+    shape = _shape(retries)
+    in_short = retries.short_left > 0 if retries.short_left is not None else None
+    left = retries.short_left if in_short else retries.long_left if in_short is False else None
+    if in_short is None and failed_at and (browsed_at or last_at):
+        since = (browsed_at or last_at or failed_at) - failed_at
+        in_short = since < short_s * retries.short
+    if left == 0 or (in_short is False and not retries.long):
+        why = "SHORTRTS(0), LONGRTS(0)" if left == 0 else "LONGRTY(0)"
+        words = (
+            f"No attempt is left ({why}): when the last one has failed, the channel is STOPPED, and nothing is re-driven until "
+            f"it is started and fails. {shape}"
+        )
+        return NextRetry(at=None, within_s=None, interval_s=None, attempts_left=0, sentence=words)
+    interval = short_s if in_short else long_s if in_short is False else None
+    at = None
+    if last_at and interval:
+        at = last_at + interval
+        if browsed_at and at < browsed_at:
+            at = None
+    if at is None and failed_at and browsed_at and browsed_at >= failed_at:
+        at = _scheduled(failed_at, browsed_at, retries)
+    seconds = None if interval is None else int(interval.total_seconds())
+    if at:
+        words = f"Next attempt at about {_clock(at)}. {shape}"
+    elif seconds is not None:
+        words = f"Next attempt within {seconds:,} s of the display. {shape}"
+    elif failed_at and retries.short:
+        first = ", ".join(_clock(failed_at + short_s * each) for each in range(1, min(3, retries.short) + 1))
+        words = f"Attempts from the failure on: {first}{' …' if retries.short > 3 else ''}. {shape}"  # noqa: PLR2004
+    else:
+        words = f"The display does not say how many attempts are left (SHORTRTS, LONGRTS). {shape}"
+    return NextRetry(at=at, within_s=seconds, interval_s=seconds, attempts_left=left, sentence=words)
+
+
+def _shape(retries: Retries) -> str:
+    """The whole schedule in words."""
+    parts = []
+    if retries.short:
+        parts.append(f"{retries.short:,} every {retries.short_interval_s:,} s (SHORTRTY, SHORTTMR)")
+    if retries.long:
+        count = "on and on" if retries.long >= LONG_RETRIES else f"{retries.long:,}"
+        parts.append(f"{count} every {retries.long_interval_s:,} s (LONGRTY, LONGTMR)")
+    else:
+        parts.append("none after that (LONGRTY(0))" if parts else "none (SHORTRTY(0), LONGRTY(0))")
+    return f"Attempts: {', then '.join(parts)}."
+
+
+def _scheduled(failed_at: datetime, now: datetime, retries: Retries) -> datetime | None:
+    """The first attempt after now, counted from the failure; None where the last is over."""
+    since, short = now - failed_at, retries.short
+    short_s, long_s = timedelta(seconds=retries.short_interval_s), timedelta(seconds=retries.long_interval_s)
+    if short and short_s and since < short * short_s:
+        return failed_at + (since // short_s + 1) * short_s
+    beyond = since - short * short_s
+    if not long_s or beyond // long_s >= retries.long:
+        return None
+    return failed_at + short * short_s + (beyond // long_s + 1) * long_s
+
+
+class _Explaining:
+    def __init__(
+        self,
+        displays: Displays,
+        browse: Browse,
+        mode: Mode,
+        queue: str,
+        failed_at: datetime | None,
+        browsed_at: datetime | None,
+    ) -> None:
+        self.displays, self.browse, self.mode, self.queue = displays, browse, mode, queue
+        self.failed_at, self.browsed_at = failed_at, browsed_at
+        self.decisions: dict[str, tuple[Decision, Decision]] = {}
+        self.by_channel = {route.channel.name: route for route in reversed(displays.routes)}
+        self.findings: list[Finding] = []
+        self.differing: set[str] = set()
+        self.judged: dict[tuple[str, str, bool | None, bool], Explained] = {}
+        self.ranked: set[tuple[str, str]] = set()
+        """Queues and channels whose messages would go elsewhere without a rank."""
+        self.is_bound_by_queue = False
+        """Whether DEFBIND said how a message was bound."""
+        self.retries: dict[str, NextRetry | None] = {}
+        self.last: dict[str, datetime] = {}
+
+    def explanation(self) -> Explanation:
+        for message in self.browse.messages:
+            self._note_evaluation(message)
+        messages = tuple(self._explained(each) for each in self.browse.messages)
+        channels = self._channels(messages)
+        self._find(messages, channels)
+        return Explanation(
+            queue_manager=self.displays.queue_manager,
+            mode=self.mode,
+            messages=messages,
+            channels=channels,
+            decisions=tuple(pair[0] for pair in self.decisions.values() if pair[0].candidates),
+            assumptions=(*self.displays.assumptions, *self._assumptions()),
+            problems=(*self.displays.problems, *self.browse.problems),
+            findings=in_order(self.findings),
+        )
+
+    def _note_evaluation(self, message: WaitingMessage) -> None:
+        """Put times that were renewed show when the channel failed last."""
+        channel = self._channel(message)
+        if message.put_at and _is_renewed(message) and self._is_since(message.put_at):
+            self.last[channel] = max(self.last.get(channel, message.put_at), message.put_at)
+
+    def _channel(self, message: WaitingMessage) -> str:
+        """The channel that a message waits for: as it says, or the only one to the queue manager that it names."""
+        if message.channel:
+            return message.channel
+        routes = {each.channel.name for each in self.displays.routes_to(message.queue_manager)}
+        return routes.pop() if len(routes) == 1 else ""
+
+    def _explained(self, told: WaitingMessage) -> Explained:
+        message = told if told.queue or not self.queue else replace(told, queue=self.queue)
+        channel = self._channel(message)
+        route = self.by_channel.get(channel)
+        manager = route.channel.queue_manager if route else message.queue_manager
+        is_eligible, causes, words = self._eligible(message)
+        base = Explained(
+            message=message,
+            channel=channel,
+            queue_manager=manager,
+            is_eligible=is_eligible,
+            causes=causes,
+            reason="unknown",
+            sentence="",
+            is_evaluated_since=self._evaluated(message),
+        )
+        if is_eligible is False:
+            return replace(base, reason="not_eligible", sentence=words)
+        missing = self._missing(message, channel, route)
+        if is_eligible is None:
+            missing = words
+        if missing or route is None:
+            return replace(base, sentence=missing)
+        key = message.queue, channel, base.is_evaluated_since, message.original_put_at is None
+        if key not in self.judged:
+            self.judged[key] = self._judged(base, route)
+        alike = self.judged[key]
+        return replace(
+            base,
+            reason=alike.reason,
+            sentence=alike.sentence,
+            step=alike.step,
+            attribute=alike.attribute,
+            goes_to=alike.goes_to,
+        )
+
+    def _eligible(self, message: WaitingMessage) -> tuple[bool | None, tuple[str, ...], str]:
+        if message.token_is_zero is False:
+            return True, (), ""  # what a browse shows is what the queue manager goes by
+        is_system = message.queue.startswith(_SYSTEM)
+        bind = self._by_queue(message.queue) if message.bind == "AS_Q_DEF" else message.bind
+        if message.token_is_zero is None:
+            if bind is None and message.bind and not message.names_queue_manager and not is_system:
+                return None, (), self._no_defbind(message.queue)
+            if bind is None and not message.names_queue_manager and not is_system:
+                words = "The browse shows neither its accounting token nor how it was bound: whether it may be re-allocated is not known."
+                return None, (), words
+            if bind == "GROUP" and message.logical_order is None and not message.names_queue_manager:
+                words = (
+                    "It is bound on group: whether it may be re-allocated depends on MQPMO_LOGICAL_ORDER (logical_order), which "
+                    "the browse does not say."
+                )
+                return None, (), words
+        may = eligibility(
+            Message(
+                bind=bind or "NOTFIXED",
+                logical_order=bool(message.logical_order),
+                names_queue_manager=bool(message.names_queue_manager),
+                is_system=is_system,
+                token_is_zero=message.token_is_zero,
+            )
+        )
+        if may.is_eligible:
+            return True, (), ""
+        words = f"Not eligible: {'; '.join(CAUSES[cause] for cause in may.causes)}."
+        if bind and message.bind == "AS_Q_DEF":
+            words += f" It is bound as the queue says, and {message.queue} is DEFBIND({bind})."
+        if "token_zero" in may.causes and "OPEN" in self.displays.defbinds(message.queue):
+            words += f" {message.queue} is DEFBIND(OPEN), so that applications which leave the choice to the queue bind on open."
+        return False, may.causes, words
+
+    def _by_queue(self, queue: str) -> Bind | None:
+        """How DEFBIND of all instances binds; None where they differ or none shows it."""
+        told = self.displays.defbinds(queue)
+        bind = _DEFBINDS.get(told[0]) if len(told) == 1 else None
+        self.is_bound_by_queue |= bind is not None
+        return bind
+
+    def _no_defbind(self, queue: str) -> str:
+        told = self.displays.defbinds(queue)
+        why = (
+            f"instances of {queue} have different ones ({', '.join(told)})"
+            if len(told) > 1
+            else f"no DISPLAY QCLUSTER row of {queue or 'its queue'} shows it"
+            if not told
+            else f"{queue} shows DEFBIND({told[0]}), which is none of OPEN, NOTFIXED, GROUP"
+        )
+        return f"It is bound as DEFBIND of the queue says, but {why}: whether it may be re-allocated is not known."
+
+    def _evaluated(self, message: WaitingMessage) -> bool | None:
+        if message.put_at is None:
+            return None
+        if self.failed_at is None:
+            return _is_renewed(message) or None
+        if message.original_put_at is None:
+            return self._is_since(message.put_at)
+        return self._is_since(message.put_at) and _is_renewed(message)
+
+    def _is_since(self, at: datetime) -> bool:
+        return self.failed_at is None or at >= self.failed_at
+
+    def _missing(self, message: WaitingMessage, channel: str, route: Route | None) -> str:
+        """What the texts lack to judge a message; empty where nothing is."""
+        if not channel:
+            return "The browse names no channel for it (CorrelId), nor a queue manager that one channel leads to."
+        if route is None:
+            return f"No DISPLAY CLUSQMGR row has channel {channel}: display CLUSQMGR(*) ALL at the sending queue manager."
+        if route.is_state_unread:
+            return f"The state of {channel} was cut off or is none that channels have (`problems` says where): display CHSTATUS(*) ALL again."
+        if not message.queue:
+            return (
+                "The browse does not say which queue it is for: the transmission queue header is not in the dump. Name the "
+                "queue if all are for one."
+            )
+        if message.queue not in self.decisions and len(self.decisions) >= MOST_QUEUES:
+            return f"Messages for more than {MOST_QUEUES:,} queues are too many for one answer: ask for some of them."
+        if not self.displays.queues_named(message.queue):
+            return f"No DISPLAY QCLUSTER row has queue {message.queue}: display QCLUSTER(*) ALL at the sending queue manager."
+        here = [
+            c
+            for c in self._decided(message.queue)[0].candidates
+            if c.queue_manager == route.channel.queue_manager
+        ]
+        if not here:
+            return f"{message.queue} has no instance on {route.channel.queue_manager} in the displays: it has gone since."
+        return ""
+
+    def _decided(self, queue: str) -> tuple[Decision, Decision]:
+        """What is chosen among the instances of a queue: in the mode asked for, and in the other."""
+        if queue not in self.decisions:
+            situation = self.displays.situation(queue)
+            other: Mode = "ibm" if self.mode == "seed" else "seed"
+            self.decisions[queue] = decide(situation, mode=self.mode), decide(situation, mode=other)
+        return self.decisions[queue]
+
+    def _judged(self, base: Explained, route: Route) -> Explained:
+        decision, other = self._decided(base.message.queue)
+        status = route.channel.status
+        held = tuple(
+            c
+            for c in decision.candidates
+            if c.queue_manager == route.channel.queue_manager
+            and (c.channel is None or c.channel.name == base.channel)
+        )
+        if set(decision.chosen) != set(other.chosen):
+            self.differing.add(base.message.queue)
+        managers = {candidate.queue_manager for candidate in decision.candidates}
+        if len(managers) == 1 and len(decision.candidates) == 1:
+            words = (
+                f"Only one choice: {base.message.queue} has one instance that is known here, on {route.channel.queue_manager}. "
+                + (
+                    f"{base.channel} is {status}: it waits to be sent."
+                    if status in _WORKS
+                    else "It waits until that channel works."
+                )
+            )
+            return replace(base, reason="only_choice", sentence=words)
+        if status in _WORKS:
+            words = (
+                f"{base.channel} is {status}, so that the message waits to be sent. Messages are re-allocated only when a "
+                "channel stops or fails a retry."
+            )
+            return replace(base, reason="channel_works", sentence=words)
+        if decision.failure:
+            words = (
+                f"Every instance that is left in step {_deciding(decision)} is PUT(DISABLED): the attempt fails, and the "
+                "message stays where it is."
+            )
+            return replace(base, reason="put_disabled", sentence=words)
+        if any(candidate in decision.chosen for candidate in held):
+            return self._most_favoured(base, route, decision)
+        return self._not_redriven(base, route, decision)
+
+    def _most_favoured(self, base: Explained, route: Route, decision: Decision) -> Explained:
+        here = f"{route.channel.queue_manager} through {base.channel}"
+        equals = [c.label for c in decision.chosen if not (c.channel and c.channel.name == base.channel)]
+        step = decision.deciding
+        if equals:
+            words = f"{here} is among the most favoured still, equal with {_list(equals)}: each attempt may take any of them in turn."
+        else:
+            words = f"{here} is the most favoured still, {route.channel.status} as it is."
+        if step:
+            gone = {e.candidate.label: (s, e.reason) for s in decision.steps for e in s.eliminated}
+            shown = [
+                f"{label} goes out in step {s.number}: {why}"
+                for label, (s, why) in list(gone.items())[:_SHOWN]
+            ]
+            more = f"; and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else ""
+            words += f" Decided by {step.attribute}: {'; '.join(shown)}{more}."
+        if base.is_evaluated_since:
+            words += f" {_looked_at(base.message)}."
+        if route.channel.status is not Status.STOPPED and not equals and not self._is_spent(route):
+            words += " Each attempt renews its put time and leaves it here."
+        if step and step.id in _RANKS and not equals and self._rank_holds(decision, route):
+            self.ranked.add((base.message.queue, base.channel))
+            words += " Without the rank it would go elsewhere: rank is looked at before the state of channels, priority after it."
+        return replace(
+            base,
+            reason="most_favoured",
+            sentence=words,
+            step=step.id if step else "",
+            attribute=step.attribute if step else "",
+        )
+
+    def _rank_holds(self, decision: Decision, route: Route) -> bool:
+        """Whether the message would go elsewhere if no rank were set."""
+        situation = decision.situation
+        level = replace(
+            situation,
+            instances=tuple(replace(each, rank=0) for each in situation.instances),
+            channels=tuple(replace(each, rank=0) for each in situation.channels),
+        )
+        return route.channel.queue_manager not in decide(level, mode=self.mode).queue_managers
+
+    def _not_redriven(self, base: Explained, route: Route, decision: Decision) -> Explained:
+        goes_to = tuple(candidate.label for candidate in decision.chosen)
+        status = route.channel.status
+        sends = "an attempt that fails would send" if self._is_spent(route) else "the next attempt sends"
+        lead = f"Not re-driven yet: with the displays as they are, {sends} it to {_list(goes_to)}."
+        if base.is_evaluated_since:
+            lead = (
+                f"{_looked_at(base.message, ', and it stayed')}; with the displays as they are now, {sends} it to "
+                f"{_list(goes_to)}."
+            )
+        if status is Status.STOPPING:
+            when = f"{base.channel} is STOPPING: what waits for it is re-driven before it has stopped."
+        elif status in _TRIES:
+            when = f"{base.channel} is {status}: it is re-driven if this attempt fails."
+        elif status is Status.PAUSED:
+            when = f"{base.channel} is PAUSED: it is re-driven if the channel stops or fails."
+        else:
+            retry = self._retry(route)
+            when = retry.sentence if retry else ""
+        return replace(base, reason="not_redriven", sentence=f"{lead} {when}".strip(), goes_to=goes_to)
+
+    def _is_spent(self, route: Route) -> bool:
+        """Whether a channel that retries has no attempt left."""
+        retry = self._retry(route) if route.channel.status is Status.RETRYING else None
+        return retry is not None and retry.attempts_left == 0
+
+    def _retry(self, route: Route) -> NextRetry | None:
+        name = route.channel.name
+        if name not in self.retries:
+            self.retries[name] = next_retry(
+                route, failed_at=self.failed_at, browsed_at=self.browsed_at, last_at=self.last.get(name)
+            )
+        return self.retries[name]
+
+    def _channels(self, messages: Sequence[Explained]) -> tuple[ChannelCount, ...]:
+        counted: dict[str, Counter[Reason]] = {}
+        managers: dict[str, str] = {}
+        for each in messages:
+            counted.setdefault(each.channel, Counter())[each.reason] += 1
+            managers.setdefault(each.channel, each.queue_manager)
+        made = []
+        for channel, counts in sorted(counted.items(), key=lambda item: (-item[1].total(), item[0])):
+            route = self.by_channel.get(channel)
+            made.append(
+                ChannelCount(
+                    channel=channel,
+                    queue_manager=route.channel.queue_manager if route else managers[channel],
+                    status=route.channel.status if route and not route.is_state_unread else None,
+                    counts={reason: counts[reason] for reason in REASONS},
+                    next_retry=self._retry(route) if route else None,
+                    last_evaluated_at=self.last.get(channel),
+                    in_doubt=route.in_doubt if route else None,
+                )
+            )
+        return tuple(made)
+
+    def _assumptions(self) -> Iterable[Assumption]:
+        if self.last:
+            yield assumed(
+                "A put time later than that of the application's own descriptor was renewed by an attempt to re-allocate.",
+                Basis.DERIVED,
+            )
+        if any(retry and retry.at for retry in self.retries.values()):
+            yield assumed(
+                "Attempts to connect take no time: each that runs into a time-out makes those after it later.",
+                Basis.ASSUMED,
+            )
+        if self.is_bound_by_queue:
+            yield assumed(
+                "Messages bound as the queue says were bound as DEFBIND of its instances is displayed now.",
+                Basis.ASSUMED,
+            )
+        if self.queue and any(not each.queue for each in self.browse.messages):
+            yield assumed(f"Messages that name no queue are for {self.queue}, as was said.", Basis.ASSUMED)
+
+    def _find(self, messages: Sequence[Explained], channels: Sequence[ChannelCount]) -> None:
+        self._find_missing()
+        for channel in channels:
+            if channel.in_doubt:
+                route = self.by_channel[channel.channel]
+                count = route.in_doubt_messages
+                batch = "The messages of that batch" if count is None else _many(count)
+                self._say(
+                    "CLUSTER_CHANNEL_IN_DOUBT",
+                    f"{channel.channel} is in doubt about a batch. {batch} cannot be re-allocated until that is resolved, "
+                    "whatever is said of them here.",
+                )
+            held = channel.counts["not_redriven"] + channel.counts["most_favoured"]
+            if channel.status is Status.STOPPED and held:
+                self._say(
+                    "CLUSTER_STOPPED_CHANNEL_HOLDS",
+                    f"{channel.channel} is STOPPED and holds {_many(held)} that could be re-allocated. Nobody tries it any "
+                    f"more, so that nothing re-drives them: start it; if it fails, they are re-driven.",
+                )
+        pinned = sum(each.reason == "not_eligible" for each in messages)
+        if pinned:
+            self._say(
+                "CLUSTER_MESSAGE_NOT_ELIGIBLE",
+                f"{pinned:,} of {_many(len(messages))} may not be re-allocated: what is pinned waits for its queue manager and "
+                "arrives together when it returns.",
+            )
+        ranked = Counter(
+            (each.message.queue, each.attribute)
+            for each in messages
+            if each.reason == "most_favoured" and (each.message.queue, each.channel) in self.ranked
+        )
+        for (queue, attribute), count in ranked.items():
+            self._say(
+                "CLUSTER_RANK_HOLDS_MESSAGES",
+                f"{_many(count)} for {queue} {'stays' if count == 1 else 'stay'} because of {attribute}, which is looked at "
+                "before the state of channels. Where messages are to move when a channel stops, set CLWLPRTY instead.",
+            )
+        for queue in sorted(self.differing):
+            first, second = self._decided(queue)
+            self._say(
+                "CLUSTER_MODES_DIFFER",
+                f"For {queue} the order {first.mode} chooses {_list(first.queue_managers) or 'nobody'} and the order "
+                f"{second.mode} {_list(second.queue_managers) or 'nobody'}: what is said of its messages follows {first.mode}.",
+            )
+        unknown = sum(each.reason == "unknown" for each in messages)
+        if unknown:
+            self._say(
+                "CLUSTER_MESSAGES_UNKNOWN",
+                f"Of {_many(unknown)} the texts do not say enough; each says what is missing.",
+            )
+
+    def _find_missing(self) -> None:
+        wanted = {
+            "CLUSQMGR": "DISPLAY CLUSQMGR(*) ALL",
+            "QUEUE": "DISPLAY QCLUSTER(*) ALL",
+            "CHSTATUS": "DISPLAY CHSTATUS(*) ALL",
+        }
+        missing = [command for kind, command in wanted.items() if kind not in self.displays.shows]
+        if missing:
+            self._say(
+                "CLUSTER_DISPLAY_MISSING",
+                f"Not among the texts: {', '.join(missing)} of the sending queue manager.",
+            )
+        for route in self.displays.routes:
+            if route.deftype == "CLUSSDR":
+                self._say(
+                    "CLUSTER_CHANNEL_NOT_RECOGNISED",
+                    f"{route.channel.name} to {route.channel.queue_manager} is DEFTYPE(CLUSSDR): the queue manager at its end has not "
+                    "been heard of yet, so that its values are those of the definition here, which do not count.",
+                )
+        problems = len(self.displays.problems) + len(self.browse.problems)
+        if problems:
+            self._say(
+                "CLUSTER_TEXT_NOT_READ",
+                f"The texts could not be read in {problems:,} {'place' if problems == 1 else 'places'}; `problems` names each with its line.",
+            )
+
+    def _say(self, code: str, message: str) -> None:
+        self.findings.append(finding(code, message))
+
+
+def _is_renewed(message: WaitingMessage) -> bool:
+    """Whether the put time was renewed since the application put it; within a second both are of one put."""
+    put_at, original = message.put_at, message.original_put_at
+    return bool(put_at and original and put_at - original >= _ONE_PUT)
+
+
+def _looked_at(message: WaitingMessage, and_what: str = "") -> str:
+    """What a put time later than the failure shows."""
+    if message.original_put_at is None:
+        return (
+            f"Its put time is later than the failure: it was looked at since{and_what}; or it was put since"
+        )
+    return f"Its put time shows that it was looked at since{and_what}"
+
+
+def _deciding(decision: Decision) -> str:
+    step = decision.deciding
+    return step.number if step else ""
+
+
+def _list(labels: Iterable[str]) -> str:
+    every = list(labels)
+    shown = every[:_SHOWN]
+    if len(every) > _SHOWN:
+        return f"{', '.join(shown)} and {len(every) - _SHOWN} more"
+    return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def _many(count: int) -> str:
+    return f"{count:,} message{'' if count == 1 else 's'}"
+
+
+def _clock(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _iso(at: datetime | None) -> str | None:
+    return None if at is None else at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _decision_json(decision: Decision) -> dict[str, object]:
+    return {
+        "queue": decision.situation.queue,
+        "chosen": list(decision.queue_managers),
+        "failure": decision.failure or None,
+        "deciding_step": decision.deciding.id if decision.deciding else None,
+        "candidates": [attributes(each) for each in decision.candidates],
+        "dropped": [{"what": each.what, "reason": each.reason} for each in decision.dropped],
+        "steps": step_rows(decision),
+    }

@@ -1,0 +1,192 @@
+"""The input of a single decision: what the sending queue manager sees of one queue, as a file or a request body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, NoReturn
+
+from pydantic import BaseModel, Field, ValidationError
+
+from planner_core.clusters.model import Message, Situation
+from planner_core.document.cluster_entries import (
+    MODEL,
+    ChannelEntry,
+    InstanceEntry,
+    MqName,
+    check_instances,
+    check_sender,
+    choice,
+    with_senders_own,
+)
+from planner_core.document.cluster_instances import MOST_CHANNELS, Channel
+from planner_core.document.model import field_problems
+from planner_core.errors import FieldProblem, InputInvalid
+
+WHAT = "The input of the decision"
+MOST_INSTANCES = 1000
+MOST_PUTS = 100_000
+_MOST_USES = 10**12
+
+
+class DecisionChannel(ChannelEntry):
+    """A channel with what is known of its use."""
+
+    destseqnumber: Annotated[
+        int, Field(ge=0, le=_MOST_USES, description="The higher, the more recently it was used.")
+    ] = 0
+    destseqfactor: Annotated[
+        int, Field(ge=0, le=_MOST_USES, description="Grows by 1000 / CLWLWGHT with every message.")
+    ] = 0
+
+    def as_channel(self, *, queue_manager: str, cluster: str) -> Channel:
+        """As the decision takes it."""
+        plain = super().as_channel(queue_manager=queue_manager, cluster=cluster)
+        return Channel(
+            name=plain.name,
+            queue_manager=plain.queue_manager,
+            cluster=plain.cluster,
+            rank=plain.rank,
+            priority=plain.priority,
+            weight=plain.weight,
+            netprty=plain.netprty,
+            status=plain.status,
+            suspended=plain.suspended,
+            last_used=self.destseqnumber,
+            factor=self.destseqfactor,
+        )
+
+
+class DecisionInstance(InstanceEntry):
+    """An instance, with the group whose shared queue it is."""
+
+    qsg: Annotated[
+        Annotated[str, Field(min_length=1, max_length=4, pattern=r"^[A-Z0-9@#$]+$")] | None,
+        Field(description="Queue-sharing group whose shared queue this instance is."),
+    ] = None
+    channels: Annotated[
+        list[DecisionChannel] | None,
+        Field(max_length=16, description="Absent: one channel with the attributes that MQ gives by default."),
+    ] = None  # type: ignore[assignment]
+
+
+class Sender(BaseModel):
+    """The queue manager that chooses."""
+
+    model_config = MODEL
+    queue_manager: MqName | None = None
+    clusters: Annotated[list[MqName], Field(max_length=MOST_INSTANCES)] = Field(
+        default_factory=list, description="Clusters it belongs to; absent: those of the instances."
+    )
+    clwluseq: Annotated[Literal["LOCAL", "ANY"], choice("LOCAL", "ANY")] = "LOCAL"
+    clwlmruc: Annotated[int, Field(ge=1, le=MOST_CHANNELS)] = MOST_CHANNELS
+
+
+class MessageEntry(BaseModel):
+    """How the message is put; with `held_for`, a message that waits on the cluster transmission queue."""
+
+    model_config = MODEL
+    bind: Annotated[Literal["OPEN", "NOTFIXED", "GROUP"], choice("OPEN", "NOTFIXED", "GROUP")] = "NOTFIXED"
+    logical_order: Annotated[bool, Field(description="MQPMO_LOGICAL_ORDER.")] = False
+    queue_manager_named: Annotated[bool, Field(description="The application names the queue manager.")] = (
+        False
+    )
+    system: Annotated[bool, Field(description="A system message to a system queue.")] = False
+    held_for: Annotated[MqName | None, Field(description="Queue manager that it waits for.")] = None
+    channel_fails: Annotated[
+        bool | None,
+        Field(
+            description="The channel stops or fails a retry just now; absent: as its state lets one expect."
+        ),
+    ] = None
+
+
+class DecisionFile(BaseModel):
+    """One queue, as the sender sees it."""
+
+    model_config = MODEL
+    queue: MqName | None = None
+    clwluseq: Annotated[
+        Literal["LOCAL", "ANY", "QMGR"],
+        choice("LOCAL", "ANY", "QMGR"),
+        Field(description="Of the sender's own instance."),
+    ] = "QMGR"
+    choosing: Annotated[
+        Literal["queue", "queue_manager"],
+        Field(description="`queue_manager`: the message is for a queue manager or an alias of one."),
+    ] = "queue"
+    came_over_cluster: Annotated[
+        bool, Field(description="The message reached the sender over a cluster channel.")
+    ] = False
+    puts: Annotated[
+        int, Field(ge=0, le=MOST_PUTS, description="Messages to spread over the equal destinations.")
+    ] = 0
+    sender: Sender = Field(default_factory=Sender)
+    message: MessageEntry = Field(default_factory=MessageEntry)
+    instances: Annotated[list[DecisionInstance], Field(min_length=1, max_length=MOST_INSTANCES)]
+
+    def situation(self) -> Situation:
+        """As the decision takes it."""
+        message = self.message
+        instances = with_senders_own(self.instances, self.sender.queue_manager)
+        return Situation(
+            queue=self.queue or "",
+            instances=tuple(entry.as_instance(qsg=entry.qsg or "") for entry in instances),
+            channels=tuple(channel for entry in instances for channel in entry.as_channels()),
+            clusters=tuple(self.sender.clusters),
+            choosing=self.choosing,
+            queue_local_use=self.clwluseq,
+            queue_manager_local_use=self.sender.clwluseq,
+            came_over_cluster=self.came_over_cluster,
+            most_channels=self.sender.clwlmruc,
+            message=Message(
+                bind=message.bind,
+                logical_order=message.logical_order,
+                names_queue_manager=message.queue_manager_named,
+                is_system=message.system,
+                held_for=message.held_for or "",
+                channel_fails=message.channel_fails,
+            ),
+        )
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of the input."""
+    return DecisionFile.model_json_schema(mode="validation")
+
+
+def read_object(parsed: object) -> DecisionFile:
+    """Check an input that was parsed from JSON or YAML.
+
+    Raises:
+        InputInvalid: Every problem with its JSON pointer.
+    """
+    if not isinstance(parsed, dict):
+        _invalid(
+            (FieldProblem("", "an object with instances, and what is known of queue, sender and message"),)
+        )
+    try:
+        found = DecisionFile.model_validate(parsed)
+    except ValidationError as error:
+        _invalid(field_problems(error, parsed, model=DecisionFile, what="the input of a decision"))
+    except RecursionError:
+        _invalid((FieldProblem("", "it is nested too deeply"),))
+    problems = (
+        *check_instances(found.instances, "/instances"),
+        *check_sender(found.instances, found.sender.queue_manager, "/instances"),
+        *_check_message(found),
+    )
+    if problems:
+        _invalid(problems)
+    return found
+
+
+def _check_message(found: DecisionFile) -> Iterator[FieldProblem]:
+    held = found.message.held_for
+    if held is not None and held not in {entry.queue_manager for entry in found.instances}:
+        yield FieldProblem("/message/held_for", f"none of the instances is on {held}")
+    if held is None and found.message.channel_fails is not None:
+        yield FieldProblem("/message/channel_fails", "says something only of a message with held_for")
+
+
+def _invalid(problems: tuple[FieldProblem, ...]) -> NoReturn:
+    raise InputInvalid(WHAT, problems) from None

@@ -1,0 +1,208 @@
+"""One sender's messages to a clustered queue: how they are shared, and what becomes of them when something fails.
+
+Rates are messages a second at the plan's horizon, exact.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from planner_core.clusters.advice import place_of
+from planner_core.clusters.answer import shares
+from planner_core.clusters.decide import Decision, decide
+from planner_core.clusters.model import Candidate, Situation
+from planner_core.document.cluster_entries import with_senders_own
+from planner_core.document.cluster_instances import Status
+from planner_core.document.model import Cluster
+
+FailureKind = Literal["channel", "queue_manager", "destination"]
+_PERCENT = 100
+HBINT: int = Cluster.model_fields["hbint"].default
+"""What HBINT(0) is taken as: no heartbeat shows the failure, so that it lasts no shorter."""
+HEARTBEAT_GRACE_S = 60
+"""Seconds after a heartbeat interval within which a partner must answer, and the interval below which it is doubled.
+
+Derived from IBM's description of HBINT: docs/assumptions.md, Cluster load."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Failure:
+    """What fails: a channel, a queue manager with all channels to it, or all that lead to one physical queue."""
+
+    kind: FailureKind
+    name: str
+    queue_manager: str = ""
+
+    def stops(self, candidate: Candidate) -> bool:
+        """Whether a destination cannot be reached through that candidate any more."""
+        if candidate.is_local:
+            return False
+        if self.kind == "destination":
+            return candidate.instance.physical_queue == self.name
+        if self.kind == "queue_manager":
+            return candidate.queue_manager == self.name
+        return (
+            candidate.queue_manager == self.queue_manager
+            and candidate.channel is not None
+            and candidate.channel.name == self.name
+        )
+
+    def stops_gets_at(self, queue_manager: str, *, physical_queue: str) -> bool:
+        """Whether the consumers at a queue manager get nothing any more: those of a channel alone still do."""
+        if self.kind == "queue_manager":
+            return queue_manager == self.name
+        return self.kind == "destination" and physical_queue == self.name
+
+
+Amounts = Mapping[str, Fraction]
+"""By physical queue."""
+Route = tuple[str, str]
+"""Queue manager and channel; no channel to the sender's own instance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A flow while something fails.
+
+    Attributes:
+        decision: The choice then.
+        arriving: Rate by physical queue.
+        waiting: Rate that stays at the sender, by the physical queue it is for.
+        burst: Messages that arrive at once when the failure is noticed, by physical queue.
+        due: Those of them that were for the same physical queue before, so that they add nothing to it.
+        routes: Rate sent through each candidate, by queue manager and channel.
+        failed: Those of them that cannot be reached.
+    """
+
+    decision: Decision
+    arriving: Amounts
+    waiting: Amounts
+    burst: Amounts
+    due: Amounts
+    routes: Mapping[Route, Fraction]
+    failed: frozenset[Route]
+
+    @property
+    def waiting_per_s(self) -> Fraction:
+        """Rate at which the sender's transmission queue grows."""
+        return sum(self.waiting.values(), Fraction(0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flow:
+    """A sender's messages to a clustered queue, in normal operation.
+
+    Attributes:
+        rate: Messages a second that the sender puts.
+        shares: The part of each destination.
+        normal: What arrives where.
+    """
+
+    index: int
+    entry: Cluster
+    rate: Fraction
+    decision: Decision
+    shares: Mapping[Candidate, Fraction]
+    normal: Outcome
+
+    @property
+    def arriving(self) -> Amounts:
+        """Rate by physical queue."""
+        return self.normal.arriving
+
+    @property
+    def detect_s(self) -> int:
+        """Seconds until a failed channel is noticed."""
+        given, hbint = self.entry.detect_seconds, self.entry.hbint or HBINT
+        if given is not None:
+            return given
+        return hbint + HEARTBEAT_GRACE_S if hbint >= HEARTBEAT_GRACE_S else 2 * hbint
+
+    @property
+    def failures(self) -> Iterator[Failure]:
+        """All that can fail of what gets messages now, channels first."""
+        for candidate in self.shares:
+            if candidate.channel is not None and not candidate.is_local:
+                yield Failure("channel", candidate.channel.name, candidate.queue_manager)
+        for candidate in self.shares:
+            if not candidate.is_local:
+                yield Failure("queue_manager", candidate.queue_manager)
+        for candidate in self.shares:
+            if not candidate.is_local:
+                yield Failure("destination", candidate.instance.physical_queue)
+
+    def during(self, failure: Failure) -> Outcome:
+        """The flow while something fails. What is bound stays with its destination, the rest is chosen anew."""
+        failed = {_key(c) for c in self.decision.candidates if failure.stops(c)}
+        if not failed:
+            return self.normal
+        situation = self.decision.situation
+        retrying = place_of(Status.RETRYING, mode=self.decision.mode)
+        channels = tuple(
+            replace(channel, status=Status.RETRYING)
+            if (channel.queue_manager, channel.name) in failed
+            and place_of(channel.status, mode=self.decision.mode) < retrying
+            else channel
+            for channel in situation.channels
+        )
+        decision = decide(replace(situation, channels=channels), mode=self.decision.mode)
+        moved = shares(decision.chosen)
+        free = Fraction(self.entry.not_fixed_percent) / _PERCENT
+        then: list[tuple[Candidate, Fraction]] = [
+            *((candidate, (1 - free) * share * self.rate) for candidate, share in self.shares.items()),
+            *((candidate, free * share * self.rate) for candidate, share in moved.items()),
+        ]
+        stopped = [(c, share * self.rate) for c, share in self.shares.items() if _key(c) in failed]
+        routes: defaultdict[Route, Fraction] = defaultdict(Fraction)
+        for candidate, rate in then:
+            routes[_key(candidate)] += rate
+        gathered = free * self.detect_s * sum((rate for _, rate in stopped), Fraction(0))
+        return Outcome(
+            decision=decision,
+            arriving=_by_queue((c, rate) for c, rate in then if _key(c) not in failed),
+            waiting=_by_queue((c, rate) for c, rate in then if _key(c) in failed),
+            burst=_by_queue((c, gathered * share) for c, share in moved.items() if _key(c) not in failed),
+            due=_by_queue((c, free * self.detect_s * rate) for c, rate in stopped),
+            routes=dict(routes),
+            failed=frozenset(failed),
+        )
+
+
+def flow_of(entry: Cluster, *, index: int, qsg: str, growth: Fraction = Fraction(1)) -> Flow:
+    """A cluster of the plan as a flow; its rate grows by a factor."""
+    instances = with_senders_own(entry.instances, entry.sender)
+    situation = Situation(
+        queue=entry.queue,
+        instances=tuple(item.as_instance(qsg=qsg if item.shared else "") for item in instances),
+        channels=tuple(channel for item in instances for channel in item.as_channels()),
+        queue_local_use=entry.clwluseq,
+    )
+    decision = decide(situation, mode=entry.mode)
+    parts, rate = shares(decision.chosen), Fraction(entry.rate_per_s) * growth
+    rates = {candidate: share * rate for candidate, share in parts.items()}
+    normal = Outcome(
+        decision=decision,
+        arriving=_by_queue(rates.items()),
+        waiting={},
+        burst={},
+        due={},
+        routes={_key(candidate): each for candidate, each in rates.items()},
+        failed=frozenset(),
+    )
+    return Flow(index=index, entry=entry, rate=rate, decision=decision, shares=parts, normal=normal)
+
+
+def _key(candidate: Candidate) -> Route:
+    return candidate.queue_manager, candidate.channel.name if candidate.channel else ""
+
+
+def _by_queue(amounts: Iterable[tuple[Candidate, Fraction]]) -> Amounts:
+    found: defaultdict[str, Fraction] = defaultdict(Fraction)
+    for candidate, amount in amounts:
+        if amount:
+            found[candidate.instance.physical_queue] += amount
+    return dict(found)

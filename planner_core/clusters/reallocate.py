@@ -1,0 +1,142 @@
+"""A message that waits on the cluster transmission queue: may it be re-allocated, is it just now, and where to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner_core.clusters.decide import Decision
+from planner_core.clusters.model import Message, Situation
+from planner_core.document.cluster_instances import Status
+
+CAUSES = {
+    "bind_on_open": "the application binds on open, so that all its messages go to the instance that MQOPEN chose",
+    "group": "the application binds on group and has its groups managed (MQPMO_LOGICAL_ORDER), so that a group goes to "
+    "one instance",
+    "queue_manager_named": "the application named the queue manager, which bypasses the choice",
+    "system": "it is a system message to a system queue of that queue manager",
+    "token_zero": "its accounting token is all zeros: bind on open, a managed group, or a named queue manager",
+}
+"""Why a message is not eligible, by a code."""
+
+_DRIVEN = {
+    Status.RETRYING: "The channel is RETRYING: each retry that fails re-drives what waits for it.",
+    Status.STOPPING: "The channel is STOPPING: what waits for it is re-driven before it has stopped.",
+}
+_NOT_DRIVEN = {
+    Status.STOPPED: "The channel is STOPPED: nobody tries it any more, so that nothing is re-driven until it is started and "
+    "fails again.",
+    Status.RUNNING: "The channel is RUNNING: messages are re-allocated only when a channel stops or fails a retry.",
+    Status.INACTIVE: "The channel is INACTIVE: the message starts it, and only a start that fails re-drives it.",
+}
+_TRYING = "The channel is {status}: what waits for it is re-driven if this attempt fails."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eligibility:
+    """Whether a message may be re-allocated; if not, why (codes of CAUSES)."""
+
+    is_eligible: bool
+    causes: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """For people."""
+        if self.is_eligible:
+            return "The message may be re-allocated."
+        return f"The message may not be re-allocated: {'; '.join(CAUSES[cause] for cause in self.causes)}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reallocation:
+    """What becomes of a message that waits. `moves_to` is empty where it stays."""
+
+    eligibility: Eligibility
+    is_redriven: bool
+    why_redriven: str
+    moves_to: tuple[str, ...]
+    stays: bool
+    reason: str
+    sentence: str
+
+
+def eligibility(message: Message) -> Eligibility:
+    """Whether a message may be re-allocated at all."""
+    told = {
+        "bind_on_open": message.bind == "OPEN",
+        "group": message.bind == "GROUP" and message.logical_order,
+        "queue_manager_named": message.names_queue_manager,
+        "system": message.is_system,
+    }
+    causes = tuple(cause for cause, holds in told.items() if holds)
+    if not causes and message.token_is_zero:
+        causes = ("token_zero",)
+    return Eligibility(is_eligible=not causes, causes=causes)
+
+
+def redriven(situation: Situation) -> tuple[bool, str]:
+    """Whether messages for `held_for` are re-driven now, and why or why not."""
+    message = situation.message
+    if message.channel_fails is not None:
+        if message.channel_fails:
+            return True, "The channel stops, or fails a retry, just now: what waits for it is re-driven."
+        return (
+            False,
+            "The channel has not failed since: messages are re-allocated only when it stops or fails a retry.",
+        )
+    states = [c.status for c in situation.channels if c.queue_manager == message.held_for]
+    for state in states:
+        if state in _DRIVEN:
+            return True, _DRIVEN[state]
+    if not states:
+        return False, f"Nothing is known of a channel to {message.held_for}."
+    return False, _NOT_DRIVEN.get(states[0], _TRYING.format(status=states[0]))
+
+
+def reallocate(decision: Decision) -> Reallocation | None:
+    """What becomes of the message of a situation; None where it does not wait yet."""
+    situation = decision.situation
+    held = situation.message.held_for
+    if not held:
+        return None
+    may = eligibility(situation.message)
+    is_redriven, why = redriven(situation)
+    chosen = decision.queue_managers
+    if not may.is_eligible:
+        reason, words = "not_eligible", may.sentence
+    elif not is_redriven:
+        reason, words = "not_redriven", why
+    elif decision.failure:
+        reason = decision.failure
+        words = "Every remaining instance is PUT(DISABLED): the attempt fails, and the message stays."
+        if decision.failure == "no_destination":
+            words = "No instance can be reached: the message stays."
+    elif len(decision.candidates) == 1:
+        reason, words = "only_choice", f"There is only one choice: {decision.candidates[0].label}."
+    elif held in chosen and len(chosen) == 1:
+        step = decision.deciding
+        reason = "most_favoured"
+        words = f"{held} is still the most favoured{f', by {step.attribute}' if step else ''}: its put time is renewed, it stays."
+    else:
+        reason, words = "reallocated", f"It is re-allocated to {' or '.join(chosen)}."
+        if held in chosen:
+            others = " and ".join(each for each in chosen if each != held)
+            reason = "most_favoured"
+            words = f"{held} is among the most favoured still, equal with {others}: each attempt may take any of them."
+        return Reallocation(
+            eligibility=may,
+            is_redriven=True,
+            why_redriven=why,
+            moves_to=chosen,
+            stays=False,
+            reason=reason,
+            sentence=words,
+        )
+    return Reallocation(
+        eligibility=may,
+        is_redriven=is_redriven,
+        why_redriven=why,
+        moves_to=(),
+        stays=True,
+        reason=reason,
+        sentence=words,
+    )

@@ -1,0 +1,95 @@
+"""Differences between two JSON values: two versions of a document, or of a result.
+
+Objects that carry a name are matched by it, wherever they stand in their list, so that a
+queue moved up a line is no difference. Their place is then written with the name:
+`/structures/APP1/queues/Q1/backlog`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from planner_core.document.model import escape_pointer
+
+_KEYS = ("name", "code")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One difference: where, which kind, and both values (None where there is none)."""
+
+    pointer: str
+    kind: Literal["added", "removed", "changed"]
+    before: object
+    after: object
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {"pointer": self.pointer, "kind": self.kind, "before": self.before, "after": self.after}
+
+
+def differences(before: object, after: object) -> tuple[Difference, ...]:
+    """All differences, in the order of `before`, then what only `after` has."""
+    return tuple(_compare("", before, after))
+
+
+def _compare(at: str, before: object, after: object) -> Iterator[Difference]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        yield from _compare_objects(at, before, after)
+    elif isinstance(before, list) and isinstance(after, list):
+        old, new = _named(before), _named(after)
+        if old is not None and new is not None:
+            yield from _compare_objects(at, old, new)
+        else:
+            yield from _compare_lists(at, before, after)
+    elif type(before) is not type(after) or before != after:
+        yield Difference(at, "changed", before, after)
+
+
+def _compare_objects(at: str, before: dict[str, object], after: dict[str, object]) -> Iterator[Difference]:
+    for key, value in before.items():
+        place = f"{at}/{escape_pointer(key)}"
+        if key in after:
+            yield from _compare(place, value, after[key])
+        else:
+            yield Difference(place, "removed", value, None)
+    for key, value in after.items():
+        if key not in before:
+            yield Difference(f"{at}/{escape_pointer(key)}", "added", None, value)
+
+
+def _compare_lists(at: str, before: Sequence[object], after: Sequence[object]) -> Iterator[Difference]:
+    """Lists of plain values are one value each; others are compared place by place."""
+    if not any(isinstance(item, (dict, list)) for item in (*before, *after)):
+        if list(before) != list(after):
+            yield Difference(at, "changed", list(before), list(after))
+        return
+    for index in range(max(len(before), len(after))):
+        place = f"{at}/{index}"
+        if index >= len(after):
+            yield Difference(place, "removed", before[index], None)
+        elif index >= len(before):
+            yield Difference(place, "added", None, after[index])
+        else:
+            yield from _compare(place, before[index], after[index])
+
+
+def _named(items: Sequence[object]) -> dict[str, object] | None:
+    """A list of objects by their names; None unless all have one and no two the same."""
+    found: dict[str, object] = {}
+    for item in items:
+        if not isinstance(item, dict):
+            return None
+        key = next((key for key in _KEYS if isinstance(item.get(key), str)), None)
+        if key is None:
+            return None
+        label = str(item[key])
+        if key == "code":
+            # Findings and acknowledgements: one code may stand for several structures and fields.
+            label = " ".join(str(item[part]) for part in ("code", "structure", "field") if item.get(part))
+        if label in found:
+            return None
+        found[label] = item
+    return found

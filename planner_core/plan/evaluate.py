@@ -1,0 +1,166 @@
+"""A plan document and a curve in, a result out: figures, findings, and where they came from.
+
+Each structure is evaluated on its own. What concerns the plan as a whole comes here: its checks, its clusters, and where
+its structures are allocated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from planner_core import checks
+from planner_core.clusters.load import ClusterLoad, load_of
+from planner_core.document.model import PlanDocument
+from planner_core.findings import Finding, in_order
+from planner_core.plan.result import CurveComparison, PlanResult, Sized, StructureComparison
+from planner_core.sizing.placement import Allocation, Group, allocate, question
+from planner_core.sizing.structure_result import StructureResult
+from planner_core.sizing.structure_size import Curve, published_curve
+from planner_core.sizing.structures import size_admin, size_application, size_system
+
+
+def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResult:
+    """Work out a plan.
+
+    Args:
+        document: The plan.
+        curve: The fitted curve that the document names; None for published figures.
+
+    Raises:
+        PlanRefused: No such plan can exist (too many queue managers, structures or queues,
+            or a fitted curve that is not at hand).
+    """
+    checks.refuse_impossible(document, has_curve=curve is not None)
+    structures = (
+        size_admin(document, curve),
+        *(
+            size_application(document, curve, index, structure)
+            for index, structure in enumerate(document.structures)
+        ),
+        *((size_system(document, curve),) if document.system.include else ()),
+    )
+    found: list[Finding] = list(_said_of_curves(document, curve, structures))
+    found.extend(checks.check_plan(document, structures))
+    found.extend(checks.check_perfmev(document))
+    clusters = _clusters(document, structures)
+    found.extend(clusters.findings if clusters is not None else ())
+    for structure in structures:
+        found.extend(checks.check_structure(document, structure))
+    allocation = allocated(document, structures)
+    found.extend(found_on_places(found, allocation))
+    findings = in_order(checks.acknowledge(document, found) if document.acknowledged else found)
+    highest = max(structures, key=lambda each: each.level.level)
+    return PlanResult(
+        document=document,
+        curve=highest.curve,
+        structures=structures,
+        allocation=allocation,
+        findings=findings,
+        clusters=clusters,
+    )
+
+
+def allocated(document: PlanDocument, structures: Sequence[StructureResult]) -> Allocation:
+    """Allocate the structures of a document in its coupling facilities, counted with INITSIZE."""
+    group = Group(document.qsg, document.cfcc_level, document.coupling_facilities, structures)
+    return allocate(question([group]))
+
+
+_LARGER_THAN_CF = {
+    "STRUCTURE_NOT_PLACED": "STRUCTURE_LARGER_THAN_CF",
+    "STRUCTURE_NOT_PLACED_AT_SIZE": "SIZE_LARGER_THAN_CF",
+}
+
+
+def found_on_places(found: Sequence[Finding], allocation: Allocation) -> list[Finding]:
+    """Return findings on an allocation, without those on structures that no empty coupling facility could take either."""
+    known = {(each.code, each.structure) for each in found}
+    return [
+        each
+        for each in checks.check_allocation(allocation)
+        if (_LARGER_THAN_CF.get(each.code), each.structure) not in known
+    ]
+
+
+def _said_of_curves(
+    document: PlanDocument, curve: Curve | None, structures: Sequence[StructureResult]
+) -> Iterator[Finding]:
+    """Findings on the curves that structures are sized with: the fitted one, or one for each level, each once."""
+    if curve is not None:
+        yield from checks.check_fitted(document, curve, structures)
+        return
+    said: dict[tuple[str, str], Finding] = {}
+    for level in dict.fromkeys(structure.level for structure in structures):
+        for each in published_curve(cfcc_level=level.level).findings:
+            at = level.field if each.field == "/cfcc_level" else each.field
+            said.setdefault((each.code, each.message), replace(each, field=at))
+    yield from said.values()
+
+
+def _clusters(document: PlanDocument, structures: Sequence[StructureResult]) -> ClusterLoad | None:
+    if not document.clusters:
+        return None
+    return load_of(document, structures)
+
+
+def evaluate_structure(
+    document: PlanDocument,
+    name: str,
+    *,
+    curve: Curve | None = None,
+    advises: bool = False,
+    keeps_units: bool = False,
+) -> tuple[StructureResult, tuple[Finding, ...]] | None:
+    """Work out one application structure alone, and what there is to say about its curve.
+
+    Advice on the depths of its queues is there where it `advises`; what one message of each queue
+    takes is there where it `keeps_units`, for those who make more of it.
+
+    None when the plan has no application structure of that name.
+
+    Raises:
+        PlanRefused: No such plan can exist.
+    """
+    checks.refuse_impossible(document, has_curve=curve is not None)
+    for index, structure in enumerate(document.structures):
+        if structure.name == name:
+            found = size_application(
+                document, curve, index, structure, advises=advises, keeps_units=keeps_units
+            )
+            return found, tuple(_said_of_curves(document, curve, [found]))
+    return None
+
+
+def evaluate_system(document: PlanDocument, *, curve: Curve | None = None) -> StructureResult | None:
+    """Evaluate CSQSYSAPPL alone; None where the plan leaves it out."""
+    return size_system(document, curve) if document.system.include else None
+
+
+def compare_curves(
+    document: PlanDocument, fitted: Curve, *, result: PlanResult | None = None
+) -> CurveComparison:
+    """Need, INITSIZE and SIZE of each structure under the published and under a fitted curve.
+
+    Args:
+        document: The plan; which curve it names makes no difference.
+        fitted: The fitted curve.
+        result: The plan under the fitted curve, where that has been worked out already.
+
+    Raises:
+        PlanRefused: No such plan can exist.
+    """
+    plain = evaluate(document.model_copy(update={"curve": "published"}))
+    other = result or evaluate(document, curve=fitted)
+    pairs = zip(plain.structures, other.structures, strict=True)
+    return CurveComparison(
+        plain.curve,
+        fitted,
+        tuple(StructureComparison(a.name, a.role, _sized(a), _sized(b)) for a, b in pairs),
+        plain,
+    )
+
+
+def _sized(structure: StructureResult) -> Sized:
+    sizes = structure.sizes
+    return Sized(sizes.need_bytes, sizes.initsize_bytes, sizes.size_bytes)

@@ -1,0 +1,717 @@
+"""How every figure of a result came about, so that a reader can work it out again.
+
+The explanations do not repeat the code that made the figures: they state formulas over
+named inputs, and a test evaluates those with a calculator of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from planner_core import tables
+from planner_core.document.model import Queue, Structure
+from planner_core.document.size_distribution import SizeDistribution
+from planner_core.plan.explain_depth_advice import explain_depth_events
+from planner_core.plan.result import PlanResult
+from planner_core.provenance import Basis, Explanation, Input, Number, Source, Step, weakest
+from planner_core.sizing.admin_structure import explain_admin
+from planner_core.sizing.demand import growth_factor
+from planner_core.sizing.explain_filling import Phases, bundle_steps, model_source, phases_of
+from planner_core.sizing.placement import Wanted
+from planner_core.sizing.structure_result import Load, SmdsNeed, StructureResult, hundredths, offload_steps
+from planner_core.sizing.structure_size import Curve, curve_inputs, explain_size, model_constant
+from planner_core.units import KIB, bytes_to_kib_ceil
+
+_SCALE = 2**32
+_PERCENT = 100
+
+
+def result_json(result: PlanResult, *, explain: bool = False, depths: bool = False) -> dict[str, object]:
+    """The JSON of a result; with `explain`, every figure's formula, inputs, steps, source and basis.
+
+    The explanations are listed by the JSON pointer of the figure that they explain.
+    """
+    found = result.as_json(depths=depths)
+    if explain:
+        found["explanations"] = {
+            item.figure: item.as_json() for item in explain_result(result, depths=depths)
+        }
+    return found
+
+
+def explain_result(result: PlanResult, *, depths: bool = False) -> Iterator[Explanation]:
+    """One explanation for each number in `PlanResult.as_json()`; none better founded than the figures it uses.
+
+    Of a comparison, those of the published curve: the fitted side has the figures of the result, and differences and sums
+    are those of the figures beside them.
+    """
+    found = list(_explain(result, depths=depths))
+    places = {item.figure: place for place, item in enumerate(found)}
+    linked = [place for place, item in enumerate(found) if any(_figure(item, i.name) for i in item.inputs)]
+    for _ in range(_LONGEST_CHAIN):
+        for place in linked:
+            found[place] = _resting_on(found[place], found, places)
+    yield from found
+
+
+_COMPARED = "comparison"
+_LONGEST_CHAIN = 5
+"""Need, INITSIZE, SIZE, SIZE planned in a coupling facility, storage that is free there: each uses the one before."""
+_FIGURES = {
+    "need_bytes": "need_bytes",
+    "initsize_bytes": "initsize_kib",
+    "size_bytes": "size_kib",
+}
+"""Inputs that are figures of the same structure, and what these are called in a result."""
+
+
+def _figure(item: Explanation, name: str) -> str | None:
+    """The figure of the result that an input is, if it is one."""
+    _, area, index, *_ = (*item.figure.split("/"), "")
+    if area == _COMPARED:
+        return f"{item.figure.rpartition('/')[0]}/{_FIGURES[name]}" if name in _FIGURES else None
+    key, _, number = name.rpartition("_")
+    if area in {"totals", "coupling_facilities"} and number.isdigit():
+        return f"/structures/{int(number) - 1}/{key}"
+    if area == "coupling_facilities":
+        return f"{item.figure.rpartition('/')[0]}/{name}" if not item.figure.endswith(f"/{name}") else None
+    if area == "totals":
+        return None
+    return f"/{area}/{index}/{_FIGURES[name]}" if name in _FIGURES else None
+
+
+def _resting_on(item: Explanation, found: list[Explanation], places: Mapping[str, int]) -> Explanation:
+    """The same, with inputs that are figures themselves on the basis that those have."""
+    inputs = []
+    for given in item.inputs:
+        place = places.get(_figure(item, given.name) or "")
+        known = given.basis if place is None else weakest((given.basis, found[place].basis))
+        inputs.append(given if known is given.basis else replace(given, basis=known))
+    return replace(item, inputs=tuple(inputs))
+
+
+def _explain(result: PlanResult, *, depths: bool) -> Iterator[Explanation]:
+    yield from _curve(result.curve)
+    for index, structure in enumerate(result.structures):
+        at = f"/structures/{index}"
+        yield _level(at, structure)
+        yield from _policy_sizes(at, structure)
+        yield from _target(at, structure)
+        if structure.admin is not None:
+            yield from _admin(at, structure)
+        if structure.load is not None:
+            yield from _counts(at, result, structure, structure.load)
+            yield _need(f"{at}/need_bytes", structure, structure.load)
+            yield from _capacities(at, structure, structure.load)
+            yield from _at_backlog(at, structure, structure.load)
+            yield from explain_depth_events(at, structure, result.document, depths=depths)
+    for key in ("initsize_kib", "size_kib"):
+        values = [_kib(structure, key) for structure in result.structures]
+        inputs = tuple(
+            Input(f"{key}_{number}", value, "K", Basis.DERIVED)
+            for number, value in enumerate(values, start=1)
+        )
+        yield Explanation(
+            f"/totals/{key}", sum(values), "K", " + ".join(i.name for i in inputs), inputs, Basis.DERIVED
+        )
+    count = Input("structures", len(result.structures), "structures", Basis.GIVEN)
+    yield Explanation(
+        "/totals/structures", len(result.structures), "structures", "structures", (count,), Basis.GIVEN
+    )
+    yield from _facilities(result)
+    if result.comparison is not None:
+        yield from _under_published(result.comparison.plain)
+
+
+def _facilities(result: PlanResult) -> Iterator[Explanation]:
+    """Storage of each coupling facility, and what the structures that XCF allocates there take of it."""
+    assumed = tables.source("project", "Placement of structures")
+    numbers = {each.cfrm_name: number for number, each in enumerate(result.structures, start=1)}
+    for index, use in enumerate(result.allocation.facilities):
+        at, shown = f"/coupling_facilities/{index}", use.as_json()
+        figures = {key: value for key, value in shown.items() if isinstance(value, int)}
+        for key in ("size_kib", "occupied_kib", "dumpspace_kib"):
+            if key in figures:
+                stated = Input(key, figures[key], "K", Basis.GIVEN)
+                yield Explanation(f"{at}/{key}", figures[key], "K", key, (stated,), Basis.GIVEN)
+        for key, counted, structures in (
+            ("planned_initsize_kib", "initsize_kib", use.first),
+            ("planned_size_kib", "size_kib", use.first),
+            ("second_copies_kib", "initsize_kib", use.second),
+            ("second_copies_size_kib", "size_kib", use.second),
+        ):
+            inputs = tuple(_inputs_of(structures, counted, numbers))
+            formula = " + ".join(each.name for each in inputs) or "0"
+            yield Explanation(f"{at}/{key}", figures[key], "K", formula, inputs, Basis.ASSUMED, assumed)
+        for key, taken in (
+            ("free_kib", ("planned_initsize_kib", "second_copies_kib")),
+            ("free_at_size_kib", ("planned_size_kib", "second_copies_size_kib")),
+        ):
+            if key in figures:
+                names = ("size_kib", "occupied_kib", "dumpspace_kib", *taken)
+                inputs = tuple(Input(name, figures[name], "K", Basis.DERIVED) for name in names)
+                yield Explanation(
+                    f"{at}/{key}", figures[key], "K", " - ".join(names), inputs, Basis.ASSUMED, assumed
+                )
+
+
+def _inputs_of(structures: Sequence[Wanted], key: str, numbers: Mapping[str, int]) -> Iterator[Input]:
+    """Sizes of structures, and their augmented space where they have any."""
+    for each in structures:
+        number = numbers[each.structure]
+        yield Input(f"{key}_{number}", _kib(each.result, key), "K", Basis.DERIVED)
+        if each.augmented_bytes:
+            augmented = bytes_to_kib_ceil(each.augmented_bytes)
+            yield Input(f"augmented_kib_{number}", augmented, "K", Basis.GIVEN)
+
+
+def _under_published(plain: PlanResult) -> Iterator[Explanation]:
+    """The figures of the published side of a comparison: those of the curve, and three for each structure."""
+    for item in _curve(plain.curve):
+        yield replace(item, figure=item.figure.replace("/curve", f"/{_COMPARED}/published", 1))
+    for index, structure in enumerate(plain.structures):
+        at = f"/{_COMPARED}/structures/{index}/published"
+        compared = {f"{at}/{figure}" for figure in _FIGURES.values()}
+        explained = [*_policy_sizes(at, structure)]
+        if structure.admin is not None:
+            explained += _admin(at, structure)
+        if structure.load is not None:
+            explained.append(_need(f"{at}/need_bytes", structure, structure.load))
+        yield from (item for item in explained if item.figure in compared)
+
+
+def _kib(structure: StructureResult, key: str) -> int:
+    sizes = structure.sizes
+    return bytes_to_kib_ceil(sizes.initsize_bytes if key == "initsize_kib" else sizes.size_bytes)
+
+
+def _curve(curve: Curve) -> Iterator[Explanation]:
+    inputs = curve_inputs(curve)
+    base = -(-curve.base.numerator // curve.base.denominator)
+    yield Explanation(
+        "/curve/base_bytes",
+        base,
+        "bytes",
+        f"ceil({curve.base_formula})",
+        inputs,
+        curve.base_basis,
+        curve.base_source,
+    )
+    yield Explanation(
+        "/curve/bundle_bytes",
+        curve.bundle,
+        "bytes",
+        curve.bundle_formula,
+        inputs,
+        curve.factor_basis,
+        curve.factor_source,
+    )
+    header = tables.constants("element_model")["header_bytes"]
+    yield Explanation(
+        "/curve/header_bytes",
+        curve.header_bytes,
+        "bytes",
+        "header_bytes",
+        (header.as_input(),),
+        header.basis,
+        header.source,
+    )
+    increments = tables.table("storage_increments")
+    step = Input("increment_kib", curve.increment_bytes // KIB, "KiB", increments.basis, increments.source)
+    yield Explanation(
+        "/curve/increment_kib",
+        curve.increment_bytes // KIB,
+        "KiB",
+        "increment_kib",
+        (step,),
+        increments.basis,
+        increments.source,
+    )
+
+
+def _level(at: str, structure: StructureResult) -> Explanation:
+    """The level that a structure is sized for: the highest that its PREFLIST can meet."""
+    inputs = tuple(
+        Input(
+            f"cfcc_level_{number}",
+            level,
+            "CFCC level",
+            Basis.GIVEN,
+            Source("The plan document", "cfcc_level" if name is None else f"coupling facility {name}", ""),
+        )
+        for number, (name, level) in enumerate(structure.level.stated, start=1)
+    )
+    names = [each.name for each in inputs]
+    formula = names[0] if len(names) == 1 else f"max({', '.join(names)})"
+    source = tables.source("project", "CFCC level of a structure")
+    return Explanation(
+        f"{at}/cfcc_level", structure.level.level, "CFCC level", formula, inputs, Basis.GIVEN, source
+    )
+
+
+def _policy_sizes(at: str, structure: StructureResult) -> Iterator[Explanation]:
+    sizes = structure.sizes
+    step = Input(
+        "increment_bytes",
+        sizes.increment_bytes,
+        "bytes",
+        Basis.PUBLISHED,
+        tables.table("storage_increments").source,
+    )
+    kib = Input("bytes_per_kib", KIB, "bytes", Basis.PUBLISHED)
+    given_size = (
+        (Input("given_size_bytes", sizes.size_bytes, "bytes", Basis.GIVEN),) if sizes.size_is_given else ()
+    )
+    given_minsize = (
+        (Input("given_minsize_bytes", sizes.minsize_bytes, "bytes", Basis.GIVEN),)
+        if sizes.minsize_bytes is not None
+        else ()
+    )
+    if sizes.initsize_is_given:
+        given = Input("given_initsize_bytes", sizes.initsize_bytes, "bytes", Basis.GIVEN)
+        yield Explanation(
+            f"{at}/initsize_kib",
+            bytes_to_kib_ceil(sizes.initsize_bytes),
+            "K",
+            "ceil(given_initsize_bytes / bytes_per_kib)",
+            (given, kib),
+            Basis.GIVEN,
+        )
+    else:
+        wanted = _wanted(structure)
+        inputs = (
+            *wanted.inputs,
+            _minimum(structure),
+            step,
+            kib,
+            *given_size,
+            *given_minsize,
+        )
+        least = "minimum_bytes, given_minsize_bytes" if given_minsize else "minimum_bytes"
+        formula = f"round_up(max({wanted.formula}, {least}), increment_bytes)"
+        if given_size:
+            formula = f"min({formula}, given_size_bytes)"
+        yield Explanation(
+            f"{at}/initsize_kib",
+            bytes_to_kib_ceil(sizes.initsize_bytes),
+            "K",
+            f"ceil({formula} / bytes_per_kib)",
+            inputs,
+            wanted.basis,
+            wanted.source,
+            wanted.steps,
+        )
+    if given_size:
+        yield Explanation(
+            f"{at}/size_kib",
+            bytes_to_kib_ceil(sizes.size_bytes),
+            "K",
+            "ceil(given_size_bytes / bytes_per_kib)",
+            (*given_size, kib),
+            Basis.GIVEN,
+        )
+    else:
+        inputs = (
+            Input("initsize_bytes", sizes.initsize_bytes, "bytes", Basis.DERIVED),
+            Input("size_factor", Fraction(sizes.size_factor), "", Basis.GIVEN),
+            step,
+            kib,
+        )
+        yield Explanation(
+            f"{at}/size_kib",
+            bytes_to_kib_ceil(sizes.size_bytes),
+            "K",
+            "ceil(round_up(ceil(initsize_bytes * size_factor), increment_bytes) / bytes_per_kib)",
+            inputs,
+            Basis.DERIVED,
+        )
+    if sizes.minsize_bytes is not None:
+        given = Input("given_minsize_bytes", sizes.minsize_bytes, "bytes", Basis.GIVEN)
+        yield Explanation(
+            f"{at}/minsize_kib",
+            bytes_to_kib_ceil(sizes.minsize_bytes),
+            "K",
+            "ceil(given_minsize_bytes / bytes_per_kib)",
+            (given, kib),
+            Basis.GIVEN,
+        )
+    threshold = Input("full_threshold", structure.placement.full_threshold, "percent", Basis.GIVEN)
+    yield Explanation(
+        f"{at}/full_threshold",
+        structure.placement.full_threshold,
+        "percent",
+        "full_threshold",
+        (threshold,),
+        Basis.GIVEN,
+    )
+
+
+def _wanted(structure: StructureResult) -> Explanation:
+    """What a computed INITSIZE must hold: the need with the headroom, or the backlog at the target."""
+    sizes = structure.sizes
+    if sizes.target is None or structure.load is None:
+        given = Input("need_bytes", sizes.need_bytes, "bytes", Basis.DERIVED)
+        headroom = Input("headroom_percent", Fraction(sizes.headroom_percent or 0), "percent", Basis.GIVEN)
+        formula = "ceil(need_bytes * (1 + headroom_percent / 100))"
+        return Explanation("wanted", sizes.wanted_bytes, "bytes", formula, (given, headroom), Basis.DERIVED)
+    need = _need("wanted", structure, structure.load)
+    if not structure.load.demand.messages:
+        formula = f"ceil({structure.curve.base_formula} + bundle_bytes)"
+        return replace(need, value=sizes.wanted_bytes, formula=formula)
+    percent = Input("used_target_percent", sizes.target.percent, "percent", Basis.GIVEN, _target_source())
+    return replace(
+        need,
+        value=sizes.wanted_bytes,
+        formula=f"{need.formula.removesuffix(')')} * 100 / used_target_percent)",
+        inputs=(*need.inputs, percent),
+    )
+
+
+def _target(at: str, structure: StructureResult) -> Iterator[Explanation]:
+    """The share of the fuller pool that INITSIZE is computed with: the plan's, or a rule's threshold."""
+    target = structure.sizes.target_in_use
+    if target is None:
+        return
+    inputs = [Input("target_usage_percent", Fraction(target.asked), "percent", Basis.GIVEN, _target_source())]
+    formula = "target_usage_percent"
+    if target.rule is not None:
+        name = f"offld{target.number}th"
+        source = tables.table("offload_defaults").source
+        inputs.append(Input(name, target.rule.threshold, "percent", Basis.GIVEN, source))
+        formula = f"min(target_usage_percent, {name})"
+    figure = "target_messages_percent" if target.with_offload else "target_usage_percent"
+    yield Explanation(
+        f"{at}/{figure}",
+        target.percent,
+        "percent",
+        formula,
+        tuple(inputs),
+        Basis.GIVEN,
+        _target_source(),
+    )
+
+
+def _target_source() -> Source:
+    return tables.constants("sizing_choices")["target_usage_percent"].source
+
+
+def _minimum(structure: StructureResult) -> Input:
+    """The least INITSIZE: IBM's for CSQSYSAPPL; none is published for other structures."""
+    minimum, known = structure.sizes.minimum_bytes, structure.system
+    if not minimum or known is None:
+        return Input("minimum_bytes", 0, "bytes", Basis.DERIVED, tables.source("project", "Least sizes"))
+    source = known.start_source if known.start_bytes >= known.minimum_bytes else known.minimum_source
+    return Input("minimum_bytes", minimum, "bytes", Basis.PUBLISHED, source)
+
+
+def _admin(at: str, structure: StructureResult) -> Iterator[Explanation]:
+    need = structure.admin
+    if need is None:
+        return
+    figure = Input("published_bytes", need.published_bytes, "bytes", need.basis, need.source)
+    yield Explanation(
+        f"{at}/need_bytes",
+        structure.sizes.need_bytes,
+        "bytes",
+        "published_bytes",
+        (figure,),
+        need.basis,
+        need.source,
+    )
+    for counted in explain_admin(need)[1:]:
+        yield replace(counted, figure=f"{at}{counted.figure}")
+
+
+def _counts(at: str, result: PlanResult, structure: StructureResult, load: Load) -> Iterator[Explanation]:
+    """Messages, entries and elements, queue by queue."""
+    curve = structure.curve
+    model = tables.constants("element_model")
+    inputs: list[Input] = []
+    steps: list[Step] = []
+    element_inputs: list[Input] = [
+        Input("header_bytes", curve.header_bytes, "bytes", Basis.DERIVED, model["header_bytes"].source),
+        model["element_bytes"].as_input(),
+        model["offloaded_message_elements"].as_input(),
+    ]
+    terms: list[str] = []
+    largest = model_constant("largest_message_in_cf_bytes")
+    distributions = tables.source("project", "Message size distributions")
+    for number, demand in enumerate(structure.queues, start=1):
+        steps.append(_messages_of(number, result, structure, inputs, demand.messages))
+        if isinstance(demand.message_bytes, SizeDistribution):
+            mean = load.demand.mean_elements[number - 1]
+            element_inputs.append(
+                Input(
+                    f"mean_elements_{number}",
+                    Fraction(mean, _SCALE),
+                    "elements",
+                    Basis.ASSUMED,
+                    distributions,
+                )
+            )
+            terms.append(f"messages_{number} * mean_elements_{number}")
+        elif demand.message_bytes > largest:
+            terms.append(f"messages_{number} * offloaded_message_elements")
+        else:
+            element_inputs.append(Input(f"bytes_{number}", demand.message_bytes, "bytes", Basis.GIVEN))
+            terms.append(f"messages_{number} * ceil((bytes_{number} + header_bytes) / element_bytes)")
+    total = " + ".join(step.name for step in steps) or "0"
+    given, backlogs = tuple(inputs), tuple(steps)
+    for key, unit in (("messages", "messages"), ("entries", "entries")):
+        yield Explanation(
+            f"{at}/{key}",
+            load.demand.messages,
+            unit,
+            total,
+            given,
+            Basis.DERIVED,
+            model_source(),
+            backlogs,
+        )
+    yield Explanation(
+        f"{at}/elements",
+        load.demand.elements,
+        "elements",
+        f"ceil({' + '.join(terms) or '0'})",
+        (*given, *element_inputs),
+        Basis.DERIVED,
+        tables.source("project", "The element model"),
+        backlogs,
+    )
+
+
+def _messages_of(
+    number: int, result: PlanResult, structure: StructureResult, inputs: list[Input], messages: int
+) -> Step:
+    """The backlog of one queue at the horizon; its inputs are added to `inputs`."""
+    name = f"messages_{number}"
+    if not isinstance(structure.definition, Structure):
+        usage = tables.constants("system_structure_usage")
+        if number == 1:
+            inputs.append(
+                Input("shared_channels", result.document.system.shared_channels, "channels", Basis.GIVEN)
+            )
+            inputs.append(usage["sync_messages_per_channel"].as_input())
+            return Step(name, "shared_channels * sync_messages_per_channel", messages)
+        inputs.append(Input("group_ur_messages", messages, "messages", Basis.GIVEN))
+        return Step(name, "group_ur_messages", messages)
+    if number == 1:
+        growth = result.document.growth
+        factor = growth_factor(percent_per_year=growth.percent_per_year, years=growth.years)
+        inputs.append(Input("growth_factor", factor, "", Basis.GIVEN))
+    queue: Queue = structure.definition.queues[number - 1]
+    if queue.put_rate_per_s is not None and queue.outage_minutes is not None:
+        inputs.append(
+            Input(f"put_rate_per_s_{number}", Fraction(queue.put_rate_per_s), "messages/s", Basis.GIVEN)
+        )
+        inputs.append(
+            Input(f"outage_minutes_{number}", Fraction(queue.outage_minutes), "minutes", Basis.GIVEN)
+        )
+        return Step(
+            name, f"ceil(put_rate_per_s_{number} * outage_minutes_{number} * 60 * growth_factor)", messages
+        )
+    inputs.append(Input(f"backlog_{number}", queue.backlog or 0, "messages", Basis.GIVEN))
+    return Step(name, f"ceil(backlog_{number} * growth_factor)", messages)
+
+
+def _filling(structure: StructureResult, *, offload: bool) -> Phases:
+    """One bundle of the structure filling with its backlog."""
+    load = structure.load
+    if load is None or load.plain is None:
+        return Phases()
+    rules = load.rules if offload else ()
+    return phases_of(load.demand, rules=rules, pools=load.plain.pools)
+
+
+def _bundles(
+    structure: StructureResult, size_bytes: int, *, given: bool
+) -> tuple[tuple[Input, ...], tuple[Step, ...]]:
+    ratio = structure.load.ratio if structure.load else None
+    return bundle_steps(structure.curve, size_bytes=size_bytes, ratio=ratio, given=given)
+
+
+def _need(figure: str, structure: StructureResult, load: Load) -> Explanation:
+    definition = structure.definition
+    has_rules = load.with_offload is not load.plain
+    if isinstance(definition, Structure) and definition.size_with_offload and has_rules:
+        phases = _filling(structure, offload=True)
+        inputs, steps = _bundles(structure, structure.sizes.need_bytes, given=False)
+        return Explanation(
+            figure,
+            structure.sizes.need_bytes,
+            "bytes",
+            f"ceil({structure.curve.base_formula} + bundle_bytes / {phases.names[-1]})",
+            (*inputs, *phases.inputs),
+            Basis.ASSUMED,
+            model_source(),
+            (steps[0], *phases.steps),
+        )
+    return explain_size(
+        figure,
+        entries=load.demand.entries,
+        elements=load.demand.elements,
+        curve=structure.curve,
+        ratio=load.ratio,
+        value=structure.sizes.need_bytes,
+    )
+
+
+def _capacities(at: str, structure: StructureResult, load: Load) -> Iterator[Explanation]:
+    sizes = structure.sizes
+    questions = (
+        (
+            "messages_in_initsize",
+            sizes.initsize_bytes,
+            sizes.initsize_is_given,
+            False,
+            load.messages_in_initsize,
+        ),
+        (
+            "messages_in_initsize_with_offload",
+            sizes.initsize_bytes,
+            sizes.initsize_is_given,
+            True,
+            load.messages_in_initsize,
+        ),
+        ("messages_in_size", sizes.size_bytes, sizes.size_is_given, False, load.messages_in_size),
+        ("messages_in_size_with_offload", sizes.size_bytes, sizes.size_is_given, True, load.messages_in_size),
+    )
+    for name, size_bytes, given, offload, held in questions:
+        phases = _filling(structure, offload=offload)
+        inputs, steps = _bundles(structure, size_bytes, given=given)
+        yield Explanation(
+            f"{at}/{name}",
+            held(offload=offload),
+            "messages",
+            f"floor({phases.names[-1]} * messages * bundles)" if phases.names else "0",
+            (*inputs, *phases.inputs),
+            Basis.ASSUMED if len(phases.names) > 1 else Basis.DERIVED,
+            model_source(),
+            (*steps, *phases.steps),
+        )
+
+
+def _at_backlog(at: str, structure: StructureResult, load: Load) -> Iterator[Explanation]:
+    """Usage, offloaded messages and SMDS with the planned backlog in INITSIZE."""
+    sizes = structure.sizes
+    phases = _filling(structure, offload=True)
+    inputs, steps = _bundles(structure, sizes.initsize_bytes, given=sizes.initsize_is_given)
+    basis = Basis.ASSUMED if load.rules else Basis.DERIVED
+
+    def explained(figure: str, value: Number, unit: str, formula: str) -> Explanation:
+        return Explanation(
+            f"{at}/{figure}",
+            value,
+            unit,
+            formula,
+            (*inputs, *phases.inputs),
+            basis,
+            model_source(),
+            (*steps, *phases.steps),
+        )
+
+    peak = Fraction(hundredths(structure.peak_usage_percent)).limit_denominator(_PERCENT)
+    if structure.at_backlog is None:
+        yield explained("peak_usage_percent", peak, "percent", str(int(peak)))
+        yield explained("offloaded_at_backlog", 0, "messages", "0")
+    else:
+        used = (
+            f"(entry_cost_{number} * min(1, bundles * {phases.names[-1]}) * messages"
+            f" + element_cost_{number} * ({phases.until_backlog('elements')})) / (pool_{number} * bundles)"
+            for number in range(1, len(load.plain.pools if load.plain else ()) + 1)
+        )
+        yield explained("peak_usage_percent", peak, "percent", f"ceil(10000 * max({', '.join(used)})) / 100")
+        yield explained(
+            "offloaded_at_backlog",
+            structure.offloaded_at_backlog,
+            "messages",
+            f"ceil({phases.until_backlog('offloaded')})",
+        )
+    for number, step in enumerate(offload_steps(load.with_offload, load.bundles_in_initsize)):
+        formula = f"floor({phases.names[number]} * messages * bundles)"
+        yield explained(f"offload_steps/{number}/at_messages", step["at_messages"], "messages", formula)
+    if structure.smds is not None and isinstance(structure.definition, Structure):
+        yield from _smds(at, structure, structure.definition, structure.smds)
+    if structure.db2 is not None:
+        constants = tables.constants("smds")
+        space = (constants["page_bytes"].as_input(), constants["space_map_percent"].as_input())
+        need = structure.db2
+        yield from _offloaded_space(
+            f"{at}/db2/lob_bytes",
+            structure,
+            space,
+            (need.at_backlog_bytes, need.when_full_bytes),
+            "{space}",
+            "Db2 LOB space",
+        )
+
+
+def _offloaded_space(
+    figure: str,
+    structure: StructureResult,
+    space: tuple[Input, ...],
+    values: tuple[int, int],
+    rounded: str,
+    section: str,
+) -> Iterator[Explanation]:
+    """Explain the space of offloaded data at the planned backlog and when SIZE is full.
+
+    `rounded` is the formula over the names `space` and `pages`, in braces.
+    """
+    sizes, source = structure.sizes, tables.source("project", section)
+    phases = _filling(structure, offload=True)
+    at_backlog = structure.at_backlog.pages if structure.at_backlog is not None else 0
+    pages = Input("pages_at_backlog", at_backlog, "pages", Basis.ASSUMED, source)
+    until_backlog = phases.until_backlog("pages") if structure.at_backlog is not None else "0"
+    cases = (
+        ("at_backlog", values[0], sizes.initsize_bytes, sizes.initsize_is_given, until_backlog),
+        (
+            "when_full",
+            values[1],
+            sizes.size_bytes,
+            sizes.size_is_given,
+            f"max(pages_at_backlog, {phases.until_full('pages')})",
+        ),
+    )
+    for name, value, size_bytes, given, what in cases:
+        inputs, steps = _bundles(structure, size_bytes, given=given)
+        needed = f"ceil(ceil({what}) * page_bytes * (1 + space_map_percent / 100))"
+        yield Explanation(
+            f"{figure}_{name}",
+            value,
+            "bytes",
+            rounded.format(space=needed, pages=f"ceil({what})"),
+            (*inputs, *phases.inputs, pages, *space),
+            Basis.ASSUMED,
+            source,
+            (*steps, *phases.steps),
+        )
+
+
+def _smds(
+    at: str, structure: StructureResult, definition: Structure, need: SmdsNeed
+) -> Iterator[Explanation]:
+    constants = tables.constants("smds")
+    dsblock = Input("dsblock_bytes", definition.offload.dsblock, "bytes", Basis.GIVEN)
+    queues = Input("queues", len(definition.queues), "queues", Basis.GIVEN)
+    space = (constants["page_bytes"].as_input(), constants["space_map_percent"].as_input(), dsblock, queues)
+    values = (need.at_backlog_bytes, need.when_full_bytes)
+    yield from _offloaded_space(
+        f"{at}/smds/data_set_bytes",
+        structure,
+        space,
+        values,
+        "round_up({space}, dsblock_bytes) + min(queues, {pages}) * dsblock_bytes",
+        "SMDS space",
+    )
+    yield Explanation(
+        f"{at}/smds/buffer_bytes_per_queue_manager",
+        need.buffers_bytes,
+        "bytes",
+        "dsbufs * dsblock_bytes",
+        (Input("dsbufs", definition.offload.dsbufs, "buffers", Basis.GIVEN), dsblock),
+        Basis.DERIVED,
+        constants["default_dsbufs"].source,
+    )

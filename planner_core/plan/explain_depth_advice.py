@@ -1,0 +1,393 @@
+"""How the figures on queue depth events came about, as formulas over named inputs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Literal
+
+from planner_core import tables
+from planner_core.document.model import PlanDocument, Queue, Structure
+from planner_core.limits import limit
+from planner_core.provenance import Basis, Explanation, Input, Number, Step
+from planner_core.sizing.demand import Demand, QueueDemand, growth_factor
+from planner_core.sizing.depth_advice import (
+    PERCENT,
+    SECONDS_PER_DAY,
+    SETS_PER_CYCLE,
+    DepthAdvice,
+    Planned,
+    QueueAdvice,
+)
+from planner_core.sizing.depth_advising import PARTS, Maker, Members, level_rule, members_rates, rates_of
+from planner_core.sizing.explain_filling import Phases, bundle_steps, phases_of
+from planner_core.sizing.structure_result import Load, StructureResult
+from planner_core.units import ceil_fraction
+
+Parts = tuple[tuple[Input, ...], tuple[Step, ...]]
+_NAME = re.compile(r"[a-z_][a-z0-9_]*")
+_HUNDREDTHS = "ceil(10000 * {}) / 100"
+_MAXDEPTH = (
+    "min(floor(full_part * messages), max(messages, floor(threshold_part * messages)), "
+    f"{limit('largest_maxdepth')})"
+)
+_QDEPTHHI = f"min({limit('default_qdepthhi_percent')}, floor(100 * floor(action_part * messages) / maxdepth))"
+_QDEPTHLO = f"floor(qdepthhi * {limit('default_qdepthlo_percent')} / {limit('default_qdepthhi_percent')})"
+
+
+def explain_depth_events(
+    at: str, structure: StructureResult, document: PlanDocument, *, depths: bool
+) -> Iterator[Explanation]:
+    """One explanation for each number in `DepthAdvice.as_json()`; with `depths`, those of every queue."""
+    advice, load, definition = structure.depth_events, structure.load, structure.definition
+    if advice is None or load is None or not isinstance(definition, Structure):
+        return
+    explainer = _Explainer(f"{at}/depth_events", structure, document, advice, load, definition)
+    yield from explainer.all_queues_at_once()
+    if depths:
+        yield from explainer.each_queue()
+
+
+class _Explainer:
+    def __init__(
+        self,
+        at: str,
+        structure: StructureResult,
+        document: PlanDocument,
+        advice: DepthAdvice,
+        load: Load,
+        definition: Structure,
+    ) -> None:
+        self.at, self.structure, self.document = at, structure, document
+        self.advice, self.load, self.definition = advice, load, definition
+        self.members = Members.of(document)
+        self.maker = Maker.of(document, definition, load, structure.queues, structure.curve)
+        self.source = tables.source("project", "Queue depths")
+        self.held = {
+            "initsize": self.bare("bundles_in_initsize", load.bundles_in_initsize, "bundles"),
+            "size": self.bare("bundles_in_size", load.bundles_in_size, "bundles"),
+        }
+
+    def all_queues_at_once(self) -> Iterator[Explanation]:
+        yield from self.levels()
+        if self.advice.together is not None:
+            yield from self.together()
+        if self.advice.lead is not None:
+            yield from self.lead()
+
+    def each_queue(self) -> Iterator[Explanation]:
+        shared = self.shared()
+        for number, (each, demand, queue) in enumerate(
+            zip(self.advice.queues, self.structure.queues, self.definition.queues, strict=True)
+        ):
+            at = f"{self.at}/queues/{number}"
+            yield from self.advised(at, each, demand, shared)
+            if each.planned is not None:
+                yield from self.planned(at, number, each.planned, queue, shared)
+
+    def made(
+        self,
+        figure: str,
+        value: Number,
+        unit: str,
+        formula: str,
+        inputs: Iterable[Input],
+        steps: Sequence[Step] = (),
+    ) -> Explanation:
+        return Explanation(
+            figure, value, unit, formula, tuple(inputs), Basis.ASSUMED, self.source, tuple(steps)
+        )
+
+    def derived(self, name: str, value: Number, unit: str) -> Input:
+        return Input(name, value, unit, Basis.DERIVED, self.source)
+
+    def bare(self, name: str, value: Number, unit: str) -> Input:
+        """An input without a source, since large plans have many queues."""
+        return Input(name, value, unit, Basis.DERIVED)
+
+    def phases(self, demand: Demand, *, offload: bool) -> Phases:
+        percents = {self.advice.action_percent, self.advice.threshold_percent}
+        marks = [level_rule(percent) for percent in sorted(percents) if percent < PERCENT]
+        return phases_of(
+            demand, rules=self.load.rules if offload else (), pools=self.maker.pools, marks=marks
+        )
+
+    def share(self, phases: Phases, percent: int) -> str:
+        return phases.at[level_rule(percent)] if percent < PERCENT else phases.names[-1]
+
+    def bundles(self, *, size: bool = False) -> Parts:
+        sizes = self.structure.sizes
+        return bundle_steps(
+            self.structure.curve,
+            size_bytes=sizes.size_bytes if size else sizes.initsize_bytes,
+            ratio=self.load.ratio,
+            given=sizes.size_is_given if size else sizes.initsize_is_given,
+        )
+
+    # ---- the structure -----------------------------------------------------------------------------------------------
+
+    def levels(self) -> Iterator[Explanation]:
+        levels = {
+            "full_threshold": self.definition.full_threshold,
+            "event_target_percent": self.definition.event_target_percent,
+        }
+        levels |= {
+            f"offload_threshold_{n}": rule.threshold for n, rule in enumerate(self.load.rules, start=1)
+        }
+        name = {"FULLTHRESHOLD": "full_threshold", "full": "100"}.get(self.advice.action, self.advice.action)
+        if name.startswith("OFFLD"):
+            name = f"offload_threshold_{name[5]}"
+        inputs = [
+            Input(key, value, "percent", Basis.GIVEN) for key, value in levels.items() if value is not None
+        ]
+        yield self.made(f"{self.at}/action_percent", self.advice.action_percent, "percent", name, inputs)
+        if self.advice.event_messages is not None:
+            enabled = Input("enabled", self.advice.event_messages, "queue managers", Basis.GIVEN)
+            figure = f"{self.at}/event_messages_per_event"
+            yield self.made(figure, self.advice.event_messages, "messages", "enabled", (enabled,))
+        if self.advice.action_messages is None:
+            return
+        phases, (inputs_of_size, steps) = self.phases(self.load.demand, offload=True), self.bundles()
+        yield self.made(
+            f"{self.at}/action_messages",
+            self.advice.action_messages,
+            "messages",
+            f"floor(floor({self.share(phases, self.advice.action_percent)} * bundles * {PARTS}) / {PARTS} * messages)",
+            (*inputs_of_size, *phases.inputs),
+            (*steps, *phases.steps),
+        )
+
+    def shared(self) -> Mapping[str, Input]:
+        """Inputs that the figures of all queues share."""
+        found = {
+            "action_part": self.advice.action_part,
+            "threshold_part": self.advice.threshold_part,
+            "full_part": self.advice.full_part,
+        }
+        return {name: self.bare(name, value, "") for name, value in found.items() if value is not None}
+
+    # ---- a queue -----------------------------------------------------------------------------------------------------
+
+    def advised(
+        self, at: str, each: QueueAdvice, demand: QueueDemand, shared: Mapping[str, Input]
+    ) -> Iterator[Explanation]:
+        advised = each.advised
+        if advised.maxdepth is None:
+            return
+        messages = Input("messages", demand.messages, "messages", Basis.DERIVED)
+        depth = (messages, shared["full_part"], shared["threshold_part"])
+        yield self.made(f"{at}/maxdepth", advised.maxdepth, "messages", _MAXDEPTH, depth)
+        known = Input("maxdepth", advised.maxdepth, "messages", Basis.DERIVED)
+        if advised.qdepthhi is not None:
+            yield self.high(f"{at}/qdepthhi", advised.qdepthhi, messages, known, shared)
+        if advised.qdepthlo is not None and advised.qdepthhi is not None:
+            yield self.low(f"{at}/qdepthlo", advised.qdepthlo, advised.qdepthhi)
+
+    def high(
+        self, figure: str, value: int, messages: Input, maxdepth: Input, shared: Mapping[str, Input]
+    ) -> Explanation:
+        return self.made(figure, value, "percent", _QDEPTHHI, (messages, maxdepth, shared["action_part"]))
+
+    def low(self, figure: str, value: int, high: int) -> Explanation:
+        return self.made(
+            figure, value, "percent", _QDEPTHLO, (Input("qdepthhi", high, "percent", Basis.DERIVED),)
+        )
+
+    def planned(
+        self, at: str, place: int, planned: Planned, queue: Queue, shared: Mapping[str, Input]
+    ) -> Iterator[Explanation]:
+        at = f"{at}/planned"
+        force, demand = planned.force, self.structure.queues[place]
+        messages = Input("messages", demand.messages, "messages", Basis.DERIVED)
+        basis = Basis.GIVEN if "maxdepth" in planned.given else Basis.DERIVED
+        maxdepth = Input("maxdepth", force.maxdepth or 0, "messages", basis)
+        high = Input("qdepthhi", force.qdepthhi or 0, "percent", Basis.DERIVED)
+        low = Input("qdepthlo", force.qdepthlo or 0, "percent", Basis.DERIVED)
+        if force.maxdepth is not None:
+            yield self.made(f"{at}/maxdepth", force.maxdepth, "messages", "maxdepth", (maxdepth,))
+        if force.qdepthhi is not None:
+            figure = f"{at}/qdepthhi"
+            if "qdepthhi" in planned.given:
+                yield self.made(figure, force.qdepthhi, "percent", "qdepthhi", (high,))
+            else:
+                yield self.high(figure, force.qdepthhi, messages, maxdepth, shared)
+        if force.qdepthlo is not None:
+            figure = f"{at}/qdepthlo"
+            if "qdepthlo" in planned.given:
+                yield self.made(figure, force.qdepthlo, "percent", "qdepthlo", (low,))
+            else:
+                yield self.low(figure, force.qdepthlo, force.qdepthhi or 0)
+        if force.high_at is not None:
+            formula = "ceil(maxdepth * qdepthhi / 100)"
+            yield self.made(f"{at}/high_at_messages", force.high_at, "messages", formula, (maxdepth, high))
+        if force.low_at is not None:
+            formula = "floor(maxdepth * qdepthlo / 100)"
+            yield self.made(f"{at}/low_at_messages", force.low_at, "messages", formula, (maxdepth, low))
+        yield from self.alone(at, place, planned)
+        yield from self.rates(at, planned, queue, maxdepth)
+        yield from self.silent(at, planned, queue)
+
+    def alone(self, at: str, place: int, planned: Planned) -> Iterator[Explanation]:
+        """What fits of one queue alone: the filling is told once, and inputs have no sources but the figure's own."""
+        phases = self.phases(self.maker.units.one(place), offload=True)
+        used = set(_NAME.findall(" ".join(step.formula for step in phases.steps)))
+        inputs = [replace(each, source=None) for each in phases.inputs if each.name in used]
+        action, full = self.share(phases, self.advice.action_percent), phases.names[-1]
+        known = {step.name: step.value for step in phases.steps}
+        shares = {name: self.bare(name, known[name], "backlogs") for name in (action, full)}
+        initsize, size = self.held["initsize"], self.held["size"]
+        yield self.made(
+            f"{at}/alone_in_initsize_messages",
+            planned.alone.in_initsize,
+            "messages",
+            f"floor({full} * {initsize.name})",
+            (*inputs, initsize),
+            phases.steps,
+        )
+        for name, value, share, held in (
+            ("alone_at_action_messages", planned.alone.at_action, action, initsize),
+            ("alone_in_size_messages", planned.alone.in_size, full, size),
+        ):
+            formula = f"floor({share} * {held.name})"
+            yield self.made(f"{at}/{name}", value, "messages", formula, (shares[share], held))
+
+    def rates(self, at: str, planned: Planned, queue: Queue, maxdepth: Input) -> Iterator[Explanation]:
+        growth = self.document.growth
+        factor = Input(
+            "growth_factor",
+            growth_factor(percent_per_year=growth.percent_per_year, years=growth.years),
+            "",
+            Basis.GIVEN,
+        )
+        for name, now, value in zip(
+            ("put_rate_per_s", "get_rate_per_s"),
+            rates_of(queue),
+            (planned.put_rate, planned.get_rate),
+            strict=True,
+        ):
+            if value is not None and now is not None:
+                given = Input(f"given_{name}", now, "messages/s", Basis.GIVEN)
+                yield self.made(
+                    f"{at}/{name}", value, "messages/s", f"given_{name} * growth_factor", (given, factor)
+                )
+        put = Input("put_rate", planned.put_rate or 0, "messages/s", Basis.GIVEN)
+        get = Input("get_rate", planned.get_rate or 0, "messages/s", Basis.GIVEN)
+        high = self.derived("high_at", planned.force.high_at or 0, "messages")
+        low = self.derived("low_at", planned.force.low_at or 0, "messages")
+        ends = (
+            ("to_maxdepth_s", maxdepth),
+            ("to_action_s", self.derived("alone_at_action", planned.alone.at_action, "messages")),
+            ("to_full_s", self.derived("alone_in_initsize", planned.alone.in_initsize, "messages")),
+        )
+        speeds: tuple[tuple[str, Fraction | None, str, tuple[Input, ...]], ...] = (
+            ("at_net_rate", planned.net_rate, "(put_rate - get_rate)", (put, get)),
+            ("when_nothing_gets", planned.put_rate, "put_rate", (put,)),
+        )
+        for member, rate, words, rated in speeds:
+            lead = planned.lead(rate)
+            if lead is None:
+                continue
+            times = (lead.to_maxdepth_s, lead.to_action_s, lead.to_full_s)
+            for (name, end), seconds in zip(ends, times, strict=True):
+                formula = f"floor(({end.name} - high_at) / {words})"
+                yield self.made(f"{at}/{member}/{name}", seconds, "s", formula, (end, high, *rated))
+        if planned.high_to_low_s is not None:
+            formula = "ceil((high_at - low_at) / (get_rate - put_rate))"
+            yield self.made(f"{at}/high_to_low_s", planned.high_to_low_s, "s", formula, (high, low, put, get))
+        if planned.most_event_messages_per_day is not None:
+            enabled = Input("enabled", planned.event_messages or 0, "queue managers", Basis.GIVEN)
+            cycle = "((high_at - low_at) / put_rate + (high_at - low_at) / get_rate)"
+            yield self.made(
+                f"{at}/most_event_messages_per_day",
+                planned.most_event_messages_per_day,
+                "messages",
+                f"ceil({SETS_PER_CYCLE} * enabled * {SECONDS_PER_DAY} / {cycle})",
+                (enabled, high, low, put, get),
+            )
+
+    def silent(self, at: str, planned: Planned, queue: Queue) -> Iterator[Explanation]:
+        cases: tuple[tuple[str, Fraction | None, Literal["put_rate_per_s", "get_rate_per_s"]], ...] = (
+            ("silent_high_percent", planned.silent_high, "put_rate_per_s"),
+            ("silent_low_percent", planned.silent_low, "get_rate_per_s"),
+        )
+        for name, value, key in cases:
+            if value is None:
+                continue
+            heard, total, unit = self.members.heard(members_rates(queue, key))
+            yield self.made(
+                f"{at}/{name}",
+                _rounded(value),
+                "percent",
+                _HUNDREDTHS.format("(1 - heard / together)"),
+                (Input("heard", heard, unit, Basis.GIVEN), Input("together", total, unit, Basis.GIVEN)),
+            )
+
+    # ---- all queues --------------------------------------------------------------------------------------------------
+
+    def together(self) -> Iterator[Explanation]:
+        together = self.advice.together
+        if together is None:
+            return
+        high = self.maker.units.demand([each.force.high_at or 0 for each in self.advice.queues])
+        full = self.maker.units.demand([each.force.maxdepth or 0 for each in self.advice.queues])
+        at = f"{self.at}/together"
+        yield self.taken(f"{at}/all_high_percent", together.at_high, high, offload=False, size=False)
+        for name, part, offload, size in (
+            ("initsize", together.in_initsize, False, False),
+            ("initsize_with_offload", together.in_initsize_with_offload, True, False),
+            ("size", together.in_size, False, True),
+            ("size_with_offload", together.in_size_with_offload, True, True),
+        ):
+            yield self.taken(f"{at}/all_full_percent_of_{name}", part, full, offload=offload, size=size)
+
+    def taken(
+        self, figure: str, value: Fraction, demand: Demand, *, offload: bool, size: bool
+    ) -> Explanation:
+        """The part of a structure that a backlog takes."""
+        inputs, steps = self.bundles(size=size)
+        if not demand.messages:
+            return self.made(figure, 0, "percent", "0", ())
+        phases = self.phases(demand, offload=offload)
+        formula = _HUNDREDTHS.format(f"1 / ({phases.names[-1]} * bundles)")
+        return self.made(
+            figure, _rounded(value), "percent", formula, (*inputs, *phases.inputs), (*steps, *phases.steps)
+        )
+
+    def lead(self) -> Iterator[Explanation]:
+        lead = self.advice.lead
+        if lead is None:
+            return
+        phases = self.phases(lead.demand, offload=True)
+        inputs, steps = self.bundles()
+        seconds = self.derived("seconds", lead.per_s, "s")
+        of_levels = (*inputs, *phases.inputs, seconds)
+        named = {
+            "action": self.share(phases, self.advice.action_percent),
+            "full_threshold": self.share(phases, self.advice.threshold_percent),
+            "full": phases.names[-1],
+        }
+        shown = lead.as_json()
+
+        def value(name: str) -> Number:
+            found = shown[name]
+            return found if isinstance(found, int) else 0
+
+        at, all_steps = f"{self.at}/lead", (*steps, *phases.steps)
+        for level, share in named.items():
+            formula = f"floor({share} * bundles * seconds)"
+            yield self.made(f"{at}/to_{level}_s", value(f"to_{level}_s"), "s", formula, of_levels, all_steps)
+        if lead.first_high is None:
+            return
+        first = self.derived("first_high", lead.first_high, "s")
+        yield self.made(f"{at}/first_high_s", value("first_high_s"), "s", "floor(first_high)", (first,))
+        for level in ("action", "full"):
+            formula = f"floor({named[level]} * bundles * seconds - first_high)"
+            figure = f"lead_to_{level}_s"
+            yield self.made(f"{at}/{figure}", value(figure), "s", formula, (*of_levels, first), all_steps)
+
+
+def _rounded(part: Fraction) -> Fraction:
+    """A part as a percentage, rounded up to a hundredth."""
+    return Fraction(ceil_fraction(part * PERCENT * PERCENT), PERCENT)

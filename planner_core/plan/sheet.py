@@ -1,0 +1,167 @@
+"""Plans of one sysplex on one sheet: storage of each coupling facility, and the structures that XCF allocates there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from planner_core.document.model import CouplingFacility
+from planner_core.sizing.placement import Allocation, FacilityUse, Group, Wanted, allocate, question
+from planner_core.units import bytes_to_kib_ceil
+
+ASSUMPTION = (
+    "cfplan places each structure with INITSIZE as XCF would, with every coupling facility there. Where XCF allocates a structure "
+    "depends on the space, level and connections that it finds."
+)
+NOWHERE = ""
+"""Structures without a PREFLIST are listed under this name."""
+_STATED = {"size": "size", "occupied": "occupied storage", "dumpspace": "dump space"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One copy of a structure of one plan [K]."""
+
+    plan: str
+    structure: str
+    role: str
+    facility: str
+    initsize_kib: int
+    size_kib: int
+    is_second_copy: bool
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "plan": self.plan,
+            "structure": self.structure,
+            "role": self.role,
+            "initsize_kib": self.initsize_kib,
+            "size_kib": self.size_kib,
+            "is_second_copy": self.is_second_copy,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Facility:
+    """A coupling facility on the sheet.
+
+    `stated_differently` names what plans state differently of it: the smallest size and the largest of the others count.
+    """
+
+    use: FacilityUse
+    rows: tuple[Row, ...]
+    stated_differently: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Its name in the policy."""
+        return self.use.facility.name
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            **self.use.as_json(),
+            "stated_differently": list(self.stated_differently),
+            "structures": [row.as_json() for row in self.rows],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """All coupling facilities that the plans name, and what finds no place in them.
+
+    `same_names` are structures that more than one plan has: the first plan's is counted.
+    """
+
+    facilities: tuple[Facility, ...]
+    unplaced: tuple[Row, ...]
+    without_preflist: tuple[Row, ...]
+    same_names: tuple[str, ...]
+    assumption: str = ASSUMPTION
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "facilities": [facility.as_json() for facility in self.facilities],
+            "unplaced": [row.as_json() for row in self.unplaced],
+            "without_preflist": [row.as_json() for row in self.without_preflist],
+            "same_names": list(self.same_names),
+            "assumption": self.assumption,
+        }
+
+
+def sheet(groups: Sequence[Group]) -> Sheet:
+    """Put plans on one sheet: all their structures, placed together.
+
+    Args:
+        groups: The structures and coupling facilities of each plan.
+    """
+    counted, same_names = _each_once(groups)
+    allocation = allocate(question(counted))
+    stated: dict[str, list[CouplingFacility]] = {}
+    for group in groups:
+        for cf in group.coupling_facilities:
+            stated.setdefault(cf.name, []).append(cf)
+    lacking = [
+        _row(each.wanted, NOWHERE, is_second_copy=bool(each.now))
+        for each in allocation.placed
+        if each.wanted.preflist and len(each.now) <= each.wanted.is_duplexed
+    ]
+    return Sheet(
+        facilities=tuple(
+            Facility(use, _rows(use), tuple(_differences(stated.get(use.facility.name, []))))
+            for use in sorted(allocation.facilities, key=lambda use: use.facility.name)
+        ),
+        unplaced=tuple(lacking),
+        without_preflist=tuple(_without_preflist(allocation)),
+        same_names=tuple(sorted(same_names)),
+    )
+
+
+def _each_once(groups: Iterable[Group]) -> tuple[list[Group], set[str]]:
+    """The groups with each structure in the first plan that has it, and the names that several have."""
+    seen: set[str] = set()
+    twice: set[str] = set()
+    found = []
+    for group in groups:
+        names = {each.cfrm_name for each in group.structures}
+        twice |= names & seen
+        own = tuple(each for each in group.structures if each.cfrm_name not in seen)
+        found.append(replace(group, structures=own))
+        seen |= names
+    return found, twice
+
+
+def _rows(use: FacilityUse) -> tuple[Row, ...]:
+    name = use.facility.name
+    first = [_row(each, name, is_second_copy=False) for each in use.first]
+    return (*first, *(_row(each, name, is_second_copy=True) for each in use.second))
+
+
+def _without_preflist(allocation: Allocation) -> list[Row]:
+    return [
+        _row(each.wanted, NOWHERE, is_second_copy=False)
+        for each in allocation.placed
+        if not each.wanted.preflist
+    ]
+
+
+def _row(wanted: Wanted, facility: str, *, is_second_copy: bool) -> Row:
+    return Row(
+        plan=wanted.plan,
+        structure=wanted.structure,
+        role=wanted.result.role,
+        facility=facility,
+        initsize_kib=bytes_to_kib_ceil(wanted.initsize_bytes),
+        size_kib=bytes_to_kib_ceil(wanted.size_bytes),
+        is_second_copy=is_second_copy,
+    )
+
+
+def _differences(stated: Sequence[CouplingFacility]) -> list[str]:
+    """Storage that plans state with different values, in words. A plan that states none does not differ."""
+    values: Mapping[str, set[int]] = {
+        key: {value for cf in stated if (value := getattr(cf, key)) is not None} for key in _STATED
+    }
+    return [words for key, words in _STATED.items() if len(values[key]) > 1]

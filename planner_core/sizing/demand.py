@@ -1,0 +1,347 @@
+"""From queues to what a structure must hold: messages, list entries, list elements.
+
+Backlog. A queue states its backlog, or a put rate and the outage to survive; then the
+backlog is rate x outage, rounded up. Growth is compounded and applied to both in the same
+way: backlog x (1 + percent/100) ** years, once, rounded up to whole messages.
+
+Size distribution. A queue may state mean, 95th percentile and maximum of its message
+sizes. Each message pays whole 256-byte elements, at most (L + header + 255) / 256 for L
+bytes, and two when it is over 63 KB and so always offloaded. `most_elements` bounds the mean
+of that for every distribution with the given mean and maximum, and the need rests on the
+bound. Where offload rules act, it matters how many messages are over a rule's size, or over
+63 KB, and how many bytes they have: there the sizes have the shape of `size_shape`, which is
+an assumption and is reported as one.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
+from operator import mul
+from typing import NamedTuple
+
+from planner_core.document.size_distribution import SCALE, SizeDistribution
+from planner_core.document.size_shape import BODY, TWENTY
+from planner_core.errors import OutOfRange
+from planner_core.sizing.structure_size import elements_for, model_constant
+from planner_core.units import ceil_div, ceil_fraction
+
+SECONDS_PER_MINUTE = 60
+_PERCENT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class QueueDemand:
+    """What one queue puts on a structure."""
+
+    messages: int
+    message_bytes: int | SizeDistribution
+
+
+class Band(NamedTuple):
+    """The messages of a structure whose size lies above `over_bytes` and not above the next band's.
+
+    `elements` are those taken while the data is in the CF; `pages` those of 4 KB in SMDS.
+    The three counts are in units of one part in `scale` of the demand.
+    """
+
+    over_bytes: int
+    messages: int
+    elements: int
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """The backlog of one structure, in bands of message sizes.
+
+    `elements` counts messages too large for the CF as offloaded and no other. `scale` is 1
+    unless a queue gives a distribution of sizes, whose shares are no whole messages; `taken`
+    are the elements of each queue, times it. `mean_elements` are those that a message of each
+    queue with such a distribution pays on average, in parts of 2**32, by the queue's place.
+
+    `elements`, `taken` and `mean_elements` suffice for any shape of a distribution. The bands
+    have the assumed shape: `beyond` are the elements, times `scale`, that they lack. They count
+    wherever no rule offloads anything.
+    """
+
+    messages: int
+    elements: int
+    bands: tuple[Band, ...]
+    scale: int
+    taken: tuple[int, ...]
+    mean_elements: Mapping[int, int] = field(default_factory=dict)
+    beyond: int = 0
+
+    @property
+    def exact_elements(self) -> Fraction:
+        """The elements before they are rounded up over the structure."""
+        return Fraction(sum(band.elements for band in self.bands) + self.beyond, self.scale)
+
+    @property
+    def entries(self) -> int:
+        """List entries: one a message."""
+        return self.messages
+
+
+def backlog_messages(*, put_rate_per_s: Decimal, outage_minutes: Decimal) -> Fraction:
+    """Messages that arrive while nothing takes them off [messages, not rounded]."""
+    rate, per = put_rate_per_s.as_integer_ratio()
+    minutes, of = outage_minutes.as_integer_ratio()
+    # One fraction instead of three: this is asked for each queue of the largest plans.
+    return Fraction(rate * minutes * SECONDS_PER_MINUTE, per * of)
+
+
+@lru_cache(maxsize=256)
+def growth_factor(*, percent_per_year: Decimal, years: Decimal) -> Fraction:
+    """Compound growth; years need not be whole."""
+    if percent_per_year <= -_PERCENT:
+        raise OutOfRange(field="percent_per_year", value=percent_per_year, lowest="more than -100")
+    if not percent_per_year or not years:
+        return Fraction(1)
+    base = 1 + Fraction(percent_per_year) / _PERCENT
+    if years == years.to_integral_value():
+        return base ** int(years)
+    with localcontext(prec=40):
+        return Fraction((Decimal(base.numerator) / Decimal(base.denominator)) ** years)
+
+
+def grown(messages: Fraction | int, *, factor: Fraction) -> int:
+    """A backlog at the horizon, rounded up to whole messages."""
+    if isinstance(messages, int):
+        return messages if factor == 1 else ceil_fraction(messages * factor)
+    return ceil_div(messages.numerator * factor.numerator, messages.denominator * factor.denominator)
+
+
+def band_edges(rule_sizes: Sequence[int]) -> tuple[int, ...]:
+    """The sizes at which messages are told apart: those of the rules, and the largest that fits in the CF."""
+    largest = model_constant("largest_message_in_cf_bytes")
+    return (*sorted({size for size in rule_sizes if size < largest}), largest)
+
+
+def demand_of(
+    queues: Sequence[QueueDemand],
+    *,
+    edges: tuple[int, ...],
+    header_bytes: int,
+    page_bytes: int,
+    page_header_bytes: int,
+) -> Demand:
+    """Add up queues: one entry a message, whole elements by size, in bands between `edges`.
+
+    Args:
+        queues: The queues of one structure.
+        edges: Rising sizes [bytes], the last the largest message that fits in the CF.
+        header_bytes: Added to a message in the CF [bytes].
+        page_bytes: Page of a shared message data set [bytes].
+        page_header_bytes: Added to a message in a shared message data set [bytes].
+
+    Returns:
+        The demand; its elements are rounded up once, over the whole structure.
+    """
+    scale = 1 if all(isinstance(queue.message_bytes, int) for queue in queues) else SCALE
+    bands = len(edges) + 1
+    messages, elements, pages = [0] * bands, [0] * bands, [0] * bands
+    total, beyond, two = 0, 0, model_constant("offloaded_message_elements")
+    taken: list[int] = []
+    mean_elements: dict[int, int] = {}
+    for place, queue in enumerate(queues):
+        count = queue.messages
+        total += count
+        if isinstance(queue.message_bytes, int):
+            band = bisect_left(edges, queue.message_bytes)
+            count *= scale
+            each = elements_for(queue.message_bytes, header_bytes=header_bytes)
+            messages[band] += count
+            elements[band] += count * each
+            taken.append(count * (two if band == bands - 1 else each))
+            pages[band] += count * ceil_div(queue.message_bytes + page_header_bytes, page_bytes)
+        else:
+            shares, mean = scaled_shares(
+                queue.message_bytes, edges, header_bytes, page_bytes, page_header_bytes
+            )
+            beyond += count * mean
+            for band, (share, band_elements, band_pages) in enumerate(shares):
+                if share:
+                    mean += band_elements
+                    messages[band] += count * share
+                    elements[band] += count * band_elements
+                    pages[band] += count * band_pages
+            mean_elements[place] = mean
+            taken.append(count * mean)
+    elements[-1] = messages[-1] * two
+    return Demand(
+        messages=total,
+        elements=ceil_div(sum(elements) + beyond, scale),
+        bands=tuple(map(Band, (-1, *edges), messages, elements, pages)),
+        scale=scale,
+        taken=tuple(taken),
+        mean_elements=mean_elements,
+        beyond=beyond,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What one message of each queue takes, by band, so that several backlogs of the same queues are soon added up.
+
+    `bands` has of each queue messages, elements and pages, in parts of `scale`; `beyond` are the elements that the bands
+    lack of those that suffice for any shape, and `elements` all of them. `spread` are the places of the queues with a
+    distribution of sizes.
+    """
+
+    edges: tuple[int, ...]
+    scale: int
+    bands: tuple[tuple[tuple[int, int, int], ...], ...]
+    elements: tuple[int, ...]
+    beyond: tuple[int, ...]
+    spread: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls,
+        sizes: Sequence[int | SizeDistribution],
+        *,
+        edges: tuple[int, ...],
+        header_bytes: int,
+        page_bytes: int,
+        page_header_bytes: int,
+    ) -> Units:
+        """Of queues with these message sizes; the arguments are those of `demand_of`."""
+        scale = 1 if all(isinstance(each, int) for each in sizes) else SCALE
+        two = model_constant("offloaded_message_elements")
+        found: list[tuple[tuple[int, int, int], ...]] = []
+        lacking: list[int] = []
+        for each in sizes:
+            beyond = 0
+            if isinstance(each, int):
+                elements = elements_for(each, header_bytes=header_bytes)
+                pages = ceil_div(each + page_header_bytes, page_bytes)
+                bands = [(0, 0, 0)] * (len(edges) + 1)
+                band = bisect_left(edges, each)
+                bands[band] = (scale, (two if band == len(edges) else elements) * scale, pages * scale)
+            else:
+                bands, beyond = scaled_shares(each, edges, header_bytes, page_bytes, page_header_bytes)
+            found.append(tuple(bands))
+            lacking.append(beyond)
+        return cls(
+            edges,
+            scale,
+            tuple(found),
+            tuple(
+                sum([elements for _, elements, _ in bands]) + beyond
+                for bands, beyond in zip(found, lacking, strict=True)
+            ),
+            tuple(lacking),
+            tuple(place for place, each in enumerate(sizes) if not isinstance(each, int)),
+        )
+
+    def demand(self, counts: Sequence[int]) -> Demand:
+        """So many messages of each queue: what `demand_of` makes of them."""
+        messages, elements, pages = ([0] * (len(self.edges) + 1) for _ in range(3))
+        for count, bands in zip(counts, self.bands, strict=True):
+            for band, (share, its_elements, its_pages) in enumerate(bands):
+                if share:
+                    messages[band] += count * share
+                    elements[band] += count * its_elements
+                    pages[band] += count * its_pages
+        beyond = sum(map(mul, counts, self.beyond))
+        return Demand(
+            messages=sum(counts),
+            elements=ceil_div(sum(elements) + beyond, self.scale),
+            bands=tuple(map(Band, (-1, *self.edges), messages, elements, pages)),
+            scale=self.scale,
+            taken=tuple(map(mul, counts, self.elements)),
+            mean_elements={place: self.elements[place] for place in self.spread},
+            beyond=beyond,
+        )
+
+    def one(self, place: int) -> Demand:
+        """One message of the queue at this place alone."""
+        its = slice(place, place + 1)
+        spread = (0,) if place in self.spread else ()
+        return replace(
+            self, bands=self.bands[its], elements=self.elements[its], beyond=self.beyond[its], spread=spread
+        ).demand((1,))
+
+
+def scaled_shares(
+    sizes: SizeDistribution,
+    edges: tuple[int, ...],
+    header_bytes: int,
+    page_bytes: int,
+    page_header_bytes: int,
+) -> tuple[list[tuple[int, int, int]], int]:
+    """Per band, in parts of 2**32: the share of the messages, and the elements and pages that a message pays there at most.
+
+    With them the elements that all bands together have less than `most_elements`. All is kept on
+    one fine grid, because exact fractions of hundreds of queues have no bounded common denominator.
+    """
+    step, maximum, two = (
+        model_constant("element_bytes"),
+        sizes.maximum,
+        model_constant("offloaded_message_elements"),
+    )
+    found: list[tuple[int, int, int]] = []
+    added, page_added = header_bytes + step - 1, page_header_bytes + page_bytes - 1
+    below = bytes_below = held = 0
+    for edge, (reached, bytes_reached) in zip(
+        (*edges, maximum), sizes.up_to((*edges, max(maximum, edges[-1]))), strict=True
+    ):
+        share, moment = reached - below, bytes_reached - bytes_below
+        if share <= 0:
+            found.append((0, 0, 0))
+            continue
+        below, bytes_below = reached, bytes_reached
+        # Conditional expressions: calls of max and min would double the time of the largest plans.
+        largest = edge if edge < maximum else maximum
+        elements = -(-(moment + share * added) // step)
+        cap = share * -(-(largest + header_bytes) // step)
+        pages = -(-(moment + share * page_added) // page_bytes)
+        page_cap = share * -(-(largest + page_header_bytes) // page_bytes)
+        elements = elements if elements < cap else cap
+        held += elements
+        found.append((share, elements, pages if pages < page_cap else page_cap))
+    share, elements, pages = found[-1]
+    found[-1] = (share, two * share, pages)
+    beyond = most_elements(sizes, header_bytes=header_bytes) - (held - elements + two * share)
+    return found, beyond if beyond > 0 else 0
+
+
+def most_elements(sizes: SizeDistribution, *, header_bytes: int) -> int:
+    """Elements that a message pays on average at most, whatever the shape of the distribution, in parts of 2**32.
+
+    19 of 20 messages are at most p95 long, the twentieth from there to the maximum. What a
+    message of L bytes takes is below a curve that bends one way only: rising by a byte in 256
+    up to the largest message that stays in the CF, and falling from there in a straight line
+    to the two elements of an offloaded one of the longest. So the mean of a part is at most
+    the curve at the part's mean. How the mean is shared out between the two parts is unknown:
+    while both rise it makes no difference, and where one falls, the less lies there the worse.
+    """
+    step, largest = model_constant("element_bytes"), model_constant("largest_message_in_cf_bytes")
+    unit, p95, longest = sizes.mean_of, sizes.p95, sizes.maximum
+    added = header_bytes + step - 1
+    cap = SCALE * -(-((longest if longest < largest else largest) + header_bytes) // step)
+    # The twentieth's mean, in parts of 1 / unit, when all the others are as long as they can be.
+    least = TWENTY * sizes.mean - BODY * p95 * unit
+    if longest <= largest or (p95 <= largest and least <= largest * unit):
+        rising = -(-SCALE * (sizes.mean + added * unit) // (step * unit))
+        return rising if rising < cap else cap
+    two = SCALE * model_constant("offloaded_message_elements")
+    peak = SCALE * (largest + added) - two * step
+    if p95 <= largest:
+        others = -(-SCALE * (p95 + added) // step)
+        twentieth = two + -(-peak * (longest * unit - least) // (step * (longest - largest) * unit))
+    else:
+        twentieth, of = two, BODY * unit
+        # 19 times the others' mean, in the same parts: as near to the top of the curve as it can be.
+        mean = max(TWENTY * sizes.mean - longest * unit, min(largest * of, TWENTY * sizes.mean - p95 * unit))
+        if mean <= largest * of:
+            others = -(-SCALE * (mean + added * of) // (step * of))
+        else:
+            others = two + -(-peak * (p95 * of - mean) // (step * (p95 - largest) * of))
+    return min(-(-(BODY * others + twentieth) // TWENTY), cap)

@@ -1,0 +1,484 @@
+"""How advice on queue depths is worked out: levels of the filling, parts of the backlog, queues alone and together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property, partial
+from math import lcm
+from operator import attrgetter
+from typing import Literal
+
+from planner_core.document.model import PlanDocument, Queue, Structure
+from planner_core.document.size_distribution import SizeDistribution
+from planner_core.limits import limit
+from planner_core.sizing.demand import Demand, QueueDemand, Units, band_edges, growth_factor
+from planner_core.sizing.depth_advice import (
+    PERCENT,
+    Alone,
+    DepthAdvice,
+    JointLead,
+    Planned,
+    QueueAdvice,
+    Thresholds,
+    Together,
+)
+from planner_core.sizing.filling import Fill, FillPoint, Pool, bundles_for, fill, two_pools
+from planner_core.sizing.offload import Rule, can_fire
+from planner_core.sizing.smds import message_header_bytes, page_bytes
+from planner_core.sizing.structure_result import Load
+from planner_core.sizing.structure_size import Curve, model_constant
+
+PARTS = 10**9
+"""Parts of the backlog are rounded down to so many of a whole, so that their explanations can be read."""
+EVENT_KEYS = ("maxdepth", "qdepthhi", "qdepthlo", "qdphiev", "qdploev", "qdpmaxev", "qsvciev", "curdepth")
+_RATE_KEYS = ("get_rate_per_s", "queue_manager_rates")
+_own = attrgetter(*EVENT_KEYS, *_RATE_KEYS)
+"""What a document says of one queue's depth events."""
+_SILENT = (None,) * len(EVENT_KEYS + _RATE_KEYS)
+Parts = tuple[Fraction | None, Fraction | None, Fraction | None]
+"""How often the planned backlog fits in INITSIZE at the action level, at FULLTHRESHOLD, and when it is full."""
+
+
+def level_rule(percent: int) -> Rule:
+    """A rule that offloads nothing, to learn what a structure holds at a usage."""
+    return Rule(percent, model_constant("largest_message_in_cf_bytes"))
+
+
+def action_level(structure: Structure, *, rules: Sequence[Rule], demand: Demand) -> tuple[str, int]:
+    """The first usage at which something begins to happen [percent], and what that is called."""
+    found = [
+        (rule.threshold, f"OFFLD{number}TH")
+        for number, rule in enumerate(rules, start=1)
+        if rule.is_on and rule.threshold and can_fire(rule, demand)
+    ]
+    if structure.full_threshold:
+        found.append((structure.full_threshold, "FULLTHRESHOLD"))
+    if structure.event_target_percent is not None:
+        found.append((structure.event_target_percent, "event_target_percent"))
+    percent, name = min(found, key=lambda each: each[0], default=(PERCENT, "full"))
+    return name, percent
+
+
+def places_said(queues: Sequence[Queue]) -> list[int]:
+    """The places of the queues of which a document says something that concerns depth events."""
+    return [place for place, queue in enumerate(queues) if _own(queue) != _SILENT]
+
+
+def advise(
+    document: PlanDocument,
+    structure: Structure,
+    load: Load,
+    queues: Sequence[QueueDemand],
+    *,
+    said: Sequence[int],
+    curve: Curve,
+) -> DepthAdvice:
+    """Advice for the queues of a structure of INITSIZE.
+
+    Args:
+        document: The plan.
+        structure: The structure's entry in it.
+        load: What the structure holds.
+        queues: The backlogs of its queues at the horizon, in the order of the document.
+        said: The places of the queues of which the document itself says something.
+        curve: The curve in use.
+    """
+    action, action_percent = action_level(structure, rules=load.rules, demand=load.demand)
+    threshold = structure.full_threshold or PERCENT
+    parts: Parts = (None, None, None)
+    if load.plain is not None:
+        filled = _filled(load.demand, load.rules, load.plain.pools, (action_percent, threshold))
+        bundles = load.bundles_in_initsize
+        at_action, at_threshold, when_full = (
+            Fraction(point.share * bundles.numerator * PARTS // (point.q * bundles.denominator), PARTS)
+            for point in levels(filled, action_percent, threshold)
+        )
+        parts = (at_action, at_threshold, when_full)
+    maker = Maker.of(document, structure, load, queues, curve)
+    advice = maker.advice(parts, range(len(queues))) if said else ()
+    return DepthAdvice(
+        action=action,
+        action_percent=action_percent,
+        threshold_percent=threshold,
+        action_part=parts[0],
+        threshold_part=parts[1],
+        full_part=parts[2],
+        messages=load.demand.messages,
+        event_messages=maker.members.enabled_count,
+        said={place: advice[place] for place in said},
+        together=maker.together(advice) if said else None,
+        lead=maker.joint_lead(advice) if said else None,
+        of_queues=maker.of_queues,
+    )
+
+
+def _filled(demand: Demand, rules: Sequence[Rule], pools: tuple[Pool, ...], percents: Sequence[int]) -> Fill:
+    """One bundle filling, with a moment for each usage asked about."""
+    met = [rule for rule in rules if rule.is_on and can_fire(rule, demand)]
+    marks = [level_rule(percent) for percent in sorted(set(percents)) if percent < PERCENT]
+    return fill(demand, rules=[*met, *marks], pools=pools)
+
+
+def levels(filled: Fill, *percents: int) -> tuple[FillPoint, ...]:
+    """The moments of a filling at which the usage is so high, and the moment it is full."""
+    found = {point.rule: point for point in filled.starts}
+    at = (found[level_rule(percent)] if percent < PERCENT else filled.full for percent in percents)
+    return (*at, filled.full)
+
+
+def _advised(messages: int, parts: Parts) -> Thresholds:
+    at_action, at_threshold, when_full = parts
+    if not messages or at_action is None or at_threshold is None or when_full is None:
+        return Thresholds()
+    most = messages * when_full.numerator // when_full.denominator
+    wanted = max(messages, messages * at_threshold.numerator // at_threshold.denominator)
+    maxdepth = min(most, wanted, limit("largest_maxdepth"))
+    return _completed(maxdepth, messages, at_action) if maxdepth else Thresholds()
+
+
+def _completed(
+    maxdepth: int,
+    messages: int,
+    at_action: Fraction | None,
+    *,
+    qdepthhi: int | None = None,
+    qdepthlo: int | None = None,
+) -> Thresholds:
+    """Thresholds for a MAXDEPTH: those given, and for others the highest that serve."""
+    if qdepthhi is None and maxdepth and at_action is not None:
+        high = messages * at_action.numerator // at_action.denominator
+        advised = min(limit("default_qdepthhi_percent"), PERCENT * high // maxdepth)
+        qdepthhi = advised if advised > (qdepthlo or 0) else None
+    if qdepthlo is None and qdepthhi is not None:
+        qdepthlo = qdepthhi * limit("default_qdepthlo_percent") // limit("default_qdepthhi_percent")
+    return Thresholds(maxdepth, qdepthhi, qdepthlo)
+
+
+@dataclass(frozen=True)
+class Members:
+    """The queue managers of the group and their PERFMEV. Those of which the plan does not say it have none."""
+
+    count: int
+    enabled: frozenset[str]
+    all_enabled: bool
+    is_stated: bool
+
+    @classmethod
+    def of(cls, document: PlanDocument) -> Members:
+        """The members as the document states them."""
+        stated = document.perfmev
+        by_name = stated if isinstance(stated, dict) else {}
+        return cls(
+            count=document.queue_manager_count,
+            enabled=frozenset(name for name, switch in by_name.items() if switch == "ENABLED"),
+            all_enabled=stated == "ENABLED",
+            is_stated=stated is not None,
+        )
+
+    @property
+    def enabled_count(self) -> int | None:
+        """Event messages of one event while all are active; None where the plan does not say PERFMEV."""
+        if not self.is_stated:
+            return None
+        return self.count if self.all_enabled else len(self.enabled)
+
+    def heard(self, by_name: Mapping[str, Fraction] | None) -> tuple[Fraction, Fraction, str]:
+        """The activity of queue managers with PERFMEV(ENABLED), that of all, and its unit."""
+        if by_name is None:
+            return Fraction(self.enabled_count or 0), Fraction(self.count), "queue managers"
+        heard = (rate for name, rate in by_name.items() if self.all_enabled or name in self.enabled)
+        return sum(heard, Fraction(0)), sum(by_name.values(), Fraction(0)), "messages/s"
+
+    def silent(self, by_name: Mapping[str, Fraction] | None) -> Fraction | None:
+        """The part of the activity that is not of queue managers with PERFMEV(ENABLED)."""
+        if not self.is_stated or by_name is None:
+            return self.silent_members
+        heard, total, _ = self.heard(by_name)
+        return 1 - heard / total if total else None
+
+    @cached_property
+    def silent_members(self) -> Fraction | None:
+        """The part of the queue managers without PERFMEV(ENABLED); None where the plan does not say PERFMEV."""
+        return 1 - Fraction(self.enabled_count or 0, self.count) if self.is_stated and self.count else None
+
+
+def rates_of(queue: Queue) -> tuple[Fraction | None, Fraction | None]:
+    """Puts and gets a second in normal times, as the document has them."""
+    if queue.get_rate_per_s is not None and queue.put_rate_per_s is not None:
+        return Fraction(queue.put_rate_per_s), Fraction(queue.get_rate_per_s)
+    if queue.queue_manager_rates:
+        found = queue.queue_manager_rates.values()
+        return (
+            sum((Fraction(each.put_rate_per_s) for each in found), Fraction(0)),
+            sum((Fraction(each.get_rate_per_s) for each in found), Fraction(0)),
+        )
+    return (None if queue.put_rate_per_s is None else Fraction(queue.put_rate_per_s)), None
+
+
+def members_rates(
+    queue: Queue, key: Literal["put_rate_per_s", "get_rate_per_s"]
+) -> dict[str, Fraction] | None:
+    """Puts, or gets, a second by queue manager; None where the document does not say."""
+    if not queue.queue_manager_rates:
+        return None
+    return {name: Fraction(getattr(each, key)) for name, each in queue.queue_manager_rates.items()}
+
+
+@dataclass(frozen=True)
+class Maker:
+    """What the figures of one structure's queues are made from."""
+
+    structure: Structure
+    load: Load
+    queues: Sequence[QueueDemand]
+    curve: Curve
+    action_percent: int
+    threshold_percent: int
+    factor: Fraction
+    members: Members
+    known: dict[int | SizeDistribution, Alone] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        document: PlanDocument,
+        structure: Structure,
+        load: Load,
+        queues: Sequence[QueueDemand],
+        curve: Curve,
+    ) -> Maker:
+        """For one structure of a plan."""
+        growth = document.growth
+        return cls(
+            structure,
+            load,
+            queues,
+            curve,
+            action_level(structure, rules=load.rules, demand=load.demand)[1],
+            structure.full_threshold or PERCENT,
+            growth_factor(percent_per_year=growth.percent_per_year, years=growth.years),
+            Members.of(document),
+        )
+
+    @cached_property
+    def units(self) -> Units:
+        """What one message of each queue takes."""
+        return self.load.units or Units.of(
+            [queue.message_bytes for queue in self.queues],
+            edges=band_edges([rule.size_bytes for rule in self.load.rules]),
+            header_bytes=self.curve.header_bytes,
+            page_bytes=page_bytes(),
+            page_header_bytes=message_header_bytes(),
+        )
+
+    @cached_property
+    def pools(self) -> tuple[Pool, ...]:
+        """What can run out in one bundle."""
+        return two_pools(self.curve.bundle_at(self.load.ratio)[1])
+
+    def of_queues(self, advice: DepthAdvice) -> tuple[QueueAdvice, ...]:
+        """Every queue; those of which the document says something as they were worked out for that."""
+        parts = (advice.action_part, advice.threshold_part, advice.full_part)
+        others = [place for place in range(len(self.queues)) if place not in advice.said]
+        found = {**advice.said, **dict(zip(others, self.advice(parts, others), strict=True))}
+        return tuple(found[place] for place in range(len(self.queues)))
+
+    def advice(self, parts: Parts, places: Iterable[int]) -> tuple[QueueAdvice, ...]:
+        """The queues at these places."""
+        found = []
+        for place in places:
+            queue = self.structure.queues[place]
+            advised = _advised(self.queues[place].messages, parts)
+            says = self.members.is_stated or _own(queue) != _SILENT
+            planned = self.planned(place, queue, advised, parts[0]) if says else None
+            found.append(QueueAdvice(queue.name, advised, planned))
+        return tuple(found)
+
+    def planned(self, place: int, queue: Queue, advised: Thresholds, at_action: Fraction | None) -> Planned:
+        """A queue with what the document says of it."""
+        messages = self.queues[place].messages
+        maxdepth = queue.maxdepth if queue.maxdepth is not None else advised.maxdepth
+        given = tuple(key for key in ("maxdepth", "qdepthhi", "qdepthlo") if getattr(queue, key) is not None)
+        force = (
+            Thresholds(None, queue.qdepthhi, queue.qdepthlo)
+            if maxdepth is None
+            else _completed(maxdepth, messages, at_action, qdepthhi=queue.qdepthhi, qdepthlo=queue.qdepthlo)
+        )
+        puts, gets = rates_of(queue)
+        return Planned(
+            given=given,
+            force=force,
+            alone=self.alone(place),
+            puts=puts,
+            gets=gets,
+            factor=self.factor,
+            silent_high=self.members.silent(members_rates(queue, "put_rate_per_s")),
+            silent_low=self.members.silent(members_rates(queue, "get_rate_per_s")),
+            event_messages=self.members.enabled_count,
+        )
+
+    def alone(self, place: int) -> Alone:
+        """What fits of one queue alone; worked out once for each message size."""
+        sizes = self.queues[place].message_bytes
+        found = self.known.get(sizes)
+        if found is None:
+            at_action, without_rules = self._in_the_cf(place)
+            if self._offloads_early(place):
+                at_action = self._filled_alone(place, self.action_percent)[0]
+            found = self.known[sizes] = Alone(
+                at_action=at_action,
+                without_rules=without_rules,
+                when_full=partial(self._when_full, place),
+            )
+        return found
+
+    @cached_property
+    def early(self) -> int | None:
+        """The size over which rules offload below the action level: messages that the plan has none of; None for none."""
+        found = (
+            rule.size_bytes for rule in self.load.rules if rule.is_on and rule.threshold < self.action_percent
+        )
+        return min(found, default=None)
+
+    def _offloads_early(self, place: int) -> bool:
+        """Whether a rule offloads messages of this queue below the action level."""
+        if self.early is None:
+            return False
+        overs, bands = (-1, *self.units.edges[:-1]), self.units.bands[place]
+        return any(share and over >= self.early for over, (share, _, _) in zip(overs, bands, strict=False))
+
+    def _in_the_cf(self, place: int) -> tuple[int, int]:
+        """Messages of a queue alone, all data in the CF that may be: in INITSIZE at the action level, and in SIZE."""
+        scale, elements = self.units.scale, self.units.elements[place]
+        room, rate = 0, 0
+        for entry_cost, element_cost, total in (pool.whole for pool in self.pools):
+            its_rate = entry_cost * scale + element_cost * elements
+            if not rate or total * rate < room * its_rate:
+                room, rate = total, its_rate
+        room *= scale
+        initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
+        return (
+            self.action_percent * room * initsize.numerator // (PERCENT * rate * initsize.denominator),
+            room * size.numerator // (rate * size.denominator),
+        )
+
+    def _when_full(self, place: int) -> tuple[int, int]:
+        _, in_initsize, in_size = self._filled_alone(place, self.action_percent)
+        return in_initsize, in_size
+
+    def _filled_alone(self, place: int, percent: int) -> tuple[int, int, int]:
+        """Messages of a queue alone: at a usage of INITSIZE, in INITSIZE, in SIZE."""
+        filled = _filled(self.units.one(place), self.load.rules, self.pools, (percent,))
+        at_action, full = levels(filled, percent)
+        initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
+        return (
+            filled.messages_at(at_action, initsize),
+            filled.messages_at(full, initsize),
+            filled.messages_at(full, size),
+        )
+
+    def together(self, advice: Sequence[QueueAdvice]) -> Together | None:
+        """All queues at their thresholds at once; None for a structure that holds nothing."""
+        initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
+        if not initsize or not size:
+            return None
+        high = self.units.demand([each.force.high_at or 0 for each in advice])
+        full = self.units.demand([each.force.maxdepth or 0 for each in advice])
+        plain, relieved = self.bundles(full, offload=False), self.bundles(full, offload=True)
+        to_full_threshold, to_full = self.fewest(advice, full)
+        return Together(
+            at_high=self.bundles(high, offload=False) / initsize,
+            in_initsize=plain / initsize,
+            in_initsize_with_offload=relieved / initsize,
+            in_size=plain / size,
+            in_size_with_offload=relieved / size,
+            to_full_threshold=to_full_threshold,
+            to_full=to_full,
+        )
+
+    def bundles(self, demand: Demand, *, offload: bool) -> Fraction:
+        """Entries with their elements that a backlog takes, with the rules at work or with all data in the CF."""
+        if not demand.messages:
+            return Fraction(0)
+        met = [rule for rule in self.load.rules if offload and rule.is_on and can_fire(rule, demand)]
+        return bundles_for(fill(demand, rules=met, pools=self.pools))
+
+    def fewest(self, advice: Sequence[QueueAdvice], full: Demand) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The fewest queues at MAXDEPTH that take INITSIZE to FULLTHRESHOLD, and all of it, all data in the CF.
+
+        Each empty when all of them do not.
+        """
+        if not any(each.planned and "maxdepth" in each.planned.given for each in advice):
+            return (), ()
+        bundles, scale = self.load.bundles_in_initsize, self.units.scale
+        best: list[tuple[str, ...]] = [(), ()]
+        for entry_cost, element_cost, total in (pool.whole for pool in self.pools):
+            # In parts of so many that everything is whole: of the pool, of the demand's scale, of INITSIZE.
+            costs = sorted(
+                (-(entry_cost * scale * (each.force.maxdepth or 0) + element_cost * taken), each.name)
+                for each, taken in zip(advice, full.taken, strict=True)
+            )
+            for nth, percent in enumerate((self.threshold_percent, PERCENT)):
+                room = -(-bundles.numerator * total * scale * percent // (bundles.denominator * PERCENT))
+                names = _until(costs, room)
+                if names and (not best[nth] or len(names) < len(best[nth])):
+                    best[nth] = names
+        return best[0], best[1]
+
+    def joint_lead(self, advice: Sequence[QueueAdvice]) -> JointLead | None:
+        """All queues that grow, growing at once; None when none is known to."""
+        growing = {}
+        for place, each in enumerate(advice):
+            planned = each.planned
+            if (
+                planned is None
+                or planned.puts is None
+                or planned.gets is None
+                or planned.puts <= planned.gets
+            ):
+                continue
+            growing[place] = planned.puts - planned.gets
+        if not growing or not self.load.bundles_in_initsize:
+            return None
+        common = lcm(*(rate.denominator for rate in growing.values()))
+        counts = [0] * len(advice)
+        for place, rate in growing.items():
+            counts[place] = rate.numerator * (common // rate.denominator)
+        demand, seconds = self.units.demand(counts), common / self.factor
+        filled = _filled(demand, self.load.rules, self.pools, (self.action_percent, self.threshold_percent))
+        to_action, to_threshold, to_full = (
+            Fraction(point.share, point.q) * self.load.bundles_in_initsize * seconds
+            for point in levels(filled, self.action_percent, self.threshold_percent)
+        )
+        first = min(
+            (
+                (Fraction(high, counts[place]), each.name)
+                for place, each in enumerate(advice)
+                if place in growing
+                and (high := each.force.high_at) is not None
+                and self.structure.queues[place].qdphiev != "DISABLED"
+            ),
+            default=None,
+        )
+        return JointLead(
+            first_queue=first[1] if first else None,
+            first_high=first[0] * seconds if first else None,
+            to_action=to_action,
+            to_full_threshold=to_threshold,
+            to_full=to_full,
+            demand=demand,
+            per_s=seconds,
+        )
+
+
+def _until(costs: Sequence[tuple[int, str]], room: int) -> tuple[str, ...]:
+    """The names of the first costs, which are negative, that together reach the room; empty when all do not."""
+    used, names = 0, []
+    for cost, name in costs:
+        if used >= room:
+            break
+        used -= cost
+        names.append(name)
+    return tuple(names) if used >= room else ()

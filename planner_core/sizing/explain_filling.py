@@ -1,0 +1,220 @@
+"""The arithmetic of a structure filling, as formulas for explanations.
+
+A structure of `bundles` bundles is filled as one bundle: `share_n` is the part of the
+planned backlog that one bundle holds when phase n ends, which is when the next rule starts
+or when the first pool is full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from planner_core import tables
+from planner_core.provenance import Basis, Input, Source, Step
+from planner_core.sizing.demand import Band, Demand
+from planner_core.sizing.filling import Pool
+from planner_core.sizing.offload import Rule, can_fire, offloads
+from planner_core.sizing.structure_size import Curve, bundles_in, curve_inputs, model_constant
+
+_FULL = 100
+
+
+def model_source() -> Source:
+    """Where the two pools are described."""
+    return tables.source("project", "Two pools")
+
+
+def split_source(curve: Curve) -> Source:
+    """Where the costs of entries and elements apart come from: the fit, or an assumption."""
+    if curve.split_basis is Basis.ASSUMED:
+        return tables.source("project", "Entry and element cost apart")
+    return curve.factor_source
+
+
+@dataclass(frozen=True, slots=True)
+class Phases:
+    """The steps of one bundle filling, the inputs they use, and the names of the shares phase by phase."""
+
+    inputs: tuple[Input, ...] = ()
+    steps: tuple[Step, ...] = ()
+    names: tuple[str, ...] = ()
+    at: Mapping[Rule, str] = field(default_factory=dict)
+    """The name of the share at which each rule starts."""
+
+    def until_backlog(self, what: str) -> str:
+        """A quantity (`elements`, `offloaded`, `pages`) up to the planned backlog, or until full."""
+        terms = []
+        for number, name in enumerate(self.names, start=1):
+            before = f"min(1, bundles * {self.names[number - 2]})" if number > 1 else "0"
+            terms.append(f"(min(1, bundles * {name}) - {before}) * {what}_in_phase_{number}")
+        return " + ".join(terms) or "0"
+
+    def until_full(self, what: str) -> str:
+        """The same when the structure is full."""
+        terms = []
+        for number, name in enumerate(self.names, start=1):
+            before = self.names[number - 2] if number > 1 else "0"
+            terms.append(f"bundles * ({name} - {before}) * {what}_in_phase_{number}")
+        return " + ".join(terms) or "0"
+
+
+def bundle_steps(
+    curve: Curve, *, size_bytes: Fraction | int, ratio: tuple[int, int] | None, given: bool
+) -> tuple[tuple[Input, ...], tuple[Step, ...]]:
+    """How many bundles a size has: inputs and steps."""
+    bundle = curve.bundle_at(ratio)[0]
+    inputs = [
+        *curve_inputs(curve),
+        Input("size_bytes", size_bytes, "bytes", Basis.GIVEN if given else Basis.DERIVED),
+    ]
+    if bundle == curve.bundle:
+        step = Step("bundle_bytes", curve.bundle_formula, bundle)
+    else:
+        inputs.append(
+            Input(
+                "bundle_at_ratio_bytes",
+                bundle,
+                "bytes",
+                curve.split_basis,
+                split_source(curve),
+            )
+        )
+        step = Step("bundle_bytes", "bundle_at_ratio_bytes", bundle)
+    bundles = bundles_in(size_bytes, curve=curve, ratio=ratio)
+    return tuple(inputs), (
+        step,
+        Step("bundles", f"max(0, (size_bytes - {curve.base_formula}) / bundle_bytes)", bundles),
+    )
+
+
+def phases_of(
+    demand: Demand,
+    *,
+    rules: Sequence[Rule],
+    pools: tuple[Pool, ...],
+    assumed: bool = False,
+    marks: Sequence[Rule] = (),
+) -> Phases:
+    """One bundle filling, phase by phase; `marks` are rules that offload nothing and part phases all the same."""
+    basis = Basis.ASSUMED if assumed else Basis.DERIVED
+    inputs = [Input("messages", demand.messages, "messages", Basis.DERIVED)]
+    for number, pool in enumerate(pools, start=1):
+        for name, value in (
+            ("entry_cost", pool.entry_cost),
+            ("element_cost", pool.element_cost),
+            ("pool", pool.total),
+        ):
+            inputs.append(Input(f"{name}_{number}", value, "", basis, model_source()))
+    met = sorted(
+        (*(r for r in rules if r.is_on and can_fire(r, demand)), *marks),
+        key=lambda r: (r.threshold, -r.size_bytes),
+    )
+    limit = demand.bands[-1].over_bytes
+    beyond = 0 if offloads(met, demand) else demand.beyond
+    used, share = [Fraction(0)] * len(pools), Fraction(0)
+    steps: list[Step] = []
+    if demand.scale != 1:
+        inputs += _bands(demand, beyond=beyond)
+    names: list[str] = []
+    for phase, rule in enumerate((*met, None), start=1):
+        goal = rule.threshold if rule else _FULL
+        rates = _rates(demand, limit, beyond=beyond)
+        for name, rate in zip(("elements", "offloaded", "pages"), rates, strict=True):
+            if demand.scale == 1:
+                inputs.append(Input(f"{name}_in_phase_{phase}", rate, name, Basis.DERIVED, model_source()))
+            else:
+                formula = _of_bands(name, demand, limit, beyond=beyond)
+                steps.append(Step(f"{name}_in_phase_{phase}", formula, rate))
+        inputs.append(Input(f"percent_{phase}", goal, "percent", Basis.GIVEN))
+        share = _add_phase(
+            steps,
+            phase,
+            pools,
+            goal=goal,
+            elements=rates[0],
+            messages=demand.messages,
+            used=used,
+            share=share,
+        )
+        names.append(f"share_{phase}")
+        if rule:
+            limit = min(limit, rule.size_bytes)
+    return Phases(tuple(inputs), tuple(steps), tuple(names), dict(zip(met, names, strict=False)))
+
+
+def _add_phase(
+    steps: list[Step],
+    phase: int,
+    pools: tuple[Pool, ...],
+    *,
+    goal: int,
+    elements: Fraction,
+    messages: int,
+    used: list[Fraction],
+    share: Fraction,
+) -> Fraction:
+    """Add the steps of one phase; `used` is brought forward in place, the new share returned."""
+    before = f"share_{phase - 1}" if phase > 1 else "0"
+    parts, rates, runs = [], [], []
+    for number, pool in enumerate(pools, start=1):
+        rate = pool.entry_cost * messages + pool.element_cost * elements
+        formula = f"entry_cost_{number} * messages + element_cost_{number} * elements_in_phase_{phase}"
+        steps.append(Step(f"rate_{number}_{phase}", formula, rate))
+        rates.append(rate)
+        used_before = f"used_{number}_{phase - 1}" if phase > 1 else "0"
+        parts.append(f"(percent_{phase} / 100 * pool_{number} - {used_before}) / rate_{number}_{phase}")
+        runs.append((goal * pool.total / _FULL - used[number - 1]) / rate)
+    now = share + max(Fraction(0), min(runs))
+    smallest = f"min({', '.join(parts)})" if len(parts) > 1 else parts[0]
+    steps.append(Step(f"share_{phase}", f"{before} + max(0, {smallest})", now))
+    for number, rate in enumerate(rates, start=1):
+        used[number - 1] += (now - share) * rate
+        used_before = f"used_{number}_{phase - 1}" if phase > 1 else "0"
+        formula = f"{used_before} + (share_{phase} - {before}) * rate_{number}_{phase}"
+        steps.append(Step(f"used_{number}_{phase}", formula, used[number - 1]))
+    return now
+
+
+def _bands(demand: Demand, *, beyond: int) -> Iterator[Input]:
+    """What the shape of a distribution has above each size and not above the next: messages, elements in the CF, pages."""
+    source, scale = tables.source("project", "Message size distributions"), demand.scale
+    yield tables.constants("element_model")["offloaded_message_elements"].as_input()
+    for band in demand.bands:
+        for name, count in (("messages", band.messages), ("elements", band.elements), ("pages", band.pages)):
+            yield Input(_in_band(name, band), Fraction(count, scale), name, Basis.ASSUMED, source)
+    if beyond:
+        yield Input("elements_for_any_shape", Fraction(beyond, scale), "elements", Basis.ASSUMED, source)
+
+
+def _in_band(name: str, band: Band) -> str:
+    return f"{name}_from_0_bytes" if band.over_bytes < 0 else f"{name}_over_{band.over_bytes}_bytes"
+
+
+def _of_bands(name: str, demand: Demand, limit: int, *, beyond: int) -> str:
+    """A quantity of a phase from those of the bands, with data over `limit` offloaded."""
+    gone = [band for band in demand.bands if band.over_bytes >= limit]
+    if name != "elements":
+        return " + ".join(_in_band("pages" if name == "pages" else "messages", band) for band in gone)
+    parts = [_in_band(name, band) for band in demand.bands if band.over_bytes < limit]
+    parts += ["elements_for_any_shape"] if beyond else []
+    messages = " + ".join(_in_band("messages", band) for band in gone)
+    return " + ".join([*parts, f"offloaded_message_elements * ({messages})"])
+
+
+def _rates(demand: Demand, limit: int, *, beyond: int) -> tuple[Fraction, Fraction, Fraction]:
+    """Elements, offloaded messages and pages of the whole backlog with data over `limit` offloaded."""
+    two = model_constant("offloaded_message_elements")
+    elements, offloaded, pages = beyond, 0, 0
+    for band in demand.bands:
+        if band.over_bytes >= limit:
+            elements, offloaded, pages = (
+                elements + two * band.messages,
+                offloaded + band.messages,
+                pages + band.pages,
+            )
+        else:
+            elements += band.elements
+    scale = demand.scale
+    return Fraction(elements, scale), Fraction(offloaded, scale), Fraction(pages, scale)

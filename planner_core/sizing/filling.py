@@ -1,0 +1,233 @@
+"""How a structure fills when offload rules are at work.
+
+An offloaded message keeps one entry and two elements. The model is fluid: messages of all
+queues arrive in the proportions of the planned backlog, each pool fills in straight lines
+between the thresholds, and the usage of the structure is that of the fuller pool (an
+assumption, reported as USAGE_MEASURE_ASSUMED). The arithmetic of that model is exact; whole
+messages are taken once, at the end, rounded down. Against a count message by message each
+rule can begin one message early.
+
+Thresholds are percentages, so what fits is proportional to the pools: one bundle (an entry
+with its elements) is filled, and a structure of so many bundles holds so many times as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from math import lcm
+from typing import NamedTuple
+
+from planner_core.errors import OutOfRange
+from planner_core.sizing.demand import Band, Demand
+from planner_core.sizing.offload import Rule, offloads
+from planner_core.sizing.structure_size import Curve, model_constant
+from planner_core.units import ceil_div, ceil_fraction
+
+_FULL = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """One thing that runs out: what an entry and an element draw on it, and how much a bundle has.
+
+    `whole` holds the three once more as whole numbers in one scale, for the inner loop.
+    """
+
+    entry_cost: Fraction
+    element_cost: Fraction
+    total: Fraction
+    whole: tuple[int, int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Bring the three to one denominator."""
+        common = lcm(self.entry_cost.denominator, self.element_cost.denominator, self.total.denominator)
+        scaled = (int(self.entry_cost * common), int(self.element_cost * common), int(self.total * common))
+        object.__setattr__(self, "whole", scaled)
+
+
+@lru_cache(maxsize=64)
+def two_pools(elements_per_entry: Fraction) -> tuple[Pool, ...]:
+    """Entries and elements apart, at a ratio that stays as it is."""
+    return (Pool(Fraction(1), Fraction(0), Fraction(1)), Pool(Fraction(0), Fraction(1), elements_per_entry))
+
+
+@lru_cache(maxsize=64)
+def altered_pool(curve: Curve) -> tuple[Pool, ...]:
+    """One storage for both, as if the ratio always followed the demand; at the curve's assumed split."""
+    return (Pool(curve.entry_bytes, curve.element_bytes, curve.bundle),)
+
+
+class FillPoint(NamedTuple):
+    """One bundle at the moment a rule starts, or when it is full.
+
+    All quantities are numerators over `q`: the share of the planned backlog that has
+    arrived, the elements it takes, the messages whose data was offloaded, their SMDS pages.
+    Common denominators instead of fractions, because this is the inner loop of every plan.
+    """
+
+    q: int
+    share: int
+    elements: int
+    offloaded: int
+    pages: int
+    rule: Rule | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A structure with the planned backlog in it, or what fits of it; whole messages and pages, rounded up."""
+
+    offloaded: int
+    pages: int
+    usage_percent: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """One bundle filling: the moments its rules start, and the moment it is full."""
+
+    starts: tuple[FillPoint, ...]
+    full: FillPoint
+    messages: int
+    pools: tuple[Pool, ...]
+
+    def capacity(self, bundles: Fraction) -> int:
+        """Messages held when the structure is full."""
+        return self.messages_at(self.full, bundles)
+
+    def pages(self, bundles: Fraction) -> int:
+        """SMDS pages when the structure is full, rounded up."""
+        return ceil_div(self.full.pages * bundles.numerator, self.full.q * bundles.denominator)
+
+    def messages_at(self, point: FillPoint, bundles: Fraction) -> int:
+        """Messages held at that moment, rounded down."""
+        return point.share * self.messages * bundles.numerator // (point.q * bundles.denominator)
+
+    def at_backlog(self, bundles: Fraction, *, messages: int | None = None) -> Snapshot:
+        """The structure with the planned backlog in it; when it is full, if that comes first.
+
+        With `messages`, so many of the same mix in the place of the planned ones: a structure
+        with twice the backlog is as one of half the size with the backlog, counted twice.
+        """
+        if messages is not None:
+            bundles = bundles * self.messages / messages
+        times = (messages or self.messages, self.messages)
+        whole, part = bundles.numerator, bundles.denominator
+        before = FillPoint(1, 0, 0, 0, 0)
+        for after in (*self.starts, self.full):
+            # One bundle has its part of the backlog, 1 / bundles, before this moment.
+            if part * after.q <= after.share * whole:
+                return self._between(before, after, bundles, times)
+            before = after
+        return self._between(self.full, self.full, bundles, times)
+
+    def _between(
+        self, before: FillPoint, after: FillPoint, bundles: Fraction, times: tuple[int, int]
+    ) -> Snapshot:
+        """Values on the straight line from one moment to the next, where the backlog is all there.
+
+        Counts are taken so many times, as numerator and denominator.
+        """
+        whole, part = bundles.numerator, bundles.denominator
+        up = after.q // before.q
+        start = before.share * up
+        run, gone = (after.share - start) * whole, part * after.q - start * whole
+        if after is before:
+            run, gone = 1, 0
+        below = run * after.q * part
+
+        def value(first: int, last: int) -> int:
+            low = first * up
+            return (low * run + gone * (last - low)) * whole
+
+        entries = value(before.share, after.share) * self.messages
+        elements = value(before.elements, after.elements)
+        most, of = 0, 1
+        for entry_cost, element_cost, total in (pool.whole for pool in self.pools):
+            used = entry_cost * entries + element_cost * elements
+            if used * of > most * total:
+                most, of = used, total
+        return Snapshot(
+            offloaded=ceil_div(value(before.offloaded, after.offloaded) * times[0], below * times[1]),
+            pages=ceil_div(value(before.pages, after.pages) * times[0], below * times[1]),
+            usage_percent=Fraction(most * _FULL * part, of * below * whole),
+        )
+
+
+def fill(demand: Demand, *, rules: Sequence[Rule], pools: tuple[Pool, ...]) -> Fill:
+    """Let the planned backlog arrive, and more in the same mix, until the structure is full.
+
+    Args:
+        demand: The backlog; at least one message, in bands cut at the rules' sizes.
+        rules: The offload rules; those that are off are passed over.
+        pools: What can run out; each total above 0.
+
+    Raises:
+        OutOfRange: There is no message to fill it with.
+    """
+    if demand.messages <= 0:
+        raise OutOfRange(field="messages", value=demand.messages, lowest=1)
+    active = sorted((rule for rule in rules if rule.is_on), key=_order) if rules else ()
+    limit, scale = demand.bands[-1].over_bytes, demand.scale
+    entry_rate = demand.messages * scale
+    totals = [pool.whole[2] * scale for pool in pools]
+    used = [0] * len(totals)
+    q, share, elements, offloaded, pages = 1, 0, 0, 0, 0
+    points: list[FillPoint] = []
+    beyond = 0 if offloads(active, demand) else demand.beyond
+    for rule in (*active, None):
+        goal = rule.threshold if rule else _FULL
+        element_rate, offload_rate, page_rate = _rates(demand.bands, limit)
+        element_rate += beyond
+        # The pool that is first to reach the goal, and what is left in it, in parts of 100 q.
+        room, rate, rates = 0, 0, []
+        for index, pool in enumerate(pools):
+            pool_rate = pool.whole[0] * entry_rate + pool.whole[1] * element_rate
+            left = totals[index] * goal * q - _FULL * used[index]
+            rates.append(pool_rate)
+            if not rate or left * rate < room * pool_rate:
+                room, rate = left, pool_rate
+        if room > 0:
+            # The run is room / (100 q rate): bring everything to that denominator.
+            factor = _FULL * rate
+            for index, pool_rate in enumerate(rates):
+                used[index] = used[index] * factor + room * pool_rate
+            q, share = q * factor, share * factor + room
+            elements = elements * factor + room * element_rate
+            offloaded = offloaded * factor + room * offload_rate
+            pages = pages * factor + room * page_rate
+        # Counts of a scaled demand are brought back to messages; the share has no scale.
+        points.append(FillPoint(q * scale, share * scale, elements, offloaded, pages, rule))
+        if rule and rule.size_bytes < limit:
+            limit = rule.size_bytes
+    return Fill(starts=tuple(points[:-1]), full=points[-1], messages=demand.messages, pools=pools)
+
+
+def _order(rule: Rule) -> tuple[int, int]:
+    """Rules by their thresholds; of two that start together the one for larger messages first."""
+    return rule.threshold, -rule.size_bytes
+
+
+def _rates(bands: Sequence[Band], limit: int) -> tuple[int, int, int]:
+    """Elements, offloaded messages and SMDS pages of the whole backlog, with data over `limit` offloaded."""
+    elements = offloaded = pages = 0
+    for band in bands:
+        if band.over_bytes >= limit:
+            offloaded += band.messages
+            pages += band.pages
+        else:
+            elements += band.elements
+    return elements + offloaded * model_constant("offloaded_message_elements"), offloaded, pages
+
+
+def bundles_for(filled: Fill) -> Fraction:
+    """Bundles that hold the whole backlog: the reciprocal of the share that one of them holds."""
+    return Fraction(filled.full.q, filled.full.share)
+
+
+def smallest_bytes(bundles: Fraction, *, curve: Curve, ratio: tuple[int, int] | None = None) -> int:
+    """The storage of that many entries with their elements [bytes, rounded up]."""
+    return ceil_fraction(curve.base + curve.bundle_at(ratio)[0] * bundles)

@@ -1,0 +1,127 @@
+"""Curves fitted to a site's own allocations.
+
+A fit comes as the JSON that the nightly job stores (`spark_jobs.fit`, `CurveFit.as_json`), so
+that nothing here knows how it was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from planner_core.errors import PlanRefused
+from planner_core.findings import Finding, finding
+from planner_core.provenance import Basis, Source
+from planner_core.sizing.structure_size import (
+    Curve,
+    FittedFigures,
+    Interval,
+    model_constant,
+    published_curves,
+    storage_increment_bytes,
+)
+
+_FITTED = "fitted"
+
+
+def fitted_curve(
+    *, version: int, fit: Mapping[str, Any], is_simulated: bool = False, header_bytes: int | None = None
+) -> Curve:
+    """The curve of a fit.
+
+    Args:
+        version: The number by which plans name it.
+        fit: The fit as JSON, of state `fitted`.
+        is_simulated: It was fitted to simulated data; every source then says so.
+        header_bytes: What MQ adds to each message; None for the published figure [bytes].
+
+    Raises:
+        PlanRefused: The fit is of another state, or knows only the price of an entry with its
+            elements at a ratio at which structures are not allocated: there is no curve to use.
+    """
+    if fit["state"] != _FITTED:
+        raise PlanRefused((not_accepted(version=version, reason=str(fit.get("reason") or "")),))
+    level = fit["cfcc_level"]
+    published = published_curves()[-1]
+    known = level if level is not None else published.cfcc_to
+    ratio_entries, ratio_elements = fit["ratio"]
+    entry, element = _value(fit["entry_bytes"]), _value(fit["element_bytes"])
+    if (
+        element is not None
+    ):  # with both costs known, any ratio can be priced: the one at which structures are allocated
+        ratio_entries, ratio_elements = published.ratio_entries, published.ratio_elements
+    per_entry = Fraction(ratio_elements, ratio_entries)
+    if element is None and per_entry != published.elements_per_entry:
+        # Taken as it is, every structure would be sized at that ratio; taken apart by the assumed
+        # cost of an element, which is the least that it can be, every structure too small.
+        initial = f"{published.ratio_entries}:{published.ratio_elements}"
+        reason = (
+            f"It knows what an entry costs with its elements at {ratio_entries}:{ratio_elements}, and structures are allocated at "
+            f"{initial}: what they cost there it cannot tell. Allocations at a second ratio would tell it"
+        )
+        raise PlanRefused((not_accepted(version=version, reason=reason),))
+    bundle = _value(fit["bundle_bytes"]) or Fraction(0)
+    if entry is not None and element is not None:
+        bundle = entry + per_entry * element
+    figures = FittedFigures(
+        version=version,
+        coupling_facility=str(fit["coupling_facility"] or ""),
+        cfcc_level=level,
+        first_day=str(fit["first_day"]),
+        last_day=str(fit["last_day"]),
+        is_simulated=is_simulated,
+        confidence_percent=100 * Fraction(str(fit["confidence"])),
+        bundle=bundle,
+        entry=entry,
+        element=element,
+        base_interval=_interval(fit["base_bytes"]) or (Fraction(0), Fraction(0)),
+        bundle_interval=_interval(fit["bundle_bytes"]) or (Fraction(0), Fraction(0)),
+        entry_interval=_interval(fit["entry_bytes"]),
+        element_interval=_interval(fit["element_bytes"]),
+    )
+    source = fit_source(figures)
+    return Curve(
+        id=f"fitted-{version}",
+        origin=_FITTED,
+        cfcc_from=known,
+        cfcc_to=known,
+        base=_value(fit["base_bytes"]) or Fraction(0),
+        base_basis=Basis.DERIVED,
+        base_source=source,
+        factor=bundle / (per_entry * model_constant("element_bytes")),
+        factor_basis=Basis.DERIVED,
+        factor_source=source,
+        header_bytes=model_constant("header_bytes") if header_bytes is None else header_bytes,
+        increment_bytes=storage_increment_bytes(cfcc_level=known),
+        ratio_entries=ratio_entries,
+        ratio_elements=ratio_elements,
+        split_basis=Basis.ASSUMED if element is None else Basis.DERIVED,
+        fit=figures,
+    )
+
+
+def not_accepted(*, version: int, reason: str) -> Finding:
+    """What is said of a plan that names a fit without a curve, or one that was rejected."""
+    why = f": {reason[0].lower()}{reason[1:].rstrip('.')}" if reason else ""
+    return finding(
+        "CURVE_NOT_ACCEPTED",
+        f"The plan names the fit {version}, which was not accepted{why}. Use 'published', or a fitted curve that was accepted.",
+        field="/curve/fitted",
+    )
+
+
+def fit_source(figures: FittedFigures) -> Source:
+    """Where the figures of a fit come from, as every explanation says it."""
+    to = "simulated data" if figures.is_simulated else "this site"
+    level = f"CFCC level {figures.cfcc_level}" if figures.cfcc_level is not None else "CFCC level not known"
+    where = f"{figures.coupling_facility}, {level}, from {figures.first_day} to {figures.last_day}"
+    return Source(f"fitted to {to}, version {figures.version}", where, "")
+
+
+def _value(estimate: Mapping[str, Any] | None) -> Fraction | None:
+    return None if estimate is None else Fraction(str(estimate["value"]))
+
+
+def _interval(estimate: Mapping[str, Any] | None) -> Interval | None:
+    return None if estimate is None else (Fraction(str(estimate["low"])), Fraction(str(estimate["high"])))

@@ -1,0 +1,723 @@
+"""Which coupling facility XCF chooses for each structure, and what decides.
+
+The order of choice is that of z/OS MVS Setting Up a Sysplex, "Specifying the coupling facility
+requirements" and "How MVS uses the lists": connectivity, CFLEVEL, space, volatility, failure
+independence, exclusion list; where all are met alike, the order of PREFLIST. What those pages
+leave open is assumed here and listed in `ASSUMPTIONS`, which every answer carries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+from planner_core import tables
+from planner_core.document.model import CouplingFacility
+from planner_core.errors import PlannerError
+from planner_core.limits import limit
+from planner_core.provenance import Basis, Source
+from planner_core.sizing.structure_result import StructureResult
+from planner_core.units import bytes_to_kib_ceil, bytes_to_mib, format_mib
+
+At = Literal["initsize", "size"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What can decide between coupling facilities."""
+
+    key: str
+    words: str
+    source_key: str
+    section: str
+    basis: Basis = Basis.PUBLISHED
+
+    @property
+    def source(self) -> Source:
+        """Where the rule stands."""
+        return tables.source(self.source_key, self.section)
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {"rule": self.key, "words": self.words, "basis": self.basis.value, "source": str(self.source)}
+
+
+_ORDER = "the requirements, in order"
+_RULES = (
+    Rule("only_candidate", "only one coupling facility can take it", "zos_lists", "PREFLIST"),
+    Rule("enforceorder", "ENFORCEORDER(YES): PREFLIST in its order", "zos_lists_used", "ENFORCEORDER"),
+    Rule("duplex_candidacy", "levels and room for both copies", "zos_duplex_pair", "Allocating the Primary Structure"),
+    Rule("duplex_site", "site of the second copy", "project", "Placement of structures", Basis.ASSUMED),
+    Rule("duplex_isolation", "copies that do not fail together", "zos_duplex_pair", "Allocating the Secondary Structure"),
+    Rule("space", "space for the structure", "zos_cf_requirements", _ORDER),
+    Rule("volatility", "volatility", "msys_cfrm", "Preference list"),
+    Rule("failure_independence", "failure independence", "msys_cfrm", "Preference list"),
+    Rule("exclusion_list", "exclusion list", "msys_cfrm", "Preference list"),
+    Rule("preflist_order", "order of PREFLIST", "zos_lists_used", "identical weights"),
+    Rule("none", "no coupling facility can take it", "mq_rc2345", ""),
+)  # fmt: skip
+RULES: Mapping[str, Rule] = {rule.key: rule for rule in _RULES}
+
+ASSUMPTIONS: tuple[str, ...] = (
+    "Every system is connected to every coupling facility, and coupling facilities to each other; all systems have the "
+    "same weight in the SFM policy. Connectivity comes first in XCF's order, so that a missing link would decide.",
+    "A criterion outweighs all that come after it together; IBM says only that the weights follow the order of the list.",
+    "MQ asks for non-volatile and failure-independent coupling facilities. Both are preferences that a lack of either "
+    "does not turn into a refusal.",
+    "Structures are allocated in the order CSQ_ADMIN, CSQSYSAPPL, application structures as in the document, one plan after "
+    "the other; a second copy right after the first.",
+    "A coupling facility without room for all of a structure is passed over, also with ENFORCEORDER(YES). XCF may instead "
+    "allocate the structure smaller, down to MINSIZE, where most room is.",
+    "DUMPSPACE and what others occupy are not to be had. Augmented space of storage-class memory counts in full "
+    "from the start, where the plan states it.",
+    "CROSSSITE and SAMESITE are preferences for the site of the second copy, SAMESITEONLY is a condition.",
+    "Coupling facilities with the same TYPE, MFG, PLANT and SEQUENCE are in one machine and fail together; others do not.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Facility:
+    """A coupling facility. Storage is None where it is not stated.
+
+    `occupied_bytes` is what structures outside of the plans take.
+    """
+
+    name: str
+    storage_bytes: int | None
+    occupied_bytes: int
+    dumpspace_bytes: int
+    cfcc_level: int
+    site: str | None
+    is_volatile: bool
+    is_failure_isolated: bool
+    machine: tuple[str, ...]
+    scm_bytes: int | None
+    is_described: bool = True
+
+    @property
+    def taken_bytes(self) -> int:
+        """Storage that the plans' structures cannot have."""
+        return self.occupied_bytes + self.dumpspace_bytes
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "coupling_facility": self.name,
+            "storage_mib": _mib(self.storage_bytes),
+            "taken_by_others_mib": _mib(self.taken_bytes),
+            "cfcc_level": self.cfcc_level,
+            "site": self.site,
+            "volatile": self.is_volatile,
+            "failure_isolated": self.is_failure_isolated,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A structure to allocate. Its sizes include augmented space; `bytes_wanted` is the one that counts in the question."""
+
+    plan: str
+    result: StructureResult
+    bytes_wanted: int
+    initsize_bytes: int
+    size_bytes: int
+    augmented_bytes: int
+
+    @property
+    def structure(self) -> str:
+        """Its name in the CFRM policy."""
+        return self.result.cfrm_name
+
+    @property
+    def preflist(self) -> tuple[str, ...]:
+        """Coupling facilities where it may be."""
+        return self.result.placement.preflist
+
+    @property
+    def is_duplexed(self) -> bool:
+        """The system keeps a second copy by itself."""
+        return self.result.placement.duplex == "ENABLED"
+
+    @property
+    def may_be_duplexed(self) -> bool:
+        """The system prefers a place from which it can be duplexed."""
+        return self.result.placement.duplex != "DISABLED"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A coupling facility of a PREFLIST as XCF sees it. `ranks` are in XCF's order, 0 is best."""
+
+    facility: str
+    position: int
+    free_bytes: int | None
+    ranks: tuple[tuple[str, int], ...]
+    ruled_out: str = ""
+    has_room: bool = True
+
+    @property
+    def fails(self) -> tuple[str, ...]:
+        """Criteria that it does not meet as well as could be."""
+        return tuple(
+            key for key, rank in self.ranks if rank and key not in {"preflist_order", "enforceorder"}
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "coupling_facility": self.facility,
+            "position": self.position,
+            "free_mib": _mib(self.free_bytes),
+            "not_met": list(self.fails),
+            "ruled_out": self.ruled_out or None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Where XCF puts one instance of a structure, and by which rule; `facility` is None where nothing can take it."""
+
+    facility: str | None
+    rule: str
+    reason: str
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def most_room(self) -> Candidate | None:
+        """The candidate with most room that is known, of those that are not ruled out."""
+        known = [each for each in self.candidates if not each.ruled_out and each.free_bytes is not None]
+        return max(known, key=lambda each: (each.free_bytes or 0, -each.position)) if known else None
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "rule": self.rule,
+            "reason": self.reason,
+            "candidates": [candidate.as_json() for candidate in self.candidates],
+        }
+
+
+@dataclass(slots=True)
+class Board:
+    """Which structure is where. Changed in place while a scenario is played."""
+
+    facilities: Mapping[str, Facility]
+    gone: frozenset[str] = frozenset()
+    places: dict[str, list[str]] = field(default_factory=dict)
+    """Structure → its coupling facilities, the one with the first copy first."""
+    _used: dict[str, int] = field(default_factory=dict)
+    _inside: dict[str, set[str]] = field(default_factory=dict)
+
+    def free_bytes(self, facility: str) -> int | None:
+        """Storage that is left; None where the storage is not stated."""
+        known = self.facilities[facility]
+        if known.storage_bytes is None:
+            return None
+        return known.storage_bytes - known.taken_bytes - self._used.get(facility, 0)
+
+    def used_bytes(self, facility: str) -> int:
+        """What the plans' structures take there."""
+        return self._used.get(facility, 0)
+
+    def put(self, wanted: Wanted, facility: str) -> None:
+        """Allocate an instance."""
+        self.places.setdefault(wanted.structure, []).append(facility)
+        self._used[facility] = self._used.get(facility, 0) + wanted.bytes_wanted
+        self._inside.setdefault(facility, set()).add(wanted.structure)
+
+    def drop(self, wanted: Wanted, facility: str) -> None:
+        """Take an instance away."""
+        self.places[wanted.structure].remove(facility)
+        self._used[facility] -= wanted.bytes_wanted
+        self._inside[facility].remove(wanted.structure)
+
+    def inside(self, facility: str) -> Set[str]:
+        """Structures with an instance there."""
+        return self._inside.get(facility, frozenset())
+
+    def copy(self, *, gone: Iterable[str] = ()) -> Board:
+        """The same, to be played on from, without some coupling facilities."""
+        places = {name: list(where) for name, where in self.places.items()}
+        inside = {name: set(structures) for name, structures in self._inside.items()}
+        return Board(self.facilities, frozenset(gone), places, dict(self._used), inside)
+
+
+def first_choice(wanted: Wanted, board: Board) -> Choice:
+    """Where XCF allocates a structure."""
+    return _decide(wanted, board, [_judge(wanted, board, at) for at in range(len(wanted.preflist))])
+
+
+def second_choice(wanted: Wanted, board: Board) -> Choice:
+    """Where XCF allocates the second copy; the first is on the board."""
+    first = board.places[wanted.structure][0]
+    return _decide(
+        wanted, board, [_judge_second(wanted, board, at, first) for at in range(len(wanted.preflist))]
+    )
+
+
+def _decide(wanted: Wanted, board: Board, candidates: Sequence[Candidate]) -> Choice:
+    """The best candidate with room, and the rule that decides for it."""
+    usable = [each for each in candidates if not each.ruled_out]
+    ordered = sorted(usable, key=lambda each: (not each.has_room, [rank for _, rank in each.ranks]))
+    ruled_out = [each for each in candidates if each.ruled_out]
+    everything = (*ordered, *ruled_out)
+    if not ordered or not ordered[0].has_room:
+        return Choice(None, "none", _why_not(wanted, ordered, ruled_out), everything)
+    best = ordered[0]
+    rule = _decisive(best, ordered[1:]) if len(ordered) > 1 else "only_candidate"
+    return Choice(best.facility, rule, _why(wanted, board, best, everything, rule), everything)
+
+
+def _decisive(best: Candidate, others: Sequence[Candidate]) -> str:
+    """The criterion by which the best of those loses that outdo it in a lesser one; the order where none does."""
+    for other in others:
+        pairs = list(zip(best.ranks, other.ranks, strict=True))
+        if any(its < mine for (_, mine), (_, its) in pairs):
+            return next((key for (key, mine), (_, its) in pairs if other.has_room and mine != its), "space")
+    return best.ranks[-1][0]
+
+
+def _judge(wanted: Wanted, board: Board, at: int) -> Candidate:
+    facility = board.facilities[wanted.preflist[at]]
+    ruled_out = _ruled_out(facility, board)
+    free = None if ruled_out else board.free_bytes(facility.name)
+    has_room = free is None or free >= wanted.bytes_wanted
+    ranks: list[tuple[str, int]]
+    if wanted.result.placement.enforce_order:
+        ranks = [("enforceorder", at)]
+    else:
+        ranks = [("duplex_candidacy", _candidacy(wanted, board, facility) if wanted.may_be_duplexed else 0)]
+        ranks += [
+            ("space", int(not has_room)),
+            *_preferences(wanted, board, facility),
+            ("preflist_order", at),
+        ]
+    return Candidate(facility.name, at + 1, free, tuple(ranks), ruled_out, has_room)
+
+
+def _preferences(wanted: Wanted, board: Board, facility: Facility) -> Iterator[tuple[str, int]]:
+    excluded = board.inside(facility.name) & set(wanted.result.placement.exclist)
+    yield "volatility", int(facility.is_volatile)
+    yield "failure_independence", int(not facility.is_failure_isolated)
+    yield "exclusion_list", int(bool(excluded - {wanted.structure}))
+
+
+def _ruled_out(facility: Facility, board: Board) -> str:
+    if facility.name in board.gone:
+        return "it is lost"
+    if facility.cfcc_level < limit("lowest_cfcc_level"):
+        return (
+            f"its CFCC level {facility.cfcc_level} is below {limit('lowest_cfcc_level')}, which MQ requires"
+        )
+    return ""
+
+
+def _candidacy(wanted: Wanted, board: Board, facility: Facility) -> int:
+    """How well a first copy there can be duplexed: 0 with room for the second elsewhere, to 3 not at all."""
+    lowest = limit("lowest_cfcc_level_duplex")
+    if facility.cfcc_level < lowest:
+        return 3
+    others = [
+        board.facilities[name]
+        for name in wanted.preflist
+        if name not in board.gone | {facility.name} and board.facilities[name].cfcc_level >= lowest
+    ]
+    if not others:
+        return 2
+    room = [board.free_bytes(other.name) for other in others]
+    return int(not any(free is None or free >= wanted.bytes_wanted for free in room))
+
+
+def _judge_second(wanted: Wanted, board: Board, at: int, first: str) -> Candidate:
+    facility, primary = board.facilities[wanted.preflist[at]], board.facilities[first]
+    lowest, site = limit("lowest_cfcc_level_duplex"), wanted.result.placement.duplex_site
+    differs = None not in (facility.site, primary.site) and facility.site != primary.site
+    ruled_out = _ruled_out(facility, board)
+    if not ruled_out and facility.name == first:
+        ruled_out = "it has the first copy"
+    elif not ruled_out and facility.cfcc_level < lowest:
+        ruled_out = f"its CFCC level {facility.cfcc_level} is below {lowest}, which duplexing requires"
+    elif not ruled_out and site == "SAMESITEONLY" and differs:
+        ruled_out = f"it is at {facility.site}, the first copy at {primary.site}: DUPLEX says SAMESITEONLY"
+    free = None if ruled_out else board.free_bytes(facility.name)
+    has_room = free is None or free >= wanted.bytes_wanted
+    wrong_site = (site == "CROSSSITE" and not differs) or (site == "SAMESITE" and differs)
+    ranks = [
+        ("duplex_site", int(wrong_site)),
+        ("duplex_isolation", int(bool(facility.machine) and facility.machine == primary.machine)),
+        ("space", int(not has_room)),
+    ]
+    if wanted.result.placement.enforce_order:
+        ranks.append(("enforceorder", at))
+    else:
+        ranks += [*_preferences(wanted, board, facility), ("preflist_order", at)]
+    return Candidate(facility.name, at + 1, free, tuple(ranks), ruled_out, has_room)
+
+
+_FAULTS = {
+    "duplex_candidacy": "a second copy could not be kept from there as well",
+    "duplex_site": "it is not at the site that DUPLEX asks for",
+    "duplex_isolation": "it is in the same machine as the first copy",
+    "volatility": "it is volatile",
+    "failure_independence": "it can fail together with a system",
+    "exclusion_list": "it holds a structure of the exclusion list",
+}
+
+
+def _faults(candidate: Candidate, wanted: Wanted) -> str:
+    if candidate.ruled_out:
+        return candidate.ruled_out
+    if not candidate.has_room:
+        return f"it has {format_mib(max(0, candidate.free_bytes or 0))} free of {format_mib(wanted.bytes_wanted)} wanted"
+    return " and ".join(_FAULTS[key] for key in candidate.fails if key in _FAULTS)
+
+
+def _why(wanted: Wanted, board: Board, best: Candidate, candidates: Sequence[Candidate], rule: str) -> str:
+    """A sentence for a planner: what decided, and why those before it in PREFLIST were not taken."""
+    passed = sorted((each for each in candidates if each.position < best.position), key=lambda c: c.position)
+    words = [
+        f"{each.facility} is passed over: {_faults(each, wanted)}" for each in passed if _faults(each, wanted)
+    ]
+    if not words and rule == "only_candidate":
+        words = [f"{best.facility} is the only coupling facility that can take it"]
+    elif not words and rule == "preflist_order":
+        words = [f"{best.facility} is the first of those that are alike"]
+    elif not words:
+        words = [f"{best.facility} is the first of PREFLIST, and {RULES[rule].words} decides for it"]
+    kept = _faults(best, wanted)
+    excluded = sorted(board.inside(best.facility) & set(wanted.result.placement.exclist))
+    if "exclusion_list" in best.fails or (rule == "enforceorder" and excluded):
+        kept = f"it holds {', '.join(excluded)} of the exclusion list"
+    return "; ".join(words) + (f". Yet {best.facility} is no perfect place: {kept}." if kept else ".")
+
+
+def _why_not(wanted: Wanted, ordered: Sequence[Candidate], ruled_out: Sequence[Candidate]) -> str:
+    words = [f"{each.facility}: {_faults(each, wanted)}" for each in (*ordered, *ruled_out)]
+    return "; ".join(words) + "." if words else "PREFLIST names no coupling facility."
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A structure, where it was before, where it is now, and how that was decided."""
+
+    wanted: Wanted
+    before: tuple[str, ...]
+    now: tuple[str, ...]
+    first: Choice | None
+    """None where it stays, or the other copy takes over."""
+    second: Choice | None
+    """None where no second copy is asked for, or it stays."""
+
+    @property
+    def action(self) -> str:
+        """What became of it."""
+        if not self.now:
+            return "unplaced"
+        if not self.before:
+            return "allocated"
+        if self.before == self.now:
+            return "stays"
+        if self.first is not None:
+            return "moves"
+        if self.now[0] != self.before[0]:
+            return "switches"
+        return "duplexed_again" if len(self.now) > 1 else "loses_second_copy"
+
+    @property
+    def bytes_anew(self) -> int:
+        """Storage that is allocated for it now, or would be: it is wanted whether or not there is room."""
+        return self.wanted.bytes_wanted if self.first is not None else 0
+
+    @property
+    def bytes_for_second(self) -> int:
+        """Storage for a second copy that is made now."""
+        return self.wanted.bytes_wanted if self.second is not None and self.second.facility else 0
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        wanted = self.wanted
+        return {
+            "structure": wanted.structure,
+            "name": wanted.result.name,
+            "plan": wanted.plan,
+            "role": wanted.result.role,
+            "size_mib": _mib(wanted.bytes_wanted),
+            "before": list(self.before),
+            "coupling_facility": self.now[0] if self.now else None,
+            "second_copy": self.now[1] if len(self.now) > 1 else None,
+            "action": self.action,
+            "rule": self.first.rule if self.first is not None else None,
+            "reason": self.first.reason if self.first is not None else None,
+            "candidates": [each.as_json() for each in self.first.candidates]
+            if self.first is not None
+            else [],
+            "second_copy_rule": self.second.rule if self.second is not None else None,
+            "second_copy_reason": self.second.reason if self.second is not None else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The structures of one plan, and the coupling facilities that it describes."""
+
+    plan: str
+    cfcc_level: int
+    coupling_facilities: Sequence[CouplingFacility]
+    structures: Sequence[StructureResult]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Plans of one sysplex: their coupling facilities and structures, as one."""
+
+    at: At
+    facilities: Mapping[str, Facility]
+    wanted: tuple[Wanted, ...]
+    stated_differently: tuple[str, ...]
+
+
+class PlansDoNotFit(PlannerError):
+    """Plans that cannot belong to one sysplex."""
+
+
+def question(groups: Sequence[Group], *, at: At = "initsize") -> Question:
+    """Put plans of one sysplex together.
+
+    Args:
+        groups: The structures of each plan; the first is the plan that is asked about.
+        at: Whether structures are counted with INITSIZE or with SIZE.
+
+    Raises:
+        PlansDoNotFit: A structure stands in two plans.
+    """
+    wanted = tuple(each for group in groups for each in _wanted(group, at))
+    seen: dict[str, str] = {}
+    for each in wanted:
+        if each.structure in seen:
+            message = (
+                f"{each.structure} stands in the plans {seen[each.structure]} and {each.plan}: "
+                "a sysplex has one structure of a name."
+            )
+            raise PlansDoNotFit(message)
+        seen[each.structure] = each.plan
+    known: dict[str, list[Facility]] = {}
+    for group in groups:
+        for facility in _facilities(group):
+            known.setdefault(facility.name, []).append(facility)
+    facilities = {name: _one(given) for name, given in known.items()}
+    level = groups[0].cfcc_level if groups else 0
+    for each in wanted:
+        for name in each.preflist:
+            facilities.setdefault(name, _unknown(name, level))
+    different = tuple(name for name, given in known.items() if len(set(given)) > 1)
+    return Question(at=at, facilities=facilities, wanted=wanted, stated_differently=different)
+
+
+def _wanted(group: Group, at: At) -> Iterator[Wanted]:
+    """The structures of a plan in the order in which they are allocated."""
+    order = {"admin": 0, "system": 1, "application": 2}
+    for structure in sorted(group.structures, key=lambda each: order[each.role]):
+        augmented = structure.placement.augmented_bytes
+        size = structure.sizes.initsize_bytes if at == "initsize" else structure.sizes.size_bytes
+        yield Wanted(
+            plan=group.plan,
+            result=structure,
+            bytes_wanted=size + augmented,
+            initsize_bytes=structure.sizes.initsize_bytes + augmented,
+            size_bytes=structure.sizes.size_bytes + augmented,
+            augmented_bytes=augmented,
+        )
+
+
+def _facilities(group: Group) -> Iterator[Facility]:
+    for cf in group.coupling_facilities:
+        machine = (cf.type, cf.mfg, cf.plant, cf.sequence)
+        yield Facility(
+            name=cf.name,
+            storage_bytes=cf.size,
+            occupied_bytes=cf.occupied or 0,
+            dumpspace_bytes=cf.dumpspace or 0,
+            cfcc_level=cf.cfcc_level or group.cfcc_level,
+            site=cf.site,
+            is_volatile=cf.volatile,
+            is_failure_isolated=cf.failure_isolated,
+            machine=tuple(part or "" for part in machine) if cf.sequence else (),
+            scm_bytes=cf.scm,
+        )
+
+
+def _unknown(name: str, level: int) -> Facility:
+    """A coupling facility that a PREFLIST names and no plan describes."""
+    return Facility(name, None, 0, 0, level, None, False, True, (), None, is_described=False)
+
+
+def _one(given: Sequence[Facility]) -> Facility:
+    """What plans say of a coupling facility; the less favourable where they differ."""
+    if len(set(given)) == 1:
+        return given[0]
+    storages = [each.storage_bytes for each in given if each.storage_bytes is not None]
+    scm = [each.scm_bytes for each in given if each.scm_bytes is not None]
+    return Facility(
+        name=given[0].name,
+        storage_bytes=min(storages) if storages else None,
+        occupied_bytes=max(each.occupied_bytes for each in given),
+        dumpspace_bytes=max(each.dumpspace_bytes for each in given),
+        cfcc_level=min(each.cfcc_level for each in given),
+        site=next((each.site for each in given if each.site), None),
+        is_volatile=any(each.is_volatile for each in given),
+        is_failure_isolated=all(each.is_failure_isolated for each in given),
+        machine=next((each.machine for each in given if each.machine), ()),
+        scm_bytes=min(scm) if scm else None,
+    )
+
+
+def is_roomy(asked: Question) -> bool:
+    """Whether all structures fit in any order: each coupling facility has room for all that name it, and none is excluded.
+
+    Then other orders of allocation give the same answer.
+    """
+    most: dict[str, int] = {}
+    for each in asked.wanted:
+        if each.result.placement.exclist:
+            return False
+        for name in set(each.preflist):
+            most[name] = most.get(name, 0) + each.bytes_wanted
+    return all(
+        facility.storage_bytes is None or facility.storage_bytes - facility.taken_bytes >= most.get(name, 0)
+        for name, facility in asked.facilities.items()
+    )
+
+
+def at_size(asked: Question) -> Question:
+    """The same question with every structure grown to SIZE."""
+    grown = tuple(replace(each, bytes_wanted=each.size_bytes) for each in asked.wanted)
+    return replace(asked, at="size", wanted=grown)
+
+
+@dataclass(frozen=True, slots=True)
+class FacilityUse:
+    """Storage of one coupling facility, with what the plans' structures take of it [bytes].
+
+    First copies and second copies are counted apart, each with its augmented space. At SIZE, each structure has grown
+    where it was allocated with INITSIZE.
+    """
+
+    facility: Facility
+    first: tuple[Wanted, ...]
+    second: tuple[Wanted, ...]
+
+    @property
+    def initsize_bytes(self) -> int:
+        """INITSIZE of the structures that have their first copy here."""
+        return sum(each.initsize_bytes for each in self.first)
+
+    @property
+    def size_bytes(self) -> int:
+        """SIZE of the structures that have their first copy here."""
+        return sum(each.size_bytes for each in self.first)
+
+    @property
+    def second_copies_bytes(self) -> int:
+        """INITSIZE of second copies."""
+        return sum(each.initsize_bytes for each in self.second)
+
+    @property
+    def second_copies_size_bytes(self) -> int:
+        """SIZE of second copies."""
+        return sum(each.size_bytes for each in self.second)
+
+    @property
+    def room_bytes(self) -> int | None:
+        """Storage for structures of the plans; negative where others take more than there is."""
+        storage = self.facility.storage_bytes
+        return None if storage is None else storage - self.facility.taken_bytes
+
+    @property
+    def free_bytes(self) -> int | None:
+        """Storage left with every structure at INITSIZE."""
+        room = self.room_bytes
+        return None if room is None else room - self.initsize_bytes - self.second_copies_bytes
+
+    @property
+    def free_at_size_bytes(self) -> int | None:
+        """Storage left with every structure at SIZE; negative where not all of them can grow that far."""
+        room = self.room_bytes
+        return None if room is None else room - self.size_bytes - self.second_copies_size_bytes
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready [K]."""
+        facility = self.facility
+        return {
+            "name": facility.name,
+            "size_kib": _kib(facility.storage_bytes),
+            "occupied_kib": _kib(facility.occupied_bytes),
+            "dumpspace_kib": _kib(facility.dumpspace_bytes),
+            "planned_initsize_kib": _kib(self.initsize_bytes),
+            "planned_size_kib": _kib(self.size_bytes),
+            "second_copies_kib": _kib(self.second_copies_bytes),
+            "second_copies_size_kib": _kib(self.second_copies_size_bytes),
+            "free_kib": _kib(self.free_bytes),
+            "free_at_size_kib": _kib(self.free_at_size_bytes),
+        }
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """Every structure of the plans where XCF allocates it, with every coupling facility there."""
+
+    asked: Question
+    board: Board
+    placed: tuple[Placed, ...]
+
+    @property
+    def unplaced(self) -> tuple[Placed, ...]:
+        """Structures that no coupling facility of their PREFLIST can take."""
+        return tuple(each for each in self.placed if not each.now)
+
+    @cached_property
+    def places(self) -> Mapping[str, tuple[str, ...]]:
+        """Coupling facilities of each structure, by its name in the policy; first copy first."""
+        return {each.wanted.structure: each.now for each in self.placed}
+
+    @cached_property
+    def facilities(self) -> tuple[FacilityUse, ...]:
+        """Each coupling facility with its structures."""
+        return tuple(
+            FacilityUse(
+                facility,
+                tuple(each.wanted for each in self.placed if each.now[:1] == (name,)),
+                tuple(each.wanted for each in self.placed if name in each.now[1:]),
+            )
+            for name, facility in self.asked.facilities.items()
+        )
+
+
+def allocate(asked: Question, order: Sequence[Wanted] | None = None) -> Allocation:
+    """Allocate all structures, each with its second copy, with every coupling facility there.
+
+    Args:
+        asked: Coupling facilities and structures.
+        order: The order of allocation; None: that of the question.
+    """
+    board, found = Board(asked.facilities), []
+    for wanted in asked.wanted if order is None else order:
+        first = first_choice(wanted, board)
+        second = None
+        if first.facility is not None:
+            board.put(wanted, first.facility)
+            if wanted.is_duplexed:
+                second = second_choice(wanted, board)
+                if second.facility is not None:
+                    board.put(wanted, second.facility)
+        found.append(Placed(wanted, (), tuple(board.places.get(wanted.structure, ())), first, second))
+    return Allocation(asked, board, tuple(found))
+
+
+def _kib(size_bytes: int | None) -> int | None:
+    return None if size_bytes is None else bytes_to_kib_ceil(size_bytes)
+
+
+def _mib(size_bytes: int | None) -> float | None:
+    return None if size_bytes is None else bytes_to_mib(size_bytes)

@@ -1,0 +1,76 @@
+"""Findings that single sizing questions and whole plans share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from planner_core.findings import Finding, finding
+from planner_core.limits import limit
+from planner_core.sizing.structure_size import Curve, model_constant
+from planner_core.units import MIB, format_mib
+
+
+def cfcc_level_too_low(cfcc_level: int, *, who: str = "", field: str = "/cfcc_level") -> Iterator[Finding]:
+    """IBM MQ needs CFCC level 9."""
+    lowest = limit("lowest_cfcc_level")
+    if cfcc_level < lowest:
+        has = f"{who} has CFCC level {cfcc_level}" if who else f"CFCC level {cfcc_level}"
+        yield finding("CFCC_LEVEL_TOO_LOW", f"{has}: IBM MQ needs level {lowest} or higher.", field=field)
+
+
+def size_below_base(size_bytes: Fraction, *, curve: Curve) -> Iterator[Finding]:
+    """A structure smaller than an empty one holds nothing."""
+    if size_bytes < curve.base:
+        yield finding(
+            "SIZE_BELOW_BASE",
+            f"{format_mib(size_bytes, digits=3)} is below the {format_mib(curve.base, digits=3)} that an empty structure takes at this CFCC "
+            "level: it holds no message.",
+            source=curve.base_source,
+        )
+
+
+def always_offloaded(
+    largest_bytes: int, *, who: str = "There are", field: str | None = None, structure: str | None = None
+) -> Iterator[Finding]:
+    """Messages over 63 KB never stay in the CF."""
+    if largest_bytes > model_constant("largest_message_in_cf_bytes"):
+        yield finding(
+            "MESSAGES_ALWAYS_OFFLOADED",
+            f"{who} messages over 63 KB: their data is always offloaded, and each keeps one entry and "
+            f"{model_constant('offloaded_message_elements')} elements in the structure.",
+            field=field,
+            structure=structure,
+        )
+
+
+def above_maximum(size_bytes: int) -> Iterator[Finding]:
+    """One structure cannot be larger than what a policy can state."""
+    maximum = limit("largest_policy_size_mib") * MIB
+    if size_bytes > maximum:
+        yield finding(
+            "SIZE_ABOVE_MAXIMUM",
+            f"This backlog needs {format_mib(size_bytes)}, above the {format_mib(maximum)} that a policy can state for one "
+            "structure: spread it over several structures, or offload.",
+        )
+
+
+def admin_duplexed(
+    cfrm_name: str, *, structure: str | None = None, field: str | None = None, duplex: str = ""
+) -> Finding:
+    """Make the finding on a CSQ_ADMIN that is duplexed, or that DUPLEX of a plan lets be duplexed.
+
+    Args:
+        cfrm_name: The structure as CFRM knows it.
+        structure: Its name in the finding; None: as CFRM knows it.
+        field: The key of the plan that sets it.
+        duplex: What the plan states; empty where a policy or a display shows it duplexed.
+    """
+    how = f"is planned with DUPLEX({duplex})" if duplex else "is duplexed"
+    return finding(
+        "ADMIN_DUPLEXED",
+        f"{cfrm_name} {how}. After an outage, queue managers with failed-persistent connections to a duplexed CSQ_ADMIN can loop "
+        "while they connect: check that the fix of APAR PH67936 is applied, or set DUPLEX(DISABLED).",
+        field=field,
+        structure=structure or cfrm_name,
+    )

@@ -1,0 +1,53 @@
+"""CSQSYSAPPL, the application structure for system queues: what its default queues hold, and IBM's sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from planner_core import tables
+from planner_core.provenance import Source
+from planner_core.sizing.demand import QueueDemand
+from planner_core.units import kib_to_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SystemSizes:
+    """IBM's sizes for CSQSYSAPPL [bytes]: where to start, and what XCF was seen to demand (0: none known)."""
+
+    start_bytes: int
+    start_source: Source
+    minimum_bytes: int
+    minimum_source: Source | None
+
+
+def system_queues(*, shared_channels: int, group_ur_messages: int) -> tuple[QueueDemand, ...]:
+    """The messages on the default queues of CSQSYSAPPL, by Table 3.
+
+    Args:
+        shared_channels: Active instances of shared channels; two messages each on SYSTEM.QSG.CHANNEL.SYNCQ.
+        group_ur_messages: Messages on SYSTEM.QSG.UR.RESOLUTION.QUEUE; IBM's example has 1000.
+    """
+    usage = tables.constants("system_structure_usage")
+    return (
+        QueueDemand(
+            shared_channels * usage["sync_messages_per_channel"].value, usage["sync_message_bytes"].value
+        ),
+        QueueDemand(group_ur_messages, usage["ur_message_bytes"].value),
+    )
+
+
+@cache
+def system_sizes(*, cfcc_level: int) -> SystemSizes:
+    """IBM's sizes for a CFCC level; above the table its last row."""
+    rows = tables.table("system_structure_sizes").records()
+    row = next((row for row in rows if cfcc_level <= int(row["cfcc_to"])), rows[-1])
+    minimum = row["xcf_minimum_kb"]
+    return SystemSizes(
+        start_bytes=kib_to_bytes(int(row["start_initsize_kb"])),
+        start_source=tables.source(str(row["start_source"]), str(row["start_section"])),
+        minimum_bytes=kib_to_bytes(minimum) if isinstance(minimum, int) else 0,
+        minimum_source=tables.source(str(row["minimum_source"]), str(row["minimum_section"]))
+        if minimum
+        else None,
+    )

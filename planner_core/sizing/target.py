@@ -1,0 +1,74 @@
+"""How full a structure may be with its planned backlog, where the plan gives no headroom.
+
+The plan states a share, 80 percent by default. Without `size_with_offload` all of the backlog is meant to stay in the
+coupling facility, so that an offload rule that these messages can meet lowers the share to its threshold: a rule fires
+only when usage is more than that. A rule that starts below 50 percent is meant to act in normal running and lowers nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+
+from planner_core import tables
+from planner_core.sizing.demand import Demand
+from planner_core.sizing.offload import Rule, can_fire
+from planner_core.units import KIB
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The share of the fuller pool that the planned backlog may take [percent].
+
+    `asked` is what the plan states; `rule` is the offload rule that lowers it, and `number` its place from 1.
+    """
+
+    asked: Decimal
+    rule: Rule | None = None
+    number: int = 0
+    with_offload: bool = False
+    """Whether it is a share of the messages that INITSIZE holds with the rules at work, which is not how full it is."""
+
+    @property
+    def percent(self) -> Fraction:
+        """The share that INITSIZE is computed with [percent]."""
+        return Fraction(self.asked) if self.rule is None else Fraction(self.rule.threshold)
+
+    @property
+    def lowered_by(self) -> str | None:
+        """The rule that lowers the share, as DEFINE CFSTRUCT writes it."""
+        if self.rule is None:
+            return None
+        number, rule = self.number, self.rule
+        return f"OFFLD{number}TH({rule.threshold}) OFFLD{number}SZ({rule.size_bytes // KIB}K)"
+
+
+def target_for(asked: Decimal, *, rules: Sequence[Rule], demand: Demand, with_offload: bool) -> Target:
+    """The share of a structure that its planned backlog may take.
+
+    Args:
+        asked: What the plan states [percent].
+        rules: The offload rules of the structure, in their order.
+        demand: The planned backlog.
+        with_offload: The need is met with the rules at work, so that they lower nothing.
+    """
+    if with_offload:
+        return Target(asked, with_offload=True)
+    lowest = _lowest_threshold_kept()
+    lowering = [
+        (rule.threshold, number, rule)
+        for number, rule in enumerate(rules, start=1)
+        if lowest <= rule.threshold < asked and rule.is_on and can_fire(rule, demand)
+    ]
+    if not lowering:
+        return Target(asked)
+    _, number, rule = min(lowering, key=lambda each: each[:2])
+    return Target(asked, rule, number)
+
+
+@cache
+def _lowest_threshold_kept() -> int:
+    return tables.constants("sizing_choices")["lowest_threshold_kept_percent"].value

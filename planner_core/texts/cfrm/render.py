@@ -1,0 +1,135 @@
+"""CFRM policy statements and the IXCMIAPU job, in columns 2 to 71, upper case.
+
+A structure's statement carries every keyword that the plan sets. The fragment is to be
+merged: DEFINE POLICY with REPLACE(YES) replaces a whole policy. Syntax: z/OS 3.1 MVS Setting
+Up a Sysplex, CFRM parameters for administrative data utility.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner_core.document.model import CouplingFacility, PlanDocument
+from planner_core.plan.result import PlanResult
+from planner_core.sizing.structure_result import Placement, StructureResult
+from planner_core.units import KIB, MIB, bytes_to_kib_ceil, ceil_div
+
+LAST_COLUMN = 71
+_INDENT = " " * 13
+_MOST_DIGITS = 9
+"""Of a size, in front of its unit."""
+_COMMENT_AT = 40
+
+
+def policy_size(size_bytes: int) -> str:
+    """A size as a policy states it: in K, the default unit; in M where nine digits of K do not do."""
+    kib = bytes_to_kib_ceil(size_bytes)
+    return str(kib) if len(str(kib)) <= _MOST_DIGITS else f"{ceil_div(size_bytes, MIB)}M"
+
+
+def _in_mb(size_bytes: int) -> str:
+    """For the remark beside a size: MB with what decimals it takes, at most two."""
+    return f"{bytes_to_kib_ceil(size_bytes) / KIB:.2f}".rstrip("0").rstrip(".") + " MB"
+
+
+def _sized(keyword: str, size_bytes: int) -> str:
+    return f"{_INDENT}{keyword}({policy_size(size_bytes)})".ljust(_COMMENT_AT) + f"/* {_in_mb(size_bytes)} */"
+
+
+def _listed(keyword: str, names: tuple[str, ...]) -> Iterator[str]:
+    """A keyword with a list of names, broken after commas to stay within the columns."""
+    line = f"{_INDENT}{keyword}("
+    hang = " " * len(line)
+    for index, name in enumerate(names):
+        part = name + (")" if index == len(names) - 1 else ",")
+        if len(line) + len(part) > LAST_COLUMN:
+            yield line
+            line = hang
+        line += part
+    yield line
+
+
+def structure_lines(structure: StructureResult) -> Iterator[str]:
+    """The STRUCTURE statement of one structure."""
+    sizes, placement = structure.sizes, structure.placement
+    yield f"   STRUCTURE NAME({structure.cfrm_name})"
+    yield _sized("SIZE", sizes.size_bytes)
+    yield _sized("INITSIZE", sizes.initsize_bytes)
+    if sizes.minsize_bytes is not None:
+        yield _sized("MINSIZE", sizes.minsize_bytes)
+    if placement.scm_bytes is not None:
+        yield _sized("SCMMAXSIZE", placement.scm_bytes)
+        yield f"{_INDENT}SCMALGORITHM({placement.scm_algorithm})"
+    yield f"{_INDENT}ALLOWAUTOALT({'YES' if placement.allow_auto_alter else 'NO'})"
+    yield f"{_INDENT}FULLTHRESHOLD({placement.full_threshold})"
+    yield f"{_INDENT}DUPLEX({_duplex(placement)})"
+    if placement.exclist:
+        yield from _listed("EXCLLIST", placement.exclist)
+    if placement.preflist:
+        yield from _listed("PREFLIST", placement.preflist)
+    else:
+        yield f"{_INDENT}/* PREFLIST IS REQUIRED: ADD IT BEFORE SUBMITTING */"
+    if placement.enforce_order:
+        yield f"{_INDENT}ENFORCEORDER(YES)"
+
+
+def _duplex(placement: Placement) -> str:
+    """DUPLEX with the site of the second copy, which DISABLED cannot have."""
+    if placement.duplex_site is None or placement.duplex == "DISABLED":
+        return placement.duplex
+    return f"{placement.duplex},{placement.duplex_site}"
+
+
+def fragment(result: PlanResult) -> str:
+    """The STRUCTURE statements of a plan, to merge into the sysplex's policy."""
+    lines = [
+        f" /* STRUCTURES OF QUEUE-SHARING GROUP {result.document.qsg}: A FRAGMENT TO MERGE. */",
+        " /* DEFINE POLICY WITH REPLACE(YES) REPLACES THE WHOLE POLICY: PUT   */",
+        " /* THESE STATEMENTS AMONG ALL THE CF AND STRUCTURE STATEMENTS OF    */",
+        " /* YOUR POLICY. A SIZE WITHOUT A UNIT IS IN K.                      */",
+    ]
+    for structure in result.structures:
+        lines.extend(structure_lines(structure))
+    return "\n".join(lines) + "\n"
+
+
+def _facility_lines(facility: CouplingFacility) -> Iterator[str]:
+    yield f"   CF NAME({facility.name})"
+    fields = (
+        ("TYPE", facility.type),
+        ("MFG", facility.mfg),
+        ("PLANT", facility.plant),
+        ("SEQUENCE", facility.sequence),
+        ("PARTITION", facility.partition),
+        ("CPCID", facility.cpcid),
+        ("DUMPSPACE", None if facility.dumpspace is None else policy_size(facility.dumpspace)),
+        ("SITE", facility.site),
+    )
+    for keyword, value in fields:
+        if value is not None:
+            yield f"      {keyword}({value})"
+
+
+def job(result: PlanResult) -> str:
+    """The complete IXCMIAPU job; the plan has been checked to have all that it needs."""
+    document: PlanDocument = result.document
+    lines = [
+        f"//CFPLAN   JOB (ACCOUNT),'CFRM {document.policy.name}',CLASS=A,MSGCLASS=H",
+        "//* ADAPT THE JOB CARD TO YOUR SITE.",
+        "//* THE POLICY DEFINED HERE HOLDS ONLY THE COUPLING FACILITIES AND",
+        "//* STRUCTURES BELOW. STRUCTURES OF OTHER PRODUCTS THAT ARE ALLOCATED",
+        "//* BECOME PENDING DELETION WHEN SUCH A POLICY IS ACTIVATED: MERGE",
+        "//* INSTEAD UNLESS THESE ARE ALL THAT THE SYSPLEX HAS.",
+        "//DEFINE   EXEC PGM=IXCMIAPU",
+        "//SYSPRINT DD  SYSOUT=*",
+        "//SYSABEND DD  SYSOUT=*",
+        "//SYSIN    DD  *",
+        " DATA TYPE(CFRM) REPORT(YES)",
+        f" DEFINE POLICY NAME({document.policy.name}) REPLACE({'YES' if document.policy.replace else 'NO'})",
+    ]
+    for facility in document.coupling_facilities:
+        lines.extend(_facility_lines(facility))
+    for structure in result.structures:
+        lines.extend(structure_lines(structure))
+    lines.append("/*")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,512 @@
+"""CFRM policy text without loss: every character in a piece, statements as runs of pieces, damage told and passed over.
+
+Read is what the administrative data utility takes, IXCMIAPU: 80-column records, keywords with values in parentheses
+over any number of lines, remarks between /* and */, JCL around it, sequence numbers in columns 73 to 80. The pieces
+joined are the text that was read. What is no statement is told with its line, and reading goes on behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import inf
+from typing import Final, Literal, NamedTuple
+
+from planner_core.errors import TextTooLong
+
+PieceKind = Literal[
+    "blank", "remark", "jcl", "sequence", "console", "word", "open", "close", "comma", "stray"
+]
+ProblemKind = Literal["unexpected", "statement", "value", "closed", "inside", "remark", "character", "twice"]
+"""`unexpected`: text that is no statement. `statement`: a statement that there is not. `value`: a keyword without its
+parentheses. `closed`, `inside`: a parenthesis is missing. `remark`: one is not closed. `character`: one that no
+statement has. `twice`: a keyword stands twice."""
+
+SEQUENCE_AT: Final = 72
+"""Columns from here on (counted from 0) hold sequence numbers, where they hold digits and nothing else."""
+_LINE_END = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
+_NO_WORD: Final = r"\s(),/\ufeff\x00\x1a"
+_CONSOLE = re.compile(
+    r"[ \t]*(?:[A-Z$#@][A-Z0-9$#@]{0,7}[ \t]+)?(?:[0-9]{7}[ \t]+|[0-9]{5}[ \t]+|[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]+)?"
+    r"[0-9]{2}[.:][0-9]{2}[.:][0-9]{2}(?:[.:][0-9]{1,6})?(?:[ \t]+(?:STC|JOB|TSU|[SJT])[0-9]{4,7})?(?=[ \t]|$)",
+    re.ASCII,
+)
+"""What a console or its log puts before a line, as in planner_core.texts.console."""
+_QUOTES: Final = "'\"\u2018\u2019\u201c\u201d"
+"""What a name may have been put between, by a program that someone wrote the policy with."""
+_TOKEN = re.compile(
+    r"(?P<blank>[\s\ufeff\x00\x1a]+)|(?P<remark>/\*.*?\*/)|(?P<open>\()|(?P<close>\))|(?P<comma>,)"
+    rf"|(?P<word>[{_QUOTES}][ \t]*[^{_NO_WORD}{_QUOTES}]+[ \t]*[{_QUOTES}](?=[{_NO_WORD}]|\Z)|[^{_NO_WORD}]+)|(?P<stray>.)",
+    re.DOTALL,
+)
+_SLASH = re.compile("(?P<stray>/)")
+_COUNTED = re.compile(r"[^\s(),/]+|[(),/]|\s+")
+MOST_PIECES: Final = 400_000
+"""Words, parentheses, commas and the blanks between them. A policy of 4,095 structures with twelve keywords each has 290,000."""
+MOST_TEXT_PROBLEMS: Final = 50_000
+"""Problems of one text, one for every eight of its pieces: a text with more is not a policy, and nobody reads them all."""
+VERBS: Final = frozenset({"STRUCTURE", "CF", "DATA", "DEFINE", "DELETE"})
+_OF_POLICY: Final = frozenset({"DEFINE", "DELETE"})
+_SHOWN_CHARACTERS: Final = 40
+_HIDES: Final = frozenset({"remark", "closed", "inside"})
+
+
+class Piece(NamedTuple):
+    """A run of characters of one kind, and the line (from 1) and column (from 1) where it begins."""
+
+    kind: PieceKind
+    text: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A keyword with its values, upper case and without quotes; `first`, `opening` and `closing` are places in the pieces.
+
+    `closing` is the last piece of the values where the parenthesis is missing.
+    """
+
+    keyword: str
+    values: tuple[str, ...]
+    line: int
+    first: int
+    opening: int
+    closing: int
+    words: tuple[int, ...]
+    """Places of the values in the pieces."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextStatement:
+    """One statement: its verb (`STRUCTURE`, `CF`, `DEFINE POLICY`, ...), its parameters, and its places in the pieces."""
+
+    verb: str
+    parameters: tuple[Parameter, ...]
+    line: int
+    first: int
+    last: int
+
+    def get(self, keyword: str) -> Parameter | None:
+        """The parameter of a keyword; the first one where it stands twice."""
+        return next((each for each in self.parameters if each.keyword == keyword), None)
+
+    def values(self, keyword: str) -> tuple[str, ...] | None:
+        """The values of a keyword; None where it is absent."""
+        found = self.get(keyword)
+        return None if found is None else found.values
+
+    def one(self, keyword: str) -> str | None:
+        """The value of a keyword that has one and only one."""
+        values = self.values(keyword)
+        return values[0] if values is not None and len(values) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class TextProblem:
+    """Damage: the line (from 1), which kind, and a sentence; `word` is the keyword or text that it is about."""
+
+    line: int
+    kind: ProblemKind
+    message: str
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyText:
+    """A text in pieces, the statements in it, and its damage in the order of the text."""
+
+    pieces: tuple[Piece, ...]
+    statements: tuple[TextStatement, ...]
+    problems: tuple[TextProblem, ...]
+
+    def render(self) -> str:
+        """The text, as it was read."""
+        return "".join(piece.text for piece in self.pieces)
+
+    def source_of(self, statement: TextStatement) -> str:
+        """The text of one statement."""
+        return "".join(piece.text for piece in self.pieces[statement.first : statement.last + 1])
+
+
+def read_policy_text(text: str) -> PolicyText:
+    """Read policy text. What cannot be read is a problem with its line.
+
+    Raises:
+        TextTooLong: It has more words and marks than any policy, or more damage.
+    """
+    if len(text) > MOST_PIECES and sum(1 for _ in _COUNTED.finditer(text)) > MOST_PIECES:
+        msg = (
+            f"The text has more than {MOST_PIECES:,} words, parentheses and commas, more than a CFRM policy can need: "
+            "give the policy alone, without displays or definitions."
+        )
+        raise TextTooLong(msg)
+    problems: list[TextProblem] = []
+    pieces = tuple(_pieces(text, problems))
+    reading = _Reading(pieces, problems)
+    statements, told = _of_cfrm(tuple(reading.statements()), problems)
+    return PolicyText(pieces, statements, tuple(sorted(told, key=lambda problem: problem.line)))
+
+
+def _too_many_problems() -> TextTooLong:
+    return TextTooLong(
+        f"The text has more than {MOST_TEXT_PROBLEMS:,} places that are not policy text: give the policy alone, "
+        "without displays or definitions."
+    )
+
+
+def _of_cfrm(
+    statements: tuple[TextStatement, ...], problems: list[TextProblem]
+) -> tuple[tuple[TextStatement, ...], list[TextProblem]]:
+    """Without the statements of other couple data sets (LOGR has STRUCTURE as well), which other rules are for.
+
+    What is not closed there is told all the same: it may hide statements of the policy behind it.
+    """
+    kept: list[TextStatement] = []
+    others: list[tuple[int, float]] = []
+    for statement in statements:
+        if statement.verb == "DATA":
+            if others and others[-1][1] == inf:
+                others[-1] = (others[-1][0], statement.line)
+            if (statement.one("TYPE") or "CFRM") != "CFRM":
+                others.append((statement.line, inf))
+            kept.append(statement)
+        elif not others or others[-1][1] != inf:
+            kept.append(statement)
+    told = [
+        each
+        for each in problems
+        if each.kind in _HIDES or not any(start <= each.line < end for start, end in others)
+    ]
+    return tuple(kept), told
+
+
+def shown(text: str) -> str:
+    """A piece of a text in a sentence: short, and without what a terminal would act on."""
+    short = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
+    if short.isprintable():
+        return short
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in short)
+
+
+def is_quoted(word: str) -> bool:
+    """Whether a word stands between quotes."""
+    return len(word) > len("''") and word[0] in _QUOTES and word[-1] in _QUOTES
+
+
+def has_quote(word: str) -> bool:
+    """Whether a quote stands anywhere in a word."""
+    return any(quote in word for quote in _QUOTES)
+
+
+def unquoted(word: str) -> str:
+    """A word without the quotes around it: `'X'` is read as X."""
+    return word[1:-1].strip() if is_quoted(word) else word
+
+
+# ---- pieces ------------------------------------------------------------------------------------------------
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+    kind: PieceKind
+
+
+def _line_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Each line without its end."""
+    start = 0
+    for end in _LINE_END.finditer(text):
+        yield start, end.start()
+        start = end.end()
+    yield start, len(text)
+
+
+def has_sequence_number(line: str) -> bool:
+    """Whether a line has digits and nothing else from column 73 on, and no word that reaches into them."""
+    tail = line[SEQUENCE_AT:]
+    digits = tail.strip()
+    goes_on = line[SEQUENCE_AT - 1 : SEQUENCE_AT].strip() and tail[:1].strip()
+    return digits.isascii() and digits.isdigit() and not goes_on
+
+
+def _apart(text: str, lines: list[tuple[int, int]]) -> Iterator[_Span]:
+    """What belongs to the records and not to the statements: JCL lines, sequence numbers, what a console put before a line."""
+    for start, end in lines:
+        if start == end:
+            continue
+        if stamp := _CONSOLE.match(text, start, end):
+            yield _Span(stamp.end() - len(stamp.group().lstrip()), stamp.end(), "console")
+        is_numbered = has_sequence_number(text[start:end])
+        tail = text[start + SEQUENCE_AT : end]
+        digits = tail.strip()
+        kept_end = start + SEQUENCE_AT if is_numbered else end
+        kept = text[start:kept_end].lstrip("\ufeff")
+        if kept.startswith("//") or kept.rstrip() == "/*":
+            yield _Span(start, end, "jcl")
+        elif is_numbered:
+            at = kept_end + len(tail) - len(tail.lstrip())
+            yield _Span(at, at + len(digits), "sequence")
+
+
+def _pieces(text: str, problems: list[TextProblem]) -> Iterator[Piece]:
+    lines = list(_line_spans(text))
+    starts = [start for start, _ in lines]
+    apart = list(_apart(text, lines))
+    masked = list(text)
+    for span in apart:
+        masked[span.start : span.end] = " " * (span.end - span.start)
+    plain = "".join(masked)
+
+    line = 1
+    lines_in_all = len(starts)
+
+    def piece(kind: PieceKind, start: int, end: int) -> Piece:
+        nonlocal line
+        # Pieces are in order: no search for those of one line.
+        if line < lines_in_all and starts[line] <= start:
+            line = bisect_right(starts, start, line)
+        return Piece(kind, text[start:end], line, start - starts[line - 1] + 1)
+
+    last_close = plain.rfind("*/")
+    last = len(plain)
+    position = 0
+    waiting = 0
+    is_stamped = False
+    while position < last:
+        is_slash = plain[position] == "/"
+        is_open = is_slash and last_close < position + len("/*") and plain.startswith("/*", position)
+        # Without this, each remark that is not closed would be looked through to the end of the text.
+        match = (_SLASH if is_open else _TOKEN).match(plain, position)
+        if match is None:  # the pattern takes any character
+            break
+        kind, end = _KINDS[match.lastgroup or "stray"], match.end()
+        if kind == "stray":
+            at = bisect_right(starts, position)
+            if is_slash and plain.startswith("/*", position):
+                end = lines[at - 1][1]
+                problems.append(
+                    TextProblem(at, "remark", "a remark that is not closed cannot be read.", "/*")
+                )
+                kind = "remark"
+            else:
+                message = f"{shown(match.group())!r} cannot be read."
+                problems.append(TextProblem(at, "character", message, match.group()))
+            if len(problems) > MOST_TEXT_PROBLEMS:
+                raise _too_many_problems()
+        if kind != "blank":
+            yield piece(kind, position, end)
+            position = end
+            continue
+        while position < end:
+            while waiting < len(apart) and apart[waiting].end <= position:
+                waiting += 1
+            if waiting == len(apart) or apart[waiting].start >= end:
+                yield piece("blank", position, end)
+                position = end
+                continue
+            span = apart[waiting]
+            if span.start > position:
+                yield piece("blank", position, span.start)
+                position = span.start
+            else:
+                if span.kind == "console" and not is_stamped:
+                    is_stamped = True
+                    message = (
+                        f"{shown(text[span.start : span.end])!r} stands before the statement, as a console writes it: it is passed over, "
+                        "here and in the lines below."
+                    )
+                    problems.append(TextProblem(bisect_right(starts, position), "unexpected", message))
+                yield piece(span.kind, position, min(span.end, end))
+                position = min(span.end, end)
+
+
+_KINDS: Final[dict[str, PieceKind]] = {
+    "blank": "blank",
+    "remark": "remark",
+    "open": "open",
+    "close": "close",
+    "comma": "comma",
+    "word": "word",
+    "stray": "stray",
+}
+
+
+# ---- statements --------------------------------------------------------------------------------------------
+
+
+class _Reading:
+    """The statements of a sequence of pieces; places count the pieces that say something."""
+
+    def __init__(self, pieces: tuple[Piece, ...], problems: list[TextProblem]) -> None:
+        self.pieces = pieces
+        self.problems = problems
+        self.at = [
+            place
+            for place, piece in enumerate(pieces)
+            if piece.kind in {"word", "open", "close", "comma", "stray"}
+        ]
+        self.kinds = [pieces[place].kind for place in self.at]
+
+    def kind(self, number: int) -> PieceKind | None:
+        return self.kinds[number] if number < len(self.kinds) else None
+
+    def text(self, number: int) -> str:
+        return self.pieces[self.at[number]].text
+
+    def word(self, number: int) -> str:
+        return self.text(number).upper() if self.kind(number) == "word" else ""
+
+    def line(self, number: int) -> int:
+        return self.pieces[self.at[number]].line
+
+    def is_parameter(self, number: int) -> bool:
+        return self.kind(number) == "word" and self.kind(number + 1) == "open"
+
+    def is_statement(self, number: int) -> bool:
+        """Whether a statement surely begins here: a verb, and a keyword with its values."""
+        if self.kinds[number] != "word":
+            return False
+        verb = self.word(number)
+        if verb in _OF_POLICY:
+            return self.word(number + 1) == "POLICY" and self.is_parameter(number + 2)
+        return verb in VERBS and self.is_parameter(number + 1)
+
+    def tell(self, number: int, kind: ProblemKind, message: str, word: str = "") -> None:
+        if len(self.problems) >= MOST_TEXT_PROBLEMS:
+            raise _too_many_problems()
+        self.problems.append(TextProblem(self.line(number), kind, message, word))
+
+    def statements(self) -> Iterator[TextStatement]:
+        number = 0
+        open_statement: _Open | None = None
+        while number < len(self.at):
+            if self.word(number) in VERBS:
+                if open_statement:
+                    yield open_statement.done()
+                open_statement, number = self._begin(number)
+            elif open_statement and self.is_parameter(number):
+                number = self._parameter(open_statement, number)
+            else:
+                number = self._pass_over(number, open_statement)
+        if open_statement:
+            yield open_statement.done()
+
+    def _begin(self, number: int) -> tuple[_Open, int]:
+        verb, first = self.word(number), self.at[number]
+        line = self.line(number)
+        last = first
+        if verb in _OF_POLICY and self.word(number + 1) == "POLICY":
+            verb, number = f"{verb} POLICY", number + 1
+            last = self.at[number]
+        return _Open(verb, [], line, first, last), number + 1
+
+    def _parameter(self, statement: _Open, number: int) -> int:
+        keyword, first = self.word(number), number
+        opening = number + 1
+        values: list[int] = []
+        number = opening + 1
+        closing = opening
+        while True:
+            kind = self.kind(number)
+            if kind == "close":
+                closing, number = number, number + 1
+                break
+            if kind is None:
+                message = f"{shown(keyword)}( is not closed."
+                self.tell(opening, "closed", message, keyword)
+                break
+            if kind == "open":
+                message = f"a parenthesis inside {shown(keyword)}(...), in line {self.line(number)}: its own is not closed."
+                self.tell(opening, "inside", message, keyword)
+                number, closing = self._step_back(values, opening, number)
+                break
+            if kind == "word":
+                values.append(number)
+            closing = number
+            number += 1
+        if keyword in statement.keywords:
+            self.tell(first, "twice", f"{shown(keyword)} stands twice in one statement.", keyword)
+        statement.keywords.add(keyword)
+        statement.last = self.at[closing]
+        statement.parameters.append(
+            Parameter(
+                keyword,
+                tuple(unquoted(self.text(value)).upper() for value in values),
+                self.line(first),
+                self.at[first],
+                self.at[opening],
+                self.at[closing],
+                tuple(self.at[value] for value in values),
+            )
+        )
+        return number
+
+    def _step_back(self, values: list[int], opening: int, number: int) -> tuple[int, int]:
+        """Where reading goes on when a parenthesis is met inside values: at the keyword before it, and at its verb."""
+        if not values or values[-1] != number - 1:
+            values.clear()
+            return number + 1, number
+        back = values.pop()
+        if values and values[-1] == back - 1:
+            before = self.word(values[-1])
+            if before in VERBS:
+                back = values.pop()
+            elif before == "POLICY" and len(values) > 1 and self.word(values[-2]) in _OF_POLICY:
+                values.pop()
+                back = values.pop()
+        return back, max(opening, back - 1)
+
+    def _pass_over(self, number: int, statement: _Open | None) -> int:
+        """Pass over what is no statement, up to where one surely goes on or begins; told once."""
+        first = number
+        text = self.text(first)
+        if self.kind(first) == "stray":  # told as a character already
+            return number + 1
+        word = self.word(first)
+        if word and self.word(first + 1) == "NAME" and self.is_parameter(first + 1):
+            message = f"{shown(text)!r} where a statement should begin: there is no such statement."
+            self.tell(first, "statement", message, word)
+            number += 1
+            while number < len(self.at) and not self.is_statement(number):
+                number += 1
+            return number
+        kind: ProblemKind = "unexpected"
+        message = f"{shown(text)!r} where a statement should begin."
+        if statement is not None and word in KEYWORDS:
+            kind, message = "value", f"{message} {word} needs its value in parentheses."
+        self.tell(first, kind, message, word)
+        number += 1
+        while number < len(self.at):
+            goes_on = statement is not None and self.is_parameter(number) and self.word(number) in KEYWORDS
+            if goes_on or self.is_statement(number):
+                break
+            number += 1
+        return number
+
+
+@dataclass(slots=True)
+class _Open:
+    verb: str
+    parameters: list[Parameter]
+    line: int
+    first: int
+    last: int
+    keywords: set[str] = field(default_factory=set)
+
+    def done(self) -> TextStatement:
+        return TextStatement(self.verb, tuple(self.parameters), self.line, self.first, self.last)
+
+
+STRUCTURE_KEYWORDS: Final = (
+    "NAME", "SIZE", "INITSIZE", "MINSIZE", "SCMMAXSIZE", "SCMALGORITHM", "ALLOWAUTOALT", "FULLTHRESHOLD",
+    "PREFLIST", "EXCLLIST", "REBUILDPERCENT", "DUPLEX", "RECPRTY", "SUBNOTIFYDELAY", "LISTNOTIFYDELAY",
+    "KEYRNOTIFYDELAY", "ENFORCEORDER", "ALLOWREALLOCATE", "ENCRYPT",
+)  # fmt: skip
+"""Of z/OS 3.1 MVS Setting Up a Sysplex, CFRM parameters for administrative data utility, in its order."""
+CF_KEYWORDS: Final = (
+    "NAME", "TYPE", "MFG", "PLANT", "SEQUENCE", "PARTITION", "SIDE", "CPCID", "DUMPSPACE", "SITE",
+)  # fmt: skip
+KEYWORDS: Final = frozenset((*STRUCTURE_KEYWORDS, *CF_KEYWORDS, "REPLACE", "REPORT"))

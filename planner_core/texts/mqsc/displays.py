@@ -1,0 +1,214 @@
+"""Read what MQ says of CF structures: DISPLAY CFSTATUS and DISPLAY CFSTRUCT.
+
+An answer is a run of KEYWORD(value), in any line breaking, that begins with CFSTATUS(name) or
+CFSTRUCT(name). The framing (CSQM201I ... DETAILS, END ... DETAILS, CSQ9022I) was checked on a real
+DISPLAY CHSTATUS; the keywords and their units (SIZEMAX in KB, SIZEUSED in percent) are from memory
+of IBM's manual. A value that is absent or not understood is None and, if it is there, reported with
+its text; so is an answer that was cut off.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from planner_core.errors import SizeSyntax
+from planner_core.texts.console import LineProblem, Stamp
+from planner_core.texts.mqsc.records import Record, read_records
+from planner_core.units import parse_size
+
+
+@dataclass(frozen=True, slots=True)
+class CfStatus:
+    """One answer of DISPLAY CFSTATUS TYPE(SUMMARY); None where it does not say."""
+
+    line: int
+    name: str
+    queue_manager: str | None = None
+    stamp: Stamp | None = None
+    cf_type: str | None = None
+    status: str | None = None
+    size_max_bytes: int | None = None
+    size_used_percent: int | None = None
+    entries_max: int | None = None
+    entries_used: int | None = None
+    offload_use: str | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CfStruct:
+    """One answer of DISPLAY CFSTRUCT; None where it does not say."""
+
+    line: int
+    name: str
+    queue_manager: str | None = None
+    stamp: Stamp | None = None
+    cflevel: int | None = None
+    recover: bool | None = None
+    offload: str | None = None
+    rules: tuple[tuple[int, int], ...] = ()
+    """Offload rules in order: (used over [%], size over [bytes])."""
+    dsblock_bytes: int | None = None
+    dsbufs: int | None = None
+    dsgroup: str | None = None
+    dsexpand: bool | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MqText:
+    """Everything found in a text, in its order, and what could not be read."""
+
+    statuses: tuple[CfStatus, ...] = ()
+    structures: tuple[CfStruct, ...] = ()
+    problems: tuple[LineProblem, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of use was found."""
+        return not (self.statuses or self.structures)
+
+
+_NAME = re.compile(r"CSQ_ADMIN|[A-Z][A-Z0-9]{0,11}")
+_OBJECTS: Final = ("CFSTATUS", "CFSTRUCT")
+_RULES: Final = (1, 2, 3)
+_LARGEST_VALUE: Final = 2_000
+_WHOLE = re.compile(r"[0-9]{1,18}")
+_YES_NO: Final = {"YES": True, "NO": False}
+_ALL_PERCENT: Final = 100
+_NOT_THERE: Final = "NOTFOUND"
+"""The status of a structure that no coupling facility holds: MQ displays sizes and entries of 0, which are none."""
+_WANTED: Final = ("SIZEMAX", "SIZEUSED", "ENTSMAX", "ENTSUSED")
+_READ: Final = frozenset(
+    {
+        *_OBJECTS,
+        *_WANTED,
+        *(f"OFFLD{number}{what}" for number in _RULES for what in ("TH", "SZ")),
+        *("TYPE", "CFTYPE", "STATUS", "OFFLDUSE"),
+        *("CFLEVEL", "RECOVER", "OFFLOAD", "DSGROUP", "DSBLOCK", "DSBUFS", "DSEXPAND"),
+    }
+)
+_SHOWN: Final = 40
+
+
+def read_mq(text: str) -> MqText:
+    """Read all answers of a text; other lines are passed over. Never raises."""
+    read = read_records(text, kinds=_OBJECTS, reads=_READ)
+    problems = list(read.problems)
+    statuses: list[CfStatus] = []
+    structures: list[CfStruct] = []
+    for found in read.records:
+        if not _NAME.fullmatch(found.name):
+            message = f"{found.kind}({found.name[:_SHOWN]}) is no name of a structure: passed over."
+            problems.append(LineProblem(found.line, message))
+            continue
+        if found.kind == "CFSTRUCT":
+            structures.append(_struct(found, problems))
+            continue
+        kind = found.values["TYPE"].text if "TYPE" in found.values else "SUMMARY"
+        if kind != "SUMMARY":
+            message = f"CFSTATUS({found.name}) TYPE({kind[:12]}) says nothing of use: display TYPE(SUMMARY)."
+            problems.append(LineProblem(found.line, message))
+            continue
+        statuses.append(_status(found, problems))
+    return MqText(tuple(statuses), tuple(structures), tuple(problems))
+
+
+def _status(found: Record, problems: list[LineProblem]) -> CfStatus:
+    used = _number(found, "SIZEUSED", problems)
+    if used is not None and used > _ALL_PERCENT:
+        message = f"SIZEUSED({used}) is no percentage: left out."
+        problems.append(LineProblem(found.line_of("SIZEUSED"), message))
+        used = None
+    made = CfStatus(
+        line=found.line,
+        name=found.name,
+        queue_manager=found.queue_manager,
+        stamp=found.stamp,
+        cf_type=found.text("CFTYPE"),
+        status=found.text("STATUS"),
+        size_max_bytes=_size(found, "SIZEMAX", "K", problems),
+        size_used_percent=used,
+        entries_max=_number(found, "ENTSMAX", problems),
+        entries_used=_number(found, "ENTSUSED", problems),
+        offload_use=found.text("OFFLDUSE"),
+        attributes={key: value.text for key, value in found.values.items()},
+    )
+    missing = [key for key in _WANTED if key not in found.values and key not in found.unclosed]
+    if missing:
+        message = f"CFSTATUS({found.name}) ends without {', '.join(missing)}: it was cut off here, or not all was asked for."
+        problems.append(LineProblem(found.last_line, message))
+    elif found.is_cut:
+        problems.append(_without_end(found))
+    # Of no entries at all, and of no storage at all, none are in use: nothing was measured.
+    if made.status == _NOT_THERE or made.size_max_bytes == 0:
+        made = replace(made, size_max_bytes=None, size_used_percent=None)
+    if made.status == _NOT_THERE or made.entries_max == 0:
+        made = replace(made, entries_max=None, entries_used=None)
+    return made
+
+
+def _without_end(found: Record) -> LineProblem:
+    message = f"The answer on {found.kind}({found.name}) has no END {found.kind} DETAILS: it may have been cut off here."
+    return LineProblem(found.last_line, message)
+
+
+def _struct(found: Record, problems: list[LineProblem]) -> CfStruct:
+    if found.is_cut:
+        problems.append(_without_end(found))
+    rules = []
+    for number in _RULES:
+        percent = _number(found, f"OFFLD{number}TH", problems)
+        size = _size(found, f"OFFLD{number}SZ", "K", problems)
+        if percent is not None and size is not None:
+            rules.append((percent, size))
+    return CfStruct(
+        line=found.line,
+        name=found.name,
+        queue_manager=found.queue_manager,
+        stamp=found.stamp,
+        cflevel=_number(found, "CFLEVEL", problems),
+        recover=_yes_no(found, "RECOVER", problems),
+        offload=found.text("OFFLOAD"),
+        rules=tuple(rules),
+        dsblock_bytes=_size(found, "DSBLOCK", "K", problems),
+        dsbufs=_number(found, "DSBUFS", problems),
+        dsgroup=found.text("DSGROUP"),
+        dsexpand=_yes_no(found, "DSEXPAND", problems),
+        attributes={key: value.text for key, value in found.values.items()},
+    )
+
+
+def _yes_no(found: Record, key: str, problems: list[LineProblem]) -> bool | None:
+    value = found.text(key)
+    if value is None:
+        return None
+    if value not in _YES_NO:
+        problems.append(
+            LineProblem(found.line_of(key), f"{key}({value[:_SHOWN]}) is neither YES nor NO: left out.")
+        )
+    return _YES_NO.get(value)
+
+
+def _number(found: Record, key: str, problems: list[LineProblem]) -> int | None:
+    value, line = found.text(key), found.line_of(key)
+    if value is None:
+        return None
+    if _WHOLE.fullmatch(value):
+        return int(value)
+    problems.append(LineProblem(line, f"{key}({value[:_SHOWN]}) is no whole number: left out."))
+    return None
+
+
+def _size(found: Record, key: str, unit: str, problems: list[LineProblem]) -> int | None:
+    value, line = found.text(key), found.line_of(key)
+    if value is None:
+        return None
+    try:
+        return parse_size(value, default_unit=unit)
+    except SizeSyntax:
+        problems.append(LineProblem(line, f"{key}({value[:_SHOWN]}) is no size: left out."))
+        return None

@@ -1,0 +1,350 @@
+"""Read what MQ answers to DISPLAY: records of KEYWORD(value), in any framing and any breaking of lines.
+
+A record begins with the keyword that names the object: CFSTRUCT(APP1), CLUSQMGR(QM1), QUEUE(Q1). Which
+keyword begins one is said by what stands before it, if anything does: `CSQM201I … DISPLAY CHSTATUS DETAILS`
+(console, CSQUTIL), `AMQ8417I: Display Channel Status details.` (runmqsc). Without that the keyword itself
+decides, and one that may stand inside a record of another kind (CHANNEL in CLUSQMGR, CLUSQMGR in QUEUE)
+begins a record when the current one has it already. CSQM4nnI messages hold one record each. The ids of
+messages and the framing are from memory of IBM's manuals, but for those of CHSTATUS, CLUSQMGR, QUEUE and
+QMGR, which were seen in real output; a message id that is not known here begins records of no kind.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from planner_core.texts.console import Line, LineProblem, Stamp, lines
+
+FLAGS: Final = frozenset({"CURRENT", "SAVED", "SHORT", "TRIGGER", "NOTRIGGER", "SHARE", "NOSHARE"})
+"""Words that stand in a record without a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of record: what it is called, which is the keyword that begins it, and how runmqsc announces it."""
+
+    name: str
+    keyword: str
+    amq: str | None = None
+    """The runmqsc message before each record."""
+    amq_keyword: str | None = None
+    """What begins it below that message, where z/OS begins it otherwise."""
+    contains: frozenset[str] = frozenset()
+    """Keywords that begin records of other kinds and are attributes in this one."""
+
+
+KINDS: Final = (
+    Kind("CFSTATUS", "CFSTATUS", contains=frozenset({"QMNAME", "SMDS"})),
+    Kind("CFSTRUCT", "CFSTRUCT"),
+    Kind("SMDS", "SMDS", contains=frozenset({"CFSTRUCT"})),
+    Kind("SMDSCONN", "SMDSCONN", contains=frozenset({"CFSTRUCT", "QMNAME"})),
+    Kind("QMGR", "QMNAME", "AMQ8408"),
+    Kind("QUEUE", "QUEUE", "AMQ8409", contains=frozenset({"CLUSQMGR", "CFSTRUCT"})),
+    Kind("QSTATUS", "QSTATUS", "AMQ8450", "QUEUE", frozenset({"CHANNEL"})),
+    Kind("CHANNEL", "CHANNEL", "AMQ8414", contains=frozenset({"QMNAME"})),
+    Kind("CHSTATUS", "CHSTATUS", "AMQ8417", "CHANNEL", frozenset({"QMNAME"})),
+    Kind("CLUSQMGR", "CLUSQMGR", "AMQ8441", contains=frozenset({"CHANNEL"})),
+)
+"""What is known here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a keyword was given, and the line (from 1) that it stands on."""
+
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One object that MQ displayed."""
+
+    kind: str
+    name: str
+    line: int
+    last_line: int
+    queue_manager: str | None = None
+    """Who answered, where the text says so: the command prefix of z/OS, the queue manager of runmqsc."""
+    stamp: Stamp | None = None
+    values: Mapping[str, Value] = field(default_factory=dict)
+    """Without the keyword that began it. A value that was quoted stands here without its quotes."""
+    flags: frozenset[str] = frozenset()
+    unclosed: frozenset[str] = frozenset()
+    """Keywords whose value has no end."""
+    is_cut: bool = False
+    """Whether it is the last of an answer that has no end."""
+
+    def text(self, keyword: str) -> str | None:
+        """The value of a keyword; None when it is not there or is blank."""
+        value = self.values.get(keyword)
+        return value.text or None if value else None
+
+    def line_of(self, keyword: str) -> int:
+        """The line of a keyword; that of the record when it is not there."""
+        value = self.values.get(keyword)
+        return value.line if value else self.line
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """All records of a text, in its order, and what could not be read."""
+
+    records: tuple[Record, ...]
+    problems: tuple[LineProblem, ...]
+
+    def of_kind(self, kind: str) -> tuple[Record, ...]:
+        """The records of one kind."""
+        return tuple(record for record in self.records if record.kind == kind)
+
+
+_CONTINUED = r"\n[ \t]++(?![A-Z][A-Z0-9]{1,11}\()"
+_VALUE = rf"(?P<value>'(?:[^'\n]|'')*'[ \t]*|(?:[^()\n]|\([^()\n]*\)|{_CONTINUED})*+)"
+"""Possessive: what a value took is not given back. No shorter value could be followed by the parenthesis that ends it, and
+trying all of them would take exponential time for a value without end."""
+_ATTRIBUTE = re.compile(rf"(?<![A-Z0-9])(?P<key>[A-Z][A-Z0-9]{{1,11}})\({_VALUE}\)")
+_KEY = re.compile(r"(?<![A-Z0-9])(?P<key>[A-Z][A-Z0-9]{1,11})\((?P<value>[^()\n]*)")
+_COMMAND = re.compile(r"\bDIS(?:PLAY)?[ \t]+[A-Z]+[ \t]*\(|^[ \t]*[0-9]* : ", re.IGNORECASE)
+_FROM = re.compile(r"\bCSQ[0-9A-Z][0-9]{3}[A-Z][ \t]+[^A-Z0-9 \t]?(?P<name>[A-Z0-9$#@]{1,4})(?=[ \t]|$)")
+_ONE_EACH = re.compile(r"\bCSQM4[0-9]{2}I\b")
+_DETAILS = re.compile(r"\bDIS(?:PLAY)?[ \t]+(?P<what>[A-Z]+)[ \t]+DETAILS\b")
+_BEGIN = re.compile(r"\bCSQM201I\b")
+_END = re.compile(r"\bEND[ \t]+[A-Z]+[ \t]+DETAILS|\bCSQ9022I\b|\bCSQN205I\b")
+_AMQ = re.compile(r"\b(?P<id>AMQ[0-9]{4})[A-Z]?:(?P<shows>[ \t]*Display\b)?[^(\n]*?(?:\.[ \t]+(?=[A-Z])|$)")
+_RUNMQSC = re.compile(r"\bStarting MQSC for queue manager (?P<name>[A-Za-z0-9._/%]{1,48}?)\.?[ \t]*$")
+_SAYS_MORE = re.compile(r"CSQ|AMQ|MQSC|END|DIS| : ", re.IGNORECASE)
+"""In each line that is more than a part of a record: a message, a command, an end."""
+_WORD = re.compile(r"(?<![^ \t\n])[A-Z]{3,9}(?![^ \t\n])")
+_SHORTEST_WORD: Final = len("A1(")
+"""Of what is looked for between attributes."""
+_BY_KEYWORD: Final = {kind.keyword: kind for kind in KINDS}
+_QUEUE_COMMANDS: Final = ("QLOCAL", "QALIAS", "QREMOTE", "QMODEL", "QCLUSTER")
+"""DISPLAY QLOCAL and the like answer as DISPLAY QUEUE does."""
+_BY_WORD: Final = {
+    **{kind.name: kind for kind in KINDS},
+    **_BY_KEYWORD,
+    **dict.fromkeys(_QUEUE_COMMANDS, _BY_KEYWORD["QUEUE"]),
+}
+_BY_AMQ: Final = {kind.amq: (kind, kind.amq_keyword or kind.keyword) for kind in KINDS if kind.amq}
+_NOTHING: Final = (Kind("", ""), "")
+"""Announced by a message, and not read here."""
+_LARGEST_VALUE: Final = 2_000
+_SHOWN: Final = 40
+
+
+@dataclass(slots=True)
+class _Draft:
+    kind: Kind
+    name: str
+    line: int
+    queue_manager: str | None
+    stamp: Stamp | None
+    last_line: int = 0
+    is_cut: bool = False
+    values: dict[str, Value] = field(default_factory=dict)
+    flags: set[str] = field(default_factory=set)
+    unclosed: set[str] = field(default_factory=set)
+
+    def record(self) -> Record:
+        return Record(
+            self.kind.name,
+            self.name,
+            self.line,
+            self.last_line,
+            self.queue_manager,
+            self.stamp,
+            self.values,
+            frozenset(self.flags),
+            frozenset(self.unclosed),
+            self.is_cut,
+        )
+
+
+def read_records(
+    text: str, *, kinds: Iterable[str] | None = None, reads: frozenset[str] = frozenset()
+) -> Records:
+    """Read all records of a text; other lines are passed over. Never raises.
+
+    Args:
+        text: What was pasted or captured.
+        kinds: Names of the kinds that are wanted, out of KINDS; None for all.
+        reads: The keywords that the caller reads: one that is cut off before its closing parenthesis
+            is reported. Those that begin records always are.
+
+    Returns:
+        The records in the order of the text, and the problems of lines.
+    """
+    return _Reader(None if kinds is None else frozenset(kinds), reads).read(text)
+
+
+class _Reader:
+    """One reading of one text."""
+
+    def __init__(self, wanted: frozenset[str] | None, reads: frozenset[str]) -> None:
+        self.wanted = wanted
+        self.reads = reads
+        self.made: list[_Draft] = []
+        self.problems: list[LineProblem] = []
+        self.kept: list[Line] = []
+        self.current: _Draft | None = None
+        self.manager: str | None = None
+        self.announced: tuple[Kind, str] | None = None
+        """What the last message said that follows, and the keyword that begins it; None when nothing did."""
+        self.begun: tuple[int, int] | None = None
+        """The line of an answer that has not ended, and how many records were before it."""
+
+    def read(self, text: str) -> Records:
+        for line in lines(text):
+            self._line(line)
+        self._take()
+        self._cut_off()
+        records = (_settled(each).record() for each in self.made)
+        return Records(tuple(each for each in records if self._is_wanted(each.kind)), tuple(self.problems))
+
+    def _is_wanted(self, kind: str) -> bool:
+        return self.wanted is None or kind in self.wanted
+
+    def _line(self, line: Line) -> None:
+        if not line.text:
+            self.kept.append(line)
+            return
+        if not _SAYS_MORE.search(line.text):
+            self.kept.append(line)
+            return
+        at = 0
+        for match in _AMQ.finditer(line.text):
+            self._keep(line, at, match.start())
+            self._announce(_BY_AMQ.get(match["id"], _NOTHING if match["shows"] else None))
+            at = match.end()
+        if at:
+            self._keep(line, at, len(line.text))
+            return
+        started = _RUNMQSC.search(line.text)
+        if started:
+            self._announce(None)
+            self.manager = started["name"]
+            return
+        end = _END.search(line.text)
+        said = _FROM.search(line.text)
+        if said:
+            self._take()
+            details = _DETAILS.search(line.text)
+            if details or _ONE_EACH.search(line.text):
+                self.current = None
+            if details:
+                kind = _BY_WORD.get(details["what"])
+                self.announced = (kind, kind.keyword) if kind else _NOTHING
+            elif _ONE_EACH.search(line.text):
+                self.announced = None
+            self.manager = said["name"]
+        if _BEGIN.search(line.text):
+            self._cut_off()
+            self.begun = line.number, len(self.made)
+        if _COMMAND.search(line.text):
+            if self.announced is None:
+                self._take()
+        else:
+            self._keep(line, 0, end.start() if end else len(line.text))
+        if end:
+            self._take()
+            self.current, self.begun, self.announced = None, None, None
+            self._keep(line, end.end(), len(line.text))
+
+    def _keep(self, line: Line, start: int, end: int) -> None:
+        self.kept.append(Line(line.number, line.text[start:end], line.stamp))
+
+    def _announce(self, what: tuple[Kind, str] | None) -> None:
+        self._take()
+        self.current, self.announced = None, what
+
+    def _cut_off(self) -> None:
+        """Note that an answer has no end."""
+        if self.begun is None:
+            return
+        line, before = self.begun
+        if len(self.made) > before:
+            self.made[-1].is_cut = True
+        else:
+            self.problems.append(
+                LineProblem(line, "The answer that begins here was cut off before it said anything.")
+            )
+
+    def _take(self) -> None:
+        """Read the attributes of lines that stand together; values may go over a line's end."""
+        kept, self.kept = self.kept, []
+        starts: list[int] = []
+        at = 0
+        for line in kept:
+            starts.append(at)
+            at += len(line.text) + 1
+        whole = "\n".join(line.text for line in kept)
+        read_to = 0
+        for match in _ATTRIBUTE.finditer(whole):
+            line = kept[bisect_right(starts, match.start()) - 1]
+            self._between(whole, read_to, match.start(), kept, starts)
+            read_to = match.end()
+            self._attribute(match["key"], _plain(match["value"]), line)
+        self._between(whole, read_to, len(whole), kept, starts)
+
+    def _attribute(self, key: str, value: str, line: Line) -> None:
+        begins = self._begins(key)
+        if begins:
+            self.current = _Draft(begins, value, line.number, self.manager, line.stamp, last_line=line.number)
+            self.made.append(self.current)
+            return
+        current = self.current
+        if current is None:
+            return
+        if key in current.values:
+            if current.values[key].text == value or not self._is_wanted(current.kind.name):
+                return
+            message = f"{key} stands twice for {current.kind.keyword}({current.name}): the first is kept."
+            self.problems.append(LineProblem(line.number, message))
+            return
+        current.values[key] = Value(value, line.number)
+        current.last_line = line.number
+
+    def _begins(self, key: str) -> Kind | None:
+        """The kind of record that a keyword begins where it stands; None when it is an attribute."""
+        if self.announced is not None:
+            kind, keyword = self.announced
+            return kind if key == keyword else None
+        begun = _BY_KEYWORD.get(key)
+        if begun is None or self.current is None or key not in self.current.kind.contains:
+            return begun
+        return begun if key in self.current.values else None
+
+    def _between(self, whole: str, start: int, end: int, kept: list[Line], starts: list[int]) -> None:
+        """What stands between attributes: words without a value, and keywords whose value has no end."""
+        if end - start < _SHORTEST_WORD:
+            return
+        current = self.current
+        if current is not None:
+            current.flags.update(FLAGS.intersection(_WORD.findall(whole, start, end)))
+        for match in _KEY.finditer(whole, start, end):
+            key = match["key"]
+            kind = _BY_KEYWORD.get(key)
+            if (kind and self._is_wanted(kind.name)) or (current is not None and key in self.reads):
+                if current is not None:
+                    current.unclosed.add(key)
+                message = f"{match[0][:_SHOWN]} is cut off before its closing parenthesis: left out."
+                line = kept[bisect_right(starts, match.start()) - 1].number
+                self.problems.append(LineProblem(line, message))
+
+
+def _settled(draft: _Draft) -> _Draft:
+    """A record that its values show to be of another kind than the keyword said: a channel's status."""
+    if draft.kind.name == "CHANNEL" and "STATUS" in draft.values:
+        draft.kind = next(kind for kind in KINDS if kind.name == "CHSTATUS")
+    return draft
+
+
+def _plain(value: str) -> str:
+    joined = re.sub(r"\n[ \t]+", "", value).strip()
+    if len(joined) > 1 and joined[0] == joined[-1] == "'":
+        joined = joined[1:-1].replace("''", "'").strip()
+    return joined[:_LARGEST_VALUE]

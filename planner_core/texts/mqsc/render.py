@@ -1,0 +1,174 @@
+"""MQSC to define the plan's structures and shared queues, for CSQUTIL or CSQINP input.
+
+Lines end within column 72 and are continued with +, which goes on at the first nonblank
+of the next line. CSQ_ADMIN has no CFSTRUCT object. Of depth events only what the document
+gives is defined; what it leaves open is suggested in remarks, in structures of which it says
+anything about depth events. Sources: IBM MQ, DEFINE CFSTRUCT, DEFINE
+QLOCAL, and Specifying offload options for shared messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from planner_core import tables
+from planner_core.document.model import MessageSizes, Offload, PlanDocument, Queue, Structure
+from planner_core.limits import limit
+from planner_core.names import mqsc_value
+from planner_core.plan.result import PlanResult
+from planner_core.sizing.depth_advice import Thresholds
+from planner_core.units import format_size
+
+_RULES = 3
+_OFF = "64K"
+_SUGGESTED_ON_A_LINE = 3
+
+
+def mqsc(result: PlanResult) -> str:
+    """DEFINE CFSTRUCT for each application structure, DEFINE QLOCAL for each of its queues."""
+    document = result.document
+    lines = [
+        f"* Structures and shared queues of queue-sharing group {document.qsg}.",
+        "* Run once, on one queue manager. DEFINE fails for what exists already.",
+        "* CSQ_ADMIN needs no CFSTRUCT; the system queues on CSQSYSAPPL come with",
+        "* the samples that IBM ships.",
+    ]
+    if any(structure.offload.to == "SMDS" and structure.offload.dsgroup for structure in document.structures):
+        lines += [
+            "* The shared message data sets of each DSGROUP must exist, formatted,",
+            "* before messages can be offloaded to them.",
+        ]
+    lines += _perfmev(document)
+    lines += _cfconlos(document)
+    advice = {found.name: found.depth_events for found in result.structures}
+    backlogs = {found.name: found.queues for found in result.structures}
+    for structure in document.structures:
+        lines.append("*")
+        offloads = structure.cflevel >= limit("cflevel_offload") and structure.offload.to == "SMDS"
+        if offloads and structure.offload.dsgroup is None:
+            lines.append(f"* {structure.name}: DSGROUP is not planned. Add it before you run this.")
+        lines.extend(_command(f"DEFINE CFSTRUCT({mqsc_value(structure.name)})", tuple(_cfstruct(structure))))
+        advised = advice[structure.name]
+        suggests = advised is not None and advised.is_planned
+        for place, queue in enumerate(structure.queues):
+            if suggests and advised is not None:
+                backlog = backlogs[structure.name][place].messages
+                lines.extend(_suggested(queue, advised.queues[place].force, backlog=backlog))
+            lines.extend(
+                _command(f"DEFINE QLOCAL({mqsc_value(queue.name)})", tuple(_qlocal(structure, queue)))
+            )
+    return "\n".join(lines) + "\n"
+
+
+def _perfmev(document: PlanDocument) -> Iterator[str]:
+    """PERFMEV as it is planned, as remarks: it is an attribute of each queue manager, and this runs on one."""
+    if document.perfmev is None:
+        return
+    yield "* PERFMEV is set on each queue manager, not here:"
+    by_name = (
+        document.perfmev if isinstance(document.perfmev, dict) else {"every queue manager": document.perfmev}
+    )
+    for name, switch in by_name.items():
+        yield f"*   ALTER QMGR PERFMEV({switch}) on {name}"
+
+
+def _cfconlos(document: PlanDocument) -> Iterator[str]:
+    """CFCONLOS of the queue managers: a command where the plan states it, else a remark that names the choice.
+
+    A plan that does not state it must not change how running queue managers behave. CMDSCOPE(*) reaches active queue
+    managers only.
+    """
+    follow = any(
+        structure.cflevel >= limit("cflevel_offload") and structure.cfconlos == "ASQMGR"
+        for structure in document.structures
+    )
+    yield f"* CFCONLOS of the queue managers is for CSQ_ADMIN{' and for' if follow else '.'}"
+    if follow:
+        yield "* structures with CFCONLOS(ASQMGR)."
+    if document.cfconlos is None:
+        yield "* Not planned. MQ's default ends queue managers that lose a structure;"
+        yield "* IBM normally suggests this on each queue manager:"
+        yield "*   ALTER QMGR CFCONLOS(TOLERATE)"
+        return
+    yield "* CMDSCOPE(*) reaches active queue managers. Repeat it on the others when"
+    yield "* they are started."
+    yield f"ALTER QMGR CFCONLOS({document.cfconlos}) CMDSCOPE(*)"
+
+
+def _suggested(queue: Queue, advised: Thresholds, *, backlog: int) -> Iterator[str]:
+    """What the plan leaves open of the thresholds of a queue, as remarks: only what was chosen is defined."""
+    values = (
+        ("MAXDEPTH", queue.maxdepth, advised.maxdepth),
+        ("QDEPTHHI", queue.qdepthhi, advised.qdepthhi),
+        ("QDEPTHLO", queue.qdepthlo, advised.qdepthlo),
+        ("QDPHIEV", queue.qdphiev, "ENABLED"),
+    )
+    words = [f"{key}({value})" for key, chosen, value in values if chosen is None and value is not None]
+    if words:
+        yield f"* {queue.name}:"
+        yield f"*   suggested: {' '.join(words[:_SUGGESTED_ON_A_LINE])}"
+        if words[_SUGGESTED_ON_A_LINE:]:
+            yield f"*              {' '.join(words[_SUGGESTED_ON_A_LINE:])}"
+    if queue.maxdepth is None and advised.maxdepth is not None and advised.maxdepth < backlog:
+        yield f"*   This MAXDEPTH is below the planned backlog of {backlog} messages:"
+        yield "*   the structure does not hold more. Make it larger, and plan again."
+
+
+def _command(head: str, parameters: Sequence[str]) -> Iterator[str]:
+    yield f"{head} +"
+    for parameter in parameters[:-1]:
+        yield f"       {parameter} +"
+    yield f"       {parameters[-1]}"
+
+
+def _yes(value: bool) -> str:
+    return "YES" if value else "NO"
+
+
+def _cfstruct(structure: Structure) -> Iterator[str]:
+    yield f"CFLEVEL({structure.cflevel})"
+    yield f"RECOVER({_yes(structure.recover)})"
+    if structure.cflevel >= limit("cflevel_offload"):
+        yield f"CFCONLOS({structure.cfconlos}) RECAUTO({_yes(structure.recauto)})"
+        yield from _offload(structure.offload)
+
+
+def _offload(offload: Offload) -> Iterator[str]:
+    yield f"OFFLOAD({offload.to})"
+    defaults = tables.table("offload_defaults").records()
+    for number in range(1, _RULES + 1):
+        if number <= len(offload.rules):
+            rule = offload.rules[number - 1]
+            threshold, size = rule.usage_over, format_size(rule.size_over)
+        else:
+            threshold, size = int(defaults[number - 1]["usage_over_percent"]), _OFF
+        yield f"OFFLD{number}TH({threshold}) OFFLD{number}SZ({size})"
+    if offload.to == "SMDS":
+        if offload.dsgroup is not None:
+            yield f"DSGROUP('{offload.dsgroup}')"
+        yield f"DSBLOCK({format_size(offload.dsblock)})"
+        yield f"DSBUFS({offload.dsbufs}) DSEXPAND({_yes(offload.dsexpand)})"
+
+
+def _qlocal(structure: Structure, queue: Queue) -> Iterator[str]:
+    yield "QSGDISP(SHARED)"
+    yield f"CFSTRUCT({mqsc_value(structure.name)})"
+    yield f"DEFPSIST({_yes(queue.persistent)})"
+    default = "SHARED" if queue.share else "EXCL"
+    yield f"{'SHARE' if queue.share else 'NOSHARE'} DEFSOPT({queue.default_share_option or default})"
+    if queue.index_type is not None:
+        yield f"INDXTYPE({queue.index_type})"
+    sizes = queue.message_bytes
+    largest = sizes.max if isinstance(sizes, MessageSizes) else sizes
+    if queue.max_message_length is not None:
+        yield f"MAXMSGL({queue.max_message_length})"
+    elif largest > limit("default_maxmsgl_bytes"):
+        yield f"MAXMSGL({largest})"
+    # No HARDENBO: the backout count of a shared queue always survives restarts.
+    if queue.backout_threshold is not None:
+        yield f"BOTHRESH({queue.backout_threshold})"
+    if queue.backout_queue is not None:
+        yield f"BOQNAME({mqsc_value(queue.backout_queue)})"
+    for key in ("maxdepth", "qdepthhi", "qdepthlo", "qdphiev", "qdploev", "qdpmaxev", "qsvciev"):
+        if (value := getattr(queue, key)) is not None:
+            yield f"{key.upper()}({value})"

@@ -1,0 +1,61 @@
+"""The text outputs of a plan: the same document gives the same bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from planner_core.checks.job import job_incomplete
+from planner_core.errors import OutputRefused, UnknownOutput
+from planner_core.findings import Finding
+from planner_core.plan.result import PlanResult
+from planner_core.texts.cfrm import render
+from planner_core.texts.mqsc.render import mqsc
+from planner_core.texts.xcf.runbook import runbook
+from planner_core.texts.xcf.setxcf import setxcf
+
+_RENDERERS: Mapping[str, tuple[Callable[[PlanResult], str], str]] = {
+    "policy": (render.fragment, "policy.txt"),
+    "job": (render.job, "job.jcl"),
+    "mqsc": (mqsc, "define.mqsc"),
+    "setxcf": (setxcf, "setxcf.txt"),
+    "runbook": (runbook, "runbook.txt"),
+}
+OUTPUT_KINDS = tuple(_RENDERERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A text and the name to download it by."""
+
+    text: str
+    filename: str
+
+
+def errors_of(result: PlanResult) -> tuple[Finding, ...]:
+    """Return the errors that keep a plan from giving any text; what only the CFRM job lacks is none of them."""
+    return tuple(
+        finding
+        for finding in result.findings
+        if finding.severity == "error" and finding.code != "JOB_INCOMPLETE"
+    )
+
+
+def render_output(kind: str, result: PlanResult) -> Output:
+    """Render one output.
+
+    Raises:
+        UnknownOutput: There is no such kind of output.
+        OutputRefused: The plan has error-level findings, or lacks what the job needs.
+    """
+    if kind not in _RENDERERS:
+        raise UnknownOutput(kind, OUTPUT_KINDS)
+    errors = errors_of(result)
+    if kind == "job":
+        errors += job_incomplete(result.document)
+    if errors:
+        raise OutputRefused(kind, errors)
+    make, suffix = _RENDERERS[kind]
+    prefix = re.sub(r"[^A-Z0-9]", "_", result.document.qsg)
+    return Output(text=make(result), filename=f"{prefix}-{suffix}")

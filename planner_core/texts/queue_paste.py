@@ -1,0 +1,700 @@
+"""Queues from what people have at hand: a spreadsheet, DISPLAY QLOCAL output, a plan file.
+
+Each kind becomes queue entries of the plan document, as far as they can be known. What a
+line does not say is reported with its number; nothing is guessed silently, and a line of
+which anything cannot be read gives no queue: it is to be mended as it stands.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Literal
+
+from planner_core import names
+from planner_core.document.model import parse_json
+from planner_core.errors import DocumentInvalid, NameSyntax, SizeSyntax
+from planner_core.limits import limit
+from planner_core.units import parse_size
+
+Kind = Literal["table", "display", "plan"]
+ProblemKind = Literal["lost", "apart", "twice", "columns", "heading", "size", "backlog"]
+"""`lost`: the lines gave no queue and are to be mended. `apart`: left out, since it is no shared queue that a plan holds.
+`twice`: left out, since it says what an earlier line says. `columns`: without a meaning, left out. `heading`: there is
+none, so the columns are assumed. `size`, `backlog`: taken over, but the text does not say this."""
+
+_HEADINGS = {
+    "name": ("name", "queue", "queuename", "qname", "qlocal"),
+    "message_bytes": (
+        "messagebytes",
+        "messagesize",
+        "size",
+        "bytes",
+        "avgsize",
+        "averagesize",
+        "meansize",
+        "msgsize",
+    ),
+    "p95": ("p95", "p95bytes", "95percentile"),
+    "max": ("max", "maxbytes", "maxsize", "maxmessagebytes"),
+    "backlog": ("backlog", "messages", "depth", "maxdepth", "highdepth", "curdepth"),
+    "put_rate_per_s": ("putrateper s", "putratepers", "putrate", "rate", "msgspers", "messagespersecond"),
+    "outage_minutes": ("outageminutes", "outage", "minutes"),
+    "persistent": ("persistent", "defpsist", "persistence"),
+    "selector_reads": ("selectorreads", "selectors", "byselector"),
+    "isolation": ("isolation", "label", "keepapart"),
+    "structure": ("structure", "cfstruct"),
+    "maxdepth": (),
+    "curdepth": (),
+    "qdepthhi": ("qdepthhi",),
+    "qdepthlo": ("qdepthlo",),
+    "qdphiev": ("qdphiev",),
+    "qdploev": ("qdploev",),
+    "qdpmaxev": ("qdpmaxev",),
+    "qsvciev": ("qsvciev",),
+    "share": ("share", "shareable"),
+    "default_share_option": ("defaultshareoption", "defsopt"),
+    "index_type": ("indextype", "indxtype"),
+    "max_message_length": ("maxmessagelength", "maxmsgl"),
+    "backout_threshold": ("backoutthreshold", "bothresh"),
+    "backout_queue": ("backoutqueue", "boqname"),
+    "get_rate_per_s": ("getratepers", "getrate"),
+    "queue_manager_rates": ("queuemanagerrates",),
+}
+_BACKLOG_OR_OWN = ("maxdepth", "curdepth")
+"""A column so called is the backlog of a table that has no other, and an attribute where it has one."""
+_WORDS = ("qdphiev", "qdploev", "qdpmaxev", "qsvciev", "default_share_option", "index_type")
+_FIELD_OF = {heading: field for field, headings in _HEADINGS.items() for heading in headings}
+_COLUMN_ORDER = ("name", "message_bytes", "backlog", "persistent")
+_YES_OR_NO = ("persistent", "selector_reads", "share")
+_IN_BYTES = ("message_bytes", "p95", "max", "max_message_length")
+_QUEUE_KEYS = frozenset(_HEADINGS) - {"p95", "max", "structure"}
+_RATE_KEYS = frozenset({"put_rate_per_s", "get_rate_per_s"})
+_SIZE_KEYS = frozenset({"mean", "p95", "max"})
+_AS_TEXT = "'"
+"""Before a cell that a spreadsheet would take for a formula."""
+_FORMULA = ("=", "+", "-", "@")
+_YES, _NO = {"yes", "y", "true", "1", "x"}, {"no", "n", "false", "0", ""}
+_KEY = re.compile(r"([A-Za-z][A-Za-z0-9]{1,11})\(")
+_MARK_IN_VALUE = re.compile(r"['()]")
+_BRACKET = re.compile(r"[()]")
+_SHARE = re.compile(r"(?<![^ \t])(?:NO)?SHARE(?![^ \t])")
+_MESSAGE = re.compile(r"\b(?:CSQM4\d\dI|CSQM2\d\dI|AMQ8409I?:)")
+_BEGINS = re.compile(r"\bQ(?:UEUE|LOCAL)\(", re.IGNORECASE)
+_PLAN_KEYS = frozenset({"structures", "queues", "qsg", "message_bytes"})
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_LARGEST_LINE = 20_000
+_MOST_ROWS = 40_000
+"""More than a plan holds: 63 application structures of 512 queues are 32 256."""
+_MOST_LOST = 1_000
+"""Lines of a table without a queue, after which no more are read: such a text is no table of queues."""
+_MOST_NAMED = 20
+"""Columns that one sentence names."""
+_LONGEST_NUMBER = 24
+_MAXDEPTH_NOTHING_SAID = limit("largest_maxdepth")
+_DISPLAYED_NUMBERS = {
+    "maxdepth": _MAXDEPTH_NOTHING_SAID,
+    "qdepthhi": 100,
+    "qdepthlo": 100,
+    "curdepth": _MAXDEPTH_NOTHING_SAID,
+}
+_SWITCH = ("ENABLED", "DISABLED")
+_DISPLAYED_WORDS = {
+    "qdphiev": _SWITCH,
+    "qdploev": _SWITCH,
+    "qdpmaxev": _SWITCH,
+    "qsvciev": ("NONE", "OK", "HIGH"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LineProblem:
+    """What could not be taken over from a line (from 1), or from the lines up to `last`, and why."""
+
+    line: int
+    message: str
+    kind: ProblemKind = "lost"
+    last: int = 0
+    queue: str = ""
+
+    @property
+    def lines(self) -> range:
+        """All lines that it is about."""
+        return range(self.line, max(self.line, self.last) + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class PastedQueues:
+    """Queue entries of a plan document, what kind of text they came from, and what could not be taken over.
+
+    `structures` and `lines` say for each queue which structure the text names (empty: none) and where it stands.
+    """
+
+    queues: tuple[dict[str, object], ...]
+    kind: Kind
+    problems: tuple[LineProblem, ...]
+    structures: tuple[str, ...] = ()
+    lines: tuple[int, ...] = ()
+
+    @property
+    def lost(self) -> tuple[LineProblem, ...]:
+        """Lines that gave no queue and are to be mended."""
+        return tuple(problem for problem in self.problems if problem.kind == "lost")
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A queue, where it stands, and the structure that the text names."""
+
+    line: int
+    queue: dict[str, object]
+    structure: str = ""
+
+
+def detect(text: str) -> Kind:
+    """What a text looks like."""
+    if text.lstrip()[:1] in ("{", "["):
+        return "plan"
+    begins = _BEGINS.search(text)
+    if _MESSAGE.search(text) or (begins and text.find(")", begins.end()) >= 0):
+        return "display"
+    return "plan" if any(map(_is_plan_key, text.splitlines())) else "table"
+
+
+def _is_plan_key(line: str) -> bool:
+    """Whether a line begins with one of the keys that only a plan document has, in a list or not."""
+    key, colon, _ = line.partition(":")
+    words = key.split()
+    if words[:1] == ["-"]:
+        del words[0]
+    return bool(colon) and len(words) == 1 and words[0] in _PLAN_KEYS
+
+
+def read_queues(
+    text: str, *, kind: Kind | None = None, parse: Callable[[str], object] = parse_json
+) -> PastedQueues:
+    """Read queues from a text.
+
+    Args:
+        text: What was pasted.
+        kind: What it is; None to find out.
+        parse: Reads the text of a plan; raises DocumentInvalid for one that it cannot read.
+
+    Returns:
+        The queues in the order of the text, and the problems of lines that gave none or less
+        than a plan needs. A plan gives all its queues or none.
+    """
+    used = kind or detect(text)
+    problems: list[LineProblem] = []
+    if used == "display":
+        found = _from_display(text, problems)
+    elif used == "plan":
+        found = _from_plan(text, parse, problems)
+    else:
+        found = _from_table(text, problems)
+    return PastedQueues(
+        tuple(each.queue for each in found),
+        used,
+        tuple(problems),
+        tuple(each.structure for each in found),
+        tuple(each.line for each in found),
+    )
+
+
+def _plain(heading: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", heading.lower())
+
+
+def _from_table(text: str, problems: list[LineProblem]) -> list[_Found]:
+    found: dict[str, _Found] = {}
+    columns: tuple[str | None, ...] | None = None
+    doubled: set[str] = set()
+    lost = 0
+    for number, (line, cells) in enumerate(_rows(text, problems)):
+        if number > _MOST_ROWS:
+            _stop(line, text, problems)
+            break
+        if columns is None:
+            if problems:  # without its heading the rest means nothing
+                problems[:] = [
+                    LineProblem(problems[0].line, problems[0].message, last=len(text.splitlines()))
+                ]
+                return []
+            columns = _columns(line, cells, problems)
+            if columns is not None:
+                continue
+            columns = _COLUMN_ORDER
+            words = (
+                f"The first line names no column 'name', so the columns are taken as {', '.join(columns)}."
+            )
+            problems.append(LineProblem(line, words, "heading"))
+        each = _from_cells(line, cells, columns, problems)
+        lost += each is None
+        if lost > _MOST_LOST:
+            words = f"More than {_MOST_LOST} lines give no queue, so no more are read. Correct these, then paste again."
+            problems.append(LineProblem(line, words, last=len(text.splitlines())))
+            break
+        if each is None:
+            continue
+        name = str(each.queue["name"])
+        before = found.setdefault(name, each)
+        if before is not each and (before.queue, before.structure) == (each.queue, each.structure):
+            words = f"Queue {name} stands on line {before.line} already, with the same values."
+            problems.append(LineProblem(line, words, "twice", queue=name))
+        elif before is not each:
+            words = f"Queue {name} stands here twice, with other values on line {{}}."
+            problems.append(LineProblem(line, words.format(before.line), queue=name))
+            if name not in doubled:
+                problems.append(LineProblem(before.line, words.format(line), queue=name))
+            doubled.add(name)
+    return [each for name, each in found.items() if name not in doubled]
+
+
+def _stop(line: int, text: str, problems: list[LineProblem]) -> None:
+    """Say that nothing more is read from a line on."""
+    words = f"Only the first {_MOST_ROWS} queues are read; paste the rest separately."
+    problems.append(LineProblem(line, words, last=len(text.splitlines())))
+
+
+def _columns(line: int, cells: list[str], problems: list[LineProblem]) -> tuple[str | None, ...] | None:
+    """The meaning of each column of a heading; None when the line is none."""
+    plain = [_plain(cell) for cell in cells]
+    found = [_FIELD_OF.get(cell) for cell in plain]
+    if {"put_rate_per_s", "outage_minutes"} <= set(found) or any(
+        field == "backlog" and cell not in _BACKLOG_OR_OWN for cell, field in zip(plain, found, strict=True)
+    ):
+        found = [cell if cell in _BACKLOG_OR_OWN else field for cell, field in zip(plain, found, strict=True)]
+    if "name" not in found:
+        return None
+    used: set[str] = set()
+    columns: list[str | None] = []
+    doubled: list[str] = []
+    for cell, field in zip(cells, found, strict=True):
+        columns.append(None if field in used else field)
+        if field in used:
+            doubled.append(cell)
+        elif field is not None:
+            used.add(field)
+    if doubled:
+        words = f"Two columns mean the same, so only the first is taken, not: {_some(doubled)}."
+        problems.append(LineProblem(line, words, "columns"))
+    unknown = [cell for cell, field in zip(cells, found, strict=True) if field is None and cell]
+    if unknown:
+        words = f"Columns without a meaning here are left out: {_some(unknown)}."
+        problems.append(LineProblem(line, words, "columns"))
+    return tuple(columns)
+
+
+def _some(words: list[str]) -> str:
+    """The first of many words, and how many more there are."""
+    more = len(words) - _MOST_NAMED
+    return ", ".join(words[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _rows(text: str, problems: list[LineProblem]) -> Iterator[tuple[int, list[str]]]:
+    """Lines with content, cut into cells at tabs, semicolons or commas, whichever the first line has."""
+    lines = text.splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    delimiter = next((mark for mark in "\t;," if mark in first), ",")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        if len(line) > _LARGEST_LINE:
+            problems.append(LineProblem(number, "The line is too long to be a row of a table."))
+            continue
+        try:
+            cells = next(csv.reader(io.StringIO(line), delimiter=delimiter, strict=True))
+        except (csv.Error, StopIteration):
+            problems.append(LineProblem(number, "The line cannot be cut into cells: a quote is not closed."))
+            continue
+        yield number, [cell.strip() for cell in cells]
+
+
+def _from_cells(
+    line: int, cells: list[str], columns: tuple[str | None, ...], problems: list[LineProblem]
+) -> _Found | None:
+    if len(cells) > len(columns) and any(cells[len(columns) :]):
+        words = f"The line has {len(cells)} cells, but there are {len(columns)} columns."
+        problems.append(LineProblem(line, words))
+        return None
+    given = {field: cell for field, cell in zip(columns, cells, strict=False) if field and cell}
+    name, structure = given.pop("name", ""), given.pop("structure", "")
+    wrong: list[str] = []
+    for check, value in ((names.queue, name), (names.cfstruct, structure.upper())):
+        try:
+            if value or check is names.queue:
+                check(value)
+        except NameSyntax as error:
+            wrong.append(str(error))
+    queue: dict[str, object] = {"name": name}
+    for field, cell in given.items():
+        read = _value(field, cell)
+        if read is None:
+            what = "neither yes nor no" if field in _YES_OR_NO else f"no number ({field})"
+            wrong.append(f"{name}: {cell!r} is {what}.")
+        else:
+            queue[field] = read
+    if not wrong and {"p95", "max"} & queue.keys() and not {"message_bytes", "p95", "max"} <= queue.keys():
+        wrong.append(f"{name}: a distribution needs mean, p95 and max.")
+    if wrong:
+        problems.append(LineProblem(line, " ".join(wrong), queue=name))
+        return None
+    if "p95" in queue:
+        sizes = {"mean": queue["message_bytes"], "p95": queue.pop("p95"), "max": queue.pop("max")}
+        queue["message_bytes"] = sizes
+    if "message_bytes" not in queue:
+        problems.append(LineProblem(line, f"{name}: no message size is given.", "size", queue=name))
+    if "backlog" not in queue and not {"put_rate_per_s", "outage_minutes"} <= queue.keys():
+        words = f"{name}: neither a backlog nor a rate with an outage is given."
+        problems.append(LineProblem(line, words, "backlog", queue=name))
+    return _Found(line, queue, structure.upper())
+
+
+def _value(field: str, cell: str) -> object:
+    """What a cell stands for; None when it cannot be read."""
+    if field in _YES_OR_NO:
+        word = cell.lower()
+        return word in _YES if word in _YES | _NO else None
+    if field == "isolation":
+        return cell[1:] if cell.startswith(_AS_TEXT) and cell[1:].startswith(_FORMULA) else cell
+    if field in _WORDS:
+        return cell.upper()
+    if field == "backout_queue":
+        return cell
+    if field == "queue_manager_rates":
+        return _rates(cell)
+    number = _number(cell)
+    if number is None and field in _IN_BYTES:
+        try:
+            return parse_size(cell, default_unit="B")
+        except SizeSyntax:
+            return None
+    return number
+
+
+def _rates(cell: str) -> object:
+    """`QM01:30/12 QM02:10/0`: puts and gets a second by queue manager; None when it is not that."""
+    found: dict[str, object] = {}
+    for part in cell.upper().split():
+        name, _, both = part.partition(":")
+        puts, _, gets = both.partition("/")
+        numbers = _number(puts), _number(gets)
+        if not name or None in numbers:
+            return None
+        found[name] = {"put_rate_per_s": numbers[0], "get_rate_per_s": numbers[1]}
+    return found
+
+
+def _number(cell: str) -> int | Decimal | None:
+    """A number as spreadsheets write it: `200000`, `200,000`, `200 000`, `0.25`; None when it is none."""
+    plain = cell.replace("\u00a0", "").replace("\u202f", "").replace(" ", "").replace("'", "")
+    if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", plain):
+        plain = plain.replace(",", "")
+    elif re.fullmatch(r"\d+,\d+", plain):
+        plain = plain.replace(",", ".")
+    if not re.fullmatch(r"\d{1,15}(\.\d{1,9})?", plain):
+        return None
+    try:
+        value = Decimal(plain)
+    except InvalidOperation:
+        return None
+    return int(value) if value == value.to_integral_value() else value
+
+
+def _from_display(text: str, problems: list[LineProblem]) -> list[_Found]:
+    """DISPLAY QLOCAL(*) ALL: shared queues with what their definitions say.
+
+    A definition knows persistence and limits, not message sizes: MAXMSGL is the largest that
+    is allowed, CURDEPTH what lies there now. Both are proposed nowhere; the size is asked for.
+    """
+    found: list[_Found] = []
+    seen: dict[str, int] = {}
+    blocks = 0
+    for line, last, attributes in _displayed(text, problems):
+        blocks += 1
+        if blocks > _MOST_ROWS:
+            _stop(line, text, problems)
+            break
+        name = attributes.get("QUEUE") or attributes.get("QLOCAL") or ""
+        if "*" in name:  # the command itself
+            continue
+        if apart := _apart(attributes):
+            problems.append(LineProblem(line, f"{name} {apart}; it is left out.", "apart", last, name))
+            continue
+        structure = attributes.get("CFSTRUCT", "").upper()
+        try:
+            names.queue(name)
+            if structure:
+                names.cfstruct(structure)
+        except NameSyntax as error:
+            problems.append(LineProblem(line, str(error), "lost", last, name))
+            continue
+        if name in seen:
+            words = f"Queue {name} is displayed on line {seen[name]} already; that one is taken."
+            problems.append(LineProblem(line, words, "twice", last, name))
+            continue
+        seen[name] = line
+        queue: dict[str, object] = {"name": name}
+        if attributes.get("DEFPSIST", "").upper() in {"YES", "NO"}:
+            queue["persistent"] = attributes["DEFPSIST"].upper() == "YES"
+        depth = _whole(attributes.get("MAXDEPTH", ""))
+        if depth is not None and depth < _MAXDEPTH_NOTHING_SAID:
+            queue["backlog"] = depth
+        else:
+            words = f"{name}: MAXDEPTH does not limit it, so its backlog is asked for."
+            problems.append(LineProblem(line, words, "backlog", last, name))
+        queue.update(_depth_attributes(attributes))
+        queue.update(attributes_of_use(attributes))
+        words = f"{name}: a definition does not say how large messages are; the size is asked for."
+        problems.append(LineProblem(line, words, "size", last, name))
+        found.append(_Found(line, queue, structure))
+    if not blocks and not problems:
+        last = len(text.splitlines())
+        problems.append(LineProblem(1, "No queue is displayed here.", "lost", last))
+    return found
+
+
+def _depth_attributes(attributes: Mapping[str, str]) -> Iterator[tuple[str, object]]:
+    """What a definition says of depth events, as far as it can be read."""
+    for key, highest in _DISPLAYED_NUMBERS.items():
+        number = _whole(attributes.get(key.upper(), ""))
+        if number is not None and number <= highest:
+            yield key, number
+    for key, words in _DISPLAYED_WORDS.items():
+        if (word := attributes.get(key.upper(), "").strip().upper()) in words:
+            yield key, word
+
+
+def _whole(value: str) -> int | None:
+    """A whole number as MQ displays it; None when it is none."""
+    text = value.strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER else None
+
+
+def attributes_of_use(attributes: Mapping[str, str]) -> dict[str, object]:
+    """How applications use a queue, as far as its definition differs from what a plan begins with.
+
+    Args:
+        attributes: By MQSC keyword; SHARE is YES or NO.
+    """
+    found: dict[str, object] = {}
+    shares = attributes.get("SHARE", "YES") != "NO"
+    if not shares:
+        found["share"] = False
+    option = attributes.get("DEFSOPT", "").strip().upper()
+    if option in ("SHARED", "EXCL") and option != ("SHARED" if shares else "EXCL"):
+        found["default_share_option"] = option
+    index = attributes.get("INDXTYPE", "").strip().upper()
+    if index in ("MSGID", "CORRELID", "GROUPID"):
+        found["index_type"] = index
+    length = _whole(attributes.get("MAXMSGL", ""))
+    is_known = length is not None and length <= limit("largest_message_bytes")
+    if is_known and length != limit("default_maxmsgl_bytes"):
+        found["max_message_length"] = length
+    threshold = _whole(attributes.get("BOTHRESH", ""))
+    if threshold and threshold <= _MAXDEPTH_NOTHING_SAID:
+        found["backout_threshold"] = threshold
+    backout = attributes.get("BOQNAME", "").strip()
+    try:
+        if backout:
+            found["backout_queue"] = names.queue(backout)
+    except NameSyntax:
+        pass  # a name that no queue can have: there is nothing to take over
+    return found
+
+
+def _apart(attributes: Mapping[str, str]) -> str:
+    """Why a displayed queue is none that a plan holds; empty when it may be one."""
+    kind, disposition = attributes.get("TYPE", "").upper(), attributes.get("QSGDISP", "").upper()
+    if kind not in ("", "QLOCAL"):
+        return f"is no local queue (TYPE({kind[:12]}))"
+    if disposition not in ("", "SHARED"):
+        return f"is no shared queue (QSGDISP({disposition[:12]}))"
+    structure = attributes.get("CFSTRUCT", "").upper()
+    if structure in (names.ADMIN_STRUCTURE, names.SYSTEM_STRUCTURE):
+        return f"lies in {structure}, which is planned without its queues"
+    return ""
+
+
+def _displayed(text: str, problems: list[LineProblem]) -> Iterator[tuple[int, int, dict[str, str]]]:
+    """The attributes of each displayed queue, with the lines on which it begins and ends."""
+    current: dict[str, str] = {}
+    began, number = 1, 0
+    for number, line in enumerate(text.splitlines(), start=1):
+        rest: list[str] = []
+        read_to = 0
+        for start, end, key, value in _attributes(line):
+            rest.append(line[read_to:start])
+            read_to = end
+            if key in {"QUEUE", "QLOCAL"} and "(" not in value:
+                if current:
+                    yield began, max(began, number - 1), current
+                current, began = {}, number
+            quoted = value.startswith("'") and value.endswith("'") and len(value) > 1
+            current.setdefault(key, value[1:-1].replace("''", "'") if quoted else value)
+        rest.append(line[read_to:])
+        between = "".join(rest)
+        if word := _SHARE.search(between):
+            current.setdefault("SHARE", "NO" if word[0] == "NOSHARE" else "YES")
+        if _BEGINS.search(between):
+            problems.append(LineProblem(number, "The name of a queue is cut off: its bracket is not closed."))
+    if current:
+        yield began, number, current
+
+
+def _attributes(line: str) -> Iterator[tuple[int, int, str, str]]:
+    """Each KEYWORD(value) of a line: where it begins and ends, the keyword and the value.
+
+    A value may hold quoted text, and parentheses one level deep. Each character is looked at a bounded number of times,
+    however many parentheses and quotes are not closed.
+    """
+    dead: set[int] = set()
+    at = 0
+    while key := _KEY.search(line, at):
+        end = _value_end(line, key.end(), dead)
+        if end < 0:
+            at = key.end()
+            continue
+        yield key.start(), end + 1, key.group(1).upper(), line[key.end() : end].strip()
+        at = end + 1
+
+
+def _value_end(line: str, at: int, dead: set[int]) -> int:
+    """Where the parenthesis is that closes a value; -1 when there is none.
+
+    `dead` collects the places from which no closing parenthesis is found, so that none is tried twice.
+    """
+    passed: list[int] = []
+    while (mark := _MARK_IN_VALUE.search(line, at)) and mark.start() not in dead:
+        place = mark.start()
+        if mark.group() == ")":
+            return place
+        passed.append(place)
+        if mark.group() == "'":
+            closing = line.find("'", place + 1)
+        else:
+            bracket = _BRACKET.search(line, place + 1)
+            closing = bracket.start() if bracket and bracket.group() == ")" else -1
+        if closing < 0:
+            break
+        at = closing + 1
+    dead.update(passed)
+    return -1
+
+
+def _from_plan(text: str, parse: Callable[[str], object], problems: list[LineProblem]) -> list[_Found]:
+    """The queues of a plan document, of one structure or of a list; all of them, or none and why."""
+    last = len(text.splitlines())
+    found: list[_Found] = []
+    try:
+        parsed = parse(text)
+        for structure, queues in _lists_in(parsed):
+            found += [_Found(1, _checked(queue), structure) for queue in queues]
+    except DocumentInvalid as error:
+        problems.append(LineProblem(1, str(error.problems[0].message), "lost", last))
+        return []
+    except _NoQueues as error:
+        problems.append(LineProblem(1, str(error), "lost", last))
+        return []
+    called = [str(each.queue.get("name", "")) for each in found]
+    if len(set(called)) < len(called):
+        doubled = next(name for name, count in Counter(called).items() if count > 1)
+        problems.append(LineProblem(1, f"Queue {doubled!r} stands there twice.", "lost", last))
+        return []
+    if not found:
+        problems.append(LineProblem(1, "The text holds no queues of a plan document.", "lost", last))
+    for each in found:
+        name = str(each.queue.get("name", ""))
+        if "message_bytes" not in each.queue:
+            problems.append(LineProblem(1, f"{name}: no message size is given.", "size", queue=name))
+        if "backlog" not in each.queue and not {"put_rate_per_s", "outage_minutes"} <= each.queue.keys():
+            words = f"{name}: neither a backlog nor a rate with an outage is given."
+            problems.append(LineProblem(1, words, "backlog", queue=name))
+    return found
+
+
+class _NoQueues(Exception):
+    """A text of which not every queue can be read."""
+
+
+def _lists_in(parsed: object) -> Iterator[tuple[str, list[object]]]:
+    """The lists of queues, each with the name of its structure."""
+    if isinstance(parsed, list):
+        holders: list[object] = [{"queues": parsed}]
+        if all(isinstance(item, dict) and "queues" in item for item in parsed):
+            holders = parsed
+    elif isinstance(parsed, dict) and "structures" in parsed:
+        holders = parsed["structures"] if isinstance(parsed["structures"], list) else [None]
+    else:
+        holders = [parsed]
+    for holder in holders:
+        if not isinstance(holder, dict) or not isinstance(holder.get("queues", []), list):
+            msg = (
+                "The text is not built as a plan document: structures, each with a name and a list of queues."
+            )
+            raise _NoQueues(msg)
+        name = holder.get("name", "")
+        if name:
+            _check_structure(name)
+        yield str(name), holder.get("queues", [])
+
+
+def _check_structure(name: object) -> None:
+    try:
+        names.cfstruct(name if isinstance(name, str) else "")
+    except NameSyntax as error:
+        raise _NoQueues(str(error)) from None
+
+
+def _checked(queue: object) -> dict[str, object]:
+    """A queue of a plan document, as far as a form can show it; whether it is right is checked there."""
+    if not isinstance(queue, dict):
+        msg = f"A queue is an object with a name, not {str(queue)[:40]!r}."
+        raise _NoQueues(msg)
+    name = str(queue.get("name", ""))[:48]
+    for key, value in queue.items():
+        if key not in _QUEUE_KEYS:
+            msg = f"{name}: a queue has no {str(key)[:40]!r}."
+            raise _NoQueues(msg)
+        if key in _YES_OR_NO and not isinstance(value, bool):
+            msg = f"{name}: {key} is neither true nor false."
+            raise _NoQueues(msg)
+        is_sizes = key == "message_bytes" and isinstance(value, dict)
+        if is_sizes and value.keys() != _SIZE_KEYS:
+            msg = f"{name}: a distribution needs mean, p95 and max."
+            raise _NoQueues(msg)
+        if key == "queue_manager_rates" and not _are_rates(value):
+            msg = f"{name}: {key} cannot be read."
+            raise _NoQueues(msg)
+        if key == "queue_manager_rates":
+            continue
+        for part in value.values() if is_sizes else (value,):
+            if not _fits_a_field(part):
+                msg = f"{name}: {key} cannot be read."
+                raise _NoQueues(msg)
+    return {key: value for key, value in queue.items() if value is not None}
+
+
+def _are_rates(value: object) -> bool:
+    """Whether this is rates by queue manager, as far as a form can show them."""
+    if value is None:
+        return True
+    return isinstance(value, dict) and all(
+        isinstance(rates, dict)
+        and rates.keys() <= _RATE_KEYS
+        and all(not isinstance(rate, str | bool) and _fits_a_field(rate) for rate in rates.values())
+        for rates in value.values()
+    )
+
+
+def _fits_a_field(value: object) -> bool:
+    if isinstance(value, str):
+        return not _CONTROL.search(value)
+    if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
+        return len(str(value)) <= _LONGEST_NUMBER and abs(Decimal(str(value)).adjusted()) <= _LONGEST_NUMBER
+    return value is None or isinstance(value, bool)

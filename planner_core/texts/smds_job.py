@@ -1,0 +1,292 @@
+"""The job that makes a plan's shared message data sets: IDCAMS to define, CSQJUFMT to format, one step pair for each.
+
+Every queue manager of the group needs one data set for each structure that offloads to SMDS. Its name
+is DSGROUP with the asterisk replaced by the queue manager's name. Message data lies in the data set of the
+queue manager that puts it, and all puts may come to one member: each data set is allocated for the whole load,
+either that of the planned backlog with space for an overload, from where DSEXPAND(YES) lets it grow, or that of a
+structure full at SIZE. With DSEXPAND(NO) it cannot grow, and is always allocated for a full structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from planner_core import tables
+from planner_core.document.model import PlanDocument, Structure
+from planner_core.findings import Finding, finding
+from planner_core.limits import limit
+from planner_core.plan.result import PlanResult
+from planner_core.sizing.structure_result import SmdsNeed
+from planner_core.texts.outputs import errors_of
+from planner_core.units import GIB, MIB, ceil_div
+
+Load = Literal["backlog", "size"]
+"""What data sets are allocated for: the planned backlog with space for an overload, or a structure that is full at SIZE."""
+LOADS: Final[tuple[Load, ...]] = get_args(Load)
+_PERCENT = 100
+_SETS_PER_JOB = 127
+"""Two steps for each; a job has 255 at most (z/OS MVS JCL Reference, EXEC statement)."""
+_LONGEST_NAME = 44
+"""Of a data set."""
+_EXTENDED_MIB = 4 * GIB // MIB
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """One shared message data set: its owner, structure, name and space [MiB]."""
+
+    structure: str
+    queue_manager: str
+    name: str
+    primary_mib: int
+    secondary_mib: int
+    when_full_mib: int
+    """What it needs when the structure is full at SIZE."""
+
+    @property
+    def needs_extended_addressability(self) -> bool:
+        """Whether it is larger than 4 GB, or grows beyond that while its structure fills."""
+        grown = self.when_full_mib if self.secondary_mib else 0
+        return max(self.primary_mib + self.secondary_mib, grown) > _EXTENDED_MIB
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "structure": self.structure,
+            "queue_manager": self.queue_manager,
+            "name": self.name,
+            "primary_mib": self.primary_mib,
+            "secondary_mib": self.secondary_mib,
+            "when_full_mib": self.when_full_mib,
+            "extended_addressability": self.needs_extended_addressability,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SmdsJob:
+    """The answer: the job, or an empty text and what is missing."""
+
+    text: str
+    data_sets: tuple[DataSet, ...]
+    findings: tuple[Finding, ...]
+    qsg: str
+    load: Load = "backlog"
+
+    def of(self, queue_manager: str) -> str:
+        """The job of one queue manager's data sets alone."""
+        ours = [each for each in self.data_sets if each.queue_manager == queue_manager]
+        return _text(self.qsg, ours, self.load)
+
+    def as_json(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "job": self.text,
+            "for": self.load,
+            "data_sets": [each.as_json() for each in self.data_sets],
+            "findings": [each.as_json() for each in self.findings],
+        }
+
+
+def smds_job(result: PlanResult, *, load: Load = "backlog") -> SmdsJob:
+    """Return the job for every data set that the plan needs.
+
+    It is empty while the plan has errors or something is missing; the findings name both.
+
+    Args:
+        result: The plan.
+        load: What each data set is allocated for.
+    """
+    document = result.document
+    against = (*errors_of(result), *_missing(document))
+    if against:
+        return SmdsJob("", (), against, document.qsg, load)
+    names = document.queue_managers if isinstance(document.queue_managers, list) else []
+    needs = {each.name: each.smds for each in result.structures if each.smds is not None}
+    sets: list[DataSet] = []
+    for structure in offloading(document):
+        need = needs.get(structure.name)
+        if need is None:
+            continue
+        primary, secondary, when_full = _space_mib(structure, need, load)
+        sets += [
+            DataSet(structure.name, name, data_set_name(structure, name), primary, secondary, when_full)
+            for name in names
+        ]
+    assumed = finding(
+        "SMDS_JOB_CHOICES_ASSUMED",
+        "LINEAR, and IDCAMS before CSQJUFMT, are published; SHAREOPTIONS(2 3), the DD name SYSUT1, the secondary space and the limits of "
+        "VSAM extents are from memory: compare the job with the sample CSQ4SMDS of your SCSQPROC. Primary space is allocated on one volume "
+        f"(from memory): the largest here is {max((each.primary_mib for each in sets), default=0)} MiB. Where no volume has that much free, choose a data "
+        "class that allows several volumes, or state less primary and more secondary space.",
+    )
+    findings = (*_not_growing(document, sets), assumed) if sets else ()
+    return SmdsJob(_text(document.qsg, sets, load), tuple(sets), findings, document.qsg, load)
+
+
+def _not_growing(document: PlanDocument, sets: Sequence[DataSet]) -> Iterator[Finding]:
+    """Structures whose data sets cannot grow, and are allocated for a full structure whatever the question says."""
+    first = {each.structure: each for each in reversed(sets)}
+    for index, structure in enumerate(document.structures):
+        each = first.get(structure.name)
+        if each is not None and not structure.offload.dsexpand:
+            yield finding(
+                "SMDS_DOES_NOT_GROW",
+                f"{structure.name} has DSEXPAND(NO): its data sets cannot grow, so the job allocates {each.primary_mib} MiB for each, the "
+                "space that a structure full at SIZE needs. Set DSEXPAND(YES) to begin with less.",
+                field=f"/structures/{index}/offload/dsexpand",
+                structure=structure.name,
+            )
+
+
+def _space_mib(structure: Structure, need: SmdsNeed, load: Load) -> tuple[int, int, int]:
+    """Return primary and secondary space, and what a full structure needs [MiB]."""
+    least = structure.offload.dsblock * max(1, len(structure.queues))
+    when_full = ceil_div(max(need.when_full_bytes, least), MIB)
+    if not structure.offload.dsexpand:
+        return when_full, 0, when_full
+    chosen = tables.constants("smds")
+    wanted = max(ceil_div(max(need.overload_bytes, least), MIB), chosen["least_primary_mib"].value)
+    primary = when_full if load == "size" else min(wanted, when_full)
+    tenth = ceil_div(primary * chosen["least_secondary_percent"].value, _PERCENT)
+    growth = ceil_div(when_full - primary, chosen["growth_extents"].value)
+    return primary, max(1, tenth, growth), when_full
+
+
+def data_set_name(structure: Structure, queue_manager: str) -> str:
+    """DSGROUP with the asterisk replaced by the queue manager's name."""
+    return (structure.offload.dsgroup or "").replace("*", queue_manager)
+
+
+def offloading(document: PlanDocument) -> Iterator[Structure]:
+    """Structures whose messages go to shared message data sets."""
+    for structure in document.structures:
+        if structure.offload.to == "SMDS" and structure.cflevel >= limit("cflevel_offload"):
+            yield structure
+
+
+def _missing(document: PlanDocument) -> Iterator[Finding]:
+    """What stands against the job: names of queue managers that are not told, DSGROUPs that are missing or not alone.
+
+    That the qualifiers of a DSGROUP are those of data sets is checked where a document is read; how long the names become with
+    the names of the queue managers is checked here.
+    """
+    if not isinstance(document.queue_managers, list):
+        yield finding(
+            "SMDS_JOB_INCOMPLETE",
+            f"The plan says that there are {document.queue_managers} queue managers, and not which: each has a data set of its own. List their names.",
+            field="/queue_managers",
+        )
+    seen: dict[str, str] = {}
+    for index, structure in enumerate(document.structures):
+        if structure not in tuple(offloading(document)):
+            continue
+        at = f"/structures/{index}/offload/dsgroup"
+        if structure.offload.dsgroup is None:
+            yield finding(
+                "SMDS_JOB_INCOMPLETE",
+                f"{structure.name} offloads to SMDS and names no DSGROUP.",
+                field=at,
+                structure=structure.name,
+            )
+            continue
+        if structure.offload.dsgroup in seen:
+            yield finding(
+                "SMDS_JOB_INCOMPLETE",
+                f"{structure.name} has the DSGROUP of {seen[structure.offload.dsgroup]}: each structure has data sets of its own.",
+                field=at,
+                structure=structure.name,
+            )
+        seen[structure.offload.dsgroup] = structure.name
+    if isinstance(document.queue_managers, list):
+        yield from _unusable_names(document, document.queue_managers)
+
+
+def _unusable_names(document: PlanDocument, queue_managers: Sequence[str]) -> Iterator[Finding]:
+    """Names of data sets that are too long, or that two structures share."""
+    owners: dict[str, tuple[str, str | None]] = {}
+    for index, structure in enumerate(document.structures):
+        dsgroup = structure.offload.dsgroup
+        if dsgroup is None or structure not in tuple(offloading(document)):
+            continue
+        names = [data_set_name(structure, each) for each in queue_managers]
+        longest = max(names, key=len)
+        said = ""
+        if len(longest) > _LONGEST_NAME:
+            said = (
+                f"DSGROUP({dsgroup}) of {structure.name} gives data set names of up to {len(longest)} characters, such as {longest}: "
+                f"{_LONGEST_NAME} are the most. Shorten it."
+            )
+        for name in names:
+            owner, theirs = owners.setdefault(name, (structure.name, dsgroup))
+            if not said and owner != structure.name and theirs != dsgroup:
+                said = (
+                    f"DSGROUP({dsgroup}) of {structure.name} gives the data set {name}, as that of {owner} does: each structure has data "
+                    "sets of its own."
+                )
+        if said:
+            at = f"/structures/{index}/offload/dsgroup"
+            yield finding("SMDS_JOB_INCOMPLETE", said, field=at, structure=structure.name)
+
+
+def _text(qsg: str, sets: Sequence[DataSet], load: Load) -> str:
+    return "\n".join(_lines(qsg, sets, load)) + "\n"
+
+
+_REMARKS: Final[Mapping[Load, Sequence[str]]] = {
+    "backlog": (
+        "Primary: the planned messages over 63 KB, what the offload rules",
+        "offload when the backlog is 150 % of the planned one, and a",
+        "DSBLOCK for each queue; 100 MiB at least, but no more than a",
+        "structure full at SIZE needs. All puts may come to one queue",
+        "manager, whose data set then holds all of them. Beyond that, a",
+        "data set of a structure with DSEXPAND(YES) grows by its secondary",
+        "space. With DSEXPAND(NO) it has none: its primary space is what a",
+        "structure full at SIZE needs.",
+    ),
+    "size": (
+        "Primary: all messages that are offloaded when the structure is",
+        "full at SIZE, and a DSBLOCK for each queue. All puts may come to",
+        "one queue manager, whose data set then holds all of them. Primary",
+        "space is allocated on one volume (from memory): where no volume",
+        "has that much free, choose a data class that allows several, or",
+        "state less primary and more secondary space.",
+    ),
+}
+
+
+def _lines(qsg: str, sets: Sequence[DataSet], load: Load) -> Iterator[str]:
+    yield f"//* Shared message data sets of queue-sharing group {qsg}."
+    yield "//* Put your JOB statement before this. Compare with CSQ4SMDS."
+    if sets:
+        yield "//* Replace each placeholder:"
+        yield "//*   ++THLQUAL++  the qualifiers of MQ's load libraries"
+    if any(each.needs_extended_addressability for each in sets):
+        yield "//*   ++EXTENDED++ a data class with extended addressability"
+    yield from (f"//* {line}" for line in _REMARKS[load])
+    if not sets:
+        yield "//* No structure of the plan offloads to SMDS."
+    for number, each in enumerate(sets, start=1):
+        yield "//*"
+        if number > 1 and number % _SETS_PER_JOB == 1:
+            yield "//* Put another JOB statement here: a job has 255 steps at most."
+            yield "//*"
+        yield f"//* {each.structure}, {each.queue_manager}"
+        yield f"//DEF{number:04} EXEC PGM=IDCAMS"
+        yield "//SYSPRINT DD SYSOUT=*"
+        yield "//SYSIN    DD *"
+        yield "  DEFINE CLUSTER -"
+        yield f"    (NAME({each.name}) -"
+        secondary = f" {each.secondary_mib}" if each.secondary_mib else ""
+        yield f"     MEGABYTES({each.primary_mib}{secondary}) -"
+        yield "     LINEAR -"
+        if each.needs_extended_addressability:
+            yield "     DATACLASS(++EXTENDED++) /* to grow over 4 GB */ -"
+        yield "     SHAREOPTIONS(2 3))"
+        yield "/*"
+        yield f"//FMT{number:04} EXEC PGM=CSQJUFMT,COND=(0,NE,DEF{number:04})"
+        yield "//STEPLIB  DD DISP=SHR,DSN=++THLQUAL++.SCSQANLE"
+        yield "//         DD DISP=SHR,DSN=++THLQUAL++.SCSQAUTH"
+        yield "//SYSPRINT DD SYSOUT=*"
+        yield f"//SYSUT1   DD DISP=OLD,DSN={each.name}"

@@ -1,0 +1,119 @@
+"""SETXCF commands that bring a policy and its structures into use, each in a remark.
+
+Sources: IBM MQ, Planning your coupling facility (SETXCF START,ALTER between the current size
+and SIZE); z/OS MVS System Commands, SETXCF START (SIZE= counts units of 1 KiB; REALLOCATE
+evaluates every allocated structure); IBM's playbook for CFRM policy changes (D XCF,REALLOCATE,TEST
+before REALLOCATE).
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import Final
+
+from planner_core.plan.result import PlanResult
+from planner_core.sizing.structure_result import StructureResult
+from planner_core.units import bytes_to_kib_ceil, format_size, round_up
+
+REALLOCATE_TEST: Final = "D XCF,REALLOCATE,TEST"
+"""Reports what REALLOCATE would do, and changes nothing."""
+REALLOCATE: Final = "SETXCF START,REALLOCATE"
+_REMARK_WIDTH: Final = 64
+"""Between the marks of a remark that ends in column 71, the last one that z/OS members use."""
+
+
+def alter_target_bytes(structure: StructureResult) -> int | None:
+    """A size to grow to in place: the need where INITSIZE is below it, else half way to SIZE.
+
+    It lies above INITSIZE and below SIZE; None where no storage increment does.
+    """
+    sizes = structure.sizes
+    step = sizes.increment_bytes
+    midway = round_up((sizes.initsize_bytes + sizes.size_bytes) // 2, multiple=step)
+    wanted = max(midway, round_up(sizes.need_bytes, multiple=step))
+    target = min(wanted, (sizes.size_bytes - 1) // step * step)
+    return target if target > sizes.initsize_bytes else None
+
+
+def alter_command(structure: StructureResult) -> str | None:
+    """SETXCF START,ALTER to that size [K]; None where the structure cannot grow."""
+    target = alter_target_bytes(structure)
+    if target is None:
+        return None
+    return f"SETXCF START,ALTER,STRNAME={structure.cfrm_name},SIZE={bytes_to_kib_ceil(target)}"
+
+
+def _remarks(text: str) -> list[str]:
+    """Text in remarks, each closed on its own line: one line can be taken out without opening another.
+
+    They begin in column 2, because /* in columns 1 and 2 ends data in a job.
+    """
+    lines = textwrap.wrap(text, _REMARK_WIDTH, break_long_words=False, break_on_hyphens=False)
+    return [f" /* {line:{_REMARK_WIDTH}} */" for line in lines]
+
+
+def _held(command: str) -> str:
+    """A command in a remark."""
+    return f" /* {command} */"
+
+
+_TOP: Final = (
+    "Pasted whole, these lines change nothing: each SETXCF command is in a remark, and only DISPLAY commands are outside of one.",
+    "To issue a command, copy that line without the slash and asterisk at either end. A console answers a remark with a "
+    "message that it is no command, and does nothing else.",
+    "Rebuild: an allocated structure keeps its sizes, and a change of its policy is pending, until it is rebuilt. A rebuild "
+    "takes a new INITSIZE and SIZE only if all connectors allow alter.",
+    "Alter: enlarges a structure in place, to a value above its current size and below SIZE. It cannot pass the maximum that "
+    "was fixed when the structure was allocated. SIZE= is in K. IXC533I shows the size that was reached.",
+    "cfplan diff compares the plan with what runs and lists only the commands that are needed, in their order.",
+)
+
+
+def setxcf(result: PlanResult) -> str:
+    """The commands, a block for each structure, each command in a remark below its purpose."""
+    document = result.document
+    lines = _remarks(f"SETXCF commands for the structures of queue-sharing group {document.qsg}.")
+    for sentence in _TOP:
+        lines += _remarks(sentence)
+    lines += ["", *_remarks("Policy, to put it into use after IXCMIAPU has updated it:")]
+    lines.append("D XCF,POLICY,TYPE=CFRM")
+    lines.append(_held(f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={document.policy.name or 'policy-name'}"))
+    for structure in result.structures:
+        lines += ["", *_block(structure)]
+    return "\n".join([*lines, "", *_reallocate()]) + "\n"
+
+
+def _block(structure: StructureResult) -> Iterator[str]:
+    """The commands for one structure: rebuild, and alter."""
+    sizes, name = structure.sizes, structure.cfrm_name
+    between = f"INITSIZE {format_size(sizes.initsize_bytes)}, SIZE {format_size(sizes.size_bytes)}"
+    yield from _remarks(f"{name}, {_ROLES[structure.role]}")
+    yield from _remarks(between)
+    yield f"D XCF,STR,STRNAME={name}"
+    yield from _remarks("Rebuild, when D XCF,STR shows a pending policy change:")
+    if structure.placement.duplex != "DISABLED":
+        yield from _remarks("(a duplexed structure is not rebuilt: stop duplexing first)")
+    yield _held(f"SETXCF START,REBUILD,STRNAME={name}")
+    target, command = alter_target_bytes(structure), alter_command(structure)
+    if target is None or command is None:
+        yield from _remarks("Alter: there is no room between INITSIZE and SIZE.")
+        return
+    yield from _remarks(f"Alter to {format_size(target)}, when it fills (IXC585E):")
+    yield _held(command)
+
+
+_ROLES: Final = {
+    "admin": "administrative structure",
+    "application": "application structure",
+    "system": "structure of system queues",
+}
+
+
+def _reallocate() -> Iterator[str]:
+    yield from _remarks(
+        "All structures of the sysplex, not only those above: REALLOCATE brings pending changes into effect, too, and may "
+        "move structures. Read the report of the test first:"
+    )
+    yield REALLOCATE_TEST
+    yield _held(REALLOCATE)
