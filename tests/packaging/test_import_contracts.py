@@ -1,8 +1,9 @@
-"""Who may import whom holds, and the contracts in pyproject.toml would notice if it did not."""
+"""The import contracts hold, and would notice if they did not."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -13,7 +14,9 @@ import pytest
 from tests.packaging.pins import ROOT
 
 PYPROJECT = ROOT / "pyproject.toml"
-PACKAGES = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["tool"]["importlinter"]["root_packages"]
+LINTER = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["tool"]["importlinter"]
+PACKAGES = LINTER["root_packages"]
+(LAYERS,) = (contract for contract in LINTER["contracts"] if contract["type"] == "layers")
 
 FORBIDDEN = [
     ("planner_core", "app"),
@@ -35,6 +38,12 @@ FORBIDDEN = [
     ("spark_jobs", "app"),
     ("spark_jobs", "sqlalchemy"),
     ("spark_jobs", "fastapi"),
+    ("planner_core.tables", "planner_core.units"),
+    ("planner_core.document", "planner_core.sizing"),
+    ("planner_core.sizing", "planner_core.checks"),
+    ("planner_core.checks", "planner_core.clusters"),
+    ("planner_core.plan", "planner_core.texts"),
+    ("planner_core.texts", "planner_core.whatif"),
 ]
 
 
@@ -50,13 +59,27 @@ def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def write_module(tree: Path, name: str, source: str = "") -> None:
+    """Write a module, and the packages that it is in."""
+    path = tree.joinpath(*name.split(".")).with_suffix(".py")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for package in path.relative_to(tree).parents[:-1]:
+        (tree / package / "__init__.py").touch()
+    path.write_text(source, encoding="utf-8")
+
+
 @pytest.fixture
 def small_tree(tmp_path: Path) -> Path:
-    """The three packages, empty, under the contracts of this project."""
+    """The three packages with the layers of the core, empty but for permitted exceptions, under this project's contracts."""
     (tmp_path / "pyproject.toml").write_bytes(PYPROJECT.read_bytes())
     for package in PACKAGES:
-        (tmp_path / package).mkdir()
-        (tmp_path / package / "__init__.py").touch()
+        write_module(tmp_path, f"{package}.__init__")
+    for layer in re.findall(r"\w+", " ".join(LAYERS["layers"])):
+        write_module(tmp_path, f"planner_core.{layer}.__init__")
+    for exception in LAYERS["ignore_imports"]:
+        importer, imported = exception.split(" -> ")
+        write_module(tmp_path, imported)
+        write_module(tmp_path, importer, f"import {imported}\n")
     return tmp_path
 
 
@@ -74,10 +97,11 @@ def test_the_contracts_hold_for_empty_packages(small_tree: Path) -> None:
 def test_a_forbidden_import_is_noticed_wherever_it_stands(
     small_tree: Path, importer: str, imported: str
 ) -> None:
-    module = small_tree / importer / "deeper" / "module.py"
-    module.parent.mkdir()
-    module.with_name("__init__.py").touch()
-    module.write_text(f"def late():\n    import {imported}\n    return {imported}\n", encoding="utf-8")
+    write_module(
+        small_tree,
+        f"{importer}.deeper.module",
+        f"def late():\n    import {imported}\n    return {imported}\n",
+    )
     finished = lint_imports(small_tree)
     assert finished.returncode == 1, finished.stdout + finished.stderr
     assert f"{importer}.deeper.module -> {imported}" in finished.stdout
