@@ -441,15 +441,15 @@ def _example(arguments: argparse.Namespace) -> int:
 def _serve(arguments: argparse.Namespace) -> int:
     import uvicorn
 
+    from app.database.engine import open_database
     from app.main import create_app, keep_what_is_loaded
-    from app.plans.cli import opened
     from app.settings import read_settings
 
     given = {
         key: value for key, value in (("host", arguments.host), ("port", arguments.port)) if value is not None
     }
     settings = read_settings(**given)
-    with opened(settings) as (database, _):
+    with open_database(settings) as (database, _):
         if arguments.migrate:
             database.upgrade()
         database.prepare()

@@ -19,7 +19,7 @@ from app.clusters import api as cluster
 from app.clusters import description as cluster_description
 from app.clusters import explaining_answers as waiting_description
 from app.clusters import explaining_api as waiting
-from app.db import Database, DatabaseUnusable, database_url
+from app.database.engine import Database, DatabaseUnusable, database_url
 from app.documentation import api_docs
 from app.events import api as events
 from app.events import description as events_description

@@ -5,7 +5,8 @@ from __future__ import annotations
 from alembic import context
 from sqlalchemy import Connection
 
-from app.db import Base, Database, database_url
+from app.database.engine import Database, database_url
+from app.database.types import Base
 from app.jobs import models as jobs
 from app.nightly import models as night
 from app.plans import models as plans

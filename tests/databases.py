@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL
 
-from app.db import Database, database_url
+from app.database.engine import Database, database_url
 from tests import postgres
 
 KINDS = ("sqlite", "postgresql")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.fits import answers, fits, levels
 from app.forecasts import service as forecasts
 from app.usage.api import Qsg, Structure

@@ -19,9 +19,9 @@ class CurvesOfSettings:
             PlanRefused: There is no database.
             DatabaseUnusable: It is another version's, damaged, or does not answer.
         """
-        from app.plans.cli import opened
+        from app.database.engine import open_database
 
-        with opened(migrates=False) as (database, settings):
+        with open_database(migrates=False) as (database, settings):
             if database.is_sqlite and not Path(str(database.url.database)).exists():
                 raise PlanRefused((_no_database(version, settings.data_dir),))
             return DatabaseCurves(database).find(version)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from app.db import Database
+    from app.database.engine import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class CurvesBeside:
         """The curve of that version; None when there is none."""
         from sqlalchemy.orm import Session
 
-        from app.db import WRITES
+        from app.database.engine import WRITES
 
         engine = self.session.get_bind().engine.execution_options(**{WRITES: False})
         with Session(engine) as beside:

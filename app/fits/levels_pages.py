@@ -11,7 +11,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.fits import levels
 from app.fits.errors import LevelInvalid
 from app.fits.levels import Facility

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.fits import fits
 from app.fits.charts import Chart, fit_charts, published_in_words
 from app.fits.errors import CurveNotFound

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.forecasts import service as forecasts
 from app.forecasts.charts import Chart, outlook_chart
 from app.forecasts.service import Band, Crossing, ForecastPage, Outlook, Peak, Predicted, Resized, Score

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from app.db import Database, DatabaseUnusable
+from app.database.engine import Database, DatabaseUnusable
 from app.fits.errors import ForecastNotFound
 from app.nightly import repository
 from app.nightly.models import DailyStructureUsage, Forecast, ForecastScore

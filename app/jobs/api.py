@@ -12,7 +12,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.db import Database, SessionDep
+from app.database.engine import Database
+from app.database.session import SessionDep
 from app.jobs import service
 from app.jobs.answers import JobAnswer, job_answer
 from app.jobs.service import Job

@@ -82,11 +82,10 @@ def _mapping(text: str) -> tuple[str, str, str]:
 
 
 def _ingest(arguments: argparse.Namespace) -> int:
-    from app.db import Database
+    from app.database.engine import Database, open_database
     from app.jobs import processes
     from app.jobs.child import Child
     from app.jobs.supervisor import days_of, exit_code_of
-    from app.plans.cli import opened
     from app.uploads import qsg_map
     from app.uploads.service import Said
     from app.usage.retention import drop_what_history_dropped
@@ -95,7 +94,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
     given = qsg_map.gathered(arguments.qsg)
     paths = [_file(path) for path in arguments.files]
     database: Database
-    with opened() as (database, settings):
+    with open_database() as (database, settings):
         _installed()
         with database.session(writes=bool(given)) as session:
             qsg_map.put_all(session, given)
@@ -156,10 +155,10 @@ def _export(arguments: argparse.Namespace) -> int:
 
 
 def _rollup(arguments: argparse.Namespace) -> int:
-    from app.plans.cli import opened
+    from app.database.engine import open_database
 
     del arguments
-    with opened() as (database, settings):
+    with open_database() as (database, settings):
         _installed()
         stored = _store_rollups(database, settings, [])
     write(f"{stored}\n")

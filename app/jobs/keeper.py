@@ -22,7 +22,7 @@ from typing import Any
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from app.db import Database
+from app.database.engine import Database
 from app.jobs import processes, service
 from app.jobs.child import Child
 from app.jobs.log import Log

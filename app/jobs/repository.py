@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy.orm import Session, defer
 
-from app.db import hold_lock
+from app.database.session import hold_lock
 from app.jobs.models import ALONE, JobRun, JobState
 
 CLAIM_LOCK = 0x6366706A6F62  # "cfpjob"

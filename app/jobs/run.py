@@ -9,7 +9,7 @@ import sys
 
 from sqlalchemy.exc import OperationalError
 
-from app.db import Database, database_url
+from app.database.engine import Database, database_url
 from app.jobs import repository
 from app.jobs.keeper import Keeper
 from app.jobs.models import FORGET_SIMULATED, LOOK_AROUND, NIGHT

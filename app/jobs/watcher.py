@@ -20,7 +20,7 @@ from typing import IO
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from app.db import Database
+from app.database.engine import Database
 from app.jobs import processes, repository, service
 from app.settings import Settings
 from app.uploads import files

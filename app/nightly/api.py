@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.fits import fits
 from app.forecasts import service as forecasts
 from app.nightly import answers, report, service

@@ -22,7 +22,7 @@ from planner_core.units import format_mib
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from app.db import Database
+    from app.database.engine import Database
     from app.jobs.service import Job
     from app.nightly.keeper import NightKeeper
     from app.nightly.service import Run
@@ -68,12 +68,12 @@ def add(commands: Command, parser_class: Parser) -> None:
 
 
 def _nightly(arguments: argparse.Namespace) -> int:
+    from app.database.engine import open_database
     from app.jobs import processes
     from app.nightly import answers, service
     from app.nightly.errors import NightUnderWay
-    from app.plans.cli import opened
 
-    with opened() as (database, settings):
+    with open_database() as (database, settings):
         if processes.missing_packages():
             raise PlannerError(processes.WHAT_TO_DO_AT_THE_TERMINAL)
         meter = _Meter()
@@ -197,9 +197,9 @@ def _listed(
     members: Callable[[Session], Iterator[dict[str, Any]]], line: Callable[[dict[str, Any]], str], *, as_json: bool,
     none: str,
 ) -> int:  # fmt: skip
-    from app.plans.cli import opened
+    from app.database.engine import open_database
 
-    with opened() as (database, _), database.session(writes=False) as session:
+    with open_database() as (database, _), database.session(writes=False) as session:
         found = list(members(session))
     if as_json:
         write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")

@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db import Base, CompressedText, Timestamp
+from app.database.types import Base, CompressedText, Timestamp
 
 LONGEST_CODE = 64
 LONGEST_SCOPE = 20

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.fits.fits import Fit, fits_of_run
 from app.jobs import processes
 from app.jobs import repository as job_rows

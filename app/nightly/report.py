@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.db import Database
+from app.database.engine import Database
 from app.nightly import repository, service
 from app.nightly.errors import NoReport
 from app.nightly.files import write_text

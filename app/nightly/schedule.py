@@ -18,7 +18,7 @@ from apscheduler.triggers.interval import IntervalTrigger
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from tzlocal import get_localzone
 
-from app.db import Database
+from app.database.engine import Database
 from app.jobs import processes
 from app.nightly import report, repository, service
 from app.nightly.errors import NightUnderWay

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from app.db import Database, DatabaseUnusable
+from app.database.engine import Database, DatabaseUnusable
 from app.jobs.answers import STAGES, sentence_of
 from app.jobs.models import JobState
 from app.jobs.service import Job

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.db import Database
+from app.database.engine import Database
 from app.fits.kept import DatabaseCurves
 from app.plans import service
 from app.plans.computed import compute

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.plans import answers, description, service
 from app.plans.schemas import (
     DeletedPlansAnswer,

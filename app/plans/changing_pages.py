@@ -19,7 +19,8 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 from starlette.datastructures import UploadFile
 
-from app.db import Database, SessionDep
+from app.database.engine import Database
+from app.database.session import SessionDep
 from app.fits.kept import DatabaseCurves
 from app.plans import service
 from app.plans.acknowledging import acknowledge

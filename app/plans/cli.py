@@ -29,9 +29,8 @@ from planner_core.errors import PlannerError
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from app.db import Database
+    from app.database.engine import Database
     from app.plans.computed import Computed
-    from app.settings import Settings
     from planner_core.document.model import PlanDocument
 
 TEXTS = ("policy", "job", "mqsc", "setxcf", "runbook")
@@ -107,47 +106,18 @@ def add(commands: Command, whole: Callable[[str], int], parser_class: Parser) ->
 
 
 @contextmanager
-def opened(
-    settings: Settings | None = None, *, migrates: bool | None = None
-) -> Iterator[tuple[Database, Settings]]:
-    """The database that the settings name; without settings, those of the environment.
-
-    Args:
-        settings: The service's.
-        migrates: Whether its schema is brought up when it is first used; None: where it is SQLite.
-    """
-    from sqlalchemy.exc import DBAPIError, OperationalError
-
-    from app.db import Database, DatabaseUnusable, database_url, is_unusable
-    from app.settings import read_settings
-
-    settings = settings or read_settings()
-    database = Database(database_url(settings.database_url, data_dir=settings.data_dir), migrates=migrates)
-    try:
-        yield database, settings
-    except DBAPIError as error:
-        if not is_unusable(error):
-            raise
-        reason = next(iter(str(error.orig).strip().splitlines()), "it does not answer")
-        message = f"The database cannot be used: {reason}"
-        if database.is_sqlite and not isinstance(error, OperationalError):
-            message += (
-                f". {str(database.url.database)!r} is damaged, or no database: restore it from a backup."
-            )
-        raise DatabaseUnusable(message) from None
-    finally:
-        database.close()
-
-
-@contextmanager
 def _session(*, writes: bool) -> Iterator[Session]:
-    with opened() as (database, _), database.session(writes=writes) as session:
+    from app.database.engine import open_database
+
+    with open_database() as (database, _), database.session(writes=writes) as session:
         yield session
 
 
 def _migrate(arguments: argparse.Namespace) -> int:
+    from app.database.engine import open_database
+
     del arguments
-    with opened() as (database, _):
+    with open_database() as (database, _):
         before = _revision(database)
         database.upgrade()
         after = database.revision()
@@ -287,21 +257,23 @@ def _save(
 
 def _computed(name: str, document: PlanDocument) -> Computed:
     """Everything a version stores, worked out before a transaction begins: no lock is held meanwhile."""
+    from app.database.engine import open_database
     from app.fits.kept import DatabaseCurves
     from app.plans import service
     from app.plans.computed import compute
 
     service.check_name(name)
-    with opened() as (database, _):
+    with open_database() as (database, _):
         return compute(document, DatabaseCurves(database))
 
 
 def _delete(arguments: argparse.Namespace) -> int:
     from datetime import timedelta
 
+    from app.database.engine import open_database
     from app.plans import service
 
-    with opened() as (database, settings), database.session(writes=True) as session:
+    with open_database() as (database, settings), database.session(writes=True) as session:
         kept = timedelta(days=settings.deleted_days)
         deleted = service.delete_plan(session, arguments.name, if_match=arguments.if_match)
         service.purge_deleted(session, kept)
@@ -311,9 +283,10 @@ def _delete(arguments: argparse.Namespace) -> int:
 
 
 def _acknowledge(arguments: argparse.Namespace) -> int:
+    from app.database.engine import open_database
     from app.plans.acknowledging import acknowledge
 
-    with opened() as (database, _):
+    with open_database() as (database, _):
         outcome = acknowledge(
             database, arguments.name, code=arguments.code, reason=arguments.reason,
             structure=arguments.structure, if_match=arguments.if_match,

@@ -11,7 +11,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, ForeignKey, Index, Integer, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db import Base, CompressedText, Timestamp
+from app.database.types import Base, CompressedText, Timestamp
 
 LONGEST_NAME = 64
 LONGEST_COMMENT = 500

@@ -15,7 +15,7 @@ from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
 from app.clusters.load_view import MOST_CHOSEN, ClustersShown, clusters_shown
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.fits.kept import CurvesBeside
 from app.fits.resolve import curve_of, evaluate
 from app.plans import service

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session
 
-from app.db import Database, DatabaseUnusable
+from app.database.engine import Database, DatabaseUnusable
 from app.fits.kept import CurvesBeside
 from app.plans import repository
 from app.plans.computed import Computed, canonical, compute

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.plans import service
 from app.plans.result_tables import csv_text
 from app.plans.result_view import FacilityLine, facility_line, in_words, stored_group

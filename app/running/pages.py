@@ -11,7 +11,7 @@ from typing import Annotated, Final, TypedDict
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.running import service
 from app.running.form import (
     SHOWN_CHARACTERS,

@@ -9,7 +9,7 @@ from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.plans.answers import conditional, header_list
 from app.plans.api import Body, Name
 from app.plans.description import conditional_delete, conditional_get, conditional_put

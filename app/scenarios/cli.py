@@ -78,11 +78,11 @@ def add(commands: Command, parser_class: Parser) -> None:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from app.plans.cli import opened
+    from app.database.engine import open_database
     from app.scenarios import service
     from app.scenarios.answers import list_answer
 
-    with opened() as (database, _), database.session(writes=False) as session:
+    with open_database() as (database, _), database.session(writes=False) as session:
         found = service.list_scenarios(session, arguments.plan)
     if arguments.json:
         write(list_answer(arguments.plan, found).model_dump_json(indent=2) + "\n")
@@ -108,13 +108,13 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _save(arguments: argparse.Namespace) -> int:
-    from app.plans.cli import opened
+    from app.database.engine import open_database
     from app.scenarios import service
     from app.scenarios.errors import ScenarioPreconditionRequired
 
     wanted = _wanted(arguments)
     service.check_name(arguments.name)
-    with opened() as (database, _):
+    with open_database() as (database, _):
         worked = service.work_out(database, arguments.plan, wanted)
         with database.session(writes=True) as session:
             try:
@@ -162,11 +162,11 @@ def _wanted(arguments: argparse.Namespace) -> Any:  # noqa: ANN401 - imported wh
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from app.plans.cli import opened
+    from app.database.engine import open_database
     from app.scenarios import service
     from app.scenarios.answers import scenario_json
 
-    with opened() as (database, _), database.session(writes=False) as session:
+    with open_database() as (database, _), database.session(writes=False) as session:
         found = service.get_scenario(session, arguments.plan, arguments.name)
         latest = service.latest_version(session, arguments.plan)
     if arguments.json:
@@ -183,11 +183,11 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    from app.plans.cli import opened
+    from app.database.engine import open_database
     from app.scenarios import service
     from app.scenarios.answers import comparison_json
 
-    with opened() as (database, _), database.session(writes=False) as session:
+    with open_database() as (database, _), database.session(writes=False) as session:
         found = service.compare(session, arguments.plan, arguments.names)
     answer = comparison_json(arguments.plan, found)
     if arguments.json:
@@ -210,11 +210,11 @@ def _compare(arguments: argparse.Namespace) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from app.plans.cli import opened
+    from app.database.engine import open_database
     from app.scenarios import service
     from app.scenarios.answers import report_json
 
-    with opened() as (database, _), database.session(writes=False) as session:
+    with open_database() as (database, _), database.session(writes=False) as session:
         found, shown = service.report_of(session, arguments.plan, arguments.name)
         latest = service.latest_version(session, arguments.plan)
     answer = report_json(found, shown)
@@ -226,10 +226,10 @@ def _report(arguments: argparse.Namespace) -> int:
 
 
 def _delete(arguments: argparse.Namespace) -> int:
-    from app.plans.cli import opened
+    from app.database.engine import open_database
     from app.scenarios import service
 
-    with opened() as (database, _), database.session(writes=True) as session:
+    with open_database() as (database, _), database.session(writes=True) as session:
         service.delete(session, arguments.plan, arguments.name, if_match=arguments.if_match)
     write(f"{arguments.name}: deleted\n")
     return EXIT_OK

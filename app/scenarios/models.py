@@ -11,7 +11,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, ForeignKey, Integer, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db import Base, CompressedText, Timestamp
+from app.database.types import Base, CompressedText, Timestamp
 from app.plans.models import LONGEST_NAME
 
 _KEY = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only what it calls INTEGER

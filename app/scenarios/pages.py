@@ -11,7 +11,8 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
-from app.db import Database, SessionDep
+from app.database.engine import Database
+from app.database.session import SessionDep
 from app.plans import service as plans
 from app.plans.stored import StoredVersion
 from app.scenarios import service

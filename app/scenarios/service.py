@@ -16,7 +16,7 @@ from typing import Any
 from pydantic_core import to_json
 from sqlalchemy.orm import Session
 
-from app.db import Database
+from app.database.engine import Database
 from app.fits.kept import DatabaseCurves
 from app.fits.resolve import curve_of
 from app.plans import repository as plan_store

@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.sizing.body import JSON
 from app.uploads import answers, arrivals, description, qsg_map, service
 from app.uploads.errors import UploadInvalid

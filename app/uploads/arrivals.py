@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
-from app.db import Database, after_commit
+from app.database.engine import Database
+from app.database.session import after_commit
 from app.jobs.watcher import Watcher
 from app.settings import Settings
 from app.uploads import files, service

@@ -11,7 +11,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.jobs import processes
 from app.jobs import service as jobs
 from app.jobs.answers import STAGES, AskedQueueManager, AsksAnswer, asks_answer, sentence_of

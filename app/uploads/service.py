@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from app.db import after_commit
+from app.database.session import after_commit
 from app.jobs import service as jobs
 from app.jobs.errors import JobBusy
 from app.jobs.models import JobState

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from pydantic import AfterValidator, AwareDatetime
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.fits.kept import CurvesBeside
 from app.fits.resolve import evaluate
 from app.usage import answers, periods, service

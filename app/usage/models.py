@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import JSON, BigInteger, Boolean, Float, Index, Integer, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db import Base, Timestamp
+from app.database.types import Base, Timestamp
 
 LONGEST_SOURCES = 200
 LONGEST_FACILITIES = 160

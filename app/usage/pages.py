@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.plans.result_tables import Table, csv_text
 from app.usage import periods, service
 from app.usage.charts import Bars, Chart, held_from, size_bars, time_chart

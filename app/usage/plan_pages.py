@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.fits.kept import CurvesBeside
 from app.fits.resolve import evaluate
 from app.plans import service as plans

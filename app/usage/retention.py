@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from app.db import Database
+from app.database.engine import Database
 from app.usage import repository
 
 

@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.db import DatabaseUnusable, is_unusable
+from app.database.engine import DatabaseUnusable, is_unusable
 from app.fits.errors import CurveNotFound, ForecastNotFound, LevelInvalid, LevelNotFound
 from app.jobs.errors import JobBusy, JobNotFound
 from app.nightly.errors import NightUnderWay, NoReport, RunNotFound

@@ -12,7 +12,7 @@ from planner_core.sizing.placement import At
 from planner_core.whatif.loss import LossAnswer, losses_of
 
 if TYPE_CHECKING:
-    from app.db import Database
+    from app.database.engine import Database
 
 AT: tuple[At, ...] = ("initsize", "size")
 MOST_OTHERS = 40

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.running.pages import QUESTIONS as RUNNING_QUESTIONS
 from app.web.rendering import Page, render, root_path
 from app.whatif.asking import Asked, asked_by_name

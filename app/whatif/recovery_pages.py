@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.fits.kept import DatabaseCurves
 from app.web.rendering import Page, mib, render
 from app.whatif.asking import Asked, SentDep, answered, asked_by_name, asked_by_text, status_of

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.fits.kept import Curves, DatabaseCurves
 from app.web.rendering import Page, render
 from app.whatif.asking import Asked, SentDep, answered, asked_by_name, asked_by_text, status_of

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.fits.kept import CurvesBeside
 from app.plans.stored import StoredVersion
 from app.web.rendering import Page, grouped, render

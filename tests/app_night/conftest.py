@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL
 
-from app.db import Database
+from app.database.engine import Database
 from app.settings import Settings
 from tests.app_night.support import JOBS, settings_for
 

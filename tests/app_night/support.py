@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import URL, inspect, text
 
-from app.db import Database
+from app.database.engine import Database
 from app.jobs import processes
 from app.jobs.run import keeper_of
 from app.nightly import service

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.cli import main
-from app.db import Database
+from app.database.engine import Database
 from app.jobs import service as jobs
 from app.jobs.models import JobState
 from app.nightly.models import Trigger

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text, update
 
-from app.db import Database
+from app.database.engine import Database
 from app.jobs import processes
 from app.jobs import service as jobs
 from app.jobs.models import JobState

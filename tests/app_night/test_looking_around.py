@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from app.db import Database
+from app.database.engine import Database
 from app.jobs import processes
 from app.jobs import service as jobs
 from app.jobs.models import JobState

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from sqlalchemy import URL
 
-from app.db import Database
+from app.database.engine import Database
 from app.jobs import processes
 from app.jobs.models import JobState
 from app.jobs.run import keeper_of

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from sqlalchemy import URL, text
 
-from app.db import Database
+from app.database.engine import Database
 from app.jobs import processes
 from app.jobs.models import JobState
 from app.main import create_app
@@ -179,7 +179,7 @@ def test_missing_packages_leave_the_night_alone(
 def test_the_database_away_for_a_moment_is_logged_and_tried_again(
     database: Database, schedule: Schedule, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from app.db import DatabaseUnusable
+    from app.database.engine import DatabaseUnusable
 
     measured(database)
 

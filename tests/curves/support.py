@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from app.db import Database
+from app.database.engine import Database
 from app.jobs.models import JobRun, JobState
 from app.nightly import results
 from app.nightly.models import FittedCurve, Forecast, Trigger

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from app.db import Database, database_url
+from app.database.engine import Database, database_url
 from app.fits import fits
 from app.fits.charts import fit_charts, published_in_words
 from app.fits.fits import Fit

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from sqlalchemy import URL, delete
 
 from app.cli import main
-from app.db import Database
+from app.database.engine import Database
 from app.fits.kept import DatabaseCurves, NoCurves
 from app.fits.resolve import evaluate
 from app.nightly.models import FittedCurve

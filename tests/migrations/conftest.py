@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import URL
 
-from app.db import Database
+from app.database.engine import Database
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import URL
 
 from app.cli import main
-from app.db import Database
+from app.database.engine import Database
 
 
 @pytest.fixture(autouse=True)

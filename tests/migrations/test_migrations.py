@@ -12,8 +12,9 @@ from sqlalchemy import URL, Connection, inspect, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-import app.db as db
-from app.db import Base, Database, DatabaseUnusable, alembic_config
+import app.database.engine as db
+from app.database.engine import Database, DatabaseUnusable, alembic_config
+from app.database.types import Base
 from app.plans import service
 from tests.plans.support import plan
 

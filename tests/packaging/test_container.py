@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from ruamel.yaml import YAML
 
-from app.db import database_url
+from app.database.engine import database_url
 from app.main import create_app
 from app.settings import Settings
 from spark_jobs.session import DRIVER_HOST_VARIABLE

@@ -14,7 +14,7 @@ import sys
 
 from sqlalchemy import make_url
 
-from app.db import Database
+from app.database.engine import Database
 from app.plans import service
 from tests.plans.support import plan
 

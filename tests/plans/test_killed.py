@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from app.db import Database
+from app.database.engine import Database
 from app.plans import service
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.explain import result_json

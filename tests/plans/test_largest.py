@@ -6,7 +6,7 @@ import json
 
 from sqlalchemy import URL
 
-from app.db import Database
+from app.database.engine import Database
 from tests.app.support import get, send_json
 from tests.plans.support import app_on, largest
 

@@ -11,7 +11,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import URL
 
-from app.db import Database
+from app.database.engine import Database
 from app.main import create_app
 from app.settings import Settings
 from planner_core.texts.outputs import OUTPUT_KINDS

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy.orm import Session
 
-from app.db import Database
+from app.database.engine import Database
 from app.plans import service
 from app.plans.stored import StoredVersion
 from planner_core import CORE_VERSION

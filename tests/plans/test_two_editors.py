@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 from sqlalchemy import URL
 
-from app.db import Database
+from app.database.engine import Database
 from app.plans import service
 from tests.app.support import Answer, get, send_json
 from tests.plans.support import app_on, changed, plan

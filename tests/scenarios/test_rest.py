@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import URL, text
 
-from app.db import Database
+from app.database.engine import Database
 from app.plans import service as plans
 from app.scenarios import repository, service
 from app.scenarios.errors import ScenarioConflict, TooManyScenarios

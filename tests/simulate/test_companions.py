@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.db import Database, database_url
+from app.database.engine import Database, database_url
 from app.jobs.models import JobState
 from app.settings import Settings
 from app.uploads import qsg_map

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from app.db import Database, database_url
+from app.database.engine import Database, database_url
 from app.uploads import qsg_map
 from planner_core.simulated import QSG, is_simulated
 from spark_jobs.simulate.days import Day, make_day

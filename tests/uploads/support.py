@@ -13,7 +13,7 @@ from typing import Any
 from fastapi import FastAPI
 from sqlalchemy import URL, text
 
-from app.db import Database
+from app.database.engine import Database
 from app.jobs import service as jobs
 from app.jobs.models import JobState
 from app.jobs.service import Job

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import URL, text
 
 from app.cli import main
-from app.db import Database
+from app.database.engine import Database
 from app.jobs import processes
 from app.uploads import qsg_map
 from tests.uploads.support import DAY, READS, history, settings_for

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from app.db import Database
+from app.database.engine import Database
 from app.jobs import service
 from app.jobs.errors import JobNotFound
 from app.jobs.log import HEAD_CHARACTERS, LONGEST_LINE, TAIL_CHARACTERS, Log

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL, text
 
-from app.db import Database
+from app.database.engine import Database
 from app.jobs import processes
 from app.jobs.models import JobState
 from app.settings import Settings

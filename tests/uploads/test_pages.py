@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import text
 
-from app.db import Database, database_url
+from app.database.engine import Database, database_url
 from app.jobs import processes
 from app.main import create_app
 from app.settings import Settings

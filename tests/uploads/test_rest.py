@@ -14,7 +14,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import URL, text
 
-from app.db import Database
+from app.database.engine import Database
 from app.jobs import api as job_routes
 from app.jobs import processes
 from app.uploads import qsg_map

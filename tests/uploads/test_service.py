@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from app.db import Database, after_commit
+from app.database.engine import Database
+from app.database.session import after_commit
 from app.jobs import service as jobs
 from app.jobs.errors import JobBusy
 from app.jobs.models import JobState

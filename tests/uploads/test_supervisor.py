@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL, text
 
-from app.db import Database
+from app.database.engine import Database
 from app.jobs import processes, service
 from app.jobs import supervisor as supervising
 from app.jobs.models import JobState

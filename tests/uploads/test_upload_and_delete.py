@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.orm import Session
 
-from app.db import Database
+from app.database.engine import Database
 from app.jobs.errors import JobBusy
 from app.jobs.models import JobState
 from app.uploads import files, repository, service

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL, text
 
-from app.db import Database
+from app.database.engine import Database
 from app.jobs import processes, service
 from app.jobs.models import JobState
 from app.jobs.watcher import MOST_FALSE_STARTS, Watcher

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, func, select
 
-from app.db import Database
+from app.database.engine import Database
 from app.usage import repository
 from app.usage.models import (
     HourlyQueueUsage,

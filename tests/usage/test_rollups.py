@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db import Database
+from app.database.engine import Database
 from app.usage import rollups
 from app.usage.models import (
     HourlyQueueUsage,

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session
 
-from app.db import SessionDep
+from app.database.session import SessionDep
 from app.fits.kept import DatabaseCurves
 from app.plans import service
 from app.plans.editor.form import Checked, Typed, change, check, read_typed, take_pastes, typed_of

@@ -1,45 +1,26 @@
-"""The database: SQLite in the data folder, or the server that a URL names.
-
-One request, one transaction, committed before the answer leaves: `SessionDep` ends its transaction when the handler
-returns, so that what could not be committed is not answered as if it were.
-"""
+"""The database: SQLite in the data folder, or the server that a URL names."""
 
 from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from fastapi import Depends
-from sqlalchemy import (
-    URL,
-    Connection,
-    DateTime,
-    Dialect,
-    Engine,
-    MetaData,
-    create_engine,
-    event,
-    make_url,
-    text,
-)
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
-from sqlalchemy.orm import DeclarativeBase, Session
-from sqlalchemy.types import LargeBinary, TypeDecorator
-from starlette.requests import Request
+from sqlalchemy.orm import Session
 
-from app.texts.compressed_text import pack, unpack
+from app.settings import Settings, read_settings
 from planner_core.errors import PlannerError
 
-MIGRATIONS_DIR = Path(__file__).parents[1] / "migrations"
+MIGRATIONS_DIR = Path(__file__).parents[2] / "migrations"
 SQLITE_FILE = "cfplan.db"
 BUSY_TIMEOUT_MS = 15_000
 """How long a writer waits for another one (SQLite)."""
@@ -48,7 +29,6 @@ CONNECTIONS, MORE_CONNECTIONS = 10, 30
 MIGRATION_LOCK = 0x6366706C616E  # "cfplan"
 """PostgreSQL's advisory lock: two services that start at the same time do not both migrate."""
 WRITES = "cfplan_writes"
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg", "sqlite": "sqlite"}
 
 
@@ -62,58 +42,6 @@ def is_unusable(error: DBAPIError) -> bool:
     The drivers have classes below these for what a statement did wrong.
     """
     return isinstance(error, OperationalError) or type(error) in (DatabaseError, InterfaceError)
-
-
-class Base(DeclarativeBase):
-    """All tables. The names of constraints follow from those of their columns, on every database."""
-
-    metadata = MetaData(
-        naming_convention={
-            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-            "ck": "ck_%(table_name)s_%(constraint_name)s",
-            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-            "pk": "pk_%(table_name)s",
-        }
-    )
-
-
-class Timestamp(TypeDecorator[datetime]):
-    """A UTC time that knows it is one; SQLite would forget the zone."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Refuse a time without a zone before it is stored."""
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            message = "a timestamp without a time zone"
-            raise ValueError(message)
-        return value.astimezone(UTC)
-
-    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:  # noqa: ANN401
-        """Give the time its zone back."""
-        if value is None:
-            return None
-        known: datetime = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-        return known
-
-
-class CompressedText(TypeDecorator[str]):
-    """Long text that nobody searches in the database: texts for z/OS, explanations."""
-
-    impl = LargeBinary
-    cache_ok = True
-
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:
-        """Compress."""
-        return None if value is None else pack(value)
-
-    def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:  # noqa: ANN401
-        """Expand."""
-        return None if value is None else unpack(value)
 
 
 def database_url(given: str, *, data_dir: Path) -> URL:
@@ -263,42 +191,35 @@ class Database:
             raise DatabaseUnusable(message)
 
 
-def get_session(request: Request) -> Iterator[Session]:
-    """The session of a request; methods that may change something take the lock to write."""
-    database: Database = request.app.state.database
-    with database.session(writes=request.method not in SAFE_METHODS) as session:
-        yield session
+@contextmanager
+def open_database(
+    settings: Settings | None = None, *, migrates: bool | None = None
+) -> Iterator[tuple[Database, Settings]]:
+    """Open the database that the settings name, and close it at the end of the block.
 
+    Args:
+        settings: The settings of the service; None reads those of the environment.
+        migrates: Whether its schema is brought up when it is first used; None does so for SQLite only.
 
-SessionDep = Annotated[Session, Depends(get_session, scope="function")]
-"""With the default scope the transaction would end after the answer had left: a failed commit would have been a 200."""
-
-
-def hold_lock(session: Session, key: int) -> None:
-    """Hold a lock until the transaction of a writer ends; no other writer holds the same one meanwhile.
-
-    On PostgreSQL it is the advisory lock `key`. On SQLite a writer has the database to itself from its first statement
-    on, so that beginning the transaction is enough.
+    Raises:
+        DatabaseUnusable: The database does not answer, or its file is damaged.
     """
-    connection = session.connection()
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
-
-
-def after_commit(session: Session, action: Callable[[], object]) -> None:
-    """Do something outside the database once the transaction is in it; nothing, should it be undone."""
-    waiting = [action]
-
-    def on_commit(done: Session) -> None:
-        if waiting and not done.in_nested_transaction():
-            waiting.pop()()
-
-    def on_rollback(undone: Session) -> None:
-        if not undone.in_nested_transaction():
-            waiting.clear()
-
-    event.listen(session, "after_commit", on_commit)
-    event.listen(session, "after_rollback", on_rollback)
+    settings = settings or read_settings()
+    database = Database(database_url(settings.database_url, data_dir=settings.data_dir), migrates=migrates)
+    try:
+        yield database, settings
+    except DBAPIError as error:
+        if not is_unusable(error):
+            raise
+        reason = next(iter(str(error.orig).strip().splitlines()), "it does not answer")
+        message = f"The database cannot be used: {reason}"
+        if database.is_sqlite and not isinstance(error, OperationalError):
+            message += (
+                f". {str(database.url.database)!r} is damaged, or no database: restore it from a backup."
+            )
+        raise DatabaseUnusable(message) from None
+    finally:
+        database.close()
 
 
 def alembic_config(connection: Connection | None = None) -> Config:

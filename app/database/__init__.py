@@ -1,0 +1,1 @@
+"""The database: its engine, the sessions of requests, and the types of columns."""

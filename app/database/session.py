@@ -1,0 +1,57 @@
+"""Sessions of requests, locks, and actions after a commit.
+
+One request, one transaction, committed before the answer leaves: `SessionDep` ends its transaction when the handler
+returns, so that what could not be committed is not answered as if it were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Annotated
+
+from fastapi import Depends
+from sqlalchemy import event, text
+from sqlalchemy.orm import Session
+from starlette.requests import Request
+
+from app.database.engine import Database
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+def get_session(request: Request) -> Iterator[Session]:
+    """The session of a request; methods that may change something take the lock to write."""
+    database: Database = request.app.state.database
+    with database.session(writes=request.method not in SAFE_METHODS) as session:
+        yield session
+
+
+SessionDep = Annotated[Session, Depends(get_session, scope="function")]
+"""With the default scope the transaction would end after the answer had left: a failed commit would have been a 200."""
+
+
+def hold_lock(session: Session, key: int) -> None:
+    """Hold a lock until the transaction of a writer ends; no other writer holds the same one meanwhile.
+
+    On PostgreSQL it is the advisory lock `key`. On SQLite a writer has the database to itself from its first statement
+    on, so that beginning the transaction is enough.
+    """
+    connection = session.connection()
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
+
+
+def after_commit(session: Session, action: Callable[[], object]) -> None:
+    """Do something outside the database once the transaction is in it; nothing, should it be undone."""
+    waiting = [action]
+
+    def on_commit(done: Session) -> None:
+        if waiting and not done.in_nested_transaction():
+            waiting.pop()()
+
+    def on_rollback(undone: Session) -> None:
+        if not undone.in_nested_transaction():
+            waiting.clear()
+
+    event.listen(session, "after_commit", on_commit)
+    event.listen(session, "after_rollback", on_rollback)

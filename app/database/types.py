@@ -1,0 +1,66 @@
+"""Tables and the types of their columns."""
+
+from __future__ import annotations
+
+import zlib
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from sqlalchemy import DateTime, Dialect, MetaData
+from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.types import LargeBinary, TypeDecorator
+
+COMPRESSION_LEVEL: Final = 1
+"""Commands for z/OS shrink to a few percent at the quickest level already."""
+
+
+class Base(DeclarativeBase):
+    """All tables. The names of constraints follow from those of their columns, on every database."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+
+
+class Timestamp(TypeDecorator[datetime]):
+    """A UTC time that knows it is one; SQLite would forget the zone."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Refuse a time without a zone before it is stored."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            message = "a timestamp without a time zone"
+            raise ValueError(message)
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:  # noqa: ANN401
+        """Give the time its zone back."""
+        if value is None:
+            return None
+        known: datetime = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        return known
+
+
+class CompressedText(TypeDecorator[str]):
+    """Long text that nobody searches in the database: texts for z/OS, explanations."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:
+        """Compress."""
+        return None if value is None else zlib.compress(value.encode("utf-8"), COMPRESSION_LEVEL)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:  # noqa: ANN401
+        """Expand."""
+        return None if value is None else zlib.decompress(value).decode("utf-8")
