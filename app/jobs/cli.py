@@ -85,7 +85,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
     from app.database.engine import Database, open_database
     from app.jobs import processes
     from app.jobs.child import Child
-    from app.jobs.supervisor import days_of, exit_code_of
+    from app.jobs.ingest_keeper import days_of, exit_code_of
     from app.uploads import qsg_map
     from app.uploads.service import Said
     from app.usage.retention import drop_what_history_dropped
@@ -170,7 +170,7 @@ def _store_rollups(database: Any, settings: Settings, days: Sequence[str]) -> st
     import tempfile
 
     from app.jobs import processes
-    from app.jobs.supervisor import read_lines
+    from app.jobs.ingest_keeper import read_lines
     from app.usage.rollups import store_rollups
 
     folder = processes.work_dir(settings)

@@ -32,7 +32,7 @@ ALONE = (NIGHT, LOOK_AROUND, FORGET_SIMULATED)
 
 
 class JobRun(Base):
-    """One run of a job. Its supervisor alone writes to it while it runs, under the name in `owner`."""
+    """One run of a job. Its keeper alone writes to it while it runs, under the name in `owner`."""
 
     __tablename__ = "job_runs"
     __table_args__ = (

@@ -111,6 +111,6 @@ def history_command(settings: Settings, verb: str, *rest: str) -> list[str]:
     return [*PYTHON, HISTORY, verb, "--history", settings.history, *rest]
 
 
-def supervisor_command(job_id: int) -> list[str]:
+def keeper_command(job_id: int) -> list[str]:
     """Keep one run of a job."""
     return [*PYTHON, "app.jobs.run", str(job_id)]

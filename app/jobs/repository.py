@@ -42,7 +42,7 @@ def latest_of(session: Session, upload_ids: Iterable[int]) -> Mapping[int, JobRu
 
 
 def alive(stale_before: datetime) -> ColumnElement[bool]:
-    """Runs whose supervisor has been heard of since then."""
+    """Runs whose keeper has been heard of since then."""
     return and_(JobRun.state == JobState.RUNNING, JobRun.heartbeat_at >= stale_before)
 
 

@@ -1,4 +1,4 @@
-"""The supervisor of one run: `python -m app.jobs.run ID`, with the settings in the environment.
+"""The keeper of one run: `python -m app.jobs.run ID`, with the settings in the environment.
 
 It ends with 0 when the run has come to rest or is another's, and with 2 when it cannot be looked at.
 """
@@ -11,9 +11,9 @@ from sqlalchemy.exc import OperationalError
 
 from app.database.engine import Database, database_url
 from app.jobs import repository
+from app.jobs.ingest_keeper import IngestKeeper
 from app.jobs.keeper import Keeper
 from app.jobs.models import FORGET_SIMULATED, LOOK_AROUND, NIGHT
-from app.jobs.supervisor import Supervisor
 from app.settings import Settings, read_settings
 from planner_core.errors import PlannerError
 
@@ -49,7 +49,7 @@ def keeper_of(database: Database, settings: Settings, job_id: int) -> Keeper:
         LOOK_AROUND: LookAround,
         FORGET_SIMULATED: Forgetting,
     }
-    return kinds.get(run.kind if run else "", Supervisor)(database, settings, job_id)
+    return kinds.get(run.kind if run else "", IngestKeeper)(database, settings, job_id)
 
 
 if __name__ == "__main__":

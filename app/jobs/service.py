@@ -1,7 +1,7 @@
-"""Runs of jobs: made, claimed by one supervisor, kept alive by its heartbeat, ended. Nothing here commits.
+"""Runs of jobs: made, claimed by one keeper, kept alive by its heartbeat, ended. Nothing here commits.
 
-A run is worked on by whoever claimed it last. A supervisor that was killed, or whose machine went away, stops its
-heartbeat; when that is older than `stale`, the run is anyone's again. Every write of a supervisor names the owner that
+A run is worked on by whoever claimed it last. A keeper that was killed, or whose machine went away, stops its
+heartbeat; when that is older than `stale`, the run is anyone's again. Every write of a keeper names the owner that
 it claimed the run under, so that one which was taken for dead cannot disturb its successor.
 """
 
@@ -178,7 +178,7 @@ def claim(session: Session, job_id: int, *, owner: str, stale: timedelta, at_onc
 
 
 def let_go(session: Session, job_id: int, owner: str) -> bool:
-    """The supervisor of this name is gone: let the run be claimed at once, not only when its heartbeat is stale."""
+    """The keeper of this name is gone: let the run be claimed at once, not only when its heartbeat is stale."""
     return repository.change_own(session, job_id, owner, heartbeat_at=None)
 
 

@@ -1,4 +1,4 @@
-"""Starts a supervisor for every run that waits, and for every one whose supervisor is gone.
+"""Starts a keeper for every run that waits, and for every one whose keeper is gone.
 
 A thread of the service. It holds nothing that matters: it may be stopped at any time, several services may have one on
 the same database, and whoever claims a run first has it.
@@ -32,7 +32,7 @@ TIDY_EVERY_S = 3_600.0
 MOST_FALSE_STARTS = 3
 NEVER_BEGAN = (
     "The process that was to work on this ended before it began, several times. What it said stands in the file "
-    "supervisors.log in the folder jobs of the data folder."
+    "keepers.log in the folder jobs of the data folder."
 )
 
 logger = logging.getLogger("cfplan.jobs")
@@ -62,7 +62,7 @@ class Watcher:
         self._poked.set()
 
     def stop(self) -> None:
-        """Stop looking. Supervisors go on: they are processes of their own."""
+        """Stop looking. Keepers go on: they are processes of their own."""
         self._is_stopping = True
         self._poked.set()
         if self._thread is not None:
@@ -72,7 +72,7 @@ class Watcher:
         self._children.clear()
 
     def look(self) -> int:
-        """Look once; returns how many supervisors were started."""
+        """Look once; returns how many keepers were started."""
         self._reap()
         if processes.missing_packages():
             return 0
@@ -84,7 +84,7 @@ class Watcher:
         starting = len([job for job in waiting if job in self._children])
         for job_id in waiting:
             if started + starting < free and job_id not in self._children:
-                self._children[job_id] = self._supervise(job_id)
+                self._children[job_id] = self._start_keeper(job_id)
                 started += 1
         return started
 
@@ -98,11 +98,11 @@ class Watcher:
             self._poked.wait(EVERY_S)
             self._poked.clear()
 
-    def _supervise(self, job_id: int) -> subprocess.Popen[bytes]:
+    def _start_keeper(self, job_id: int) -> subprocess.Popen[bytes]:
         environment = {**os.environ, **self._settings.as_environment()}
         with _log_file(self._settings) as log:
             return subprocess.Popen(
-                processes.supervisor_command(job_id),
+                processes.keeper_command(job_id),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -111,7 +111,7 @@ class Watcher:
             )
 
     def _reap(self) -> None:
-        """A supervisor that has ended and left its run behind is gone: the run need not wait until it is stale."""
+        """A keeper that has ended and left its run behind is gone: the run need not wait until it is stale."""
         ended = {job_id: child for job_id, child in self._children.items() if child.poll() is not None}
         pids = {child.pid for child in ended.values()}
         with self._database.session(writes=False) as session:
@@ -168,7 +168,7 @@ def _is_gone(owner: str, ended: Collection[int]) -> bool:
 
 
 def _log_file(settings: Settings) -> IO[bytes]:
-    """What supervisors say when they cannot even write to their row."""
+    """What keepers say when they cannot even write to their row."""
     folder = processes.work_dir(settings)
     folder.mkdir(parents=True, exist_ok=True)
-    return (folder / "supervisors.log").open("ab")
+    return (folder / "keepers.log").open("ab")

@@ -3,7 +3,7 @@
 The steps, each of which may be cut off at any instant and done again:
 
 1. The run is claimed: it is this process's until its heartbeat is stale. One run at a time can be claimed.
-2. The lock of this machine is taken, so that no process of a supervisor that was killed still works beside this one.
+2. The lock of this machine is taken, so that no process of a keeper that was killed still works beside this one.
 3. A result that an earlier attempt left in the run's folder is taken up. Where there is none, the facts are written
    there, and `spark_jobs.night` reduces, fits, forecasts and writes its result, whole or not at all.
 4. One transaction stores the result and ends the run.

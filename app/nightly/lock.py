@@ -1,6 +1,6 @@
 """A lock of this machine for what works on the nights of one data folder.
 
-Which run is worked on is decided in the database. This lock is about the process that a supervisor leaves behind when
+Which run is worked on is decided in the database. This lock is about the process that a keeper leaves behind when
 it is killed: the child holds the same open file, and the system lets go of it when the last holder has ended, however
 it ended. So nobody begins beside an orphan, and nothing has to be tidied up after a crash.
 """

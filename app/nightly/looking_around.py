@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from app.jobs import processes, service
+from app.jobs.ingest_keeper import days_of, read_lines
 from app.jobs.keeper import BEAT_S, Failed, Lost, how_it_ended
 from app.jobs.models import JobState
 from app.jobs.service import Job
-from app.jobs.supervisor import days_of, read_lines
 from app.nightly import repository
 from app.nightly import service as nights
 from app.nightly.keeper import NightKeeper

@@ -55,7 +55,7 @@ def test_every_address_on_the_page_answers_in_the_order_of_the_page(own_app: Fas
         expected = STATUSES.get((method, address.partition("?")[0]), 200)
         assert answer.status == expected, (address, answer.text)
         if (method, address.partition("?")[0]) == ("POST", "/api/v1/uploads"):
-            finish(own_app, answer.json()["job"]["id"])  # no supervisor works on the jobs of this application
+            finish(own_app, answer.json()["job"]["id"])  # no keeper works on the jobs of this application
 
 
 def body_for(app: FastAPI, address: str) -> object:

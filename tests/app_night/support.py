@@ -123,9 +123,9 @@ def command_process(settings: Settings, *words: str) -> subprocess.Popen[bytes]:
     )  # fmt: skip
 
 
-def supervisor_process(settings: Settings, run: Run) -> subprocess.Popen[bytes]:
+def keeper_process(settings: Settings, run: Run) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        processes.supervisor_command(run.job.id), env=environment(settings), stdin=subprocess.DEVNULL,
+        processes.keeper_command(run.job.id), env=environment(settings), stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
 

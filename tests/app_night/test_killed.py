@@ -1,4 +1,4 @@
-"""Kills at random instants, of a command, of a supervisor, of the job: the next run gives what an undisturbed one gives."""
+"""Kills at random instants, of a command, of a keeper, of the job: the next run gives what an undisturbed one gives."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from tests.app_night.support import (
     LAST,
     command,
     command_process,
+    keeper_process,
     let_go,
     night,
     order,
@@ -33,7 +34,6 @@ from tests.app_night.support import (
     queue,
     read,
     results,
-    supervisor_process,
     times_run,
     work,
 )
@@ -137,13 +137,13 @@ def test_forty_commands_that_are_killed_are_made_good(
     kill_commands(database, settings, undisturbed, 40)
 
 
-def kill_supervisors(database: Database, settings: Settings, expected: Rows, kills: int) -> None:
-    """Kill a supervisor at so many instants before its run has ended; the next one makes each good."""
+def kill_keepers(database: Database, settings: Settings, expected: Rows, kills: int) -> None:
+    """Kill a keeper at so many instants before its run has ended; the next one makes each good."""
     latest_s = 1.4
     while kills:
         begin_anew(database, settings)
         run = queue(database)
-        with supervisor_process(settings, run) as process:
+        with keeper_process(settings, run) as process:
             time.sleep(MOMENTS.uniform(latest_s / 4, latest_s))
             process.kill()
         if read(database, run.id).job.state == JobState.DONE:
@@ -156,17 +156,17 @@ def kill_supervisors(database: Database, settings: Settings, expected: Rows, kil
         check(database, settings, expected)
 
 
-def test_a_supervisor_that_is_killed_leaves_the_run_to_the_next(
+def test_a_keeper_that_is_killed_leaves_the_run_to_the_next(
     database: Database, settings: Settings, undisturbed: Rows
 ) -> None:
-    kill_supervisors(database, settings, undisturbed, 2)
+    kill_keepers(database, settings, undisturbed, 2)
 
 
 @pytest.mark.soak
-def test_forty_supervisors_that_are_killed_leave_the_run_to_the_next(
+def test_forty_keepers_that_are_killed_leave_the_run_to_the_next(
     database: Database, settings: Settings, undisturbed: Rows
 ) -> None:
-    kill_supervisors(database, settings, undisturbed, 40)
+    kill_keepers(database, settings, undisturbed, 40)
 
 
 @on_sqlite
@@ -186,13 +186,13 @@ def test_a_job_that_is_killed_fails_the_run_and_the_next_one_makes_it_good(
 
 
 @on_sqlite
-def test_what_a_killed_supervisor_left_behind_has_ended_before_the_next_job_begins(
+def test_what_a_killed_keeper_left_behind_has_ended_before_the_next_job_begins(
     database: Database, settings: Settings
 ) -> None:
     put_days(settings, 40)
     order(settings, pause_s=0.1)
     run = queue(database)
-    with supervisor_process(settings, run) as process:
+    with keeper_process(settings, run) as process:
         wait_until(lambda: times_run(settings) == 1)
         process.kill()
     assert is_locked(settings) or not orphans(settings)
@@ -213,7 +213,7 @@ def test_a_command_beside_a_working_run_begins_nothing_and_says_so(
     put_days(settings, 40)
     order(settings, pause_s=2)  # far longer than the command takes to start
     run = queue(database, Trigger.SCHEDULE, due_on=LAST)
-    with supervisor_process(settings, run) as process:
+    with keeper_process(settings, run) as process:
         wait_until(lambda: read(database, run.id).job.state == JobState.RUNNING)
         done = command(settings, "nightly", "--json")
         order(settings)
@@ -241,7 +241,7 @@ def test_a_command_takes_up_the_run_that_a_service_left_at_once(
     put_days(patient, DAYS)
     order(patient, pause_s=0.1)
     run = queue(database)
-    with supervisor_process(patient, run) as process:
+    with keeper_process(patient, run) as process:
         wait_until(lambda: read(database, run.id).job.state == JobState.RUNNING)
         process.kill()
     order(patient)

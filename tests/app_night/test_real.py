@@ -95,7 +95,7 @@ def ingested(database: Database, settings: Settings, folder: Path) -> None:
 def test_real_nights_that_are_killed_at_random_instants_are_made_good(
     database: Database, url: URL, tmp_path: Path
 ) -> None:
-    """Of the command, of the service's supervisor, of the job itself; what is kept of the days is begun anew each time."""
+    """Of the command, of the service's keeper, of the job itself; what is kept of the days is begun anew each time."""
     settings = settings_for(url, tmp_path)
     ingested(database, settings, tmp_path)
     daily = Path(settings.history) / "_daily"

@@ -19,7 +19,7 @@ from spark_jobs.readers import NotReadable, read
 from spark_jobs.readers.companions import read_qsg_map
 from spark_jobs.simulate.files import write_simulation
 from spark_jobs.simulate.site import Options
-from tests.uploads.support import job_id_of, keep, supervise
+from tests.uploads.support import job_id_of, keep, run_keeper
 
 ENTRY = {"system_id": "SYSA", "queue_manager": "CSQ1", "qsg": "SQ03"}
 
@@ -120,11 +120,11 @@ def test_an_uploaded_map_becomes_the_site_s_and_an_uploaded_truth_does_nothing(t
         content = written(tmp_path, [ENTRY]).read_text()
         outcome = keep(database, settings.data_dir, content, filename="map.json")
         assert outcome.upload.detected_kind == "qsg_map"
-        job = supervise(database, settings, job_id_of(outcome))
+        job = run_keeper(database, settings, job_id_of(outcome))
         assert job.state == JobState.DONE
         assert job.sentence == "A map of 1 queue manager to SQ03 was read."
         truth = '{"kind": "cfplan simulation truth", "schema": 1}\n'
-        job = supervise(
+        job = run_keeper(
             database,
             settings,
             job_id_of(keep(database, settings.data_dir, truth, filename="truth.json")),

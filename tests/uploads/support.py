@@ -15,9 +15,9 @@ from sqlalchemy import URL, text
 
 from app.database.engine import Database
 from app.jobs import service as jobs
+from app.jobs.ingest_keeper import IngestKeeper
 from app.jobs.models import JobState
 from app.jobs.service import Job
-from app.jobs.supervisor import Supervisor
 from app.main import create_app
 from app.settings import Settings
 from app.uploads import files, service
@@ -84,9 +84,9 @@ def set_state(database: Database, job_id: int, state: JobState, *, ended_days_ag
         )
 
 
-def supervise(database: Database, settings: Settings, job_id: int) -> Job:
+def run_keeper(database: Database, settings: Settings, job_id: int) -> Job:
     """Run a job to its rest in this process; its reader is a process of its own."""
-    Supervisor(database, settings, job_id).run()
+    IngestKeeper(database, settings, job_id).run()
     return job(database, job_id)
 
 
@@ -145,7 +145,7 @@ def post_file(
 
 
 def finish(app: FastAPI, job_id: int = 1) -> None:
-    """End a job as its supervisor would, without one."""
+    """End a job as its keeper would, without one."""
     database: Database = app.state.database
     stale = timedelta(hours=1)
     with database.session(writes=True) as session:

@@ -1,4 +1,4 @@
-"""A run belongs to one supervisor at a time, and to another when that one is gone."""
+"""A run belongs to one keeper at a time, and to another when that one is gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kills at any instant: of an upload, of a supervisor. What is there afterwards is whole, and is read once."""
+"""Kills at any instant: of an upload, of a keeper. What is there afterwards is whole, and is read once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from app.jobs import processes
 from app.jobs.models import JobState
 from app.settings import Settings
 from app.uploads import files, service
-from tests.uploads.support import DAY, job, job_id_of, keep, settings_for, supervise, wait_until, whole_files
+from tests.uploads.support import DAY, job, job_id_of, keep, run_keeper, settings_for, wait_until, whole_files
 
 MOMENTS = random.Random(20261121)
 LONGEST_S = 0.15
@@ -118,8 +118,8 @@ def test_fifty_kills_of_an_upload_leave_whole_files_only(database: Database, set
     kill_uploads(database, settings, 50)
 
 
-def kill_supervisors(database: Database, settings: Settings, kills: int) -> None:
-    """Kill each supervisor at some instant; the last one is let live, and the run ends as if nothing had been."""
+def kill_keepers(database: Database, settings: Settings, kills: int) -> None:
+    """Kill each keeper at some instant; the last one is let live, and the run ends as if nothing had been."""
     lines = "".join(f"say decoding {n} 20\nwait 0.02\n" for n in range(20))
     killed = 0
     for number in range(kills):
@@ -127,7 +127,7 @@ def kill_supervisors(database: Database, settings: Settings, kills: int) -> None
             keep(database, settings.data_dir, f"{lines}days {DAY} 2026-11-{number % 20 + 1:02}\n# {number}")
         )
         environment = {**os.environ, **settings.as_environment()}
-        with subprocess.Popen(processes.supervisor_command(job_id), env=environment) as process:
+        with subprocess.Popen(processes.keeper_command(job_id), env=environment) as process:
             time.sleep(MOMENTS.uniform(0.2, 1.6))
             process.kill()
         state = job(database, job_id).state
@@ -135,7 +135,7 @@ def kill_supervisors(database: Database, settings: Settings, kills: int) -> None
         killed += state != JobState.DONE
         with database.engine.begin() as connection:
             connection.execute(text("UPDATE job_runs SET heartbeat_at = NULL WHERE state = 'running'"))
-        ended = supervise(database, settings, job_id)
+        ended = run_keeper(database, settings, job_id)
         assert ended.state == JobState.DONE
         assert stored_hours(database, f"2026-11-{number % 20 + 1:02}") == 1
     assert killed, "every run had ended before it was killed: the test shows nothing"
@@ -148,12 +148,12 @@ def stored_hours(database: Database, day: str) -> int:
         return connection.execute(query, {"hour": hour if database.is_sqlite else f"{hour}+00"}).scalar_one()
 
 
-def test_five_kills_of_a_supervisor_leave_the_run_to_the_next(database: Database, settings: Settings) -> None:
-    kill_supervisors(database, settings, 5)
+def test_five_kills_of_a_keeper_leave_the_run_to_the_next(database: Database, settings: Settings) -> None:
+    kill_keepers(database, settings, 5)
 
 
 @pytest.mark.soak
-def test_a_hundred_kills_of_a_supervisor_leave_the_run_to_the_next(
+def test_a_hundred_kills_of_a_keeper_leave_the_run_to_the_next(
     database: Database, settings: Settings
 ) -> None:
-    kill_supervisors(database, settings, 100)
+    kill_keepers(database, settings, 100)

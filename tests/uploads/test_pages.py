@@ -15,7 +15,7 @@ from app.main import create_app
 from app.settings import Settings
 from tests.app.support import Answer, call, get
 from tests.pages.html import Element, read
-from tests.uploads.support import DAY, READS, form_body, post_form, settings_for, supervise, whole_files
+from tests.uploads.support import DAY, READS, form_body, post_form, run_keeper, settings_for, whole_files
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def work(app: FastAPI, tmp_path: Path) -> None:
     with database.session(writes=False) as session:
         ids = list(session.scalars(text("SELECT id FROM job_runs WHERE state = 'queued' ORDER BY id")))
     for job_id in ids:
-        supervise(database, settings_for(database_url("", data_dir=tmp_path / "data"), tmp_path), job_id)
+        run_keeper(database, settings_for(database_url("", data_dir=tmp_path / "data"), tmp_path), job_id)
 
 
 def html(app: FastAPI, address: str, status: int = 200) -> Element:

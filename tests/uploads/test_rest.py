@@ -26,8 +26,8 @@ from tests.uploads.support import (
     app_for,
     files_on_their_way,
     post_file,
+    run_keeper,
     settings_for,
-    supervise,
     whole_files,
 )
 
@@ -44,7 +44,7 @@ def read_all(app: FastAPI, url: URL, tmp_path: Path) -> None:
     with database.session(writes=False) as session:
         ids = list(session.scalars(text("SELECT id FROM job_runs WHERE state = 'queued' ORDER BY id")))
     for job_id in ids:
-        supervise(database, settings_for(url, tmp_path), job_id)
+        run_keeper(database, settings_for(url, tmp_path), job_id)
 
 
 def test_a_file_is_kept_and_has_a_job(app: FastAPI) -> None:

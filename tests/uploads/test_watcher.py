@@ -60,7 +60,7 @@ def test_a_service_that_starts_reads_what_waits(database: Database, settings: Se
     made.stop()
 
 
-def test_a_supervisor_that_was_killed_is_followed_by_another(
+def test_a_keeper_that_was_killed_is_followed_by_another(
     database: Database, settings: Settings, watching: Watcher
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, f"say decoding 1 2\nwait 2\n{READS}"))
@@ -72,7 +72,7 @@ def test_a_supervisor_that_was_killed_is_followed_by_another(
     assert job(database, job_id).attempts == 2
 
 
-def test_a_supervisor_of_an_earlier_service_that_is_gone_is_noticed(
+def test_a_keeper_of_an_earlier_service_that_is_gone_is_noticed(
     database: Database, settings: Settings, watching: Watcher
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))
@@ -115,9 +115,7 @@ def test_a_run_that_never_begins_is_given_up_with_a_word(
     database: Database, settings: Settings, watching: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, READS))
-    monkeypatch.setattr(
-        processes, "supervisor_command", lambda _: [sys.executable, "-c", "raise SystemExit(2)"]
-    )
+    monkeypatch.setattr(processes, "keeper_command", lambda _: [sys.executable, "-c", "raise SystemExit(2)"])
     started = 0
 
     def has_failed() -> bool:
@@ -127,7 +125,7 @@ def test_a_run_that_never_begins_is_given_up_with_a_word(
 
     wait_until(has_failed)
     assert started == MOST_FALSE_STARTS
-    assert "supervisors.log" in job(database, job_id).sentence
+    assert "keepers.log" in job(database, job_id).sentence
     assert times_read(settings) == 0
 
 

@@ -14,8 +14,7 @@ import pytest
 from sqlalchemy import URL, text
 
 from app.database.engine import Database
-from app.jobs import processes, service
-from app.jobs import supervisor as supervising
+from app.jobs import ingest_keeper, processes, service
 from app.jobs.models import JobState
 from app.jobs.service import Job
 from app.settings import Settings
@@ -30,8 +29,8 @@ from tests.uploads.support import (
     job_id_of,
     keep,
     log,
+    run_keeper,
     settings_for,
-    supervise,
     times_read,
     wait_until,
 )
@@ -44,7 +43,7 @@ def settings(url: URL, tmp_path: Path) -> Settings:
 
 def read(database: Database, settings: Settings, content: str, said: Said = Said()) -> Job:  # noqa: B008 - frozen
     outcome = keep(database, settings.data_dir, content, said=said)
-    return supervise(database, settings, job_id_of(outcome))
+    return run_keeper(database, settings, job_id_of(outcome))
 
 
 def hours(database: Database) -> int:
@@ -102,7 +101,7 @@ def test_a_run_that_asks_stores_nothing_and_goes_on_with_the_answers(
     with database.session(writes=True) as session:
         found = uploads.read_again(session, asked.upload_id, Said(), qsg={("SYSA", "CSQ1"): "SQ03"})
     assert found.job is not None
-    assert supervise(database, settings, found.job.id).state == JobState.DONE
+    assert run_keeper(database, settings, found.job.id).state == JobState.DONE
     assert hours(database) == 1
 
 
@@ -155,7 +154,7 @@ def test_what_falls_over_after_its_last_line_has_done_its_work(
 def test_a_file_that_is_gone_is_said(database: Database, settings: Settings) -> None:
     outcome = keep(database, settings.data_dir, READS)
     files.remove(settings.data_dir, outcome.upload.sha256)
-    failed = supervise(database, settings, job_id_of(outcome))
+    failed = run_keeper(database, settings, job_id_of(outcome))
     assert failed.state == JobState.FAILED
     assert "not in the data folder" in failed.sentence
 
@@ -171,13 +170,13 @@ def test_a_run_that_was_cut_off_after_reading_is_not_read_again(
 
     job_id = job_id_of(keep(database, settings.data_dir, READS))
     with monkeypatch.context() as patch:
-        patch.setattr(supervising, "store_rollups", cut)
+        patch.setattr(ingest_keeper, "store_rollups", cut)
         with pytest.raises(Cut):
-            supervise(database, settings, job_id)
+            run_keeper(database, settings, job_id)
     assert job(database, job_id).state == JobState.RUNNING
     assert hours(database) == 0
     let_go(database, job_id)
-    resumed = supervise(database, settings, job_id)
+    resumed = run_keeper(database, settings, job_id)
     assert (resumed.state, resumed.attempts) == (JobState.DONE, 2)
     assert hours(database) == 1
     assert times_read(settings) == 1
@@ -189,27 +188,27 @@ def let_go(database: Database, job_id: int) -> None:
         connection.execute(text("UPDATE job_runs SET heartbeat_at = NULL WHERE id = :id"), {"id": job_id})
 
 
-def test_a_supervisor_that_lost_its_run_ends_its_reader_and_writes_no_more(
+def test_a_keeper_that_lost_its_run_ends_its_reader_and_writes_no_more(
     database: Database, settings: Settings
 ) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, "say decoding 1 10\nhang\n"))
-    supervisor = threading.Thread(target=lambda: supervise(database, settings, job_id))
-    supervisor.start()
+    keeper = threading.Thread(target=lambda: run_keeper(database, settings, job_id))
+    keeper.start()
     wait_until(lambda: job(database, job_id).stage == "decoding")
     with database.engine.begin() as connection:
         connection.execute(
             text("UPDATE job_runs SET owner = 'another', sentence = 'mine' WHERE id = :id"), {"id": job_id}
         )
-    supervisor.join()  # it ends, though its reader never would have
+    keeper.join()  # it ends, though its reader never would have
     found = job(database, job_id)
     assert (found.state, found.sentence) == (JobState.RUNNING, "mine")
 
 
-def test_a_supervisor_that_is_told_to_stop_gives_its_run_back(database: Database, settings: Settings) -> None:
+def test_a_keeper_that_is_told_to_stop_gives_its_run_back(database: Database, settings: Settings) -> None:
     job_id = job_id_of(keep(database, settings.data_dir, "say decoding 1 10\nhang\n"))
     environment = {**os.environ, **settings.as_environment()}
     with subprocess.Popen(
-        processes.supervisor_command(job_id), env=environment, stderr=subprocess.PIPE, text=True
+        processes.keeper_command(job_id), env=environment, stderr=subprocess.PIPE, text=True
     ) as process:
         wait_until(lambda: job(database, job_id).stage == "decoding")
         process.send_signal(signal.SIGTERM)
@@ -220,7 +219,7 @@ def test_a_supervisor_that_is_told_to_stop_gives_its_run_back(database: Database
 
 
 @pytest.mark.parametrize("arguments", [[], ["x"], ["1", "2"]])
-def test_the_supervisor_s_command_wants_one_number(arguments: list[str]) -> None:
+def test_the_keeper_s_command_wants_one_number(arguments: list[str]) -> None:
     done = subprocess.run(
         [*processes.PYTHON, "app.jobs.run", *arguments], capture_output=True, text=True, check=False
     )
@@ -229,11 +228,9 @@ def test_the_supervisor_s_command_wants_one_number(arguments: list[str]) -> None
     assert "Traceback" not in done.stderr
 
 
-def test_a_supervisor_of_a_run_that_is_not_there_ends_quietly(database: Database, settings: Settings) -> None:
+def test_a_keeper_of_a_run_that_is_not_there_ends_quietly(database: Database, settings: Settings) -> None:
     environment = {**os.environ, **settings.as_environment()}
-    done = subprocess.run(
-        processes.supervisor_command(999), env=environment, capture_output=True, check=False
-    )
+    done = subprocess.run(processes.keeper_command(999), env=environment, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 
 
@@ -256,7 +253,7 @@ def test_settings_reach_a_process_whole(monkeypatch: pytest.MonkeyPatch, tmp_pat
 def test_no_password_stands_in_a_command(url: URL, tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, database_url="postgresql://u:secret@db/x")
     assert "secret" not in " ".join(
-        processes.supervisor_command(1) + processes.ingest_command(settings, [tmp_path])
+        processes.keeper_command(1) + processes.ingest_command(settings, [tmp_path])
     )
     assert url
 

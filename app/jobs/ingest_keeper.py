@@ -36,7 +36,7 @@ SUMMING = "summing"
 ROLLUPS_CUT_SHORT = "The roll-ups ended in the middle of their output."
 
 
-class Supervisor(Keeper):
+class IngestKeeper(Keeper):
     """A run that reads an upload into the usage history."""
 
     def _work(self, claimed: Job) -> None:
