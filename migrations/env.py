@@ -20,7 +20,7 @@ config = context.config
 TABLES = (
     plans.Plan, plans.PlanVersion, plans.PlanOutput, uploads.Upload, uploads.QsgMapping, jobs.JobRun,
     usage.MeasuredStructure, usage.MeasuredQueue, usage.HourlyStructureUsage, usage.HourlySmdsUsage,
-    usage.HourlyQueueUsage, night.NightlyRun, night.FittedCurve, night.Forecast, night.ForecastScore,
+    usage.HourlyQueueUsage, night.NightlyRun, night.FitVersion, night.Forecast, night.ForecastScore,
     night.NightFinding, night.DailyStructureUsage, night.CfLevel, scenarios.Scenario,
 )  # fmt: skip
 

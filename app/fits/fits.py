@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.fits.errors import CurveNotFound
 from app.nightly import repository
-from app.nightly.models import FitState, FittedCurve
+from app.nightly.models import FitState, FitVersion
 from planner_core.sizing.structure_size import Curve, published_curve, published_curves
 from planner_core.units import ceil_div
 
@@ -168,7 +168,7 @@ def other_fits(session: Session, fit: Fit, *, most: int = 20) -> tuple[Fit, ...]
     return tuple(_fit(each) for each in rows if each.id != fit.version)[:most]
 
 
-def _fit(row: FittedCurve) -> Fit:
+def _fit(row: FitVersion) -> Fit:
     found: Mapping[str, Any] = json.loads(row.fit)
     residuals = found.get("residuals") or {}
     return Fit(

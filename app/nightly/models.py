@@ -82,8 +82,8 @@ class NightlyRun(Base):
     """JSON, for the next run: what the daily peaks that are stored were made from. Kept of the last run only."""
 
 
-class FittedCurve(Base):
-    """A fit for one coupling facility at one CFCC level. Its number is the version that plans name; never used again."""
+class FitVersion(Base):
+    """A fit for one coupling facility at one CFCC level. Its number is the version that plans name, and is never reused."""
 
     __tablename__ = "fitted_curves"
     __table_args__ = (

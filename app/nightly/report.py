@@ -14,7 +14,7 @@ from app.database.engine import Database
 from app.nightly import repository, service
 from app.nightly.errors import NoReport
 from app.nightly.files import write_text
-from app.nightly.models import FittedCurve, Forecast, NightFinding
+from app.nightly.models import FitVersion, Forecast, NightFinding
 from app.nightly.service import Run
 from app.nightly.urgency import most_urgent
 from app.settings import Settings
@@ -35,7 +35,7 @@ class Report:
     run: Run
     findings: Sequence[NightFinding]
     forecasts: Sequence[Forecast]
-    curves: Sequence[FittedCurve]
+    curves: Sequence[FitVersion]
 
 
 def newest(session: Session) -> Report:
@@ -165,7 +165,7 @@ def forecast_json(forecast: Forecast) -> dict[str, Any]:
     }
 
 
-def curve_json(curve: FittedCurve) -> dict[str, Any]:
+def curve_json(curve: FitVersion) -> dict[str, Any]:
     """What the report says of a fit."""
     return {
         "version": curve.id,
@@ -236,7 +236,7 @@ def _forecast_lines(forecasts: Sequence[Forecast]) -> list[str]:
     return [*lines, ""]
 
 
-def _curve_lines(curves: Sequence[FittedCurve]) -> list[str]:
+def _curve_lines(curves: Sequence[FitVersion]) -> list[str]:
     if not curves:
         return []
     lines = ["## Fits of this night", ""]

@@ -15,7 +15,7 @@ from app.nightly.models import (
     CfLevel,
     DailyStructureUsage,
     FitState,
-    FittedCurve,
+    FitVersion,
     Forecast,
     ForecastScore,
     NightFinding,
@@ -127,64 +127,64 @@ def latest_plans(session: Session) -> Sequence[AnyRow]:
 # ---- fitted curves ---------------------------------------------------------------------------------------------------
 
 
-def find_curve(session: Session, version: int) -> FittedCurve | None:
+def find_curve(session: Session, version: int) -> FitVersion | None:
     """A fitted curve by the version that plans name."""
-    return session.get(FittedCurve, version)
+    return session.get(FitVersion, version)
 
 
 def page_of_curves(
     session: Session, *, offset: int, limit: int, state: FitState | None = None, current_only: bool = False
-) -> tuple[Sequence[FittedCurve], int]:
+) -> tuple[Sequence[FitVersion], int]:
     """Fitted curves, the newest first, and how many there are in all."""
-    query = select(FittedCurve)
+    query = select(FitVersion)
     if state is not None:
-        query = query.where(FittedCurve.state == state)
+        query = query.where(FitVersion.state == state)
     if current_only:
-        query = query.where(FittedCurve.is_current)
+        query = query.where(FitVersion.is_current)
     total = session.scalars(select(func.count()).select_from(query.subquery())).one()
-    return session.scalars(query.order_by(FittedCurve.id.desc()).offset(offset).limit(limit)).all(), total
+    return session.scalars(query.order_by(FitVersion.id.desc()).offset(offset).limit(limit)).all(), total
 
 
-def current_curves(session: Session) -> Sequence[FittedCurve]:
+def current_curves(session: Session) -> Sequence[FitVersion]:
     """The last accepted fit of each coupling facility and CFCC level, by their names."""
-    query = select(FittedCurve).where(FittedCurve.is_current)
-    return session.scalars(query.order_by(FittedCurve.coupling_facility, FittedCurve.cfcc_level)).all()
+    query = select(FitVersion).where(FitVersion.is_current)
+    return session.scalars(query.order_by(FitVersion.coupling_facility, FitVersion.cfcc_level)).all()
 
 
-def last_curves(session: Session) -> Mapping[str, FittedCurve]:
+def last_curves(session: Session) -> Mapping[str, FitVersion]:
     """The last fit of each scope, whatever became of it."""
-    last = select(func.max(FittedCurve.id)).group_by(FittedCurve.scope)
-    return {each.scope: each for each in session.scalars(select(FittedCurve).where(FittedCurve.id.in_(last)))}
+    last = select(func.max(FitVersion.id)).group_by(FitVersion.scope)
+    return {each.scope: each for each in session.scalars(select(FitVersion).where(FitVersion.id.in_(last)))}
 
 
-def curves_of_scope(session: Session, scope: str, *, limit: int = 100) -> Sequence[FittedCurve]:
+def curves_of_scope(session: Session, scope: str, *, limit: int = 100) -> Sequence[FitVersion]:
     """All fits of one coupling facility and CFCC level, the newest first."""
-    query = select(FittedCurve).where(FittedCurve.scope == scope).order_by(FittedCurve.id.desc()).limit(limit)
+    query = select(FitVersion).where(FitVersion.scope == scope).order_by(FitVersion.id.desc()).limit(limit)
     return session.scalars(query).all()
 
 
-def curves_of_run(session: Session, run_id: int) -> Sequence[FittedCurve]:
+def curves_of_run(session: Session, run_id: int) -> Sequence[FitVersion]:
     """The fits that a run brought, in their order."""
     return session.scalars(
-        select(FittedCurve).where(FittedCurve.run_id == run_id).order_by(FittedCurve.id)
+        select(FitVersion).where(FitVersion.run_id == run_id).order_by(FitVersion.id)
     ).all()
 
 
 def lay_down_current(session: Session, scope: str) -> None:
     """No fit of this scope is the current one any more."""
     session.execute(
-        update(FittedCurve).where(FittedCurve.scope == scope, FittedCurve.is_current).values(is_current=False)
+        update(FitVersion).where(FitVersion.scope == scope, FitVersion.is_current).values(is_current=False)
     )
 
 
 # ---- forecasts -------------------------------------------------------------------------------------------------------
 
 
-def newest_curves(session: Session) -> Sequence[FittedCurve]:
+def newest_curves(session: Session) -> Sequence[FitVersion]:
     """The newest fit of every coupling facility, accepted or not."""
-    newest = select(func.max(FittedCurve.id)).group_by(FittedCurve.coupling_facility)
-    query = select(FittedCurve).where(FittedCurve.id.in_(newest))
-    return session.scalars(query.order_by(FittedCurve.coupling_facility)).all()
+    newest = select(func.max(FitVersion.id)).group_by(FitVersion.coupling_facility)
+    query = select(FitVersion).where(FitVersion.id.in_(newest))
+    return session.scalars(query.order_by(FitVersion.coupling_facility)).all()
 
 
 def page_of_forecasts(
@@ -392,7 +392,7 @@ def keep_simulated_levels(session: Session, levels: Mapping[str, int], *, at: da
 # ---- simulated data --------------------------------------------------------------------------------------------------
 
 SIMULATED_DATA = "simulated data"
-SIMULATED = (FittedCurve, Forecast, NightFinding, DailyStructureUsage)
+SIMULATED = (FitVersion, Forecast, NightFinding, DailyStructureUsage)
 
 
 def has_simulated(session: Session) -> bool:
@@ -423,7 +423,7 @@ def remove_simulated(session: Session) -> dict[str, int]:
         NightlyRun.trigger == Trigger.SIMULATION,
         *(
             ~select(1).where(table.run_id == NightlyRun.id).exists()
-            for table in (FittedCurve, Forecast, ForecastScore, NightFinding)
+            for table in (FitVersion, Forecast, ForecastScore, NightFinding)
         ),
     )
     job_ids = session.scalars(of_simulation).all()

@@ -24,7 +24,7 @@ from app.nightly.models import (
     LONGEST_CODE,
     DailyStructureUsage,
     FitState,
-    FittedCurve,
+    FitVersion,
     Forecast,
     ForecastScore,
     NightFinding,
@@ -279,7 +279,7 @@ def _store_curves(
         if is_current:
             repository.lay_down_current(session, scope)
         session.add(
-            FittedCurve(
+            FitVersion(
                 run_id=run.id, scope=scope, coupling_facility=curve.coupling_facility or "", digest=digest,
                 cfcc_level=curve.cfcc_level, state=state, is_current=is_current, reason=curve.reason or "",
                 is_simulated=bool(curve.qsgs) and simulated.issuperset(curve.qsgs),

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from app.database.engine import Database
 from app.jobs.models import JobRun, JobState
 from app.nightly import results
-from app.nightly.models import FittedCurve, Forecast, Trigger
+from app.nightly.models import FitVersion, Forecast, Trigger
 from app.nightly.results import NightResult, Result
 from app.nightly.service import queue
 
@@ -270,7 +270,7 @@ def store_curve(database: Database, **members: Any) -> int:  # noqa: ANN401 - me
 def versions(database: Database) -> list[int]:
     """All versions of fitted curves."""
     with database.session(writes=False) as session:
-        return list(session.scalars(select(FittedCurve.id).order_by(FittedCurve.id)))
+        return list(session.scalars(select(FitVersion.id).order_by(FitVersion.id)))
 
 
 def forecast_ids(database: Database) -> list[int]:

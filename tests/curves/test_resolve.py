@@ -16,7 +16,7 @@ from app.cli import main
 from app.database.engine import Database
 from app.fits.kept import DatabaseCurves, NoCurves
 from app.fits.resolve import evaluate
-from app.nightly.models import FittedCurve
+from app.nightly.models import FitVersion
 from app.plans import service
 from app.sizing.answers import PlanResultAnswer
 from planner_core.document.model import read_object
@@ -197,7 +197,7 @@ def test_a_plan_is_stored_with_its_curve_and_keeps_it(url: URL) -> None:
     assert saved.json()["curve"]["fitted"]["version"] == version
     assert saved.json()["result"]["comparison"]["totals"]["difference"]["initsize_bytes"] != 0
     with database.session(writes=True) as session:
-        session.execute(delete(FittedCurve))
+        session.execute(delete(FitVersion))
     read = get(app, "/api/v1/plans/SQ03")
     assert read.json()["curve"] == saved.json()["curve"]
     assert read.json()["result"] == saved.json()["result"]
