@@ -31,7 +31,7 @@ MODES: tuple[tuple[Mode, str], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class DecisionForm:
     """What the form holds."""
 
     text: str
@@ -40,7 +40,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class StepShown:
+class DecisionStepRow:
     """A step: its number, what it looks at, who goes out and why."""
 
     number: str
@@ -53,7 +53,7 @@ class StepShown:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DecisionView:
     """Everything beside the form."""
 
     summary: str
@@ -64,7 +64,7 @@ class Shown:
     other: str
     differs: bool
     chart: StepsChart
-    steps: tuple[StepShown, ...]
+    steps: tuple[DecisionStepRow, ...]
     steps_omitted: int
     destinations: tuple[Mapping[str, Any], ...]
     puts: int
@@ -78,32 +78,32 @@ class Shown:
 class DecidePage(Page):
     """What the sender sees, and what it chooses."""
 
-    sent: Annotated[Sent, "What the form holds"]
+    sent: Annotated[DecisionForm, "What the form holds"]
     examples: Annotated[tuple[ExampleFile, ...], "Files to begin with"]
     modes: Annotated[tuple[tuple[Mode, str], ...], "The two orders"]
     problems: Annotated[tuple[FieldProblem, ...], "What cannot be read; empty when there is an answer"]
-    shown: Annotated[Shown | None, "The answer; None when something must be mended"]
+    shown: Annotated[DecisionView | None, "The answer; None when something must be mended"]
 
 
 @router.get(PATH)
 def show(request: Request, example: str = "", mode: str = "seed") -> Response:
     """An example, answered."""
     found = next((each for each in EXAMPLES if each.name == example), EXAMPLES[0])
-    return _page(request, Sent(found.text, _mode(mode), found.name))
+    return _page(request, DecisionForm(found.text, _mode(mode), found.name))
 
 
-async def _sent(request: Request) -> AsyncIterator[Sent]:
+async def _sent(request: Request) -> AsyncIterator[DecisionForm]:
     """The form. A file that was chosen comes before what stands in the box."""
     async with request.form(max_part_size=LARGEST_FILE_BYTES + 1) as form:
         text = str(form.get("text") or "")
         chosen = form.get("file")
         if isinstance(chosen, UploadFile) and chosen.filename:
             text = (await chosen.read(LARGEST_FILE_BYTES + 1)).decode("utf-8", errors="replace")
-        yield Sent(text.replace("\r\n", "\n"), _mode(str(form.get("mode"))), "")
+        yield DecisionForm(text.replace("\r\n", "\n"), _mode(str(form.get("mode"))), "")
 
 
 @router.post(PATH)
-def choose(request: Request, sent: Annotated[Sent, Depends(_sent)]) -> Response:
+def choose(request: Request, sent: Annotated[DecisionForm, Depends(_sent)]) -> Response:
     """The file that was sent."""
     return _page(request, sent)
 
@@ -112,8 +112,8 @@ def _mode(text: str) -> Mode:
     return "ibm" if text == "ibm" else "seed"
 
 
-def _page(request: Request, sent: Sent) -> Response:
-    answer: Shown | None = None
+def _page(request: Request, sent: DecisionForm) -> Response:
+    answer: DecisionView | None = None
     problems: tuple[FieldProblem, ...] = ()
     try:
         answer = shown(decide_text(sent.text.encode(), mode=sent.mode))
@@ -131,7 +131,7 @@ def _page(request: Request, sent: Sent) -> Response:
     return render(request, "clusters/decide.html", page, status_code=422 if problems else 200)
 
 
-def shown(found: DecisionAnswer) -> Shown:
+def shown(found: DecisionAnswer) -> DecisionView:
     """The answer arranged for the page."""
     answer = found.as_json()
     decision = found.decision
@@ -142,7 +142,7 @@ def shown(found: DecisionAnswer) -> Shown:
     queue = decision.situation.queue or "the queue"
     deciding = decision.deciding
     other = _names(found.other.queue_managers) or "nobody: the put fails"
-    return Shown(
+    return DecisionView(
         summary=f"Messages for {queue} go to {left}."
         if found.goes_to
         else f"A put to {queue} fails: nobody is left.",
@@ -171,9 +171,9 @@ def _names(queue_managers: tuple[str, ...]) -> str:
     return ", ".join(queue_managers[:MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def _step(step: Mapping[str, Any]) -> StepShown:
+def _step(step: Mapping[str, Any]) -> DecisionStepRow:
     kept = [label_of(item) for item in step["kept"][:MOST_SHOWN]]
-    return StepShown(
+    return DecisionStepRow(
         number=step["step"],
         title=step["title"],
         attribute=step["attribute"],

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
-from app.clusters.explain_view import Shown, shown
+from app.clusters.explain_view import ExplanationView, shown
 from app.clusters.explaining import EXAMPLES, Example, Question, answer, text_of
 from app.uploads.fields import Box
 from app.web.rendering import Page, render
@@ -44,7 +44,9 @@ class ExplainPage(Page):
     files: Annotated[tuple[str, ...], "Names of the files that were sent, which no form can repeat"]
     examples: Annotated[tuple[Example, ...], "Examples that come with the application"]
     example: Annotated[Example | None, "The example that is shown; None where something else is"]
-    shown: Annotated[Shown | None, "The answer; None when nothing was asked or something must be mended"]
+    shown: Annotated[
+        ExplanationView | None, "The answer; None when nothing was asked or something must be mended"
+    ]
     wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
 
 
@@ -115,7 +117,7 @@ def _page(
     wrong: Mapping[str, str] | None = None,
     files: tuple[str, ...] = (),
     example: Example | None = None,
-    answer: Shown | None = None,
+    answer: ExplanationView | None = None,
 ) -> ExplainPage:
     faults = {name: f"{message[:1].upper()}{message[1:]}." for name, message in (wrong or {}).items()}
 

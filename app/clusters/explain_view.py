@@ -101,7 +101,7 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ExplanationView:
     """All that the page shows of an answer."""
 
     summary: str
@@ -123,12 +123,12 @@ class Shown:
     problems_left_out: int
 
 
-def shown(found: Explanation) -> Shown:
+def shown(found: Explanation) -> ExplanationView:
     """An explanation as the page shows it."""
     groups = _groups(found.messages)
     counts = found.counts
     reasons = tuple((reason, title) for reason, title in REASONS.items() if counts[reason])
-    return Shown(
+    return ExplanationView(
         summary=_summary(found),
         queue_manager=found.queue_manager,
         wide=_picture(found.channels, kind="wide", width=760, left=190),

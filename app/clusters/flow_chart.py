@@ -56,7 +56,7 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class FlowChartLayout:
     """Both situations, for one width."""
 
     id: str
@@ -72,8 +72,8 @@ class FlowChart:
 
     title: str
     description: str
-    wide: Drawing
-    narrow: Drawing
+    wide: FlowChartLayout
+    narrow: FlowChartLayout
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def _in_words(parts: Sequence[_Part]) -> str:
 
 def _draw(
     drawing_id: str, kind: str, panels: Sequence[tuple[str, Sequence[_Part]]], rate: float, sender: str
-) -> Drawing:
+) -> FlowChartLayout:
     is_wide = kind == "wide"
     width = _WIDE_PANEL if is_wide else _NARROW
     drawn: list[Panel] = []
@@ -160,7 +160,7 @@ def _draw(
             x += _WIDE_PANEL + _GAP
         else:
             y += height + 18
-    return Drawing(
+    return FlowChartLayout(
         id=drawing_id,
         kind=kind,
         width=_WIDE_PANEL * 2 + _GAP if is_wide else _NARROW,

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 from starlette.datastructures import UploadFile
 
-from app.clusters.load_view import MOST_CHOSEN, ClustersShown, clusters_shown
+from app.clusters.load_view import MOST_CHOSEN, ClusterLoadView, clusters_shown
 from app.clusters.service import load_answer
 from app.fits.kept import DatabaseCurves
 from app.plans.finding_groups import FindingShown, findings_shown
@@ -27,7 +27,7 @@ LARGEST_SHOWN = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class LoadForm:
     """What the form holds."""
 
     text: str
@@ -39,20 +39,20 @@ class Sent:
 class LoadPage(Page):
     """A plan, and what its clusters put on its structures."""
 
-    sent: Annotated[Sent, "What the form holds"]
+    sent: Annotated[LoadForm, "What the form holds"]
     problems: Annotated[tuple[FieldProblem, ...], "What is wrong; empty when there is an answer"]
     qsg: Annotated[str, "Name of the group; empty without an answer"]
-    clusters: Annotated[ClustersShown | None, "The answer; None when something must be mended"]
+    clusters: Annotated[ClusterLoadView | None, "The answer; None when something must be mended"]
     findings: Annotated[tuple[FindingShown, ...], "What there is to say about the clusters"]
 
 
 @router.get(PATH)
 def show(request: Request) -> Response:
     """The example."""
-    return _page(request, Sent(example_text(CLUSTERED), "", is_example=True))
+    return _page(request, LoadForm(example_text(CLUSTERED), "", is_example=True))
 
 
-async def _sent(request: Request) -> AsyncIterator[Sent]:
+async def _sent(request: Request) -> AsyncIterator[LoadForm]:
     """The form. A file that was chosen comes before what stands in the box."""
     async with request.form(max_part_size=LARGEST_FILE_BYTES + 1) as form:
         text = str(form.get("text") or "")
@@ -60,17 +60,17 @@ async def _sent(request: Request) -> AsyncIterator[Sent]:
         if isinstance(chosen, UploadFile) and chosen.filename:
             text = (await chosen.read(LARGEST_FILE_BYTES + 1)).decode("utf-8", errors="replace")
         fails = str(form.get("fail") or "")[:MOST_CHOSEN]
-        yield Sent(text.replace("\r\n", "\n"), fails, is_example=False)
+        yield LoadForm(text.replace("\r\n", "\n"), fails, is_example=False)
 
 
 @router.post(PATH)
-def work_out(request: Request, sent: Annotated[Sent, Depends(_sent)]) -> Response:
+def work_out(request: Request, sent: Annotated[LoadForm, Depends(_sent)]) -> Response:
     """The plan that was sent."""
     return _page(request, sent)
 
 
-def _page(request: Request, sent: Sent) -> Response:
-    clusters: ClustersShown | None = None
+def _page(request: Request, sent: LoadForm) -> Response:
+    clusters: ClusterLoadView | None = None
     found: tuple[FindingShown, ...] = ()
     problems: tuple[FieldProblem, ...] = ()
     qsg = ""
@@ -85,7 +85,7 @@ def _page(request: Request, sent: Sent) -> Response:
     page = LoadPage(
         title="The load of a cluster on structures",
         section="whatif",
-        sent=sent if len(sent.text) <= LARGEST_SHOWN else Sent("", sent.chosen, sent.is_example),
+        sent=sent if len(sent.text) <= LARGEST_SHOWN else LoadForm("", sent.chosen, sent.is_example),
         problems=problems,
         qsg=qsg,
         clusters=clusters,

@@ -17,7 +17,7 @@ MOST_CHOSEN = 200
 
 
 @dataclass(frozen=True, slots=True)
-class FlowShown:
+class FlowView:
     """One sender's messages to a queue: the picture, and its failures, those that come to the same together."""
 
     flow: Mapping[str, Any]
@@ -28,7 +28,7 @@ class FlowShown:
 
 
 @dataclass(frozen=True, slots=True)
-class StructureShown:
+class StructureLoadView:
     """What clusters put on one structure."""
 
     load: Mapping[str, Any]
@@ -37,15 +37,15 @@ class StructureShown:
 
 
 @dataclass(frozen=True, slots=True)
-class ClustersShown:
+class ClusterLoadView:
     """All of it."""
 
-    flows: tuple[FlowShown, ...]
-    structures: tuple[StructureShown, ...]
+    flows: tuple[FlowView, ...]
+    structures: tuple[StructureLoadView, ...]
     assumptions: Sequence[Assumption]
 
 
-def clusters_shown(clusters: Mapping[str, Any], *, chosen: str = "") -> ClustersShown:
+def clusters_shown(clusters: Mapping[str, Any], *, chosen: str = "") -> ClusterLoadView:
     """Arrange the load for a page.
 
     Args:
@@ -55,7 +55,7 @@ def clusters_shown(clusters: Mapping[str, Any], *, chosen: str = "") -> Clusters
     worst = {
         each["structure"]: key_of(each["survives"]) for each in clusters["structures"] if each["survives"]
     }
-    return ClustersShown(
+    return ClusterLoadView(
         flows=tuple(
             _flow(flow, chosen or worst.get(flow["structure"], ""), nth)
             for nth, flow in enumerate(clusters["flows"])
@@ -73,10 +73,10 @@ def key_of(failure: Failed) -> str:
     return f"{failure['kind']}:{failure['name']}"
 
 
-def _flow(flow: Mapping[str, Any], chosen: str, nth: int) -> FlowShown:
+def _flow(flow: Mapping[str, Any], chosen: str, nth: int) -> FlowView:
     failures = flow["failures"]
     failure = next((each for each in failures if key_of(each) == chosen), failures[0] if failures else None)
-    return FlowShown(
+    return FlowView(
         flow=flow,
         chart=flow_chart(flow, failure, nth=nth),
         failure=words_of(failure) if failure else "",
@@ -86,8 +86,8 @@ def _flow(flow: Mapping[str, Any], chosen: str, nth: int) -> FlowShown:
     )
 
 
-def _structure(load: Mapping[str, Any]) -> StructureShown:
-    return StructureShown(
+def _structure(load: Mapping[str, Any]) -> StructureLoadView:
+    return StructureLoadView(
         load=load,
         survives=words_of(load["survives"]) if load["survives"] else "",
         failures=tuple(

@@ -66,7 +66,7 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class StepsChartLayout:
     """One drawing, for one width."""
 
     id: str
@@ -86,8 +86,8 @@ class StepsChart:
     title: str
     description: str
     left_out: int
-    wide: Drawing
-    narrow: Drawing
+    wide: StepsChartLayout
+    narrow: StepsChartLayout
 
 
 def steps_chart(answer: Mapping[str, Any]) -> StepsChart:
@@ -133,7 +133,9 @@ def _key(item: Mapping[str, Any]) -> tuple[object, ...]:
     return item["queue_manager"], item["channel"], item["cluster"]
 
 
-def _draw(answer: Mapping[str, Any], candidates: Sequence[Mapping[str, Any]], *, is_wide: bool) -> Drawing:
+def _draw(
+    answer: Mapping[str, Any], candidates: Sequence[Mapping[str, Any]], *, is_wide: bool
+) -> StepsChartLayout:
     steps = answer["steps"]
     left, right = (_LABELS, _WIDE - _ENDS) if is_wide else (0, _NARROW - _NARROW_ENDS)
     pitch = (right - left) / max(len(steps), 1)
@@ -165,7 +167,7 @@ def _draw(answer: Mapping[str, Any], candidates: Sequence[Mapping[str, Any]], *,
             )
         )
     bottom = top + lane * len(candidates) + (0 if is_wide else 6)
-    return Drawing(
+    return StepsChartLayout(
         id=f"steps-{'wide' if is_wide else 'narrow'}",
         kind="wide" if is_wide else "narrow",
         width=_WIDE if is_wide else _NARROW,

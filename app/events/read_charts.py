@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from app.events.simulate_charts import Chart, Drawing, Lane, LaneMark, Level, Mark
+from app.events.simulate_charts import Lane, LaneMark, Level, Mark, TimelineChart, TimelineChartLayout
 from app.web.axes import Tick, round_values, short
 from app.web.rendering import grouped
 from planner_core.depth_events.model import Event
@@ -36,7 +36,7 @@ _DAY_S, _MINUTE_S = 86400, 60
 _MOST_TICKS_WIDE, _MOST_TICKS_NARROW = 9, 4
 
 
-def chart_of(nth: int, queue: str, sets: Sequence[EventSet], facts: QueueFacts) -> Chart:
+def chart_of(nth: int, queue: str, sets: Sequence[EventSet], facts: QueueFacts) -> TimelineChart:
     """The chart of one queue, the `nth` of the page."""
     times = _Times(sets)
     depths = [each.reconciliation.depth for each in sets]
@@ -54,10 +54,10 @@ def chart_of(nth: int, queue: str, sets: Sequence[EventSet], facts: QueueFacts) 
     beyond = [f"{name} {grouped(value)}" for name, value in limits if (name, value) not in shown]
     highest = round_values(float(max([deepest, *(value for _, value in shown)])), is_whole=True)
 
-    def drawing(kind: str, width: int, ticks: int) -> Drawing:
+    def drawing(kind: str, width: int, ticks: int) -> TimelineChartLayout:
         return _draw(f"read-{nth}-{kind}", kind, width, ticks, sets, times, shown, highest)
 
-    return Chart(
+    return TimelineChart(
         title=f"Depth of {queue} at its events",
         description=_in_words(sets),
         beyond=f"Beyond the picture: {', '.join(beyond)}." if beyond else "",
@@ -124,7 +124,7 @@ def _draw(
     times: _Times,
     limits: Sequence[tuple[str, int]],
     y_values: Sequence[float],
-) -> Drawing:
+) -> TimelineChartLayout:
     members = _members(sets)
     widest = max([len(short(value)) for value in y_values] + [len(member) for member in members])
     left, right, bottom = 16 + round(widest * _CHARACTER), width - 14, _TOP + _PLOT
@@ -137,7 +137,7 @@ def _draw(
         for each in sets
         if each.reconciliation.depth is not None
     ]
-    return Drawing(
+    return TimelineChartLayout(
         id=name,
         kind=kind,
         width=width,

@@ -21,7 +21,7 @@ from app.events.reading import (
     example_text,
     known_from_texts,
 )
-from app.events.simulate_charts import Chart
+from app.events.simulate_charts import TimelineChart
 from app.web.rendering import Page, render
 from planner_core.depth_events.readers import FORMATS, EventFile, EventMessage
 from planner_core.depth_events.reading import WHAT, EventReading, read_all
@@ -48,7 +48,7 @@ BY_WORDS = {"correl_id": "by CorrelId", "time": "by time", "order": "by order"}
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class EventFilesForm:
     """What the form holds; files are not shown again."""
 
     text: str = ""
@@ -62,7 +62,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class FileShown:
+class EventFileRow:
     """A file that was read."""
 
     name: str
@@ -71,18 +71,18 @@ class FileShown:
 
 
 @dataclass(frozen=True, slots=True)
-class QueueShown:
+class QueueDepthView:
     """A queue with its picture."""
 
     id: str
     name: str
     kind: str
     attributes: str
-    chart: Chart
+    chart: TimelineChart
 
 
 @dataclass(frozen=True, slots=True)
-class SetShown:
+class EventSetRow:
     """A set with what stands around its figures."""
 
     id: str
@@ -92,10 +92,10 @@ class SetShown:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EventFilesView:
     """Everything beside the form."""
 
-    files: tuple[FileShown, ...]
+    files: tuple[EventFileRow, ...]
     messages: int
     repeats: int
     others: int
@@ -103,9 +103,9 @@ class Answer:
     missing: int
     nulls: int
     unreconciled: int
-    queues: tuple[QueueShown, ...]
+    queues: tuple[QueueDepthView, ...]
     queues_omitted: int
-    sets: tuple[SetShown, ...]
+    sets: tuple[EventSetRow, ...]
     sets_omitted: int
     service_interval: tuple[EventMessage, ...]
     assumptions: tuple[Mapping[str, str], ...]
@@ -116,12 +116,12 @@ class Answer:
 class ReadEventsPage(Page):
     """Event messages, and what they come to."""
 
-    sent: Annotated[Sent, "What was typed into the form"]
+    sent: Annotated[EventFilesForm, "What was typed into the form"]
     formats: Annotated[tuple[str, ...], "What files may be, in words"]
     problems: Annotated[tuple[FieldProblem, ...], "What cannot be read, with its place"]
     wrong: Annotated[frozenset[str], "Names of the boxes that have to be mended"]
     answer: Annotated[
-        Answer | None, "What was read; None before anything was sent, and when it cannot be read"
+        EventFilesView | None, "What was read; None before anything was sent, and when it cannot be read"
     ]
 
 
@@ -129,12 +129,12 @@ class ReadEventsPage(Page):
 def show(request: Request) -> Response:
     """The empty form, or the example with its answer."""
     if request.query_params.get("example") != EXAMPLE:
-        return _page(request, Sent())
+        return _page(request, EventFilesForm())
     typed = {"members": EXAMPLE_MEMBERS, "display": EXAMPLE_DISPLAY}
-    return _page(request, Sent(example_text(), typed, is_example=True))
+    return _page(request, EventFilesForm(example_text(), typed, is_example=True))
 
 
-async def _sent(request: Request) -> AsyncIterator[Sent]:
+async def _sent(request: Request) -> AsyncIterator[EventFilesForm]:
     async with request.form(max_files=MOST_FILES, max_part_size=_LARGEST_PART_BYTES) as form:
         chosen = [each for each in form.getlist("files") if isinstance(each, UploadFile) and each.filename]
         files = tuple(
@@ -142,17 +142,17 @@ async def _sent(request: Request) -> AsyncIterator[Sent]:
         )
         texts = {name: str(form.get(name) or "") for name in ("text", *_TEXTS)}
         text = texts.pop("text").replace("\r\n", "\n")
-        yield Sent(text, texts, files)
+        yield EventFilesForm(text, texts, files)
 
 
 @router.post("/events/read")
-def read(request: Request, sent: Annotated[Sent, Depends(_sent)]) -> Response:
+def read(request: Request, sent: Annotated[EventFilesForm, Depends(_sent)]) -> Response:
     """What was sent."""
     return _page(request, sent, is_asked=True)
 
 
-def _page(request: Request, sent: Sent, *, is_asked: bool = False) -> Response:
-    answer: Answer | None = None
+def _page(request: Request, sent: EventFilesForm, *, is_asked: bool = False) -> Response:
+    answer: EventFilesView | None = None
     problems: tuple[FieldProblem, ...] = ()
     if is_asked or sent.is_example:
         try:
@@ -171,7 +171,7 @@ def _page(request: Request, sent: Sent, *, is_asked: bool = False) -> Response:
     return render(request, "events/read.html", page, status_code=422 if problems else 200)
 
 
-def _reading(sent: Sent) -> EventReading:
+def _reading(sent: EventFilesForm) -> EventReading:
     known = known_from_texts(
         members=sent.value("members"),
         perfmev=sent.value("perfmev"),
@@ -197,12 +197,12 @@ def _window(text: str) -> int:
     return int(plain[:6])
 
 
-def answer_of(reading: EventReading) -> Answer:
+def answer_of(reading: EventReading) -> EventFilesView:
     """What was read, arranged for the page."""
     queues = list(dict.fromkeys(each.queue for each in reading.sets))
-    return Answer(
+    return EventFilesView(
         files=tuple(
-            FileShown(each.name, FORMATS.get(each.format, each.format), each) for each in reading.files
+            EventFileRow(each.name, FORMATS.get(each.format, each.format), each) for each in reading.files
         ),
         messages=len(reading.messages),
         repeats=reading.repeats,
@@ -221,10 +221,10 @@ def answer_of(reading: EventReading) -> Answer:
     )
 
 
-def _queue(nth: int, name: str, reading: EventReading) -> QueueShown:
+def _queue(nth: int, name: str, reading: EventReading) -> QueueDepthView:
     sets = [each for each in reading.sets if each.queue == name]
     facts = reading.known.queues.get(name, QueueFacts())
-    return QueueShown(
+    return QueueDepthView(
         id=f"queue-{nth}",
         name=name,
         kind=_kind(sets),
@@ -246,6 +246,6 @@ def _kind(sets: Sequence[EventSet]) -> str:
     return "shared" if True in shared else "not shared" if shared == {False} else "shared or not is not told"
 
 
-def _set(each: EventSet) -> SetShown:
+def _set(each: EventSet) -> EventSetRow:
     when = "" if each.at is None else f"{each.at:%Y-%m-%d %H:%M:%S}{' local' if each.is_at_local else ''}"
-    return SetShown(f"set-{each.number}", each, when, BY_WORDS[each.grouped_by])
+    return EventSetRow(f"set-{each.number}", each, when, BY_WORDS[each.grouped_by])

@@ -18,7 +18,7 @@ from planner_core.depth_events.file import MOST_MAXDEPTH
 from planner_core.depth_events.known import read_displayed
 from planner_core.depth_events.readers import LARGEST_FILE_BYTES
 from planner_core.depth_events.reading import WHAT, EventReading, read_all
-from planner_core.depth_events.sets import DEFAULT_WINDOW_S, Known, QueueFacts
+from planner_core.depth_events.sets import DEFAULT_WINDOW_S, EventContext, QueueFacts
 from planner_core.document.model import field_problems, parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, TextTooLong
 from planner_core.names import QUEUE_PATTERN
@@ -121,7 +121,7 @@ def read_request(document: Any) -> EventReading:  # noqa: ANN401 - whatever JSON
         raise InputInvalid(
             WHAT, field_problems(error, document, model=ReadRequest, what="the request")
         ) from None
-    known = Known(
+    known = EventContext(
         members=tuple(dict.fromkeys(request.members)),
         perfmev={name: _PERFMEV[value] for name, value in request.perfmev.items()},
         queues={name: _facts(queue) for name, queue in request.queues.items()},
@@ -186,7 +186,7 @@ def known_from_texts(
     typed: Sequence[str] = (),
     depths_before: Iterable[str] = (),
     window_s: int = DEFAULT_WINDOW_S,
-) -> Known:
+) -> EventContext:
     """What people type: names with commas, QM1=ENABLED, DISPLAY output, SQ1=0.
 
     `typed` is such output about queues that are named one by one.
@@ -234,7 +234,7 @@ def known_from_texts(
     named.update(_depths(depths_before, queues, problems))
     if problems:
         raise InputInvalid(WHAT, tuple(problems))
-    return Known(tuple(dict.fromkeys(names)), enabled, queues, window_s, frozenset(named))
+    return EventContext(tuple(dict.fromkeys(names)), enabled, queues, window_s, frozenset(named))
 
 
 def _perfmev(text: str, problems: list[FieldProblem]) -> Mapping[str, bool]:

@@ -78,7 +78,7 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing(Framed):
+class TimelineChartLayout(Framed):
     """One drawing, for one width."""
 
     levels: tuple[Level, ...]
@@ -90,24 +90,24 @@ class Drawing(Framed):
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class TimelineChart:
     """A queue over time, for wide and narrow pages, and in words."""
 
     title: str
     description: str
     beyond: str
-    wide: Drawing
-    narrow: Drawing
+    wide: TimelineChartLayout
+    narrow: TimelineChartLayout
 
 
-def chart_of(course: Course, queue: str, members: Sequence[str]) -> Chart:
+def chart_of(course: Course, queue: str, members: Sequence[str]) -> TimelineChart:
     """The chart of one queue; `members` are the queue managers that could write of it."""
     rows = [row for row in course.rows if row.queue == queue]
     events = [occurrence for occurrence in course.occurrences if occurrence.queue == queue]
     last = (max((row.at for row in course.rows), default=Fraction(0)) or Fraction(1)) * _ROOM
     nth = list(course.queues).index(queue)
     frame = _Shared(rows, events, members, last, course.readings.rounding)
-    return Chart(
+    return TimelineChart(
         title=f"Depth of {queue} over time",
         description=_in_words(rows, events),
         beyond=frame.beyond,
@@ -144,7 +144,7 @@ class _Shared:
         self.y_values = round_values(float(highest), is_whole=True)
 
 
-def _draw(name: str, kind: str, width: int, shared: _Shared, most_ticks: int) -> Drawing:
+def _draw(name: str, kind: str, width: int, shared: _Shared, most_ticks: int) -> TimelineChartLayout:
     widest = max(
         [len(short(value)) for value in shared.y_values] + [len(member) for member in shared.members] + [2]
     )
@@ -152,7 +152,7 @@ def _draw(name: str, kind: str, width: int, shared: _Shared, most_ticks: int) ->
     place = _Place(left, right, shared)
     lanes_top = place.bottom + _BELOW + 8
     lanes = tuple(_lanes(shared, place, lanes_top))
-    return Drawing(
+    return TimelineChartLayout(
         id=name,
         kind=kind,
         width=width,

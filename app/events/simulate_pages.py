@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from starlette.datastructures import UploadFile
 
 from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, starter_text, with_readings
-from app.events.simulate_charts import Chart, chart_of
+from app.events.simulate_charts import TimelineChart, chart_of
 from app.texts.example_files import ExampleFile
 from app.web.rendering import Page, render
 from planner_core.depth_events.course import START, Occurrence, Row, plain_seconds
@@ -90,7 +90,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SimulationForm:
     """What the form holds."""
 
     text: str
@@ -99,7 +99,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class QueueShown:
+class SimulatedQueueView:
     """A queue: what it is, and its picture."""
 
     id: str
@@ -108,11 +108,11 @@ class QueueShown:
     maxdepth: int
     qdepthhi: int
     qdepthlo: int
-    chart: Chart
+    chart: TimelineChart
 
 
 @dataclass(frozen=True, slots=True)
-class EventShown:
+class OccurrenceRow:
     """An occurrence with its messages, and what they account for."""
 
     at: str
@@ -122,7 +122,7 @@ class EventShown:
 
 
 @dataclass(frozen=True, slots=True)
-class RowShown:
+class TimelineStepRow:
     """A step: what happened, and the switches after it."""
 
     step: int
@@ -136,7 +136,7 @@ class RowShown:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SimulationView:
     """Everything beside the form."""
 
     title: str
@@ -144,11 +144,11 @@ class Answer:
     occurrences: int
     silent: int
     nulls: int
-    queues: tuple[QueueShown, ...]
-    events: tuple[EventShown, ...]
+    queues: tuple[SimulatedQueueView, ...]
+    events: tuple[OccurrenceRow, ...]
     events_omitted: int
-    turns: tuple[RowShown, ...]
-    rows: tuple[RowShown, ...]
+    turns: tuple[TimelineStepRow, ...]
+    rows: tuple[TimelineStepRow, ...]
     rows_omitted: int
     assumptions: tuple[Mapping[str, str], ...]
     findings: tuple[Finding, ...]
@@ -158,11 +158,11 @@ class Answer:
 class SimulateEventsPage(Page):
     """A timeline and what it gives."""
 
-    sent: Annotated[Sent, "What the form holds"]
+    sent: Annotated[SimulationForm, "What the form holds"]
     examples: Annotated[tuple[ExampleFile, ...], "Timelines to begin with"]
     choices: Annotated[tuple[Choice, ...], "Readings that the form can set"]
     problems: Annotated[tuple[FieldProblem, ...], "What cannot be read; empty when there is an answer"]
-    answer: Annotated[Answer | None, "What the timeline gives"]
+    answer: Annotated[SimulationView | None, "What the timeline gives"]
 
 
 @router.get("/events/simulate")
@@ -170,12 +170,12 @@ def show(request: Request, example: str = "", queue: str = "") -> Response:
     """An example, or a timeline for a queue that the address describes."""
     parameters = {name: str(value)[:MOST_PARAMETER] for name, value in request.query_params.items()}
     if queue:
-        return _page(request, Sent(starter_text(parameters), "", {}))
+        return _page(request, SimulationForm(starter_text(parameters), "", {}))
     found = next((each for each in EXAMPLES if each.name == example), EXAMPLES[0])
-    return _page(request, Sent(found.text, found.name, {}))
+    return _page(request, SimulationForm(found.text, found.name, {}))
 
 
-async def _sent(request: Request) -> AsyncIterator[Sent]:
+async def _sent(request: Request) -> AsyncIterator[SimulationForm]:
     """The form. A file that was chosen comes before what stands in the box."""
     async with request.form(max_part_size=LARGEST_FILE_BYTES + 1) as form:
         text = str(form.get("text") or "")
@@ -185,17 +185,17 @@ async def _sent(request: Request) -> AsyncIterator[Sent]:
         readings = {
             name: str(form.get(name)) for name, values in READING_VALUES.items() if form.get(name) in values
         }
-        yield Sent(text.replace("\r\n", "\n"), "", readings)
+        yield SimulationForm(text.replace("\r\n", "\n"), "", readings)
 
 
 @router.post("/events/simulate")
-def play(request: Request, sent: Annotated[Sent, Depends(_sent)]) -> Response:
+def play(request: Request, sent: Annotated[SimulationForm, Depends(_sent)]) -> Response:
     """The timeline that was sent."""
     return _page(request, sent)
 
 
-def _page(request: Request, sent: Sent) -> Response:
-    answer: Answer | None = None
+def _page(request: Request, sent: SimulationForm) -> Response:
+    answer: SimulationView | None = None
     problems: tuple[FieldProblem, ...] = ()
     try:
         file = with_readings(sent.text.encode(), sent.readings)
@@ -214,7 +214,7 @@ def _page(request: Request, sent: Sent) -> Response:
     return render(request, "events/simulate.html", page, status_code=422 if problems else 200)
 
 
-def _choices(sent: Sent) -> list[Choice]:
+def _choices(sent: SimulationForm) -> list[Choice]:
     return [
         Choice(
             name,
@@ -226,7 +226,7 @@ def _choices(sent: Sent) -> list[Choice]:
     ]
 
 
-def answer_of(file: DepthEventFile, simulation: Simulation) -> Answer:
+def answer_of(file: DepthEventFile, simulation: Simulation) -> SimulationView:
     """The simulation arranged for the page."""
     course = simulation.course
     rows = [_row(row) for row in course.rows]
@@ -235,7 +235,7 @@ def answer_of(file: DepthEventFile, simulation: Simulation) -> Answer:
         for row, shown in zip(course.rows, rows, strict=True)
         if row.action == START or row.changed or row.occurrences
     ]
-    return Answer(
+    return SimulationView(
         title=file.title,
         messages=len(course.events),
         occurrences=len(course.occurrences),
@@ -252,10 +252,10 @@ def answer_of(file: DepthEventFile, simulation: Simulation) -> Answer:
     )
 
 
-def _queues(file: DepthEventFile, simulation: Simulation) -> list[QueueShown]:
+def _queues(file: DepthEventFile, simulation: Simulation) -> list[SimulatedQueueView]:
     members = [each.name for each in file.queue_managers]
     return [
-        QueueShown(
+        SimulatedQueueView(
             id=f"queue-{nth}",
             name=queue.name,
             kind="shared" if queue.is_shared else f"nonshared, on {queue.queue_manager}",
@@ -270,9 +270,9 @@ def _queues(file: DepthEventFile, simulation: Simulation) -> list[QueueShown]:
     ]
 
 
-def _event(occurrence: Occurrence) -> EventShown:
+def _event(occurrence: Occurrence) -> OccurrenceRow:
     causes = occurrence.reconciliation.causes if occurrence.reconciliation else ()
-    return EventShown(
+    return OccurrenceRow(
         at=_seconds(occurrence.at),
         occurrence=occurrence,
         missing=tuple(f"{name} ({_WHY[why]})" for name, why in occurrence.missing),
@@ -285,7 +285,7 @@ def _event(occurrence: Occurrence) -> EventShown:
     )
 
 
-def _row(row: Row) -> RowShown:
+def _row(row: Row) -> TimelineStepRow:
     on = row.switches.as_json()
     words = _ACTIONS[row.action].format(messages=row.messages)
     if row.took_effect is not None and row.took_effect != row.messages and row.action in _PARTLY:
@@ -293,7 +293,7 @@ def _row(row: Row) -> RowShown:
     who = (
         "all members: " if row.queue_manager == "*" else f"{row.queue_manager} " if row.queue_manager else ""
     )
-    return RowShown(
+    return TimelineStepRow(
         step=row.step,
         at=_seconds(row.at),
         queue=row.queue,

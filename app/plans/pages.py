@@ -14,7 +14,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
-from app.clusters.load_view import MOST_CHOSEN, ClustersShown, clusters_shown
+from app.clusters.load_view import MOST_CHOSEN, ClusterLoadView, clusters_shown
 from app.database.session import SessionDep
 from app.fits.kept import CurvesBeside
 from app.fits.resolve import curve_of, evaluate
@@ -135,7 +135,7 @@ class ResultPage(Page):
     findings: Annotated[tuple[FindingShown, ...], "The findings"]
     findings_omitted: Annotated[int, "How many more there are"]
     open_findings: Annotated[Mapping[str, int], "Findings nobody acknowledged, by severity"]
-    clusters: Annotated[ClustersShown | None, "What clusters put on the structures; None without any"]
+    clusters: Annotated[ClusterLoadView | None, "What clusters put on the structures; None without any"]
     texts: Annotated[tuple[TextShown, ...], "Texts to copy or download"]
     tables: Annotated[tuple[str, ...], "Names of the tables that are given as CSV"]
     is_other_core: Annotated[bool, "Whether another version of the core computed this"]
@@ -493,7 +493,7 @@ def result_page(
     return render(request, "plans/result.html", page, status_code=status_code)
 
 
-def _clusters(request: Request, stored: StoredVersion) -> ClustersShown | None:
+def _clusters(request: Request, stored: StoredVersion) -> ClusterLoadView | None:
     found = stored.result.get("clusters")
     if not found:
         return None

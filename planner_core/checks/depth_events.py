@@ -84,7 +84,7 @@ def check_depth_events(document: PlanDocument, structure: StructureResult) -> It
     ]
     if not cases:
         return
-    said = _Said(structure.pointer, definition.name, cases)
+    said = _QueueFindings(structure.pointer, definition.name, cases)
     yield from _thresholds(said)
     yield from _switches(said, has_perfmev=bool(Members.of(document).enabled_count))
     yield from _capacity(said, advice)
@@ -92,7 +92,7 @@ def check_depth_events(document: PlanDocument, structure: StructureResult) -> It
     yield from _silent(said, document)
 
 
-class _Said:
+class _QueueFindings:
     """Queues of one structure, for findings that tell of all they concern at once."""
 
     def __init__(self, at: str, name: str, cases: Sequence[Case]) -> None:
@@ -123,7 +123,7 @@ def _names(names: Sequence[str]) -> str:
     return " and ".join([*([", ".join(names[:-1])] if names[:-1] else []), *names[-1:]])
 
 
-def _thresholds(said: _Said) -> Iterator[Finding]:
+def _thresholds(said: _QueueFindings) -> Iterator[Finding]:
     """What the thresholds of a queue say about each other."""
 
     def both(case: Case) -> tuple[int, int]:
@@ -189,7 +189,7 @@ def _three(case: Case) -> tuple[str | None, str | None, str | None]:
     return case.queue.qdphiev, case.queue.qdploev, case.queue.qdpmaxev
 
 
-def _switches(said: _Said, *, has_perfmev: bool) -> Iterator[Finding]:
+def _switches(said: _QueueFindings, *, has_perfmev: bool) -> Iterator[Finding]:
     """What the three switches of a queue say about each other."""
     yield from said.where(
         "DEPTH_EVENTS_ALL_OFF",
@@ -241,7 +241,7 @@ def _spent(case: Case) -> str:
     )
 
 
-def _capacity(said: _Said, advice: DepthAdvice) -> Iterator[Finding]:
+def _capacity(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
     """Thresholds and MAXDEPTHs of single queues held against what the structure holds."""
     largest = limit("largest_maxdepth")
     yield from said.where(
@@ -316,7 +316,7 @@ def _is_low_in_the_way(case: Case) -> bool:
     )
 
 
-def _together(said: _Said, advice: DepthAdvice) -> Iterator[Finding]:
+def _together(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
     """All queues of a structure at once."""
     together = advice.together
     if together is None:
@@ -386,7 +386,7 @@ def _percent(part: Fraction) -> str:
     return f"{float(part * _PERCENT):.0f} %"
 
 
-def _silent(said: _Said, document: PlanDocument) -> Iterator[Finding]:
+def _silent(said: _QueueFindings, document: PlanDocument) -> Iterator[Finding]:
     """Queues whose switches are turned by queue managers that write no message."""
     if not isinstance(document.perfmev, dict):
         return

@@ -30,7 +30,7 @@ _PER_S = 10**6
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class MeasuredRates:
     """The rates of one queue, and from how many sets."""
 
     queue: str
@@ -68,7 +68,7 @@ class WithRates:
 
     document: dict[str, Any]
     plan: PlanDocument
-    taken: tuple[Taken, ...]
+    taken: tuple[MeasuredRates, ...]
     passed_over: tuple[PassedOver, ...]
     findings: tuple[Finding, ...] = ()
 
@@ -119,7 +119,7 @@ def with_rates(document: object, sets: object, *, using: Using = "filling") -> W
         for at, structure in enumerate(plan.structures)
         for number, queue in enumerate(structure.queues)
     }
-    taken: list[Taken] = []
+    taken: list[MeasuredRates] = []
     passed: list[PassedOver] = []
     findings: list[Finding] = []
     for queue, found in _by_queue(_sets(sets)).items():
@@ -137,7 +137,7 @@ def with_rates(document: object, sets: object, *, using: Using = "filling") -> W
             at, number = places[queue]
             _write(made["structures"][at]["queues"][number], rates)
             taken.append(
-                Taken(
+                MeasuredRates(
                     queue,
                     len(used),
                     sum((put for put, _ in rates.values()), Fraction(0)),

@@ -14,8 +14,8 @@ from planner_core.depth_events.readers.message import SERVICE_INTERVAL
 from planner_core.depth_events.sets import (
     CLOCK_TOLERANCE_S,
     GETS_EXPECTED,
+    EventContext,
     EventSet,
-    Known,
     Member,
     QueueFacts,
     sets_of,
@@ -41,7 +41,7 @@ class EventReading:
     messages: tuple[EventMessage, ...]
     repeats: int
     sets: tuple[EventSet, ...]
-    known: Known
+    known: EventContext
     assumptions: tuple[Mapping[str, str], ...]
     findings: tuple[Finding, ...]
 
@@ -75,7 +75,7 @@ class EventReading:
         }
 
 
-def read_all(files: Sequence[tuple[str, bytes]], known: Known) -> EventReading:
+def read_all(files: Sequence[tuple[str, bytes]], known: EventContext) -> EventReading:
     """Read files of event messages, each with its name, and bring the messages together.
 
     Raises:
@@ -185,7 +185,7 @@ def _of_files(files: Sequence[EventFile]) -> Iterator[Finding]:
             yield finding("READ_EVENTS_CODE_PAGE", f"{file.name}: {note}", field=f"/files/{at}")
 
 
-def _of_names(messages: Sequence[EventMessage], known: Known) -> Iterator[Finding]:
+def _of_names(messages: Sequence[EventMessage], known: EventContext) -> Iterator[Finding]:
     """Names of which something was said, and that no event has."""
     queues = {message.queue for message in messages}
     managers = {message.queue_manager for message in messages}
@@ -221,7 +221,7 @@ def _some(names: Sequence[str]) -> str:
     return _and([*names[:_MOST_NUMBERS], *more])
 
 
-def _of_grouping(sets: Sequence[EventSet], known: Known) -> Iterator[Finding]:
+def _of_grouping(sets: Sequence[EventSet], known: EventContext) -> Iterator[Finding]:
     by_time = [each for each in sets if each.grouped_by == "time" and len(each.members) > 1]
     if by_time:
         yield finding(
@@ -318,7 +318,7 @@ def _or_one_set(before: EventSet, each: EventSet) -> str:
     return ", or the two are one set, further apart than the window allows"
 
 
-def _of_members(sets: Sequence[EventSet], known: Known) -> Iterator[Finding]:
+def _of_members(sets: Sequence[EventSet], known: EventContext) -> Iterator[Finding]:
     for each in sets:
         if each.missing:
             yield finding(
@@ -392,7 +392,7 @@ def _whole(member: Member) -> int:
     return round(member.elapsed_s or 0)
 
 
-def _of_queues(sets: Sequence[EventSet], known: Known) -> Iterator[Finding]:
+def _of_queues(sets: Sequence[EventSet], known: EventContext) -> Iterator[Finding]:
     for each in sets:
         yield from _of_depths(each)
         facts = known.queues.get(each.queue, QueueFacts())
@@ -457,7 +457,7 @@ def _gap(gap: int, each: EventSet) -> str:
 # ---- assumptions -------------------------------------------------------------------------------------------------------
 
 
-def _assumptions(sets: Sequence[EventSet], known: Known) -> Iterator[dict[str, str]]:
+def _assumptions(sets: Sequence[EventSet], known: EventContext) -> Iterator[dict[str, str]]:
     ours = tables.source("project", "Reading depth events")
     events = tables.source("mq_depth_events", "")
     if any(each.reconciliation.told_basis == "high_q_depth" for each in sets):

@@ -60,7 +60,7 @@ class QueueFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class EventContext:
     """What the user adds to the messages."""
 
     members: tuple[str, ...] = ()
@@ -259,7 +259,7 @@ class EventSet:
         }
 
 
-def sets_of(messages: Sequence[EventMessage], known: Known) -> tuple[EventSet, ...]:
+def sets_of(messages: Sequence[EventMessage], known: EventContext) -> tuple[EventSet, ...]:
     """The sets of all queues in the order of time; messages of other events are passed over."""
     depth_events = [message for message in messages if message.reason in EVENT_OF_REASON]
     grouped = list(_groups(depth_events, known))
@@ -273,7 +273,7 @@ def sets_of(messages: Sequence[EventMessage], known: Known) -> tuple[EventSet, .
     return tuple(made)
 
 
-def _owner(message: EventMessage, known: Known) -> str:
+def _owner(message: EventMessage, known: EventContext) -> str:
     """Whose queue it is: that of the queue manager if the user says that it is not shared, else that of the group."""
     facts = known.queues.get(message.queue)
     return message.queue_manager if facts and facts.is_shared is False else ""
@@ -320,7 +320,7 @@ class _Group:
         return min((message.at for message in self.messages if message.at), default=None)
 
 
-def _groups(messages: Sequence[EventMessage], known: Known) -> Iterator[_Group]:
+def _groups(messages: Sequence[EventMessage], known: EventContext) -> Iterator[_Group]:
     """All groups in the order of time; those without times at the end, in the order of the input."""
     indexed = list(enumerate(messages))
     groups = [
@@ -348,12 +348,12 @@ def _within_an_instant(groups: list[_Group]) -> list[_Group]:
 _Key = tuple[str | None, str, int, str]
 
 
-def _key(message: EventMessage, known: Known) -> _Key:
+def _key(message: EventMessage, known: EventContext) -> _Key:
     return message.correl_id, message.queue, message.reason, _owner(message, known)
 
 
 def _one_by_one(
-    messages: Iterable[tuple[int, EventMessage]], by: GroupedBy, known: Known
+    messages: Iterable[tuple[int, EventMessage]], by: GroupedBy, known: EventContext
 ) -> Iterator[_Group]:
     """The first message of each queue manager together, then the second, and so on."""
     found: dict[_Key, list[_Group]] = defaultdict(list)
@@ -371,7 +371,7 @@ def _one_by_one(
         yield from groups
 
 
-def _by_time(messages: list[tuple[int, EventMessage]], known: Known) -> Iterator[_Group]:
+def _by_time(messages: list[tuple[int, EventMessage]], known: EventContext) -> Iterator[_Group]:
     """Into the earliest group of the window that has no message of this queue manager."""
     found: dict[_Key, list[_Group]] = defaultdict(list)
     following: Counter[tuple[_Key, str]] = Counter()
@@ -390,7 +390,7 @@ def _by_time(messages: list[tuple[int, EventMessage]], known: Known) -> Iterator
         yield from groups
 
 
-def _belongs(message: EventMessage, first: EventMessage, known: Known) -> bool:
+def _belongs(message: EventMessage, first: EventMessage, known: EventContext) -> bool:
     if message.at is None or first.at is None or (message.created is None) != (first.created is None):
         return False
     members = known.all_members
@@ -402,7 +402,9 @@ def _belongs(message: EventMessage, first: EventMessage, known: Known) -> bool:
 # ---- what a set says ---------------------------------------------------------------------------------------------------
 
 
-def _set(number: int, group: _Group, before: EventSet | None, known: Known, seen: set[str]) -> EventSet:
+def _set(
+    number: int, group: _Group, before: EventSet | None, known: EventContext, seen: set[str]
+) -> EventSet:
     messages = sorted(group.messages, key=lambda message: message.queue_manager)
     first = messages[0]
     correl_id = first.correl_id
@@ -571,7 +573,7 @@ def _told_depth(
 
 
 def _missing(
-    members: Sequence[Member], known: Known, seen: set[str], reconciliation: Reconciliation
+    members: Sequence[Member], known: EventContext, seen: set[str], reconciliation: Reconciliation
 ) -> Iterator[Missing]:
     """Members without a message, and the likely cause."""
     there = {member.queue_manager for member in members}

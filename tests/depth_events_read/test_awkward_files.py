@@ -8,7 +8,7 @@ import pytest
 
 from planner_core.depth_events.readers import read_events
 from planner_core.depth_events.reading import read_all
-from planner_core.depth_events.sets import Known
+from planner_core.depth_events.sets import EventContext
 from tests.depth_events_read.support import CORREL, Told, amqsbcg, as_lines, as_text, mqmd, pcf
 
 TOLD = Told("QM1", "SQ1", correl_id=CORREL)
@@ -32,7 +32,9 @@ def test_text_in_ebcdic_is_read_and_told(text: str, format_name: str, new_line: 
     assert (message.queue_manager, message.queue, message.enqueued) == ("QM1", "SQ1", TOLD.enqueued)
     assert "EBCDIC" in found.notes[0]
     assert [
-        each.code for each in read_all([("SYSPRINT", data)], Known()).findings if "CODE_PAGE" in each.code
+        each.code
+        for each in read_all([("SYSPRINT", data)], EventContext()).findings
+        if "CODE_PAGE" in each.code
     ]
     assert not read_events(text.encode(), name="SYSPRINT").notes
 

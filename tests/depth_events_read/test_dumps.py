@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from planner_core.depth_events.readers import read_events
 from planner_core.depth_events.reading import read_all
-from planner_core.depth_events.sets import Known
+from planner_core.depth_events.sets import EventContext
 from planner_core.errors import InputInvalid
 from tests.depth_events_read.support import CORREL, Told, mqmd, pcf
 
@@ -129,7 +129,7 @@ def _numbers(data: bytes, kind: str, mark: str, offset: str = "{:07o}") -> str:
 )
 def test_what_does_not_say_its_bytes_is_refused_with_how_to_print_them(text: str, says: str) -> None:
     with pytest.raises(InputInvalid) as caught:
-        read_all([("dump", text.encode())], Known())
+        read_all([("dump", text.encode())], EventContext())
     (problem,) = caught.value.problems
     assert says in problem.message
     assert problem.message.endswith("`od -A x -t x1 -v FILE`, or send the file as it is.")

@@ -8,7 +8,7 @@ import pytest
 
 from planner_core.depth_events.measured import WithRates, with_rates
 from planner_core.depth_events.reading import read_all
-from planner_core.depth_events.sets import Known, QueueFacts
+from planner_core.depth_events.sets import EventContext, QueueFacts
 from tests.depth_events_read.support import CORREL, FULL, HIGH, LOW, Told, as_lines
 
 QUEUE = {"name": "SQ1", "message_bytes": 2048, "backlog": 60_000}
@@ -24,8 +24,8 @@ def told(name: str, puts: int, seconds: int, *, reason: int = HIGH, correl_id: s
     return Told(name, "SQ1", reason, seconds, 800, puts, 0, correl_id)
 
 
-def taken(*messages: Told, known: Known | None = None, using: Any = "filling") -> WithRates:  # noqa: ANN401
-    reading = read_all([("events", as_lines(*messages))], known or Known())
+def taken(*messages: Told, known: EventContext | None = None, using: Any = "filling") -> WithRates:  # noqa: ANN401
+    reading = read_all([("events", as_lines(*messages))], known or EventContext())
     return with_rates(PLAN, reading.as_json(), using=using)
 
 
@@ -58,7 +58,7 @@ def test_the_newest_set_that_tells_its_time_is_taken() -> None:
 
 
 def test_a_member_without_a_message_is_told_beside_the_rates() -> None:
-    known = Known(members=("QM1", "QM2"), queues={"SQ1": QueueFacts(depth=0)})
+    known = EventContext(members=("QM1", "QM2"), queues={"SQ1": QueueFacts(depth=0)})
     made = taken(told("QM1", 600, 100), known=known)
     assert rates(made) == {"QM1": {"put_rate_per_s": 6, "get_rate_per_s": 0}}
     (finding,) = made.findings
@@ -69,7 +69,7 @@ def test_a_member_without_a_message_is_told_beside_the_rates() -> None:
 
 
 def test_a_set_that_is_whole_has_nothing_to_tell() -> None:
-    known = Known(members=("QM1", "QM2"), queues={"SQ1": QueueFacts(depth=0)})
+    known = EventContext(members=("QM1", "QM2"), queues={"SQ1": QueueFacts(depth=0)})
     assert taken(told("QM1", 600, 100), told("QM2", 200, 100), known=known).findings == ()
 
 
@@ -80,7 +80,7 @@ def test_a_gap_from_a_depth_that_was_only_assumed_is_none_of_the_rates() -> None
 @pytest.mark.parametrize("members", [("QM1",), ("QM1", "QM2")])
 def test_only_the_sets_that_were_taken_count(members: tuple[str, ...]) -> None:
     low = told("QM1", 0, 100, reason=LOW, correl_id=OTHER_CORREL)
-    known = Known(members=members, queues={"SQ1": QueueFacts(depth=0)})
+    known = EventContext(members=members, queues={"SQ1": QueueFacts(depth=0)})
     made = taken(told("QM1", 800, 100), told("QM2", 0, 100), low, known=known)
     assert made.findings == ()
 
@@ -89,6 +89,6 @@ def test_only_the_sets_that_were_taken_count(members: tuple[str, ...]) -> None:
     "spoilt", [{"missing": 3}, {"missing": [4]}, {"reconciliation": {"unreconciled": "x"}}]
 )
 def test_answers_that_say_nothing_of_it_are_taken_as_they_are(spoilt: dict[str, Any]) -> None:
-    made = read_all([("events", as_lines(told("QM1", 600, 100)))], Known())
+    made = read_all([("events", as_lines(told("QM1", 600, 100)))], EventContext())
     one = made.sets[0].as_json()
     assert with_rates(PLAN, [one | spoilt]).findings == ()

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from planner_core.depth_events.known import read_displayed
 from planner_core.depth_events.reading import EventReading, read_all
-from planner_core.depth_events.sets import EventSet, Known, QueueFacts, sets_of
+from planner_core.depth_events.sets import EventContext, EventSet, QueueFacts, sets_of
 from planner_core.depth_events.simulate import Simulation
 from planner_core.errors import InputInvalid
 from tests.depth_events.support import Json, do, member, play, shared
 from tests.depth_events_read.support import AT, CORREL, FULL, HIGH, LOW, Told, as_lines, as_text, message, pcf
 
 SQ1 = QueueFacts(maxdepth=1000, qdepthhi=80, qdepthlo=20, depth=0)
-KNOWN = Known(members=("QM1", "QM2", "QM3"), queues={"SQ1": SQ1})
+KNOWN = EventContext(members=("QM1", "QM2", "QM3"), queues={"SQ1": SQ1})
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
@@ -44,7 +44,7 @@ def written(simulation: Simulation, *, with_correl_ids: bool = True) -> bytes:
     )
 
 
-def read(data: bytes, known: Known = KNOWN) -> EventReading:
+def read(data: bytes, known: EventContext = KNOWN) -> EventReading:
     return read_all([("events", data)], known)
 
 
@@ -133,7 +133,9 @@ def test_se5_a_member_that_is_not_active_may_be_that_or_not_have_been_read() -> 
 def test_se9_thirty_one_of_thirty_two_messages_are_null_events() -> None:
     names = [f"QM{number:02}" for number in range(32)]
     timeline = [do("put", "QM00", "SQ1", 800, 10)]
-    reading = read(written(play([member(name) for name in names], [shared()], timeline)), Known(tuple(names)))
+    reading = read(
+        written(play([member(name) for name in names], [shared()], timeline)), EventContext(tuple(names))
+    )
     found = only_set(reading)
     assert (len(found.members), len(found.null_events), found.missing) == (32, 31, ())
     assert found.most_puts is not None
@@ -155,11 +157,11 @@ EXAMPLE_2 = [
 @pytest.mark.parametrize("rows", [EXAMPLE_1, EXAMPLE_2], ids=["example 1", "example 2"])
 @pytest.mark.parametrize(
     "known",
-    [Known(), Known(queues={"MYQUEUE1": replace(SQ1, is_shared=False)})],
+    [EventContext(), EventContext(queues={"MYQUEUE1": replace(SQ1, is_shared=False)})],
     ids=["bare", "thresholds known"],
 )
 def test_the_depths_of_ibms_examples_follow_from_the_messages(
-    rows: list[tuple[int, int, int, int, int]], known: Known
+    rows: list[tuple[int, int, int, int, int]], known: EventContext
 ) -> None:
     messages = [
         message(
@@ -176,7 +178,9 @@ def test_the_depths_of_ibms_examples_follow_from_the_messages(
 
 def test_the_captured_chain_has_no_rates_where_all_happened_within_a_second() -> None:
     chain = as_lines(Told("NHARAPP", "EVT.HI", HIGH, 0, 4, 4, 0), Told("NHARAPP", "EVT.HI", FULL, 0, 5, 1, 0))
-    reading = read(chain, Known(queues={"EVT.HI": QueueFacts(maxdepth=5, qdepthhi=80, qdepthlo=20, depth=0)}))
+    reading = read(
+        chain, EventContext(queues={"EVT.HI": QueueFacts(maxdepth=5, qdepthhi=80, qdepthlo=20, depth=0)})
+    )
     assert [each.event.reason for each in reading.sets] == [HIGH, FULL]
     assert [each.reconciliation.computed_depth for each in reading.sets] == [4, 5]
     assert [each.reconciliation.told_depth for each in reading.sets] == [4, 5]
@@ -187,7 +191,7 @@ def test_files_of_one_second_in_the_order_of_their_names_are_put_right() -> None
     """2053-queue-full.json comes before 2224-queue-depth-high.json, and happened after it."""
     full = as_lines(Told("NHARAPP", "EVT.HI", FULL, 0, 5, 1, 0))
     high = as_lines(Told("NHARAPP", "EVT.HI", HIGH, 0, 4, 4, 0))
-    reading = read_all([("2053.json", full), ("2224.json", high)], Known())
+    reading = read_all([("2053.json", full), ("2224.json", high)], EventContext())
     assert [each.event.reason for each in reading.sets] == [HIGH, FULL]
 
 
@@ -200,7 +204,7 @@ def three(**values: object) -> list[Told]:
 
 def test_without_correl_id_messages_near_in_time_are_a_set_and_said_to_be_so() -> None:
     told = [replace(each, created=AT + timedelta(seconds=at)) for at, each in enumerate(three())]
-    reading = read(as_lines(*told), Known())
+    reading = read(as_lines(*told), EventContext())
     found = only_set(reading)
     assert (found.grouped_by, len(found.members), found.is_shared) == ("time", 3, True)
     assert codes(reading)[-1] == "READ_SET_BY_TIME"
@@ -211,14 +215,14 @@ def test_without_correl_id_messages_near_in_time_are_a_set_and_said_to_be_so() -
 def test_the_window_is_what_is_said(seconds: int, sets: int) -> None:
     one, two, _ = three()
     data = as_lines(one, replace(two, created=AT + timedelta(seconds=seconds)))
-    assert len(read(data, Known()).sets) == sets
-    assert len(read(data, Known(window_s=0)).sets) == 2
+    assert len(read(data, EventContext()).sets) == sets
+    assert len(read(data, EventContext(window_s=0)).sets) == 2
 
 
 def test_a_queue_manager_writes_once_for_one_event() -> None:
     one, two, _ = three()
     data = as_lines(one, two, replace(one, enqueued=1), replace(two, enqueued=1))
-    assert [[m.message.enqueued for m in each.members] for each in read(data, Known()).sets] == [
+    assert [[m.message.enqueued for m in each.members] for each in read(data, EventContext()).sets] == [
         [100, 100],
         [1, 1],
     ]
@@ -227,11 +231,11 @@ def test_a_queue_manager_writes_once_for_one_event() -> None:
 def test_another_correl_id_is_another_set_however_near_in_time() -> None:
     one, two, _ = three()
     data = as_lines(replace(one, correl_id=CORREL), replace(two, correl_id=CORREL[:-1] + "E"))
-    assert [len(each.members) for each in read(data, Known()).sets] == [1, 1]
+    assert [len(each.members) for each in read(data, EventContext()).sets] == [1, 1]
 
 
 def test_queues_that_are_said_not_to_be_shared_are_kept_apart() -> None:
-    known = Known(queues={"SQ1": QueueFacts(is_shared=False)})
+    known = EventContext(queues={"SQ1": QueueFacts(is_shared=False)})
     found = read(as_lines(*three()), known).sets
     assert [(len(each.members), each.is_shared, each.missing) for each in found] == [(1, False, ())] * 3
     later = [replace(each, created=AT + timedelta(hours=1)) for each in three()]
@@ -240,7 +244,7 @@ def test_queues_that_are_said_not_to_be_shared_are_kept_apart() -> None:
 
 
 def test_queue_managers_outside_the_group_are_not_taken_into_its_sets() -> None:
-    reading = read(as_lines(*three()), Known(members=("QM1", "QM2")))
+    reading = read(as_lines(*three()), EventContext(members=("QM1", "QM2")))
     assert [[m.queue_manager for m in each.members] for each in reading.sets] == [["QM1", "QM2"], ["QM3"]]
 
 
@@ -249,7 +253,7 @@ def test_without_times_the_nth_message_of_each_queue_manager_goes_with_the_nth_o
         (name, pcf(Told(name, "SQ1", HIGH, enqueued=1)) + pcf(Told(name, "SQ1", LOW)) + pcf(Told(name, "SQ1", HIGH, enqueued=2)))
         for name in ("QM1", "QM2")
     ]  # fmt: skip
-    reading = read_all(files, Known())
+    reading = read_all(files, EventContext())
     assert [(each.event.reason, each.grouped_by, len(each.members)) for each in reading.sets] == [
         (HIGH, "order", 2),
         (LOW, "order", 2),
@@ -266,21 +270,21 @@ def test_a_file_that_is_given_twice_changes_nothing() -> None:
 
 
 def test_messages_that_nothing_tells_apart_are_not_taken_for_repeats() -> None:
-    assert read(pcf(Told()) * 2, Known()).repeats == 0
+    assert read(pcf(Told()) * 2, EventContext()).repeats == 0
 
 
 def test_service_interval_events_are_in_no_set() -> None:
-    reading = read(as_lines(Told(reason=2226)), Known())
+    reading = read(as_lines(Told(reason=2226)), EventContext())
     assert (len(reading.sets), len(reading.service_interval)) == (0, 1)
 
 
 # ---- what a set says ---------------------------------------------------------------------------------------------------
 
 
-def chain(*told: Told, known: Known | None = None) -> EventReading:
+def chain(*told: Told, known: EventContext | None = None) -> EventReading:
     """Messages a quarter of an hour apart."""
     at = [replace(each, created=START + timedelta(minutes=15 * number)) for number, each in enumerate(told)]
-    return read(as_lines(*at), known or Known())
+    return read(as_lines(*at), known or EventContext())
 
 
 def test_rates_rest_on_time_since_reset_of_each_queue_manager() -> None:
@@ -288,7 +292,7 @@ def test_rates_rest_on_time_since_reset_of_each_queue_manager() -> None:
         Told("QM1", "SQ1", HIGH, 100, 800, 1000, 0, CORREL),
         Told("QM2", "SQ1", HIGH, 50, 790, 100, 300, CORREL),
     )
-    found = only_set(read(data, Known()))
+    found = only_set(read(data, EventContext()))
     assert [
         (m.rate.as_json()["put_rate_per_s"], m.rate.as_json()["get_rate_per_s"]) for m in found.members
     ] == [
@@ -330,7 +334,7 @@ def test_a_queue_manager_that_stops_getting_is_told_where_gets_were_to_be_expect
 def test_a_queue_from_which_more_was_got_than_put_was_not_empty() -> None:
     found = chain(Told("QM1", "SQ1", LOW, 60, 0, 100, 700)).sets[0].reconciliation
     assert (found.depth_before, found.computed_depth, found.depth) == (None, None, None)
-    facts = Known(queues={"SQ1": replace(SQ1, depth=None)})
+    facts = EventContext(queues={"SQ1": replace(SQ1, depth=None)})
     found = chain(Told("QM1", "SQ1", LOW, 60, 0, 100, 700), known=facts).sets[0].reconciliation
     assert (found.depth_before, found.depth) == (None, 200)
 
@@ -347,32 +351,36 @@ def test_the_set_after_one_that_does_not_reconcile_begins_at_the_depth_that_was_
 def test_high_depth_of_a_shared_queue_tells_nothing_of_those_that_did_not_put() -> None:
     """Queue Full right after Queue Depth High at MAXDEPTH: nobody put in between."""
     told = Told("QM1", "SQ1", FULL, 1, 0, 0, 0, CORREL)
-    assert only_set(read(as_lines(told), Known())).reconciliation.told_depth is None
+    assert only_set(read(as_lines(told), EventContext())).reconciliation.told_depth is None
     assert only_set(read(as_lines(told))).reconciliation.told_depth == 1000
 
 
 def test_a_high_depth_below_the_threshold_is_told_and_not_taken_for_the_depth() -> None:
-    reading = read(as_lines(Told("QM1", "SQ1", HIGH, 60, 799, 799, 0, CORREL)), Known(queues={"SQ1": SQ1}))
+    reading = read(
+        as_lines(Told("QM1", "SQ1", HIGH, 60, 799, 799, 0, CORREL)), EventContext(queues={"SQ1": SQ1})
+    )
     assert codes(reading) == ["READ_SET_HIGH_DEPTH"]
     assert only_set(reading).reconciliation.told_depth is None
-    reading = read(as_lines(Told("QM1", "SQ1", HIGH, 60, 800, 800, 0, CORREL)), Known(queues={"SQ1": SQ1}))
+    reading = read(
+        as_lines(Told("QM1", "SQ1", HIGH, 60, 800, 800, 0, CORREL)), EventContext(queues={"SQ1": SQ1})
+    )
     assert codes(reading) == []
 
 
 def test_what_contradicts_what_was_said_of_the_members_is_told() -> None:
     known = replace(KNOWN, perfmev={"QM3": False})
     assert "READ_SET_MEMBERS_DIFFER" in codes(read(written(rises({})), known))
-    known = Known(members=("QM1", "QM2"))
+    known = EventContext(members=("QM1", "QM2"))
     assert "READ_SET_MEMBERS_DIFFER" in codes(read(written(rises({})), known))
 
 
 def test_a_member_seen_elsewhere_was_probably_not_active() -> None:
     one, two, three_ = (replace(each, correl_id=CORREL) for each in three())
     reading = chain(
-        replace(one, reason=LOW), replace(two, queue="OTHER"), known=Known(members=("QM1", "QM2"))
+        replace(one, reason=LOW), replace(two, queue="OTHER"), known=EventContext(members=("QM1", "QM2"))
     )
     assert [(each.queue_manager, each.cause) for each in reading.sets[0].missing] == [("QM2", "not_active")]
-    reading = chain(one, known=Known(members=("QM1", "QM2"), perfmev={"QM2": True}))
+    reading = chain(one, known=EventContext(members=("QM1", "QM2"), perfmev={"QM2": True}))
     assert [(each.queue_manager, each.cause) for each in reading.sets[0].missing] == [("QM2", "not_read")]
     assert three_.queue_manager == "QM3"
 
@@ -387,15 +395,15 @@ def test_findings_of_one_code_end_at_twenty() -> None:
 
 def test_no_files_and_files_without_events_are_refused_with_their_names() -> None:
     with pytest.raises(InputInvalid, match="one file of events or more"):
-        read_all([], Known())
+        read_all([], EventContext())
     with pytest.raises(InputInvalid, match=r"hello\.txt: This is none of the formats"):
-        read_all([("good", as_lines(Told())), ("hello.txt", b"hello")], Known())
+        read_all([("good", as_lines(Told())), ("hello.txt", b"hello")], EventContext())
     with pytest.raises(InputInvalid, match=r"cut\.txt: line 1: 'NO NAME' is no name of a queue"):
-        read_all([("cut.txt", as_text(Told(queue="NO NAME")).encode())], Known())
+        read_all([("cut.txt", as_text(Told(queue="NO NAME")).encode())], EventContext())
 
 
 def test_what_is_damaged_is_told_beside_what_could_be_read() -> None:
-    reading = read(pcf(Told()) + pcf(Told())[:50], Known())
+    reading = read(pcf(Told()) + pcf(Told())[:50], EventContext())
     assert len(reading.sets) == 1
     (finding,) = [each for each in reading.findings if each.code == "READ_EVENTS_UNREAD"]
     assert "offset 236 (X'EC')" in finding.message
@@ -403,7 +411,7 @@ def test_what_is_damaged_is_told_beside_what_could_be_read() -> None:
 
 def test_a_code_page_that_was_taken_for_granted_is_told_with_its_file() -> None:
     for data, pages in ((pcf(Told(), ccsid=1047), ["1047"]), (pcf(Told(), ccsid=500), [])):
-        told = [each for each in read(data, Known()).findings if each.code == "READ_EVENTS_CODE_PAGE"]
+        told = [each for each in read(data, EventContext()).findings if each.code == "READ_EVENTS_CODE_PAGE"]
         assert [each.field for each in told] == ["/files/0" for _ in pages]
         assert all(page in each.message for each, page in zip(told, pages, strict=True))
 

@@ -8,15 +8,15 @@ from datetime import timedelta
 import pytest
 
 from planner_core.depth_events.reading import EventReading, read_all
-from planner_core.depth_events.sets import Known, QueueFacts
+from planner_core.depth_events.sets import EventContext, QueueFacts
 from planner_core.findings import Finding
 from tests.depth_events_read.support import AT, FULL, HIGH, LOW, Told, as_lines
 
 UNSEEN, TWICE = "READ_SET_EVENT_UNSEEN", "READ_SET_CORREL_ID_TWICE"
 
 
-def read(*messages: Told, known: Known | None = None) -> EventReading:
-    return read_all([("events", as_lines(*messages))], known or Known())
+def read(*messages: Told, known: EventContext | None = None) -> EventReading:
+    return read_all([("events", as_lines(*messages))], known or EventContext())
 
 
 def told(reading: EventReading, code: str) -> list[Finding]:
@@ -85,9 +85,9 @@ def test_sets_by_time_that_are_too_far_apart_may_be_one() -> None:
         for nth, (each, name) in enumerate(zip(one_after_the_other(HIGH, HIGH), ("QM1", "QM2"), strict=True))
     ]
     shared = {"SQ1": QueueFacts(is_shared=True)}
-    (finding,) = told(read(*apart, known=Known(queues=shared)), UNSEEN)
+    (finding,) = told(read(*apart, known=EventContext(queues=shared)), UNSEEN)
     assert "or the two are one set, further apart than the window allows" in finding.message
-    assert not told(read(*apart, known=Known(queues=shared, window_s=9)), UNSEEN)
+    assert not told(read(*apart, known=EventContext(queues=shared, window_s=9)), UNSEEN)
 
 
 def test_queues_of_one_name_that_nothing_says_are_shared_have_switches_of_their_own() -> None:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from starlette.datastructures import QueryParams
 
 from app.clusters import explaining
-from app.clusters.decide_pages import Shown as DecisionShown
+from app.clusters.decide_pages import DecisionView
 from app.clusters.decide_pages import shown as decision_shown
-from app.clusters.explain_view import Shown as ExplanationShown
+from app.clusters.explain_view import ExplanationView
 from app.clusters.explain_view import shown as explanation_shown
-from app.clusters.load_view import ClustersShown, clusters_shown
+from app.clusters.load_view import ClusterLoadView, clusters_shown
 from app.clusters.service import EXAMPLES as DECISIONS
 from app.clusters.service import decide_text, load_answer
-from app.events.read_pages import Answer as ReadingAnswer
+from app.events.read_pages import EventFilesView
 from app.events.read_pages import answer_of as reading_answer
 from app.events.reading import EXAMPLE_DISPLAY, EXAMPLE_MEMBERS, EXAMPLE_NAME, known_from_texts
 from app.events.reading import example_text as event_messages
@@ -58,10 +58,10 @@ class QuestionSpecimens:
     """Something for every component of those pages."""
 
     version: StoredVersion
-    decision: DecisionShown
-    load: ClustersShown
-    explanation: ExplanationShown
-    reading: ReadingAnswer
+    decision: DecisionView
+    load: ClusterLoadView
+    explanation: ExplanationView
+    reading: EventFilesView
     depths: tuple[Depths, ...]
     form: Choices
     filling: FillingUp

@@ -11,7 +11,7 @@ from functools import cache
 
 from app.events.service import EXAMPLES as TIMELINES
 from app.events.service import read_yaml_or_json
-from app.events.simulate_pages import Answer as EventsAnswer
+from app.events.simulate_pages import SimulationView
 from app.events.simulate_pages import answer_of as events_answer
 from app.nightly.view import FindingLine, Progress
 from app.plans.changes_pages import Change, document_changes
@@ -96,7 +96,7 @@ class Specimens:
     report: Report
     ahead: AheadSpecimens
     night: NightSpecimens
-    events: EventsAnswer
+    events: SimulationView
     placement: PlacementSpecimens
     questions: QuestionSpecimens
 
@@ -311,7 +311,7 @@ def _entries() -> tuple[Entry, ...]:
     )
 
 
-def _events() -> EventsAnswer:
+def _events() -> SimulationView:
     """A timeline in which one queue switches in silence and another tells."""
     timeline = next(each for each in TIMELINES if each.name == "perfmev-differs")
     file = read_yaml_or_json(timeline.text.encode())
