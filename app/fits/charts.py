@@ -36,7 +36,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing(Framed):
+class FitChartLayout(Framed):
     """One drawing, for one width."""
 
     zero_y: float | None
@@ -48,18 +48,18 @@ class Drawing(Framed):
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class FitChart:
     """The same drawn for wide and for narrow pages, and in words."""
 
     id: str
     title: str
     unit: str
     description: str
-    wide: Drawing
-    narrow: Drawing
+    wide: FitChartLayout
+    narrow: FitChartLayout
 
 
-def fit_charts(fit: Fit) -> tuple[Chart, ...]:
+def fit_charts(fit: Fit) -> tuple[FitChart, ...]:
     """The charts of a fit: entries by size, and what is left when the curve is taken away; empty without points."""
     points = [each for each in fit.points if each.entries > 0 and each.size_bytes > 0]
     if not points:
@@ -73,19 +73,19 @@ def fit_charts(fit: Fit) -> tuple[Chart, ...]:
 # ---- entries by size -------------------------------------------------------------------------------------------------
 
 
-def _entries(fit: Fit, points: Sequence[FitPoint]) -> Chart:
+def _entries(fit: Fit, points: Sequence[FitPoint]) -> FitChart:
     x_scale = _Log.over([point.size_bytes / MIB for point in points])
     y_scale = _Log.over([point.entries for point in points])
     ratios = [each for each, _ in fit.ratios][:MOST_LINES] or [fit.ratio[1] / fit.ratio[0]]
 
-    def drawing(kind: str, width: int, height: int) -> Drawing:
+    def drawing(kind: str, width: int, height: int) -> FitChartLayout:
         frame = _Frame(width, height, widest=max(len(label) for _, label in y_scale.ticks))
         drawn = points[:MOST_POINTS]
 
         def place(point: FitPoint) -> Dot:
             return Dot(frame.x(x_scale.share(point.size_bytes / MIB)), frame.y(y_scale.share(point.entries)))
 
-        return Drawing(
+        return FitChartLayout(
             id=f"entries-{kind}",
             kind=kind,
             width=width,
@@ -106,7 +106,7 @@ def _entries(fit: Fit, points: Sequence[FitPoint]) -> Chart:
             x_title="size, MiB",
         )
 
-    return Chart(
+    return FitChart(
         id="entries",
         title="List entries",
         unit="by size",
@@ -164,7 +164,7 @@ def _entries_in_words(fit: Fit, points: Sequence[FitPoint]) -> str:
 # ---- what is left when the curve is taken away -----------------------------------------------------------------------
 
 
-def _residuals(fit: Fit, points: Sequence[FitPoint]) -> Chart:
+def _residuals(fit: Fit, points: Sequence[FitPoint]) -> FitChart:
     known = [point for point in points if point.residual_bytes is not None]
     used = [point for point in known if point.left_out is None]
     x_scale = _Log.over([point.size_bytes / MIB for point in known])
@@ -173,7 +173,7 @@ def _residuals(fit: Fit, points: Sequence[FitPoint]) -> Chart:
     most = math.ceil(most / step) * step
     y_values = [nth * step for nth in range(-round(most / step), round(most / step) + 1)]
 
-    def drawing(kind: str, width: int, height: int) -> Drawing:
+    def drawing(kind: str, width: int, height: int) -> FitChartLayout:
         frame = _Frame(width, height, widest=max(len(_signed(value)) for value in y_values))
 
         def y(value_mib: float) -> float:
@@ -182,7 +182,7 @@ def _residuals(fit: Fit, points: Sequence[FitPoint]) -> Chart:
         def place(point: FitPoint) -> Dot:
             return Dot(frame.x(x_scale.share(point.size_bytes / MIB)), y((point.residual_bytes or 0) / MIB))
 
-        return Drawing(
+        return FitChartLayout(
             id=f"residuals-{kind}",
             kind=kind,
             width=width,
@@ -203,7 +203,7 @@ def _residuals(fit: Fit, points: Sequence[FitPoint]) -> Chart:
             x_title="size, MiB",
         )
 
-    return Chart(
+    return FitChart(
         id="residuals",
         title="Distance from the fitted curve",
         unit="MiB",

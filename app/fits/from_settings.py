@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.fits.kept import DatabaseCurves, KeptCurve
+from app.fits.kept import DatabaseCurves, StoredFit
 from planner_core.errors import PlanRefused
 from planner_core.findings import Finding, finding
 
@@ -12,7 +12,7 @@ from planner_core.findings import Finding, finding
 class CurvesOfSettings:
     """Those of the database that the settings name. Nothing is read before a document names a curve."""
 
-    def find(self, version: int) -> KeptCurve | None:
+    def find(self, version: int) -> StoredFit | None:
         """The curve of that version; None when the database has none.
 
         Raises:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptCurve:
+class StoredFit:
     """A fit as it is kept: its version, whether plans may use it, and the fit itself."""
 
     version: int
@@ -27,7 +27,7 @@ class KeptCurve:
 class Curves(Protocol):
     """Something that knows fitted curves by their version."""
 
-    def find(self, version: int) -> KeptCurve | None:
+    def find(self, version: int) -> StoredFit | None:
         """The curve of that version; None when there is none."""
         ...
 
@@ -35,7 +35,7 @@ class Curves(Protocol):
 class NoCurves:
     """Knows none: for documents that name the published curve."""
 
-    def find(self, version: int) -> KeptCurve | None:
+    def find(self, version: int) -> StoredFit | None:
         """None."""
         del version
         return None
@@ -48,7 +48,7 @@ class DatabaseCurves:
         """Keep the database; nothing is opened yet."""
         self.database = database
 
-    def find(self, version: int) -> KeptCurve | None:
+    def find(self, version: int) -> StoredFit | None:
         """The curve of that version; None when there is none."""
         with self.database.session(writes=False) as session:
             return _kept(session, version)
@@ -64,7 +64,7 @@ class CurvesBeside:
         """Keep the session; it is not used itself."""
         self.session = session
 
-    def find(self, version: int) -> KeptCurve | None:
+    def find(self, version: int) -> StoredFit | None:
         """The curve of that version; None when there is none."""
         from sqlalchemy.orm import Session
 
@@ -75,10 +75,10 @@ class CurvesBeside:
             return _kept(beside, version)
 
 
-def _kept(session: Session, version: int) -> KeptCurve | None:
+def _kept(session: Session, version: int) -> StoredFit | None:
     from app.nightly import repository
 
     row = repository.find_curve(session, version)
     if row is None:
         return None
-    return KeptCurve(row.id, row.state, row.reason, row.is_simulated, json.loads(row.fit))
+    return StoredFit(row.id, row.state, row.reason, row.is_simulated, json.loads(row.fit))

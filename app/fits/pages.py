@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.database.session import SessionDep
 from app.fits import fits
-from app.fits.charts import Chart, fit_charts, published_in_words
+from app.fits.charts import FitChart, fit_charts, published_in_words
 from app.fits.errors import CurveNotFound
 from app.fits.fits import Fit, FitPage, FitPoint
 from app.plans import repository as plans
@@ -56,7 +56,7 @@ class CurvePage(Page):
     """One version of a fitted curve."""
 
     fit: Annotated[Fit, "The fit, as it was stored"]
-    charts: Annotated[tuple[Chart, ...], "Entries by size, and the distance from the curve"]
+    charts: Annotated[tuple[FitChart, ...], "Entries by size, and the distance from the curve"]
     published: Annotated[str, "What the published curve gives for the same, in words; empty when not known"]
     points: Annotated[tuple[FitPoint, ...], "The points by size, the largest first"]
     points_total: Annotated[int, "How many points there are"]

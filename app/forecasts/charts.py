@@ -49,7 +49,7 @@ class LevelLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing(Framed):
+class ForecastChartLayout(Framed):
     """One drawing, for one width."""
 
     lines: tuple[str, ...]
@@ -63,7 +63,7 @@ class Drawing(Framed):
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class ForecastChart:
     """The same drawn for wide and for narrow pages, and in words."""
 
     id: str
@@ -74,11 +74,11 @@ class Chart:
     description: str
     above: tuple[str, ...]
     """Levels that are too far up to be drawn."""
-    wide: Drawing
-    narrow: Drawing
+    wide: ForecastChartLayout
+    narrow: ForecastChartLayout
 
 
-def outlook_chart(outlook: Outlook) -> Chart | None:
+def outlook_chart(outlook: Outlook) -> ForecastChart | None:
     """A chart of one measure; None where there is neither a measured day nor one to come."""
     forecast = outlook.forecast
     peaks = [each for each in outlook.peaks if each.value is not None]
@@ -108,12 +108,12 @@ def outlook_chart(outlook: Outlook) -> Chart | None:
         )
     ]
 
-    def drawing(kind: str, width: int, height: int) -> Drawing:
+    def drawing(kind: str, width: int, height: int) -> ForecastChartLayout:
         frame = _Frame(first, last, highest, width, height, label_px=_LABEL_WIDTH_PX[kind] if near else 0)
         now_x = frame.x(forecast.made_on)
         is_left = now_x < (frame.left + frame.right) / 2
         lines, dots = _lines(frame, high)
-        return Drawing(
+        return ForecastChartLayout(
             id=f"{forecast.key}-{kind}",
             kind=kind,
             width=width,
@@ -134,7 +134,7 @@ def outlook_chart(outlook: Outlook) -> Chart | None:
             levels=tuple(_levels(frame, near, kind)),
         )
 
-    return Chart(
+    return ForecastChart(
         id=forecast.key,
         title=forecast.title,
         by="day" if step == 1 else "week",

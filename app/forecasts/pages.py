@@ -14,7 +14,7 @@ from fastapi.responses import Response
 
 from app.database.session import SessionDep
 from app.forecasts import service as forecasts
-from app.forecasts.charts import Chart, outlook_chart
+from app.forecasts.charts import ForecastChart, outlook_chart
 from app.forecasts.service import Band, Crossing, ForecastPage, Outlook, Peak, Predicted, Resized, Score
 from app.plans.result_tables import Table, csv_text
 from app.usage import service as usage
@@ -55,11 +55,11 @@ class Ahead:
 
 
 @dataclass(frozen=True, slots=True)
-class OutlookShown:
+class OutlookView:
     """One measure on the page of its structure."""
 
     outlook: Outlook
-    chart: Chart | None
+    chart: ForecastChart | None
     ahead: tuple[Ahead, ...]
     last: Peak | None
     highest: Peak | None
@@ -94,7 +94,7 @@ class StructureForecastPage(Page):
     qsg: Annotated[str, "Name of the group"]
     structure: Annotated[str, "The structure's name, without the group's"]
     cfrm_name: Annotated[str, "The structure's name in the CFRM policy"]
-    outlooks: Annotated[tuple[OutlookShown, ...], "Every measure with its charts and tables"]
+    outlooks: Annotated[tuple[OutlookView, ...], "Every measure with its charts and tables"]
     first: Annotated[Predicted | None, "The measure that runs out first; None where none does"]
     full: Annotated[
         tuple[Predicted, ...], "A measure of the structure, and of each data set, that is or was full"
@@ -207,13 +207,13 @@ def forecast_path(qsg: str, structure: str) -> str:
 # ---- what is shown ---------------------------------------------------------------------------------------------------
 
 
-def _shown(outlook: Outlook) -> OutlookShown:
+def _shown(outlook: Outlook) -> OutlookView:
     forecast = outlook.forecast
     measured = [each for each in outlook.peaks if each.value is not None]
     path = f"{quote(forecast.qsg, safe='')}/{quote(forecast.structure, safe='')}"
     query = {"measure": forecast.measure, "queue_manager": forecast.queue_manager}
     asked = urlencode({key: value for key, value in query.items() if value})
-    return OutlookShown(
+    return OutlookView(
         outlook=outlook,
         chart=outlook_chart(outlook),
         ahead=tuple(_ahead(forecast.bands)),

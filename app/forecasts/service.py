@@ -15,7 +15,7 @@ from app.database.engine import Database, DatabaseUnusable
 from app.fits.errors import ForecastNotFound
 from app.nightly import repository
 from app.nightly.models import DailyStructureUsage, Forecast, ForecastScore
-from app.nightly.urgency import Known, most_urgent
+from app.nightly.urgency import RecentUsage, most_urgent
 from planner_core.units import ceil_div
 from planner_core.urgency import Fullness
 
@@ -271,7 +271,7 @@ def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:
         raise ForecastNotFound(qsg[:LONGEST_QSG], structure[:LONGEST_STRUCTURE])
     last = max(row.last_day or row.made_on for row in rows)
     days = repository.daily_usage(session, qsg, structure, begin=last - timedelta(days=MOST_HISTORY_DAYS))
-    known = Known.of(session, qsg)
+    known = RecentUsage.of(session, qsg)
     order = list(MEASURES)
     ranked = sorted(rows, key=lambda row: (_rank(order, row.measure), row.queue_manager))
     return tuple(

@@ -40,7 +40,7 @@ def most_urgent(
     if measured_only:
         query = query.where(Forecast.is_simulated.is_(False))
     rows = session.execute(query).all()
-    known = Known.of(session)
+    known = RecentUsage.of(session)
     ranked = []
     for number, qsg, structure, measure, queue_manager, crossing_day in rows:
         full = known.full((qsg, structure), measure, queue_manager)
@@ -57,7 +57,7 @@ def most_urgent(
     return [Urgent(forecasts[number], full) for _, number, full in part], len(ranked)
 
 
-class Known:
+class RecentUsage:
     """What the last days of every group say of its structures and data sets."""
 
     def __init__(
@@ -67,7 +67,7 @@ class Known:
         self._rows = rows
 
     @classmethod
-    def of(cls, session: Session, qsg: str | None = None) -> Known:
+    def of(cls, session: Session, qsg: str | None = None) -> RecentUsage:
         """All groups, or one of them."""
         last_days = repository.last_days(session, qsg)
         rows: dict[Structure, list[DailyStructureUsage]] = defaultdict(list)

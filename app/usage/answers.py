@@ -22,7 +22,7 @@ from app.usage.measured import (
 )
 from app.usage.observed import ComparedSize, Duplexing, shrinking
 from app.usage.periods import Period
-from app.usage.planning import Asked, Backlog, Grounds, Made, Sizes
+from app.usage.planning import Backlog, DraftPlan, Grounds, PlanQuestion, Sizes
 from app.usage.service import StructureUsage
 from app.web.answers import Answer, FindingAnswer
 from planner_core.document.model import PlanDocument
@@ -246,10 +246,10 @@ class PlanFromUsage(BaseModel):
         bool | None, Field(description="For queues whose persistence was not measured; needed only then.")
     ] = None
 
-    def asked(self, structures: Sequence[str]) -> Asked:
+    def asked(self, structures: Sequence[str]) -> PlanQuestion:
         """The same, as plans are made with it."""
         outage = None if self.outage_minutes is None else Decimal(repr(self.outage_minutes))
-        return Asked(
+        return PlanQuestion(
             queue_managers=self.queue_managers,
             cfcc_level=self.cfcc_level,
             coupling_facilities=tuple(self.coupling_facilities),
@@ -477,7 +477,7 @@ def queue_answer(
 
 
 def plan_answer(
-    made: Made,
+    made: DraftPlan,
     document: PlanDocument,
     period: Period,
     *,

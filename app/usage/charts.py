@@ -58,7 +58,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing(Framed):
+class UsageChartLayout(Framed):
     """One drawing, for one width."""
 
     curves: tuple[Curve, ...]
@@ -68,15 +68,15 @@ class Drawing(Framed):
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class UsageChart:
     """A panel: the same drawn for wide and for narrow pages, and in words."""
 
     id: str
     title: str
     unit: str
     description: str
-    wide: Drawing
-    narrow: Drawing
+    wide: UsageChartLayout
+    narrow: UsageChartLayout
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +111,16 @@ def time_chart(
     series: Sequence[tuple[str, Moments]],
     limit: tuple[str, Moments] | None = None,
     marks: Sequence[datetime] = (),
-) -> Chart:
+) -> UsageChart:
     """A chart of one or more series over a period. A limit holds from each of its moments up to the next."""
     values = [value for _, moments in series for _, value in moments]
     highest = max([*values, *(value for _, value in (limit[1] if limit else ()))], default=0.0)
 
     is_whole = all(isinstance(value, int) for value in values)
 
-    def drawing(kind: str, width: int, height: int) -> Drawing:
+    def drawing(kind: str, width: int, height: int) -> UsageChartLayout:
         frame = _Frame(period, highest, width, height, is_whole=is_whole)
-        return Drawing(
+        return UsageChartLayout(
             id=f"{name}-{kind}",
             kind=kind,
             width=width,
@@ -137,7 +137,7 @@ def time_chart(
             has_mark_lines=len(marks) <= MOST_MARK_LINES,
         )
 
-    return Chart(
+    return UsageChart(
         id=name,
         title=title,
         unit=unit,

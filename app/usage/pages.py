@@ -14,7 +14,7 @@ from fastapi.responses import Response
 from app.database.session import SessionDep
 from app.plans.result_tables import Table, csv_text
 from app.usage import periods, service
-from app.usage.charts import Bars, Chart, held_from, size_bars, time_chart
+from app.usage.charts import Bars, UsageChart, held_from, size_bars, time_chart
 from app.usage.measured import (
     GENERATED,
     Limits,
@@ -50,7 +50,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class PeriodShown:
+class PeriodPicker:
     """The period of a page, and how another is chosen."""
 
     chosen: Period
@@ -104,11 +104,11 @@ class UsagePage(Page):
     cfrm_name: Annotated[str, "The structure's name in the CFRM policy"]
     is_generated: Annotated[bool, "Whether every plan has this structure by itself"]
     span: Annotated[Span, "When it was first and last measured"]
-    period: Annotated[PeriodShown, "Which hours are shown"]
+    period: Annotated[PeriodPicker, "Which hours are shown"]
     highest: Annotated[tuple[Highest, ...], "The highest figures of the period"]
     limits: Annotated[Limits | None, "Its limits, as last observed up to the end of the period"]
     full: Annotated[tuple[UsagePoint, ...], "When it was found full, the last first"]
-    charts: Annotated[tuple[Chart, ...], "Entries and elements over time"]
+    charts: Annotated[tuple[UsageChart, ...], "Entries and elements over time"]
     points: Annotated[tuple[UsagePoint, ...], "The same as a table"]
     has_scm: Annotated[bool, "Whether any of it was in storage-class memory"]
     queues: Annotated[tuple[QueueFigures, ...], "The queues in it"]
@@ -130,9 +130,9 @@ class QueuePage(Page):
     structure: Annotated[str, "The structure that it is in"]
     queue: Annotated[str, "Name of the queue"]
     span: Annotated[Span, "When it was first and last measured"]
-    period: Annotated[PeriodShown, "Which hours are shown"]
+    period: Annotated[PeriodPicker, "Which hours are shown"]
     figures: Annotated[QueueFigures | None, "What a plan could rest on; None when nothing was measured"]
-    charts: Annotated[tuple[Chart, ...], "Rate and depth over time"]
+    charts: Annotated[tuple[UsageChart, ...], "Rate and depth over time"]
     bars: Annotated[Bars | None, "The sizes of its messages; None where they are not known"]
     sizes: Annotated[tuple[SizeBucket, ...], "The same as a table"]
     points: Annotated[tuple[QueuePoint, ...], "Rate, sizes and depth as a table"]
@@ -262,7 +262,7 @@ def queue_file(request: Request, session: SessionDep, qsg: str, structure: str) 
 # ---- what is shown ---------------------------------------------------------------------------------------------------
 
 
-def _usage_charts(usage: StructureUsage, period: Period) -> tuple[Chart, ...]:
+def _usage_charts(usage: StructureUsage, period: Period) -> tuple[UsageChart, ...]:
     full = [point.at for point in usage.points if point.structure_full]
     before = usage.limits_before
     found = []
@@ -297,7 +297,7 @@ def _usage_charts(usage: StructureUsage, period: Period) -> tuple[Chart, ...]:
     return tuple(found)
 
 
-def _queue_charts(points: Sequence[QueuePoint], period: Period) -> tuple[Chart, ...]:
+def _queue_charts(points: Sequence[QueuePoint], period: Period) -> tuple[UsageChart, ...]:
     rates = [(point.at, float(rate)) for point in points if (rate := point.puts_per_s) is not None]
     depths = [(point.at, point.depth_max) for point in points if point.depth_max is not None]
     title = "Puts a second" if period.by == "hour" else "Puts a second in the busiest hour"
@@ -331,7 +331,7 @@ def _highest(points: Sequence[UsagePoint]) -> list[Highest]:
     return found
 
 
-def _period_shown(path: str, chosen: Chosen, span: Span, hidden: Mapping[str, str]) -> PeriodShown:
+def _period_shown(path: str, chosen: Chosen, span: Span, hidden: Mapping[str, str]) -> PeriodPicker:
     period = chosen.period
     lengths = {word: label for word, (label, _) in periods.LENGTHS.items()} | {periods.ALL: "everything"}
 
@@ -339,7 +339,7 @@ def _period_shown(path: str, chosen: Chosen, span: Span, hidden: Mapping[str, st
         return f"{path}?{urlencode({**hidden, **query})}"
 
     earlier, later = period.moved(-1), period.moved(1)
-    return PeriodShown(
+    return PeriodPicker(
         chosen=period,
         choices=tuple(
             Choice(label, href({"period": word}), word == period.choice) for word, label in lengths.items()

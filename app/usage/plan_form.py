@@ -12,7 +12,7 @@ from fastapi import HTTPException
 
 from app.plans.editor.typed import value_of
 from app.sizing.calculator.form import Field
-from app.usage.planning import Asked, Backlog, QueueKey, Reckoning, Sizes
+from app.usage.planning import Backlog, PlanQuestion, QueueKey, Reckoning, Sizes
 from planner_core.errors import FieldProblem
 
 MOST_PARAMETERS = 60_000
@@ -116,7 +116,7 @@ def key_of(text: str) -> QueueKey:
     return structure, queue
 
 
-def asked_of(form: PlanForm) -> tuple[PlanForm, Asked | None]:
+def asked_of(form: PlanForm) -> tuple[PlanForm, PlanQuestion | None]:
     """What the form asks for; None when something must be mended, which the form then says."""
     form, managers = _read(form, "queue_managers", "managers", "a number, or names with blanks between them")
     form, level = _read(form, "cfcc_level", "whole", "a whole number, such as 25")
@@ -127,7 +127,7 @@ def asked_of(form: PlanForm) -> tuple[PlanForm, Asked | None]:
         return form, None
     named = form["coupling_facilities"].value
     facilities = value_of("names", named) if named else []
-    return form, Asked(
+    return form, PlanQuestion(
         queue_managers=cast("int | list[str]", managers),
         cfcc_level=cast("int", level),
         coupling_facilities=tuple(cast("list[str]", facilities)),

@@ -22,7 +22,7 @@ from app.usage.measured import QueueFigures
 from app.usage.observed import ComparedSize
 from app.usage.periods import Chosen, Period
 from app.usage.plan_form import PlanForm
-from app.usage.planning import Grounds, Made, can_be_planned
+from app.usage.planning import DraftPlan, Grounds, can_be_planned
 from app.web.rendering import Page, render, root_path
 from planner_core.document.model import PlanDocument, read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
@@ -58,7 +58,7 @@ class StructureRows:
 class Preview:
     """What would be saved."""
 
-    made: Made
+    made: DraftPlan
     sizes: tuple[ComparedSize, ...]
 
 
@@ -165,7 +165,7 @@ def asking_of(session: Session, qsg: str, parameters: Mapping[str, str], structu
     return Asking(qsg, chosen, tuple(grounds), tuple(name for name in names if name not in listed))
 
 
-def _preview(session: Session, made: Made, document: PlanDocument, period: Period) -> Preview:
+def _preview(session: Session, made: DraftPlan, document: PlanDocument, period: Period) -> Preview:
     result = evaluate(document, CurvesBeside(session), compares=False)
     return Preview(made, service.sizes_compared(session, result, period))
 

@@ -43,7 +43,7 @@ class Reckoning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(Reckoning):
+class PlanQuestion(Reckoning):
     """What else measurements do not say, in the words of who asks."""
 
     queue_managers: int | list[str]
@@ -75,7 +75,7 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class DraftPlan:
     """A plan document that is not yet checked by the core, and what there is to say about it."""
 
     document: dict[str, Any]
@@ -83,12 +83,17 @@ class Made:
     remarks: tuple[str, ...]
     comment: str
     problems: tuple[FieldProblem, ...]
-    """Answers that are missing; the field is the member of `Asked`."""
+    """Answers that are missing; the field is the member of `PlanQuestion`."""
 
 
 def make_plan(
-    qsg: str, grounds: Sequence[Grounds], asked: Asked, *, period: Period, admin_limits: Limits | None = None
-) -> Made:
+    qsg: str,
+    grounds: Sequence[Grounds],
+    asked: PlanQuestion,
+    *,
+    period: Period,
+    admin_limits: Limits | None = None,
+) -> DraftPlan:
     """A plan document for these queues of these structures."""
     planned: list[Planned] = []
     remarks: list[str] = []
@@ -139,7 +144,7 @@ def make_plan(
     remarks += _managers(asked)
     if planned:
         remarks.append(_not_measured(all("duplex" in each for each in structures)))
-    return Made(
+    return DraftPlan(
         document=document,
         planned=tuple(planned),
         remarks=tuple(remarks),
@@ -150,7 +155,7 @@ def make_plan(
 
 def take_over(
     document: Mapping[str, Any], grounds: Sequence[Grounds], asked: Reckoning, *, period: Period
-) -> Made:
+) -> DraftPlan:
     """A plan document with what was measured in the place of what was assumed; all else stays as it is.
 
     Args:
@@ -199,7 +204,7 @@ def take_over(
             "measured. If the plan was made some time ago, part of it has happened by now."
         )
     taken = sorted({each.figures.structure for each in planned})
-    return Made(
+    return DraftPlan(
         document=changed,
         planned=tuple(planned),
         remarks=tuple(remarks),
@@ -233,7 +238,7 @@ def _cut_off(ground: Grounds) -> Iterator[str]:
     )
 
 
-def _managers(asked: Asked) -> Iterator[str]:
+def _managers(asked: PlanQuestion) -> Iterator[str]:
     """Queue managers that records name and the plan does not."""
     given, seen = asked.queue_managers, asked.queue_managers_observed
     left_out = [name for name in seen if name not in given] if isinstance(given, list) else []
@@ -398,7 +403,7 @@ def _unknown_persistence(unknown: Sequence[str], asked: Reckoning) -> tuple[Fiel
     return (FieldProblem("persistent_when_unknown", message),)
 
 
-def _queues(ground: Grounds, asked: Asked, remarks: list[str]) -> Iterator[Planned]:
+def _queues(ground: Grounds, asked: PlanQuestion, remarks: list[str]) -> Iterator[Planned]:
     """The queues that can be planned; why the others cannot is said."""
     if not ground.queues:
         remarks.append(
@@ -450,7 +455,7 @@ def _rounded(value: Fraction, digits: Decimal) -> Decimal:
     return exact.quantize(digits, rounding=ROUND_CEILING).normalize() + 0
 
 
-def _shortfall(ground: Grounds, kept: Sequence[Planned], asked: Asked) -> Iterator[str]:
+def _shortfall(ground: Grounds, kept: Sequence[Planned], asked: PlanQuestion) -> Iterator[str]:
     """A structure that held more than the queues that are planned for it."""
     if asked.backlog != "depth" or ground.entries_max is None:
         return

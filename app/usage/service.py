@@ -40,7 +40,7 @@ from app.usage.observed import (
     compared_sizes,
 )
 from app.usage.periods import DAY, HOUR, Period
-from app.usage.planning import Asked, Grounds, Made, QueueKey, make_plan
+from app.usage.planning import DraftPlan, Grounds, PlanQuestion, QueueKey, make_plan
 from app.usage.repository import AnyRow
 from planner_core.plan.result import PlanResult
 from planner_core.units import ceil_div
@@ -417,7 +417,9 @@ def sizes_compared(session: Session, result: PlanResult, period: Period) -> tupl
     return compared_sizes(result.structures, allocations(session, result.document.qsg, period.past))
 
 
-def plan_from_usage(session: Session, qsg: str, on: Sequence[Grounds], asked: Asked, period: Period) -> Made:
+def plan_from_usage(
+    session: Session, qsg: str, on: Sequence[Grounds], asked: PlanQuestion, period: Period
+) -> DraftPlan:
     """A plan document made from what was measured; it is not stored, and not yet checked by the core."""
     asked = replace(asked, queue_managers_observed=observed_queue_managers(session, qsg))
     limits = last_limits(session, qsg, "CSQ_ADMIN", period.past)

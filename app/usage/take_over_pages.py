@@ -26,7 +26,7 @@ from app.usage.observed import ComparedSize
 from app.usage.periods import Period
 from app.usage.plan_form import PlanForm
 from app.usage.plan_pages import Asking, QueueRow, asking_of, choices_of, into, queue_row
-from app.usage.planning import Grounds, Made
+from app.usage.planning import DraftPlan, Grounds
 from app.web.rendering import Page, render, root_path
 from planner_core.document.model import PlanDocument, read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
@@ -45,7 +45,7 @@ class PlannedRow:
 
 
 @dataclass(frozen=True, slots=True)
-class StructureTaken:
+class MeasuredStructureRow:
     """A structure of the plan with its measured queues."""
 
     structure: str
@@ -66,7 +66,7 @@ class SizeChange:
 class Preview:
     """What would be saved, beside what is there."""
 
-    made: Made
+    made: DraftPlan
     changes: tuple[Change, ...]
     omitted: int
     sizes: tuple[SizeChange, ...]
@@ -88,7 +88,7 @@ class TakeOverPage(Page):
         tuple[tuple[str, str, bool], ...], "Other periods: label, address, whether it is this one"
     ]
     form: Annotated[PlanForm, "The fields as typed, and what is wrong with them"]
-    structures: Annotated[tuple[StructureTaken, ...], "The plan's structures that were measured"]
+    structures: Annotated[tuple[MeasuredStructureRow, ...], "The plan's structures that were measured"]
     unmeasured: Annotated[tuple[str, ...], "The plan's structures of which no queue was measured"]
     missing: Annotated[tuple[str, ...], "Measured structures that the plan does not have"]
     preview: Annotated[Preview | None, "What would be saved; None before it is asked for"]
@@ -171,7 +171,7 @@ def _asking(session: Session, qsg: str, plan: StoredVersion, parameters: Mapping
 
 
 def _preview(
-    session: Session, plan: StoredVersion, made: Made, document: PlanDocument, period: Period
+    session: Session, plan: StoredVersion, made: DraftPlan, document: PlanDocument, period: Period
 ) -> Preview:
     evaluated = evaluate(document, CurvesBeside(session), compares=False)
     result: dict[str, Any] = evaluated.as_json()
@@ -242,9 +242,11 @@ def _page(
     return render(request, "usage/take_over.html", page, status_code=status_code)
 
 
-def _structure(ground: Grounds, form: PlanForm, planned: Mapping[tuple[str, str], str]) -> StructureTaken:
+def _structure(
+    ground: Grounds, form: PlanForm, planned: Mapping[tuple[str, str], str]
+) -> MeasuredStructureRow:
     rows = tuple(
         PlannedRow(queue_row(ground.structure, each, form), planned.get((ground.structure, each.queue), ""))
         for each in ground.queues
     )
-    return StructureTaken(ground.structure, ground.entries_max, rows)
+    return MeasuredStructureRow(ground.structure, ground.entries_max, rows)

@@ -13,7 +13,7 @@ from app.database.engine import Database, database_url
 from app.fits import fits
 from app.fits.charts import fit_charts, published_in_words
 from app.fits.fits import Fit
-from app.forecasts.charts import Chart, outlook_chart
+from app.forecasts.charts import ForecastChart, outlook_chart
 from app.forecasts.service import Outlook, Peak, outlooks
 from tests.curves.support import (
     MADE_ON,
@@ -46,7 +46,7 @@ def fit_of(database: Database, **members: object) -> Fit:
         return fits.get_fit(session, versions(database)[-1])
 
 
-def chart_of(outlook: Outlook) -> Chart:
+def chart_of(outlook: Outlook) -> ForecastChart:
     found = outlook_chart(outlook)
     assert found is not None
     return found

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.usage.charts import Chart, Drawing, held_from, size_bars, time_chart
+from app.usage.charts import UsageChart, UsageChartLayout, held_from, size_bars, time_chart
 from app.usage.measured import SizeBucket
 from app.usage.periods import Period
 from tests.usage.support import at
@@ -18,7 +18,7 @@ DAY = Period(at(0), at(24), "hour")
 
 def chart(
     values: dict[int, int], *, limit: dict[int, int] | None = None, marks: tuple[int, ...] = ()
-) -> Chart:
+) -> UsageChart:
     return time_chart(
         "entries",
         "List entries in use",
@@ -36,7 +36,7 @@ def points(line: str) -> list[tuple[float, float]]:
 
 @pytest.mark.parametrize("kind", ["wide", "narrow"])
 def test_a_value_stands_in_the_middle_of_its_hour_at_its_height(kind: str) -> None:
-    drawing: Drawing = getattr(chart({0: 0, 1: 100, 2: 50}), kind)
+    drawing: UsageChartLayout = getattr(chart({0: 0, 1: 100, 2: 50}), kind)
     ((first, second, third),) = [points(line) for line in drawing.curves[0].lines]
     assert first[1] == drawing.bottom
     assert second[1] == drawing.top  # 100 is the last value of the axis

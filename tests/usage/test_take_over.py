@@ -18,7 +18,7 @@ from app.plans.stored import StoredVersion
 from app.settings import Settings
 from app.usage import service
 from app.usage.periods import Period, choose
-from app.usage.planning import Grounds, Made, Reckoning, take_over
+from app.usage.planning import DraftPlan, Grounds, Reckoning, take_over
 from tests.app.support import get, send_json
 from tests.pages.html import Element, read
 from tests.pages.plans.browsing import Browser
@@ -211,7 +211,7 @@ def test_a_plan_of_another_group_and_one_that_is_not_there_are_not_found(app: Fa
 # ---- the figures ---------------------------------------------------------------------------------------------------
 
 
-def taken(app: FastAPI, document: dict[str, Any], **how: Any) -> Made:  # noqa: ANN401 - members of Reckoning
+def taken(app: FastAPI, document: dict[str, Any], **how: Any) -> DraftPlan:  # noqa: ANN401 - members of Reckoning
     """Take over everything that was measured of APPLICATION1."""
     reckoning = Reckoning(
         **{

@@ -30,8 +30,8 @@ class AheadSpecimens:
     """Something for every component of those pages."""
 
     fits: tuple[Fit, ...]
-    fit_chart: fit_chart.Chart
-    outlook_chart: outlook_chart.Chart
+    fit_chart: fit_chart.FitChart
+    outlook_chart: outlook_chart.ForecastChart
     crossings: tuple[Crossing, ...]
     horizon_days: int
     score: Score

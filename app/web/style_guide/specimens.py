@@ -34,10 +34,9 @@ from app.uploads.report import (
     Rows,
     StructureFound,
 )
-from app.usage.charts import Chart as TimeChart
-from app.usage.charts import time_chart
+from app.usage.charts import UsageChart, time_chart
 from app.usage.measured import QueueFigures
-from app.usage.pages import ChartScript, Choice, PeriodShown
+from app.usage.pages import ChartScript, Choice, PeriodPicker
 from app.usage.periods import HOUR, Period
 from app.usage.plan_form import PlanForm, blank
 from app.usage.plan_pages import QueueRow
@@ -59,9 +58,9 @@ _SITES = (("SITE1", "SITE1"), ("SITE2", "SITE2"))
 class UsageSpecimens:
     """Something for every component of the pages of measured usage."""
 
-    period: PeriodShown
+    period: PeriodPicker
     span: Span
-    charts: tuple[TimeChart, ...]
+    charts: tuple[UsageChart, ...]
     script: ChartScript
     at: datetime
     late: datetime
@@ -186,7 +185,7 @@ def _usage() -> UsageSpecimens:
         marks=[hours[6]],
     )
     return UsageSpecimens(
-        period=PeriodShown(
+        period=PeriodPicker(
             chosen=period,
             choices=(
                 Choice("24 hours", "/style", is_current=True),
