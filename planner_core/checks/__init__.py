@@ -53,8 +53,9 @@ def check_structure(document: PlanDocument, structure: StructureResult) -> Itera
         if not document.admin.headroom_percent and not structure.sizes.initsize_is_given:
             yield finding(
                 "ADMIN_NO_ROOM_FOR_LARGE_UNITS_OF_WORK",
-                "CSQ_ADMIN is planned at its minimum for the number of queue managers. IBM asks for room for large units of "
-                "work on top: set the headroom of the administrative structure if you have any.",
+                "CSQ_ADMIN is planned at its minimum for the number of queue managers. IBM asks you to add room for large "
+                "units of "
+                "work: set admin.headroom_percent if you have any.",
                 field="/admin/headroom_percent",
                 structure=structure.name,
             )

@@ -49,5 +49,5 @@ def _is_about(given: Acknowledgement, item: Finding) -> bool:
 def _why_unused(given: Acknowledgement, findings: Sequence[Finding]) -> str:
     what = f"{given.code} of {given.structure}" if given.structure else given.code
     if any(_is_about(given, item) for item in findings):
-        return f"{what} was acknowledged for another message than it has now: it is open again."
-    return f"{what} is acknowledged, but there is no such finding to accept."
+        return f"{what} was acknowledged with a different message: it is open again."
+    return f"{what} is acknowledged, but the plan has no such finding."

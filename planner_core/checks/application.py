@@ -36,7 +36,8 @@ def check_application(structure: StructureResult, definition: Structure, load: L
         yield finding(
             "ENTRY_ELEMENT_COST_ASSUMED",
             f"{definition.name} is sized for an entry-to-element ratio of {definition.entry_to_element_ratio[0]}:"
-            f"{definition.entry_to_element_ratio[1]}. {_known_ratio(structure.curve)}; away from it an element is assumed to cost "
+            f"{definition.entry_to_element_ratio[1]}. {_known_ratio(structure.curve)}; for other ratios, an element is "
+            "assumed to cost "
             f"{float(structure.curve.element_bytes):g} bytes and an entry {float(structure.curve.entry_bytes):.0f}.",
             field=f"{structure.pointer}/entry_to_element_ratio",
             structure=definition.name,
@@ -49,8 +50,8 @@ def _largest(message_bytes: int | MessageSizes) -> int:
 
 def _known_ratio(curve: Curve) -> str:
     if curve.fit is None:
-        return "Published figures know 1:6 only"
-    return f"The data of curve {curve.fit.version} hold {curve.ratio_entries}:{curve.ratio_elements} only"
+        return "Published figures exist for 1:6 only"
+    return f"The data of curve {curve.fit.version} cover {curve.ratio_entries}:{curve.ratio_elements} only"
 
 
 def _check_cflevel(structure: StructureResult, definition: Structure) -> Iterator[Finding]:
@@ -99,8 +100,9 @@ def _check_cflevel(structure: StructureResult, definition: Structure) -> Iterato
     if any(not isinstance(queue.message_bytes, int) for queue in definition.queues):
         yield finding(
             "SIZE_DISTRIBUTION_ASSUMED",
-            f"Queues of {name} give mean, p95 and max of their message sizes. Where no offload rule acts, their elements suffice for any "
-            "shape with that mean; where rules act, the sizes are assumed to be lognormal and cut off at the maximum.",
+            f"Queues of {name} give mean, p95 and max of their message sizes. While no offload rule is active, their "
+            "elements suffice for any shape with that mean; while rules are active, the sizes are assumed to be lognormal "
+            "and cut off at the maximum.",
             field=f"{at}/queues",
             structure=name,
         )
@@ -123,7 +125,8 @@ def _check_shape(structure: StructureResult, definition: Structure, load: Load) 
         yield finding(
             "SIZED_FOR_ANY_SHAPE",
             f"INITSIZE of {definition.name}, {format_mib(structure.sizes.initsize_bytes)}, suffices for any shape of message sizes with the stated mean, "
-            f"p95 and max: about {format_mib(assumed)} suffice for the assumed shape. State each class of sizes as a queue of its own to narrow it.",
+            f"p95 and max: about {format_mib(assumed)} suffice for the assumed shape. To narrow it, define each class of "
+            "sizes as a separate queue.",
             field=f"{structure.pointer}/queues",
             structure=definition.name,
         )
@@ -135,14 +138,16 @@ def _check_offload(structure: StructureResult, definition: Structure, load: Load
         if offload != Offload() or definition.size_with_offload:
             yield finding(
                 "OFFLOAD_NEEDS_CFLEVEL_5",
-                f"{name} has CFLEVEL({definition.cflevel}): OFFLOAD and its rules need CFLEVEL(5) and are left out of its definition and its sizing.",
+                f"{name} has CFLEVEL({definition.cflevel}): OFFLOAD and its rules need CFLEVEL(5) and are omitted from its "
+                "definition and sizing.",
                 field=at,
                 structure=name,
             )
         if definition.cfconlos != "ASQMGR":
             yield finding(
                 "CFCONLOS_NEEDS_CFLEVEL_5",
-                f"{name} has CFLEVEL({definition.cflevel}): CFCONLOS needs CFLEVEL(5) and is left out of its definition. Queue managers "
+                f"{name} has CFLEVEL({definition.cflevel}): CFCONLOS needs CFLEVEL(5) and is omitted from its definition. "
+                "Queue managers "
                 "that lose the structure end.",
                 field=f"{structure.pointer}/cfconlos",
                 structure=name,
@@ -158,7 +163,7 @@ def _check_offload(structure: StructureResult, definition: Structure, load: Load
     elif offload.dsgroup is None:
         yield finding(
             "DSGROUP_MISSING",
-            f"{name} offloads to SMDS but names no DSGROUP: DEFINE CFSTRUCT needs it, such as DSGROUP('MQ.SMDS.*.{name[:8]}').",
+            f"{name} offloads to SMDS but has no DSGROUP: DEFINE CFSTRUCT needs one, such as DSGROUP('MQ.SMDS.*.{name[:8]}').",
             field=f"{at}/dsgroup",
             structure=name,
         )
@@ -171,7 +176,7 @@ def _check_offload(structure: StructureResult, definition: Structure, load: Load
         yield finding(
             "OFFLOADED_AT_BACKLOG",
             f"INITSIZE would hold the whole backlog of {name}, but the offload rules start earlier: {by_rules} of "
-            f"{load.demand.messages} messages are offloaded when the backlog is there.",
+            f"{load.demand.messages} messages are offloaded by the time the backlog is complete.",
             field=f"{at}/rules",
             structure=name,
         )
@@ -179,7 +184,7 @@ def _check_offload(structure: StructureResult, definition: Structure, load: Load
     if load.with_offload is not None and load.with_offload.starts and not gains:
         yield finding(
             "OFFLOAD_GAINS_NOTHING",
-            f"Offloading does not let {name} hold more messages of this mix: entries run out, not elements, unless the "
+            f"Offload does not let {name} hold more messages of this mix: entries run out before elements, unless the "
             "entry-to-element ratio is altered.",
             field=f"{at}/rules",
             structure=name,
@@ -204,8 +209,8 @@ def _check_use(structure: StructureResult, definition: Structure) -> Iterator[Fi
         more = f" and {len(alone) - 1} more queues of {name}" if len(alone) > 1 else f" of {name}"
         yield finding(
             "QUEUE_WITHOUT_SHARE",
-            f"{alone[0][1].name}{more}: NOSHARE lets one application in the whole group get at a time. When it stops, no other one takes "
-            "its messages off.",
+            f"{alone[0][1].name}{more}: NOSHARE allows only one application in the whole group to get messages at a time. "
+            "When it stops, no other application can get them.",
             field=f"{structure.pointer}/queues/{alone[0][0]}/share",
             structure=name,
         )
@@ -218,7 +223,7 @@ def _check_queues(structure: StructureResult, definition: Structure) -> Iterator
         yield finding(
             "MIXED_PERSISTENCE",
             f"{name} holds {persistent} persistent and {len(definition.queues) - persistent} nonpersistent queues. "
-            "Structures of one kind are simpler to back up and recover.",
+            "Structures with only one kind are simpler to back up and recover.",
             field=at,
             structure=name,
         )
@@ -232,7 +237,7 @@ def _check_queues(structure: StructureResult, definition: Structure) -> Iterator
         yield finding(
             "QUEUE_FILLS_MOST",
             f"{definition.queues[index].name} takes {float(100 * part):.0f} % of the {structure.load.binding} that {name} "
-            "holds: when it fills the structure, puts to the other queues fail too. Consider a structure of its own.",
+            "holds: when it fills the structure, puts to the other queues fail too. Consider a separate structure for it.",
             field=f"{at}/{index}",
             structure=name,
         )

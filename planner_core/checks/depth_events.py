@@ -41,14 +41,14 @@ def check_perfmev(document: PlanDocument) -> Iterator[Finding]:
         yield finding(
             "PERFMEV_DIFFERS",
             f"PERFMEV is ENABLED on {_names(on)} and DISABLED on {_names(off)}. Queue managers with DISABLED write no event "
-            "messages of shared queues, but switch the events of the queues all the same. Give all of them the same setting.",
+            "messages for shared queues, but still switch the events of the queues. Use the same setting for all of them.",
             field="/perfmev",
         )
     if isinstance(stated, dict) and len(stated) < members.count:
         yield finding(
             "PERFMEV_NOT_STATED",
-            f"PERFMEV is stated for {len(stated)} of {members.count} queue managers. The others are taken as DISABLED, as "
-            "queue depth events are by default.",
+            f"PERFMEV is given for {len(stated)} of {members.count} queue managers. The others are assumed to be DISABLED, "
+            "the default.",
             field="/perfmev",
         )
     waiting = any(
@@ -59,8 +59,8 @@ def check_perfmev(document: PlanDocument) -> Iterator[Finding]:
     if not members.enabled_count and waiting:
         yield finding(
             "PERFMEV_OFF",
-            "No queue manager has PERFMEV(ENABLED), but queues have depth events enabled: no event message is written, and the "
-            "first event still switches the queue, so that it is spent when PERFMEV is enabled later.",
+            "No queue manager has PERFMEV(ENABLED), but queues have depth events enabled: no event message is written, but "
+            "the first event still switches the queue and is already used up when PERFMEV is enabled later.",
             field="/perfmev",
         )
 
@@ -106,7 +106,7 @@ class _QueueFindings:
         if not found:
             return
         first, others = found[0], [case.queue.name for case in found[1:]]
-        more = f" So it is with {_names(others)}." if others else ""
+        more = f" The same applies to {_names(others)}." if others else ""
         yield finding(
             code,
             f"{first.queue.name} of {self.name}: {words(first)}{more}",
@@ -135,8 +135,8 @@ def _thresholds(said: _QueueFindings) -> Iterator[Finding]:
         "qdepthlo",
         lambda case: both(case)[0] < both(case)[1],
         lambda case: (
-            f"QDEPTHHI {case.queue.qdepthhi} is below QDEPTHLO {case.queue.qdepthlo}, which MQ does not accept. "
-            "Put QDEPTHLO below QDEPTHHI."
+            f"QDEPTHHI {case.queue.qdepthhi} is below QDEPTHLO {case.queue.qdepthlo}, which MQ does not accept. Set "
+            "QDEPTHLO below QDEPTHHI."
         ),
     )
     yield from said.where(
@@ -144,8 +144,8 @@ def _thresholds(said: _QueueFindings) -> Iterator[Finding]:
         "qdepthlo",
         lambda case: both(case)[0] == both(case)[1],
         lambda case: (
-            f"QDEPTHHI and QDEPTHLO are both {case.queue.qdepthhi}: a depth that wavers there raises one event after the "
-            "other. Put QDEPTHLO well below."
+            f"QDEPTHHI and QDEPTHLO are both {case.queue.qdepthhi}: a depth that fluctuates around that value raises one "
+            "event after the other. Set QDEPTHLO well below it."
         ),
     )
     yield from said.where(
@@ -153,8 +153,8 @@ def _thresholds(said: _QueueFindings) -> Iterator[Finding]:
         "qdepthhi",
         lambda case: case.queue.qdepthhi == 0 and case.queue.qdphiev != "DISABLED",
         lambda _: (
-            "with QDEPTHHI(0) every put meets the condition: Queue Depth High comes with the first one, and says only that the "
-            "queue is in use. Set it above the depth of normal times."
+            "with QDEPTHHI(0) every put meets the condition: Queue Depth High comes with the first one and shows only that "
+            "the queue is in use. Set it above the normal depth."
         ),
     )
     yield from said.where(
@@ -163,7 +163,7 @@ def _thresholds(said: _QueueFindings) -> Iterator[Finding]:
         _is_at_maxdepth,
         lambda case: (
             f"with QDEPTHHI({case.queue.qdepthhi}) Queue Depth High comes with the put that brings the depth to MAXDEPTH: the next "
-            "put already fails with reason 2053 and raises Queue Full. Set it lower, to have time between the two."
+            "put already fails with reason 2053 and raises Queue Full. Set it lower to leave time between the two."
         ),
     )
     yield from said.where(
@@ -171,8 +171,8 @@ def _thresholds(said: _QueueFindings) -> Iterator[Finding]:
         "maxdepth",
         lambda case: case.queue.maxdepth is not None and case.queue.maxdepth < case.messages,
         lambda case: (
-            f"MAXDEPTH {case.queue.maxdepth} is below the planned backlog of {case.messages} messages: puts fail with reason "
-            "2053 before the backlog is there."
+            f"MAXDEPTH {case.queue.maxdepth} is below the planned backlog of {case.messages} messages: puts fail with "
+            "reason 2053 before the backlog is reached."
         ),
     )
 
@@ -196,8 +196,8 @@ def _switches(said: _QueueFindings, *, has_perfmev: bool) -> Iterator[Finding]:
         "qdphiev",
         lambda case: _three(case) == ("DISABLED", "DISABLED", "DISABLED"),
         lambda _: (
-            "QDPHIEV, QDPLOEV and QDPMAXEV are DISABLED, so nothing tells that it fills, and no event will switch one of "
-            "them on. Set QDPHIEV(ENABLED)."
+            "QDPHIEV, QDPLOEV and QDPMAXEV are DISABLED: no event warns when it fills, and no event enables one of them. "
+            "Set QDPHIEV(ENABLED)."
         ),
     )
     yield from said.where(
@@ -205,7 +205,7 @@ def _switches(said: _QueueFindings, *, has_perfmev: bool) -> Iterator[Finding]:
         "qdphiev",
         lambda case: _three(case) == ("DISABLED", "DISABLED", "ENABLED"),
         lambda _: (
-            "only QDPMAXEV is ENABLED: the first to be heard of it is that a put was refused, and Queue Depth High stays off "
+            "only QDPMAXEV is ENABLED: the first event comes when a put is rejected, and Queue Depth High stays disabled "
             "until the depth has fallen to QDEPTHLO. Set QDPHIEV(ENABLED)."
         ),
     )
@@ -231,14 +231,11 @@ def _is_spent(case: Case) -> bool:
 def _spent(case: Case) -> str:
     depth, low = case.queue.curdepth, case.force.low_at
     there = (
-        f", and its {depth} messages are above QDEPTHLO, which is at {low}"
+        f", and its {depth} messages are above QDEPTHLO, which means {low}"
         if depth and low is not None
         else ""
     )
-    return (
-        f"QDPHIEV is DISABLED and QDPLOEV ENABLED, as after a Queue Depth High event{there}: no further High event comes until "
-        "a get takes the depth down to QDEPTHLO. Where that is not to be awaited, set QDPHIEV(ENABLED)."
-    )
+    return f"QDPHIEV is DISABLED and QDPLOEV ENABLED, as after a Queue Depth High event{there}: no further High event occurs until a get lowers the depth to QDEPTHLO. To avoid the wait, set QDPHIEV(ENABLED)."
 
 
 def _capacity(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
@@ -249,7 +246,8 @@ def _capacity(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
         "maxdepth",
         _is_unlimited,
         lambda case: (
-            f"MAXDEPTH({largest}) with QDPHIEV(ENABLED): thresholds are percentages of MAXDEPTH, so the lowest above 0 is at "
+            f"MAXDEPTH({largest}) with QDPHIEV(ENABLED): thresholds are percentages of MAXDEPTH, so the lowest one above 0 "
+            "means "
             f"{ceil_div(largest, _PERCENT)} messages, and the structure of SIZE holds {case.planned.alone.in_size}. "
             f"{_rather(case)}"
         ),
@@ -269,7 +267,7 @@ def _capacity(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
         _is_late,
         lambda case: (
             f"Queue Depth High is at {case.force.high_at} messages, but {case.planned.alone.at_action} of them fill the "
-            f"structure to {_level(advice)}: the event comes too late to warn of that. {_rather(case)}"
+            f"structure to {_level(advice)}: the event comes too late to warn of this. {_rather(case)}"
         ),
     )
     yield from said.where(
@@ -291,8 +289,8 @@ def _capacity(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
             and not _is_low_in_the_way(case)
         ),
         lambda case: (
-            f"with MAXDEPTH({case.queue.maxdepth}) no QDEPTHHI from 1 on, and above QDEPTHLO, raises Queue Depth High before "
-            f"the structure is at {_level(advice)}. {_rather(case)}"
+            f"with MAXDEPTH({case.queue.maxdepth}) no QDEPTHHI from 1 on, and above QDEPTHLO, raises Queue Depth High "
+            f"before the structure reaches {_level(advice)}. {_rather(case)}"
         ),
     )
     yield from said.where(
@@ -300,8 +298,8 @@ def _capacity(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
         "qdepthlo",
         _is_low_in_the_way,
         lambda case: (
-            f"QDEPTHLO({case.queue.qdepthlo}) leaves no QDEPTHHI above it up to {limit('default_qdepthhi_percent')}, IBM's "
-            f"default, beyond which there is little warning. {_rather(case)}"
+            f"QDEPTHLO({case.queue.qdepthlo}) leaves room for no QDEPTHHI up to {limit('default_qdepthhi_percent')}, IBM's "
+            f"default; higher values give little warning. {_rather(case)}"
         ),
     )
 
@@ -326,9 +324,9 @@ def _together(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
         few = _names(together.to_full)
         yield finding(
             "MAXDEPTHS_ABOVE_CAPACITY",
-            f"All queues of {said.name} at MAXDEPTH take {_percent(together.in_initsize)} of INITSIZE and "
-            f"{_percent(together.in_size_with_offload)} of SIZE with the offload rules at work: the structure is full before "
-            f"their Queue Full events"
+            f"All queues of {said.name} at MAXDEPTH need {_percent(together.in_initsize)} of INITSIZE and "
+            f"{_percent(together.in_size_with_offload)} of SIZE with the offload rules active: the structure is full before "
+            "their Queue Full events"
             + (
                 f"; at MAXDEPTH, {few} fill{'s' if len(together.to_full) == 1 else ''} INITSIZE."
                 if few
@@ -341,8 +339,8 @@ def _together(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
     if not is_late and together.at_high * _PERCENT > advice.action_percent:
         yield finding(
             "HIGH_EVENTS_LEAVE_A_GAP",
-            f"When every queue of {said.name} is just below its QDEPTHHI, the structure is {_percent(together.at_high)} full: it "
-            f"can pass {_level(advice)} before any Queue Depth High event. Take the advised values.",
+            f"When every queue of {said.name} is just below its QDEPTHHI, the structure is {_percent(together.at_high)} "
+            f"full: it can pass {_level(advice)} before any Queue Depth High event. Use the advised values.",
             field=f"{said.at}/queues",
             structure=said.name,
         )
@@ -350,7 +348,7 @@ def _together(said: _QueueFindings, advice: DepthAdvice) -> Iterator[Finding]:
     if lead is not None and lead.first_high is not None and lead.first_high > lead.to_action:
         yield finding(
             "HIGH_EVENT_TOO_LATE_AT_NET_RATES",
-            f"At the net rates of its queues, from empty, {said.name} is at {_level(advice)} after "
+            f"Starting empty, at the net rates of its queues, {said.name} reaches {_level(advice)} after "
             f"{int(lead.to_action)} s, and the first Queue Depth High event, of {lead.first_queue}, comes after "
             f"{int(lead.first_high)} s.",
             field=f"{said.at}/queues",
@@ -397,9 +395,9 @@ def _silent(said: _QueueFindings, document: PlanDocument) -> Iterator[Finding]:
             case.queue.queue_manager_rates and (case.planned.silent_high or case.planned.silent_low)
         ),
         lambda case: (
-            f"{_share(case.planned.silent_high)} of the puts and {_share(case.planned.silent_low)} of the gets are of queue "
-            "managers without PERFMEV(ENABLED): of its High and Low events so many are expected to switch the queue without "
-            "any message, on the literal reading."
+            f"{_share(case.planned.silent_high)} of the puts and {_share(case.planned.silent_low)} of the gets come from "
+            "queue managers without PERFMEV(ENABLED): on the literal reading, the same shares of its High and Low events "
+            "are expected to switch the queue without any message."
         ),
     )
 

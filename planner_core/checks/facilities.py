@@ -16,9 +16,9 @@ from planner_core.units import MIB, format_mib
 
 _MOST = 0.5
 _SITES = {
-    "SAMESITE": "taken to be at one site",
-    "SAMESITEONLY": "taken to be at one site, so that nothing is ruled out",
-    "CROSSSITE": "taken for no other site",
+    "SAMESITE": "assumed to be at one site",
+    "SAMESITEONLY": "assumed to be at one site, so that nothing is ruled out",
+    "CROSSSITE": "not assumed to be at another site",
 }
 """What is made of sites that are not stated, where DUPLEX asks for one."""
 
@@ -30,7 +30,7 @@ def check_sites(structure: StructureResult, unknown: Sequence[str]) -> Iterator[
     if placement.duplex != "DISABLED" and site in _SITES and unknown:
         yield finding(
             "DUPLEX_SITE_NOT_STATED",
-            f"{structure.cfrm_name} says DUPLEX({placement.duplex},{site}), and SITE of {', '.join(unknown)} is not stated: "
+            f"{structure.cfrm_name} has DUPLEX({placement.duplex},{site}), but SITE of {', '.join(unknown)} is not stated: "
             f"{'it is' if len(unknown) == 1 else 'they are'} {_SITES[site]}.",
             field=f"{structure.pointer}/duplex_site",
             structure=structure.name,
@@ -46,7 +46,7 @@ def scm_removed(name: str, cfcc_level: int) -> Finding:
     """Make the finding on a statement or display with SCMMAXSIZE at a level that has no storage-class memory."""
     return finding(
         "SCM_REMOVED",
-        f"{name} has SCMMAXSIZE, and CFCC level {cfcc_level} has no storage-class memory: it ended with level "
+        f"{name} has SCMMAXSIZE, but CFCC level {cfcc_level} has no storage-class memory: it was removed after level "
         f"{limit('highest_cfcc_level_scm')}. Remove SCMMAXSIZE and SCMALGORITHM, and offload to shared message data sets.",
         structure=name,
     )
@@ -63,8 +63,10 @@ def check_scm_levels(document: PlanDocument, structure: StructureResult) -> Iter
         where = f"in {', '.join(without)} " if without else ""
         yield finding(
             "SCM_REMOVED",
-            f"{structure.name} asks for {format_mib(structure.placement.scm_bytes)} of storage-class memory, and there is none {where}"
-            f"after CFCC level {limit('highest_cfcc_level_scm')}: messages beyond the structure find no room. Remove SCMMAXSIZE, and offload "
+            f"{structure.name} asks for {format_mib(structure.placement.scm_bytes)} of storage-class memory, but there is "
+            f"none {where}"
+            f"after CFCC level {limit('highest_cfcc_level_scm')}: there is no room for messages beyond the structure. "
+            "Remove SCMMAXSIZE, and offload "
             "to shared message data sets.",
             field=f"{structure.pointer}/scm/max_size",
             structure=structure.name,
@@ -80,8 +82,8 @@ def check_storage(document: PlanDocument) -> Iterator[Finding]:
             yield finding(
                 "CF_BELOW_LEAST_STORAGE",
                 f"{cf.name} has {format_mib(cf.size)} at CFCC level {level}: an image of that level needs at least {format_mib(least)} to "
-                "activate, and storage for structures and dumps on top. If this is the free space that D CF shows, add what the control "
-                "code takes.",
+                "activate, and more for structures and dumps. If this is the free space that D CF shows, add the storage "
+                "of the control code.",
                 field=f"/coupling_facilities/{index}/size",
             )
         if cf.scm and has_no_scm(level):
@@ -100,7 +102,8 @@ def check_facilities(document: PlanDocument, structure: StructureResult) -> Iter
     if not preflist:
         yield finding(
             "PREFLIST_MISSING",
-            f"{name} has no PREFLIST and the plan names no coupling facility. PREFLIST is required: add it before the policy is submitted.",
+            f"{name} has no PREFLIST, and the plan defines no coupling facility. PREFLIST is required: add it before you "
+            "submit the policy.",
             field=f"{at}/preflist",
             structure=name,
         )
@@ -109,7 +112,8 @@ def check_facilities(document: PlanDocument, structure: StructureResult) -> Iter
     if not structure.definition.preflist and structure.role == "application":
         yield finding(
             "PREFLIST_DEFAULTED",
-            f"{name} has no PREFLIST of its own; the plan's coupling facilities are taken in their order ({', '.join(preflist)}).",
+            f"{name} has no PREFLIST of its own; the plan's coupling facilities are used in their order "
+            f"({', '.join(preflist)}).",
             field=f"{at}/preflist",
             structure=name,
         )
@@ -117,14 +121,15 @@ def check_facilities(document: PlanDocument, structure: StructureResult) -> Iter
     if unknown:
         yield finding(
             "PREFLIST_UNKNOWN_CF",
-            f"PREFLIST of {name} names {', '.join(unknown)}, which the plan does not describe: space and level cannot be checked there.",
+            f"PREFLIST of {name} names {', '.join(unknown)}, which the plan does not define: its space and level cannot be "
+            "checked.",
             field=f"{at}/preflist",
             structure=name,
         )
     if len(preflist) == 1:
         yield finding(
             "PREFLIST_SINGLE_CF",
-            f"{name} can be allocated in {preflist[0]} only: when it is lost, the structure has nowhere to go"
+            f"{name} can be allocated in {preflist[0]} only: if {preflist[0]} is lost, the structure has nowhere to go"
             f"{_cannot_duplex(structure)}.",
             field=f"{at}/preflist",
             structure=name,
@@ -164,15 +169,15 @@ def _check_space(
         yield finding(
             "STRUCTURE_LARGER_THAN_CF",
             f"INITSIZE {format_mib(sizes.initsize_bytes)} of {name} is larger than any coupling facility of its PREFLIST "
-            f"(the largest, {largest_name}, has {format_mib(largest)}). A structure lies in one coupling facility.",
+            f"(the largest, {largest_name}, has {format_mib(largest)}). A structure must fit in one coupling facility.",
             field=f"{at}/preflist",
             structure=name,
         )
     elif complete and sizes.size_bytes > largest:
         yield finding(
             "SIZE_LARGER_THAN_CF",
-            f"SIZE {format_mib(sizes.size_bytes)} of {name} is larger than any coupling facility of its PREFLIST "
-            f"(the largest, {largest_name}, has {format_mib(largest)}): it can never grow that far.",
+            f"SIZE {format_mib(sizes.size_bytes)} of {name} is larger than any coupling facility in its PREFLIST (the "
+            f"largest, {largest_name}, has {format_mib(largest)}): it can never grow that far.",
             field=f"{at}/preflist",
             structure=name,
         )
@@ -180,8 +185,8 @@ def _check_space(
     if small and sizes.initsize_bytes <= largest:
         yield finding(
             "CF_TOO_SMALL",
-            f"INITSIZE {format_mib(sizes.initsize_bytes)} of {name} does not fit in {', '.join(small)}, which its PREFLIST names: "
-            "it cannot be allocated, rebuilt or duplexed there.",
+            f"INITSIZE {format_mib(sizes.initsize_bytes)} of {name} does not fit in {', '.join(small)}, which is in its "
+            "PREFLIST: it cannot be allocated, rebuilt or duplexed there.",
             field=f"{at}/preflist",
             structure=name,
         )
@@ -190,8 +195,8 @@ def _check_space(
     if structure.role == "application" and smallest * _MOST < sizes.initsize_bytes <= smallest:
         yield finding(
             "STRUCTURE_FILLS_CF",
-            f"{name} takes {100 * sizes.initsize_bytes // smallest} % of {smallest_name} ({format_mib(smallest)}). Queues that need most of a "
-            "coupling facility are a reason for structures of their own, placed apart.",
+            f"{name} takes {100 * sizes.initsize_bytes // smallest} % of {smallest_name} ({format_mib(smallest)}). Queues "
+            "that need most of a coupling facility are a reason for separate structures in different coupling facilities.",
             field=f"{at}/queues",
             structure=name,
         )
@@ -204,8 +209,8 @@ def _check_exposure(structure: StructureResult, facilities: Sequence[CouplingFac
     if volatile:
         yield finding(
             "CF_VOLATILE",
-            f"{name} may be allocated in {', '.join(volatile)}, which is volatile, and neither RECOVER nor DUPLEX makes up for "
-            "it: a power failure loses its messages.",
+            f"{name} may be allocated in {', '.join(volatile)}, which is volatile, and neither RECOVER nor DUPLEX "
+            "compensates for it: a power failure loses its messages.",
             field=at,
             structure=name,
         )
@@ -213,7 +218,7 @@ def _check_exposure(structure: StructureResult, facilities: Sequence[CouplingFac
         yield finding(
             "CF_NOT_FAILURE_ISOLATED",
             f"{name} may be allocated in {', '.join(exposed)}, which can fail together with a system that uses it, and "
-            "neither RECOVER nor DUPLEX makes up for it: one failure loses its messages.",
+            "neither RECOVER nor DUPLEX compensates for it: a single failure loses its messages.",
             field=at,
             structure=name,
         )

@@ -26,15 +26,16 @@ def check_fitted(
     apart = ""
     if fit.entry is not None and fit.element is not None and fit.entry_interval and fit.element_interval:
         entry, element = _cost(fit.entry, fit.entry_interval), _cost(fit.element, fit.element_interval)
-        apart = f", apart {entry} for an entry and {element} for an element"
+        apart = f", separately {entry} for an entry and {element} for an element"
     level = "not known" if fit.cfcc_level is None else str(fit.cfcc_level)
     to = "simulated data, not to a site" if fit.is_simulated else "this site's own allocations"
     yield finding(
         "FITTED_CURVE_IN_USE",
-        f"The sizes rest on curve {fit.version}, fitted to {to}: {fit.coupling_facility}, CFCC level {level}, from "
+        f"The sizes are based on curve {fit.version}, fitted to {to}: {fit.coupling_facility}, CFCC level {level}, from "
         f"{fit.first_day} to {fit.last_day}. Base {format_mib(curve.base)} ({_from_to(fit.base_interval)} MiB), "
-        f"{costs} bytes for an entry with {_plain(curve.elements_per_entry)} elements{apart}; in brackets the {percent} intervals. "
-        "CSQ_ADMIN keeps its published size.",
+        f"{costs} bytes for an entry with {_plain(curve.elements_per_entry)} elements{apart}; the {percent} intervals are "
+        "in parentheses. "
+        "CSQ_ADMIN uses its published size.",
         field=at,
     )
     if fit.cfcc_level is None:
@@ -45,9 +46,9 @@ def check_fitted(
             others.setdefault(structure.level.level, []).append(structure.name)
     for highest, names in others.items():
         may = (
-            "What structures cost grew with earlier levels, so the sizes may be too small there"
+            "The cost of structures grew with earlier levels, so the sizes may be too small there"
             if highest > fit.cfcc_level
-            else "What structures cost changes with the level"
+            else "The cost of structures changes with the level"
         )
         yield finding(
             "FITTED_CURVE_OF_OTHER_LEVEL",

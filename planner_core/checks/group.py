@@ -61,8 +61,8 @@ def _impossible(document: PlanDocument, *, has_curve: bool) -> Iterator[Finding]
     if isinstance(document.curve, FittedCurve) and not has_curve:
         yield finding(
             "CURVE_UNKNOWN",
-            f"The plan names the fitted curve {document.curve.fitted}, which is not known here. "
-            "Use 'published', or evaluate it where that curve was fitted.",
+            f"The plan names the fitted curve {document.curve.fitted}, which does not exist in this installation. Use "
+            "'published', or evaluate the plan where that curve was fitted.",
             field="/curve/fitted",
         )
 
@@ -74,7 +74,7 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
     if document.qsg.endswith("@"):
         yield finding(
             "QSG_NAME_ENDS_IN_AT",
-            f"{document.qsg} ends in @: MQ pads short names with @ itself, and IBM asks not to end a name in it.",
+            f"{document.qsg} ends in @: MQ itself pads short names with @, and IBM asks you not to end a name in it.",
             field="/qsg",
         )
     applications = [structure for structure in structures if structure.role == "application"]
@@ -94,7 +94,7 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
     if not document.system.include and (document.system.shared_channels or document.system.group_ur_messages):
         yield finding(
             "SYSTEM_STRUCTURE_LEFT_OUT",
-            "CSQSYSAPPL is left out of the plan. It is optional, but shared channels and group units of recovery need its queues: "
+            "The plan omits CSQSYSAPPL. It is optional, but shared channels and group units of recovery need its queues: "
             "set shared_channels and group_ur_messages to 0 if the group uses neither.",
             field="/system/include",
         )
@@ -105,7 +105,7 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
         yield finding(
             "USAGE_MEASURE_ASSUMED",
             "Offload rules compare structure usage with their thresholds. IBM does not publish how usage is measured; "
-            "the fuller of entries and elements is taken.",
+            "cfplan uses the fuller of entries and elements.",
         )
     yield from _check_hardware(document)
     yield from check_storage(document)
@@ -113,7 +113,7 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
     if any(structure.db2 and structure.db2.when_full_bytes for structure in applications):
         yield finding(
             "DB2_LOB_SPACE_ASSUMED",
-            "LOB space in Db2 is counted like SMDS space: whole 4 KB pages with the same assumed header and share on top. "
+            "LOB space in Db2 is calculated like SMDS space: whole 4 KB pages with the same assumed header and share on top. "
             "IBM publishes no figure for it.",
         )
     if any(structure.smds and structure.smds.when_full_bytes for structure in applications):
@@ -123,7 +123,7 @@ def check_plan(document: PlanDocument, structures: Sequence[StructureResult]) ->
         )
         yield finding(
             "SMDS_OVERHEAD_ASSUMED",
-            f"SMDS space rests on an assumed header of {header.value} bytes a message and an assumed {share.value} % for the "
+            f"SMDS space includes an assumed header of {header.value} bytes a message and an assumed {share.value} % for the "
             "space map; IBM publishes neither.",
         )
 
@@ -138,7 +138,8 @@ def _check_dsgroups(document: PlanDocument) -> Iterator[Finding]:
         if dsgroup in seen:
             yield finding(
                 "DSGROUP_TWICE",
-                f"{structure.name} and {seen[dsgroup]} name the same DSGROUP {dsgroup}: each structure needs data sets of its own.",
+                f"{structure.name} and {seen[dsgroup]} have the same DSGROUP {dsgroup}: each structure needs its own data "
+                "sets.",
                 field=f"/structures/{index}/offload/dsgroup",
                 structure=structure.name,
             )
@@ -157,8 +158,8 @@ def _check_hardware(document: PlanDocument) -> Iterator[Finding]:
         if key in seen:
             yield finding(
                 "SAME_CF_TWICE",
-                f"{seen[key]} and {cf.name} have the same type, manufacturer, plant, sequence and partition: they are one "
-                "coupling facility, and its loss is the loss of both.",
+                f"{seen[key]} and {cf.name} have the same type, manufacturer, plant, sequence and partition: they are the "
+                "same coupling facility, and its loss is the loss of both.",
                 field=f"/coupling_facilities/{index}/partition",
             )
         seen.setdefault(key, cf.name)
@@ -195,13 +196,14 @@ def _check_controls(structures: Sequence[StructureResult]) -> Iterator[Finding]:
         return
     fit = structures[0].curve.fit
     learned = (
-        "A curve fitted to your own allocations includes it for the sizes that they had"
+        "A curve fitted to your own allocations includes it for their sizes"
         if fit is None
-        else f"Curve {fit.version} includes it for the sizes that its allocations had"
+        else f"Curve {fit.version} includes it for the sizes of its allocations"
     )
     yield finding(
         "SIZE_CONTROLS_NOT_KNOWN",
-        f"SIZE is above INITSIZE for {listed(larger)}: z/OS takes the control storage for all of SIZE out of INITSIZE. IBM publishes "
+        f"SIZE is above INITSIZE for {listed(larger)}: z/OS takes the control storage for all of SIZE from INITSIZE. IBM "
+        "publishes "
         "neither the amount nor the SIZE at which its figures were measured: INITSIZE may hold less than shown here. "
         f"{learned}; SIZE equal to INITSIZE avoids it.",
         field="/size_factor",
@@ -213,7 +215,8 @@ def _check_first_cf(applications: Sequence[StructureResult], document: PlanDocum
     if len(applications) > 1 and len(firsts) == 1 and len(document.coupling_facilities) > 1:
         yield finding(
             "SAME_FIRST_COUPLING_FACILITY",
-            f"All {len(applications)} application structures prefer {firsts.pop()}: order some PREFLISTs differently to spread the load.",
+            f"All {len(applications)} application structures prefer {firsts.pop()}: change the order of some PREFLISTs to "
+            "spread the load.",
             field="/structures",
         )
 
@@ -227,7 +230,8 @@ def _check_isolation_between(
         if len(labels) > 1:
             yield finding(
                 "DATA_NOT_ISOLATED",
-                f"{structure.name} holds queues that are to be kept apart ({', '.join(sorted(labels))}): give each its own structure.",
+                f"{structure.name} holds queues that must be isolated from each other ({', '.join(sorted(labels))}): give "
+                "each its own structure.",
                 field=f"/structures/{index}/queues",
                 structure=structure.name,
             )
@@ -240,7 +244,8 @@ def _check_isolation_between(
         if first_labels.isdisjoint(second_labels) and shared:
             yield finding(
                 "DATA_NOT_ISOLATED",
-                f"{first} and {second} are to be kept apart, but both may be allocated in {', '.join(sorted(shared))}.",
+                f"{first} and {second} must be isolated from each other, but both may be allocated in "
+                f"{', '.join(sorted(shared))}.",
                 field=f"/structures/{index}/preflist",
                 structure=second,
             )

@@ -29,20 +29,21 @@ def check_allocation(allocation: Allocation) -> Iterator[Finding]:
     for name in asked.stated_differently:
         yield finding(
             "CF_STATED_DIFFERENTLY",
-            f"The plans say different things of {name}; what is less favourable is taken.",
+            f"The plans describe {name} differently; the less favourable values are used.",
         )
     unknown = [each.name for each in asked.facilities.values() if each.storage_bytes is None]
     if unknown:
         yield finding(
             "CF_STORAGE_NOT_STATED",
-            f"The storage of {', '.join(unknown)} is not stated, so cfplan has not checked whether structures fit there.",
+            f"The storage of {', '.join(unknown)} is not stated, so cfplan does not check whether structures fit there.",
         )
     lacking = _lacking(allocation)
     orders = () if is_roomy(asked) else other_orders(asked.wanted)
     if any(_lacking(allocate(asked, order)) != lacking for order in orders):
         yield finding(
             "PLACEMENT_ORDER_MATTERS",
-            "In another order of allocation other structures find no place. Which queue manager connects first is not planned.",
+            "In another order of allocation, other structures cannot be placed. A plan does not determine which queue "
+            "manager connects first.",
         )
     for each in allocation.placed:
         yield from _check_placed(each, allocation)
@@ -80,7 +81,8 @@ def _check_placed(each: Placed, allocation: Allocation) -> Iterator[Finding]:
         ignored = " ENFORCEORDER(YES) ignores the exclusion list." if result.placement.enforce_order else ""
         yield finding(
             "EXCLUSION_NOT_KEPT",
-            f"{wanted.structure} comes to {each.now[0]} beside {', '.join(excluded)}, which its EXCLLIST names.{ignored}",
+            f"{wanted.structure} is placed in {each.now[0]} together with {', '.join(excluded)}, which its EXCLLIST "
+            f"excludes.{ignored}",
             field=f"{result.pointer}/exclist",
             structure=name,
         )
@@ -116,15 +118,15 @@ def _no_place(each: Placed, asked: Question) -> Iterator[Finding]:
     if asked.at == "size":
         code = "STRUCTURE_NOT_PLACED_AT_SIZE"
         what = f"the second copy of {wanted.structure}" if each.now else wanted.structure
-        message = f"When all structures have grown to SIZE, {what} ({size}) finds no place. {reason}"
+        message = f"When all structures have grown to SIZE, {what} ({size}) cannot be placed. {reason}"
     elif each.now:
         code = "SECOND_COPY_NOT_PLACED"
         message = (
-            f"{wanted.structure} says DUPLEX(ENABLED), and a second copy finds no place ({size}). {reason}"
+            f"{wanted.structure} has DUPLEX(ENABLED), but its second copy cannot be placed ({size}). {reason}"
         )
     else:
         code = "STRUCTURE_NOT_PLACED"
-        message = f"{wanted.structure} finds no place ({size}). {reason}"
+        message = f"{wanted.structure} cannot be placed ({size}). {reason}"
     yield finding(code, message, field=f"{result.pointer}/preflist", structure=result.name)
 
 
@@ -135,14 +137,15 @@ def _check_growth(use: FacilityUse) -> Iterator[Finding]:
     if room < 0:
         yield finding(
             "CF_OVERCOMMITTED_AT_SIZE",
-            f"What others take of {facility.name} and its DUMPSPACE come to {format_mib(facility.taken_bytes)}, more than its size of "
+            f"The storage that others occupy in {facility.name} and its DUMPSPACE amount to "
+            f"{format_mib(facility.taken_bytes)}, more than its size of "
             f"{format_mib(facility.storage_bytes)}: nothing can be placed there. Check `occupied`, `dumpspace` and `size`.",
         )
     elif free < 0:
         yield finding(
             "CF_OVERCOMMITTED_AT_SIZE",
-            f"The structures in {facility.name} may grow to {format_mib(room - free)} together, and {format_mib(room)} is there for "
-            "them: not all can reach SIZE.",
+            f"The structures in {facility.name} may grow to {format_mib(room - free)} together, but only {format_mib(room)} "
+            "is available: not all can reach SIZE.",
         )
 
 

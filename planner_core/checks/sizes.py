@@ -30,8 +30,8 @@ def check_sizes(structure: StructureResult) -> Iterator[Finding]:
             )
             yield finding(
                 "SIZE_ABOVE_MAXIMUM",
-                f"{key.upper()} of {name} comes to {format_mib(value)}, above the {format_mib(published_maximum_bytes())} that a "
-                f"policy can state. {advice}",
+                f"{key.upper()} of {name} is {format_mib(value)}, above the {format_mib(published_maximum_bytes())} that a "
+                f"policy allows. {advice}",
                 field=f"{at}/{key}",
                 structure=name,
             )
@@ -43,8 +43,8 @@ def check_sizes(structure: StructureResult) -> Iterator[Finding]:
         if is_given and value % sizes.increment_bytes:
             yield finding(
                 "SIZE_NOT_WHOLE_INCREMENTS",
-                f"{key.upper()} {format_size(value)} of {name} is no whole number of {format_size(sizes.increment_bytes)}, the "
-                "storage increment of this CFCC level: it is rounded up when the structure is allocated.",
+                f"{key.upper()} {format_size(value)} of {name} is not a multiple of {format_size(sizes.increment_bytes)}, "
+                "the storage increment of this CFCC level: it is rounded up when the structure is allocated.",
                 field=f"{at}/{key}",
                 structure=name,
             )
@@ -54,7 +54,7 @@ def check_sizes(structure: StructureResult) -> Iterator[Finding]:
         yield finding(
             "SIZE_OVER_TWICE_INITSIZE",
             f"SIZE {format_size(sizes.size_bytes)} of {name} is more than twice INITSIZE {format_size(sizes.initsize_bytes)}: the health "
-            "check XCF_CF_STR_POLICYSIZE raises IXCH0255E, because controls for SIZE are carved out of INITSIZE.",
+            "check XCF_CF_STR_POLICYSIZE raises IXCH0255E, because the controls for SIZE are taken from INITSIZE.",
             field=f"{at}/size",
             structure=name,
         )
@@ -79,7 +79,7 @@ def _check_admin_size(structure: StructureResult) -> Iterator[Finding]:
     if available < sizes.need_bytes:
         yield finding(
             "ADMIN_BELOW_MINIMUM",
-            f"CSQ_ADMIN is given {format_size(available)}, below the {bytes_to_kib_ceil(sizes.need_bytes)}K that its queue managers "
+            f"CSQ_ADMIN has {format_size(available)}, below the {bytes_to_kib_ceil(sizes.need_bytes)}K that its queue managers "
             "need: they would not start (CSQE022E, reason 00C53000).",
             field=f"{structure.pointer}/initsize",
             structure=structure.name,
@@ -94,8 +94,9 @@ def _check_system_size(structure: StructureResult) -> Iterator[Finding]:
     if sizes.initsize_bytes < known.minimum_bytes:
         yield finding(
             "SYSTEM_STRUCTURE_BELOW_MINIMUM",
-            f"INITSIZE {format_size(sizes.initsize_bytes)} of CSQSYSAPPL is below the {format_size(known.minimum_bytes)} that XCF demanded "
-            "at this CFCC level: the structure would not be allocated (IXL015I, INITSIZE MUST BE AT LEAST).",
+            f"INITSIZE {format_size(sizes.initsize_bytes)} of CSQSYSAPPL is below the {format_size(known.minimum_bytes)} "
+            "that XCF required at this CFCC level: the structure would not be allocated (IXL015I, INITSIZE MUST BE AT "
+            "LEAST).",
             field=at,
             structure=structure.name,
         )
@@ -116,8 +117,9 @@ def _check_least_seen(structure: StructureResult) -> Iterator[Finding]:
     if sizes.initsize_bytes < least:
         yield finding(
             "INITSIZE_BELOW_XCF_MINIMUM",
-            f"INITSIZE {format_size(sizes.initsize_bytes)} of {name} is below the {format_size(least)} that XCF demanded for CSQSYSAPPL "
-            f"on one coupling facility of CFCC level 25 (IXL015I). IBM's chart for that level has application structures of 22 to 24 MB, and "
+            f"INITSIZE {format_size(sizes.initsize_bytes)} of {name} is below the {format_size(least)} that XCF required "
+            "for CSQSYSAPPL on one coupling facility at CFCC level 25 (IXL015I). IBM's chart for that level shows "
+            "application structures of 22 to 24 MB, and "
             "no other minimum is published: try the allocation before you rely on it.",
             field=f"{structure.pointer}/initsize",
             structure=name,
@@ -136,8 +138,8 @@ def _check_load(structure: StructureResult, load: Load) -> Iterator[Finding]:
     if sizes.initsize_bytes < structure.curve.base:
         yield finding(
             "INITSIZE_BELOW_BASE",
-            f"INITSIZE {format_size(sizes.initsize_bytes)} of {name} is below the {format_mib(structure.curve.base)} that an empty "
-            "structure takes on this CFCC level: it holds no message, and XCF may refuse to allocate it (IXL015I).",
+            f"INITSIZE {format_size(sizes.initsize_bytes)} of {name} is below the {format_mib(structure.curve.base)} that "
+            "an empty structure takes at this CFCC level: it holds no message, and XCF may refuse to allocate it (IXL015I).",
             field=f"{at}/initsize",
             structure=name,
         )
@@ -174,13 +176,13 @@ def _held(structure: StructureResult, load: Load, bundles: Fraction, *, is_inits
             f"messages without offload and {with_rules} with the rules. Without offload they need {need}."
         )
     consequence = (
-        "The rest depends on SETXCF START,ALTER or ALLOWAUTOALT(YES) in time."
+        "The rest depends on SETXCF START,ALTER or ALLOWAUTOALT(YES) acting in time."
         if is_initsize and structure.sizes.size_bytes >= structure.sizes.need_bytes
-        else "Beyond it applications get reason 2192."
+        else "Beyond that, applications get reason 2192."
     )
     held = f"holds {with_rules} messages of the planned {planned}"
     if with_rules > plain:
-        held += f" with the offload rules at work, {plain} without"
+        held += f" with the offload rules active, {plain} without"
     return f"{held}; they need {need}. {consequence}"
 
 
@@ -190,7 +192,7 @@ def check_thresholds(structure: StructureResult) -> Iterator[Finding]:
     if placement.full_threshold == 0:
         yield finding(
             "FULLTHRESHOLD_ZERO",
-            f"FULLTHRESHOLD(0) switches structure full monitoring off for {name}: no IXC585E, and no automatic alter.",
+            f"FULLTHRESHOLD(0) turns structure full monitoring off for {name}: no IXC585E, and no automatic alter.",
             field=f"{at}/full_threshold",
             structure=name,
         )
@@ -208,7 +210,8 @@ def check_thresholds(structure: StructureResult) -> Iterator[Finding]:
     if placement.allow_auto_alter and not structure.sizes.minsize_bytes:
         yield finding(
             "AUTO_ALTER_MAY_SHRINK",
-            f"ALLOWAUTOALT(YES) lets the system shrink {name} when the coupling facility is short of storage: set MINSIZE to keep what it needs.",
+            f"ALLOWAUTOALT(YES) lets the system shrink {name} when the coupling facility is short of storage: set MINSIZE "
+            "to the least size it needs.",
             field=f"{at}/allow_auto_alter",
             structure=name,
         )

@@ -93,8 +93,8 @@ def admin_need(
         findings.append(
             finding(
                 "ADMIN_FIGURE_FROM_NEXT_LEVEL",
-                f"{tables.table(first_id).title} ends before {queue_managers} queue managers; "
-                f"the figure of the next higher level is used ({tables.table(table_id).title}).",
+                f"{tables.table(first_id).title} ends before {queue_managers} queue managers. "
+                f"The figure of the next higher level is used ({tables.table(table_id).title}).",
                 structure="CSQ_ADMIN",
                 source=tables.table(table_id).source,
             )
@@ -103,7 +103,8 @@ def admin_need(
         findings.append(
             finding(
                 "CFCC_LEVEL_ABOVE_FIGURES",
-                f"No figures for CSQ_ADMIN are published for CFCC level {cfcc_level}; those of level {_LEVELS[-1][0]} are used. "
+                f"No figures for CSQ_ADMIN are published for CFCC level {cfcc_level}. The figures of level {_LEVELS[-1][0]} "
+                "are used. "
                 "Structures grew with earlier levels, so the result may be too small.",
                 field="/cfcc_level",
                 structure="CSQ_ADMIN",
@@ -113,8 +114,8 @@ def admin_need(
         findings.append(
             finding(
                 "CFCC_LEVEL_WITHOUT_FIGURES",
-                f"No figures for CSQ_ADMIN are published for CFCC level {cfcc_level}; those of the next higher level, "
-                f"{_FROM[first_id]}, are used. That errs on the large side.",
+                f"No figures for CSQ_ADMIN are published for CFCC level {cfcc_level}. The figures of the next higher level, "
+                f"{_FROM[first_id]}, are used, which errs on the large side.",
                 field="/cfcc_level",
                 structure="CSQ_ADMIN",
             )
@@ -177,7 +178,7 @@ def _elements_pool() -> _Pool:
     return _Pool(
         "ADMIN_ELEMENTS_TOO_LOW",
         "/admin/elements_total",
-        "The total of elements,",
+        "The total number of elements,",
         "elements",
         elements_required(queue_managers=1),
         "D XCF,STR",

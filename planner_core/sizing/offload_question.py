@@ -13,7 +13,12 @@ from planner_core.sizing.demand import Demand
 from planner_core.sizing.explain_filling import bundle_steps, model_source, phases_of
 from planner_core.sizing.filling import Fill, Pool, altered_pool, fill, two_pools
 from planner_core.sizing.offload import Rule, can_fire, one_message, reserve_for
-from planner_core.sizing.shared_findings import always_offloaded, cfcc_level_too_low, size_below_base
+from planner_core.sizing.shared_findings import (
+    always_offloaded,
+    cfcc_level_too_low,
+    size_below_base,
+    usage_measure_assumed,
+)
 from planner_core.sizing.structure_size import (
     Curve,
     bundles_in,
@@ -160,8 +165,8 @@ def _reserve(
             finding(
                 "RESERVE_DOES_NOT_FIT",
                 f"{messages} offloaded messages do not fit in this structure at any threshold: it has "
-                f"{floor_fraction(bundles_in(size_bytes, curve=curve))} list entries at its ratio, and each takes one. IBM's "
-                "arithmetic of 0.75 KB a message is right only where the ratio follows the demand.",
+                f"{floor_fraction(bundles_in(size_bytes, curve=curve))} list entries at its ratio, and each takes one. "
+                "IBM's formula of 0.75 KB a message is correct only if the ratio follows the demand.",
             ),
         )
     )
@@ -251,28 +256,25 @@ def _assumptions(
     curve: Curve, *, has_rules: bool, gains_nothing: bool, capacity: int, at_fixed_ratio: int | None
 ) -> Iterator[Finding]:
     if has_rules:
-        yield finding(
-            "USAGE_MEASURE_ASSUMED",
-            "IBM does not publish how structure usage is measured; the fuller of entries and elements is taken.",
-        )
+        yield usage_measure_assumed()
     if gains_nothing:
         yield finding(
             "OFFLOAD_GAINS_NOTHING",
-            "Offloading does not let the structure hold more messages of this size: entries run out, not elements, "
+            "Offload does not let the structure hold more messages of this size: entries run out before elements, "
             "unless the entry-to-element ratio is altered (--auto-alter).",
         )
     if at_fixed_ratio is not None:
         later = (
-            f" At the fixed ratio it holds more, {at_fixed_ratio}: there the rules start earlier, and offloaded messages "
-            "use entries that were spare."
+            f" At the fixed ratio it holds more, {at_fixed_ratio}: the rules start earlier there, and offloaded messages "
+            "use spare entries."
             if at_fixed_ratio > capacity
             else ""
         )
         yield finding(
             "ENTRY_ELEMENT_COST_ASSUMED",
             f"With an altered ratio an element is assumed to cost {float(curve.element_bytes):g} bytes and an entry "
-            f"{float(curve.entry_bytes):.0f}: published figures know them only together. IBM calls automatic alter not very "
-            f"sensitive and advises to plan on {model_constant('ibm_advised_usage_percent')} % of the space.{later}",
+            f"{float(curve.entry_bytes):.0f}: published figures cover them only together. IBM calls automatic alter not "
+            f"very sensitive and advises planning for {model_constant('ibm_advised_usage_percent')} % of the space.{later}",
         )
 
 

@@ -50,7 +50,7 @@ def above_maximum(size_bytes: int) -> Iterator[Finding]:
     if size_bytes > maximum:
         yield finding(
             "SIZE_ABOVE_MAXIMUM",
-            f"This backlog needs {format_mib(size_bytes)}, above the {format_mib(maximum)} that a policy can state for one "
+            f"This backlog needs {format_mib(size_bytes)}, above the {format_mib(maximum)} that a policy allows for one "
             "structure: spread it over several structures, or offload.",
         )
 
@@ -70,7 +70,16 @@ def admin_duplexed(
     return finding(
         "ADMIN_DUPLEXED",
         f"{cfrm_name} {how}. After an outage, queue managers with failed-persistent connections to a duplexed CSQ_ADMIN can loop "
-        "while they connect: check that the fix of APAR PH67936 is applied, or set DUPLEX(DISABLED).",
+        "while they connect: check that the fix for APAR PH67936 is applied, or set DUPLEX(DISABLED).",
         field=field,
         structure=structure or cfrm_name,
+    )
+
+
+def usage_measure_assumed(*, structure: str | None = None) -> Finding:
+    """Offload rules compare a usage that IBM does not define."""
+    return finding(
+        "USAGE_MEASURE_ASSUMED",
+        "IBM does not publish how structure usage is measured; cfplan uses the fuller of entries and elements.",
+        structure=structure,
     )

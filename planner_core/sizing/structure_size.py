@@ -237,7 +237,7 @@ def published_curve(*, cfcc_level: int) -> CurveChoice:
         findings.append(
             finding(
                 "CFCC_LEVEL_ABOVE_FIGURES",
-                f"No figures are published for CFCC level {cfcc_level}; those of level {curve.cfcc_to} are used. "
+                f"No figures are published for CFCC level {cfcc_level}. The figures of level {curve.cfcc_to} are used. "
                 "Structures grew with earlier levels, so the result may be too small.",
                 field="/cfcc_level",
             )
@@ -246,8 +246,8 @@ def published_curve(*, cfcc_level: int) -> CurveChoice:
         findings.append(
             finding(
                 "CFCC_LEVEL_WITHOUT_FIGURES",
-                f"No figures are published for CFCC level {cfcc_level}; those of the next higher level, "
-                f"{curve.cfcc_from}, are used. That errs on the large side.",
+                f"No figures are published for CFCC level {cfcc_level}. The figures of the next higher level, "
+                f"{curve.cfcc_from}, are used, which errs on the large side.",
                 field="/cfcc_level",
             )
         )

@@ -117,8 +117,10 @@ def smds_job(result: PlanResult, *, load: Load = "backlog") -> SmdsJob:
     assumed = finding(
         "SMDS_JOB_CHOICES_ASSUMED",
         "LINEAR, and IDCAMS before CSQJUFMT, are published; SHAREOPTIONS(2 3), the DD name SYSUT1, the secondary space and the limits of "
-        "VSAM extents are from memory: compare the job with the sample CSQ4SMDS of your SCSQPROC. Primary space is allocated on one volume "
-        f"(from memory): the largest here is {max((each.primary_mib for each in sets), default=0)} MiB. Where no volume has that much free, choose a data "
+        "VSAM extents are from memory: compare the job with the sample CSQ4SMDS in your SCSQPROC. Primary space is "
+        "allocated on one volume "
+        f"(from memory): the largest here is {max((each.primary_mib for each in sets), default=0)} MiB. If no volume has "
+        "that much free space, choose a data "
         "class that allows several volumes, or state less primary and more secondary space.",
     )
     findings = (*_not_growing(document, sets), assumed) if sets else ()
@@ -133,8 +135,8 @@ def _not_growing(document: PlanDocument, sets: Sequence[DataSet]) -> Iterator[Fi
         if each is not None and not structure.offload.dsexpand:
             yield finding(
                 "SMDS_DOES_NOT_GROW",
-                f"{structure.name} has DSEXPAND(NO): its data sets cannot grow, so the job allocates {each.primary_mib} MiB for each, the "
-                "space that a structure full at SIZE needs. Set DSEXPAND(YES) to begin with less.",
+                f"{structure.name} has DSEXPAND(NO): its data sets cannot grow, so the job allocates {each.primary_mib} MiB "
+                "for each, the space that a structure full at SIZE needs. Set DSEXPAND(YES) to start with less.",
                 field=f"/structures/{index}/offload/dsexpand",
                 structure=structure.name,
             )
@@ -175,7 +177,8 @@ def _missing(document: PlanDocument) -> Iterator[Finding]:
     if not isinstance(document.queue_managers, list):
         yield finding(
             "SMDS_JOB_INCOMPLETE",
-            f"The plan says that there are {document.queue_managers} queue managers, and not which: each has a data set of its own. List their names.",
+            f"The plan gives the number of queue managers, {document.queue_managers}, but not their names: each has its own "
+            "data set. List the names.",
             field="/queue_managers",
         )
     seen: dict[str, str] = {}
@@ -186,7 +189,7 @@ def _missing(document: PlanDocument) -> Iterator[Finding]:
         if structure.offload.dsgroup is None:
             yield finding(
                 "SMDS_JOB_INCOMPLETE",
-                f"{structure.name} offloads to SMDS and names no DSGROUP.",
+                f"{structure.name} offloads to SMDS but has no DSGROUP.",
                 field=at,
                 structure=structure.name,
             )
@@ -194,7 +197,8 @@ def _missing(document: PlanDocument) -> Iterator[Finding]:
         if structure.offload.dsgroup in seen:
             yield finding(
                 "SMDS_JOB_INCOMPLETE",
-                f"{structure.name} has the DSGROUP of {seen[structure.offload.dsgroup]}: each structure has data sets of its own.",
+                f"{structure.name} has the same DSGROUP as {seen[structure.offload.dsgroup]}: each structure needs its own "
+                "data sets.",
                 field=at,
                 structure=structure.name,
             )
@@ -216,14 +220,14 @@ def _unusable_names(document: PlanDocument, queue_managers: Sequence[str]) -> It
         if len(longest) > _LONGEST_NAME:
             said = (
                 f"DSGROUP({dsgroup}) of {structure.name} gives data set names of up to {len(longest)} characters, such as {longest}: "
-                f"{_LONGEST_NAME} are the most. Shorten it."
+                f"{_LONGEST_NAME} are allowed. Shorten it."
             )
         for name in names:
             owner, theirs = owners.setdefault(name, (structure.name, dsgroup))
             if not said and owner != structure.name and theirs != dsgroup:
                 said = (
-                    f"DSGROUP({dsgroup}) of {structure.name} gives the data set {name}, as that of {owner} does: each structure has data "
-                    "sets of its own."
+                    f"DSGROUP({dsgroup}) of {structure.name} gives the data set {name}, and so does that of {owner}: each "
+                    "structure needs its own data sets."
                 )
         if said:
             at = f"/structures/{index}/offload/dsgroup"

@@ -36,6 +36,7 @@ from planner_core.plan.evaluate import evaluate_structure
 from planner_core.provenance import Basis
 from planner_core.sizing.demand import SECONDS_PER_MINUTE, QueueDemand, Units, band_edges, growth_factor
 from planner_core.sizing.offload import Rule, can_fire, offloads
+from planner_core.sizing.shared_findings import usage_measure_assumed
 from planner_core.sizing.smds import (
     data_set_bytes,
     lob_bytes,
@@ -1164,11 +1165,7 @@ def _findings(
             structure=name,
         )
     if any(moment.kind == "rule_starts" for moment in moments):
-        yield finding(
-            "USAGE_MEASURE_ASSUMED",
-            "IBM does not publish how structure usage is measured; the fuller of entries and elements is taken.",
-            structure=name,
-        )
+        yield usage_measure_assumed(structure=name)
     if answer.points[-1].page_parts and answer.offload_to == "SMDS":
         constants = tables.constants("smds")
         yield finding(

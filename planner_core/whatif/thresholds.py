@@ -35,6 +35,7 @@ from planner_core.sizing.demand import Demand, QueueDemand, band_edges, demand_o
 from planner_core.sizing.explain_filling import bundle_steps, model_source, phases_of
 from planner_core.sizing.filling import Fill, Pool, Snapshot, fill, two_pools
 from planner_core.sizing.offload import RULE_OFF_BYTES, Reserve, Rule, can_fire, default_rules, reserve_for
+from planner_core.sizing.shared_findings import usage_measure_assumed
 from planner_core.sizing.smds import data_set_bytes, lob_bytes, message_header_bytes, page_bytes
 from planner_core.sizing.structure_result import StructureResult, hundredths
 from planner_core.sizing.structure_size import Curve, bundles_in, model_constant
@@ -787,11 +788,7 @@ def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterat
             field=f"{at}/cflevel",
             structure=name,
         )
-    yield finding(
-        "USAGE_MEASURE_ASSUMED",
-        "IBM does not publish how structure usage is measured; the fuller of entries and elements is taken.",
-        structure=name,
-    )
+    yield usage_measure_assumed(structure=name)
 
 
 def _gains_nothing(bench: _Bench, chosen: _Chosen, name: str) -> str:

@@ -111,7 +111,7 @@ CASES: dict[str, Case] = {
     "CURVE_UNKNOWN": Case(
         "error",
         "/curve/fitted",
-        "fitted curve 17, which is not known here",
+        "fitted curve 17, which does not exist in this installation",
         raised={"curve": {"fitted": 17}},
         near={"curve": "published"},
     ),
@@ -125,14 +125,14 @@ CASES: dict[str, Case] = {
     "CFCC_LEVEL_WITHOUT_FIGURES": Case(
         "info",
         "/cfcc_level",
-        "CFCC level 16; those of the next higher level, 17, are used. That errs on the large side",
+        "CFCC level 16. The figures of the next higher level, 17, are used, which errs on the large side",
         raised={"cfcc_level": 16},
         near={"cfcc_level": 21},
     ),
     "CFCC_LEVEL_ABOVE_FIGURES": Case(
         "warning",
         "/cfcc_level",
-        "CFCC level 26; those of level 25 are used.*may be too small",
+        "CFCC level 26. The figures of level 25 are used.*may be too small",
         raised={"cfcc_level": 26},
         near={"cfcc_level": 25},
     ),
@@ -166,12 +166,12 @@ CASES: dict[str, Case] = {
         structure="APP1",
     ),
     "USAGE_MEASURE_ASSUMED": Case(
-        "info", None, "the fuller of entries and elements is taken", near={S0 + "offload": {"rules": []}}
+        "info", None, "cfplan uses the fuller of entries and elements", near={S0 + "offload": {"rules": []}}
     ),
     "SIZED_FOR_ANY_SHAPE": Case(
         "info",
         "/structures/0/queues",
-        "suffices for any shape of message sizes .* State each class of sizes as a queue of its own",
+        "suffices for any shape of message sizes .* To narrow it, define each class of sizes as a separate queue",
         raised={S0 + "queues__0__message_bytes": {"mean": 20_000, "p95": 90_000, "max": 4_194_304}},
         near={S0 + "queues__0__message_bytes": {"mean": 2000, "p95": 2100, "max": 2200}},
         structure="APP1",
@@ -193,7 +193,7 @@ CASES: dict[str, Case] = {
     "ADMIN_FIGURE_FROM_NEXT_LEVEL": Case(
         "warning",
         None,
-        "ends before 32 queue managers; the figure of the next higher level is used",
+        "ends before 32 queue managers. The figure of the next higher level is used",
         raised={"queue_managers": 32, "cfcc_level": 14},
         near={"queue_managers": 31, "cfcc_level": 14},
         structure="CSQ_ADMIN",
@@ -217,7 +217,7 @@ CASES: dict[str, Case] = {
     "SCM_REMOVED": Case(
         "warning",
         "/structures/0/scm/max_size",
-        "APP1 asks for 4,096.0 MiB of storage-class memory, and there is none in CF02 after CFCC level 25",
+        "APP1 asks for 4,096.0 MiB of storage-class memory, but there is none in CF02 after CFCC level 25",
         raised={S0 + "scm": {"max_size": "4G"}, "coupling_facilities__1__cfcc_level": 26},
         near={S0 + "scm": {"max_size": "4G"}, "coupling_facilities__1__cfcc_level": 25},
         structure="APP1",
@@ -240,7 +240,7 @@ CASES: dict[str, Case] = {
     "ADMIN_NO_ROOM_FOR_LARGE_UNITS_OF_WORK": Case(
         "info",
         "/admin/headroom_percent",
-        "IBM asks for room for large units of work on top",
+        "IBM asks you to add room for large units of work",
         raised={"admin__headroom_percent": 0},
         near={"admin__headroom_percent": 1},
         structure="CSQ_ADMIN",
@@ -248,7 +248,7 @@ CASES: dict[str, Case] = {
     "ADMIN_BELOW_MINIMUM": Case(
         "error",
         "/admin/initsize",
-        "given 25599K, below the 25600K .*CSQE022E",
+        "CSQ_ADMIN has 25599K, below the 25600K .*CSQE022E",
         raised={"admin__initsize": 25599},
         near={"admin__initsize": 25600},
         structure="CSQ_ADMIN",
@@ -272,7 +272,7 @@ CASES: dict[str, Case] = {
     "ACKNOWLEDGEMENT_UNUSED": Case(
         "info",
         "/acknowledged/0",
-        "DSGROUP_MISSING of APP1 is acknowledged, but there is no such finding to accept",
+        "DSGROUP_MISSING of APP1 is acknowledged, but the plan has no such finding",
         raised={"acknowledged": [{"code": "DSGROUP_MISSING", "structure": "APP1", "reason": "agreed"}]},
         near={
             "acknowledged": [{"code": "DSGROUP_MISSING", "structure": "APP1", "reason": "agreed"}],
@@ -283,7 +283,7 @@ CASES: dict[str, Case] = {
     "CF_TOO_SMALL": Case(
         "warning",
         "/structures/0/preflist",
-        "does not fit in CF02, which its PREFLIST names",
+        "does not fit in CF02, which is in its PREFLIST",
         raised={S0 + "initsize": "300M", "coupling_facilities__1__size": "299M"},
         near={S0 + "initsize": "300M", "coupling_facilities__1__size": "300M"},
         structure="APP1",
@@ -312,7 +312,7 @@ CASES: dict[str, Case] = {
     "DSGROUP_TWICE": Case(
         "warning",
         "/structures/1/offload/dsgroup",
-        "APP2 and APP1 name the same DSGROUP MQ.SMDS.*.APP1",
+        "APP2 and APP1 have the same DSGROUP MQ.SMDS.*.APP1",
         raised={"structures__1": structure("APP2", offload={"dsgroup": "MQ.SMDS.*.APP1"})},
         near={"structures__1": structure("APP2", offload={"dsgroup": "MQ.SMDS.*.APP2"})},
         structure="APP2",
@@ -320,14 +320,14 @@ CASES: dict[str, Case] = {
     "DB2_LOB_SPACE_ASSUMED": Case(
         "info",
         None,
-        "LOB space in Db2 is counted like SMDS space",
+        "LOB space in Db2 is calculated like SMDS space",
         raised={S0 + "offload": {"to": "DB2", "rules": [{"usage_over": 70, "size_over": "0K"}]}},
         near={S0 + "offload": {"to": "DB2"}},  # IBM's defaults with DB2: the rules are off
     ),
     "INITSIZE_BELOW_XCF_MINIMUM": Case(
         "info",
         "/structures/0/initsize",
-        "is below the 41M that XCF demanded for CSQSYSAPPL",
+        "is below the 41M that XCF required for CSQSYSAPPL",
         raised={S0 + "initsize": 41983, S0 + "queues__0__backlog": 1000},
         near={S0 + "initsize": 41984, S0 + "queues__0__backlog": 1000},
         structure="APP1",
@@ -340,7 +340,7 @@ CASES: dict[str, Case] = {
         near={"system__include": False, "system__shared_channels": 0, "system__group_ur_messages": 0},
     ),
     "QSG_NAME_ENDS_IN_AT": Case(
-        "warning", "/qsg", "SQ@ ends in @: MQ pads", raised={"qsg": "SQ@"}, near={"qsg": "S@Q"}
+        "warning", "/qsg", "SQ@ ends in @: MQ itself pads", raised={"qsg": "SQ@"}, near={"qsg": "S@Q"}
     ),
     "TOO_FEW_STRUCTURES": Case(
         "error",
@@ -416,7 +416,7 @@ CASES: dict[str, Case] = {
     "SIZE_ABOVE_MAXIMUM": Case(
         "error",
         "/structures/0/size",
-        r"SIZE of APP1 comes to 1,0\d\d\.\d GiB, above the 1,024\.0 GiB .* Lower size_factor, now 1\.5",
+        r"SIZE of APP1 is 1,0\d\d\.\d GiB, above the 1,024\.0 GiB .* Lower size_factor, now 1\.5",
         raised={S0 + "queues__0__backlog": 304_000_000, "headroom_percent": 10},
         near={S0 + "queues__0__backlog": 303_000_000, "headroom_percent": 10},
         structure="APP1",
@@ -424,7 +424,7 @@ CASES: dict[str, Case] = {
     "SIZE_NOT_WHOLE_INCREMENTS": Case(
         "info",
         "/structures/0/initsize",
-        "INITSIZE 307201K of APP1 is no whole number of 1M",
+        "INITSIZE 307201K of APP1 is not a multiple of 1M",
         raised={S0 + "initsize": 307201},
         near={S0 + "initsize": 307200},
         structure="APP1",
@@ -440,7 +440,7 @@ CASES: dict[str, Case] = {
     "FULLTHRESHOLD_ZERO": Case(
         "warning",
         "/structures/0/full_threshold",
-        "switches structure full monitoring off for APP1",
+        "turns structure full monitoring off for APP1",
         raised={S0 + "full_threshold": 0},
         near={S0 + "full_threshold": 1},
         structure="APP1",
@@ -496,7 +496,7 @@ CASES: dict[str, Case] = {
     "PREFLIST_MISSING": Case(
         "warning",
         "/structures/0/preflist",
-        "APP1 has no PREFLIST and the plan names no coupling facility",
+        "APP1 has no PREFLIST, and the plan defines no coupling facility",
         raised={"coupling_facilities": [], S0 + "preflist": []},
         near={"coupling_facilities": [], "admin__preflist": ["CF01"], "system__preflist": ["CF01"]},
         structure="APP1",
@@ -512,7 +512,7 @@ CASES: dict[str, Case] = {
     "PREFLIST_UNKNOWN_CF": Case(
         "warning",
         "/structures/0/preflist",
-        "PREFLIST of APP1 names CF09, which the plan does not describe",
+        "PREFLIST of APP1 names CF09, which the plan does not define",
         raised={S0 + "preflist": ["CF01", "CF09"]},
         near={S0 + "preflist": ["CF01", "CF09"], "coupling_facilities": []},
         structure="APP1",
@@ -528,7 +528,7 @@ CASES: dict[str, Case] = {
     "CF_VOLATILE": Case(
         "warning",
         "/structures/0/preflist",
-        "APP1 may be allocated in CF02, which is volatile, and neither RECOVER nor DUPLEX makes up for it",
+        "APP1 may be allocated in CF02, which is volatile, and neither RECOVER nor DUPLEX compensates for it",
         raised={"coupling_facilities__1__volatile": True, S0 + "recover": False},
         near={"coupling_facilities__1__volatile": True, S0 + "recover": False, S0 + "duplex": "ENABLED"},
         structure="APP1",
@@ -576,7 +576,7 @@ CASES: dict[str, Case] = {
     "CFCONLOS_NEEDS_CFLEVEL_5": Case(
         "warning",
         "/structures/0/cfconlos",
-        r"APP1 has CFLEVEL\(4\): CFCONLOS needs CFLEVEL\(5\) and is left out of its definition\. Queue managers .* end\.",
+        r"APP1 has CFLEVEL\(4\): CFCONLOS needs CFLEVEL\(5\) and is omitted from its definition\. Queue managers .* end\.",
         raised={S0 + "cflevel": 4, S0 + "cfconlos": "TOLERATE"},
         near={S0 + "cflevel": 4, S0 + "cfconlos": "ASQMGR"},
         structure="APP1",
@@ -609,7 +609,7 @@ CASES: dict[str, Case] = {
     "DSGROUP_MISSING": Case(
         "warning",
         "/structures/0/offload/dsgroup",
-        "APP1 offloads to SMDS but names no DSGROUP",
+        "APP1 offloads to SMDS but has no DSGROUP",
         raised={S0 + "offload": {}},
         near={S0 + "offload": {"to": "DB2"}},
         structure="APP1",
@@ -633,7 +633,7 @@ CASES: dict[str, Case] = {
     "QUEUE_WITHOUT_SHARE": Case(
         "info",
         "/structures/0/queues/1/share",
-        "Q2 of APP1: NOSHARE lets one application in the whole group get at a time",
+        "Q2 of APP1: NOSHARE allows only one application in the whole group to get messages at a time",
         raised={S0 + "queues__1": queue("Q2", share=False)},
         near={S0 + "queues__1": queue("Q2", share=True)},
         structure="APP1",
@@ -665,7 +665,7 @@ CASES: dict[str, Case] = {
     "DATA_NOT_ISOLATED": Case(
         "warning",
         "/structures/0/queues",
-        r"APP1 holds queues that are to be kept apart \(BANK, PCI\)",
+        r"APP1 holds queues that must be isolated from each other \(BANK, PCI\)",
         raised={S0 + "queues": [queue("A", isolation="PCI"), queue("B", isolation="BANK")]},
         near={S0 + "queues": [queue("A", isolation="PCI"), queue("B", isolation="PCI"), queue("C")]},
         structure="APP1",
@@ -931,7 +931,10 @@ def test_structures_whose_labels_differ_are_to_have_different_coupling_facilitie
         assert len(items) == expected
         for item in items:
             assert (item.field, item.structure) == ("/structures/1/preflist", "A2")
-            assert "A1 and A2 are to be kept apart, but both may be allocated in CF01" in item.message
+            assert (
+                "A1 and A2 must be isolated from each other, but both may be allocated in CF01"
+                in item.message
+            )
 
 
 def test_entsmax_that_is_short_says_how_much_more_is_needed() -> None:

@@ -78,7 +78,7 @@ def test_at_another_ratio_both_fitted_costs_count_and_nothing_is_assumed() -> No
     )
     (assumed,) = (item for item in bundle.findings if item.code == "ENTRY_ELEMENT_COST_ASSUMED")
     assert (
-        "The data of curve 17 hold 1:6 only; away from it an element is assumed to cost 256"
+        "The data of curve 17 cover 1:6 only; for other ratios, an element is assumed to cost 256"
         in assumed.message
     )
 

@@ -76,7 +76,7 @@ def test_plan_command_exits_1_and_prints_no_statement(
         assert main(["plan", str(path), "--output", kind]) == 1
         out, err = capsys.readouterr()
         assert out == ""
-        assert "finds no place" in err
+        assert "cannot be placed" in err
 
 
 def test_room_is_counted_to_the_last_k() -> None:
@@ -107,7 +107,7 @@ def test_structures_that_do_not_fit_at_size_are_a_warning() -> None:
     found = result(facilities, [structure(name, "2G") | grows for name in "ABC"])
     # A, B and C are in CF01 with INITSIZE (7 GiB with CSQ_ADMIN) and come to 19 GiB there with SIZE.
     (overcommitted,) = codes(found, "CF_OVERCOMMITTED_AT_SIZE")
-    assert "CF01 may grow to 19.0 GiB together, and 8,192.0 MiB is there" in overcommitted.message
+    assert "CF01 may grow to 19.0 GiB together, but only 8,192.0 MiB is available" in overcommitted.message
     (no_place,) = codes(found, "STRUCTURE_NOT_PLACED_AT_SIZE")
     assert (no_place.severity, no_place.structure) == ("warning", "C")
     assert render_output("policy", found).text
@@ -126,7 +126,7 @@ def test_coupling_facilities_without_a_size_are_one_information() -> None:
     (unchecked,) = codes(found, "CF_STORAGE_NOT_STATED")
     assert unchecked.severity == "info"
     assert "CF01, CF02, CF09 is not stated" in unchecked.message
-    assert "not checked" in unchecked.message
+    assert "does not check" in unchecked.message
     assert not codes(found, "STRUCTURE_NOT_PLACED")
 
 

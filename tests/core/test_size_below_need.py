@@ -75,5 +75,5 @@ def test_a_backlog_that_nothing_holds_gets_2192_beyond_the_capacity_with_the_rul
     assert (plain < capacity) == with_rules
     for each in below_need(result):
         assert f"holds {capacity} messages of the planned 1000000" in each.message
-        assert each.message.endswith("Beyond it applications get reason 2192.")
-        assert bool(re.search("with the offload rules at work", each.message)) == with_rules
+        assert each.message.endswith("Beyond that, applications get reason 2192.")
+        assert bool(re.search("with the offload rules active", each.message)) == with_rules

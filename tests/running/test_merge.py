@@ -435,7 +435,7 @@ PLANS = st.fixed_dictionaries(
 @given(PLANS, st.sampled_from([f"CF{n:02d}" for n in range(20)]))
 def test_a_plan_whose_second_copy_finds_no_place_is_refused(changes: dict[str, Any], only: str) -> None:
     made = result(**changes | {"structures__0__duplex": "ENABLED", "structures__0__preflist": [only]})
-    reason = rf"SQ03APP1 .* a second copy finds no place .* {only}: it has the first copy"
+    reason = rf"SQ03APP1 .* its second copy cannot be placed .* {only}: it has the first copy"
     with pytest.raises(OutputRefused, match=reason):
         merge(OLD, made)
     with pytest.raises(OutputRefused, match=reason):

@@ -121,7 +121,7 @@ def test_a_display_without_policy_text_is_kept_and_placed() -> None:
     shown = display(
         "QSG1ORDERS", actual="512 M", size="1 G", initsize="512 M", duplex="ENABLED", threshold=85
     )
-    with pytest.raises(OutputRefused, match="a second copy finds no place"):
+    with pytest.raises(OutputRefused, match="its second copy cannot be placed"):
         compare(made(), read_running([shown]))
     assert compare(made(free=(6, 6)), read_running([shown])).steps
 
@@ -174,7 +174,7 @@ def test_commands_without_an_answer_exit_1_and_print_the_error_and_what_is_kept(
         assert main([*words, str(current)]) == 1
         out, err = capsys.readouterr()
         assert out == ""
-        assert "a second copy finds no place" in err
+        assert "its second copy cannot be placed" in err
         assert "warning: UNSTATED_KEPT: QSG1ORDERS keeps DUPLEX(ENABLED)" in err
     assert main(["diff", str(plan), "--current", str(current), "--output", "json"]) == 1
     found = json.loads(capsys.readouterr().out)["findings"]
@@ -187,4 +187,4 @@ def test_stated_values_are_refused_by_the_plan_itself(
     plan = tmp_path / "plan.json"
     plan.write_text(json.dumps(document(duplex="ENABLED", preflist=["CF02", "CF01"])), encoding="utf-8")
     assert main(["plan", str(plan), "--output", "policy"]) == 1
-    assert "a second copy finds no place" in capsys.readouterr().err
+    assert "its second copy cannot be placed" in capsys.readouterr().err

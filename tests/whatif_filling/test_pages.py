@@ -138,7 +138,7 @@ def test_a_plan_with_errors_has_no_job_and_shows_its_errors(app: FastAPI) -> Non
 def test_names_that_the_plan_does_not_tell_are_asked_for_at_their_field_and_taken(app: FastAPI) -> None:
     answer = page(app, "/whatif/smds?plan=nameless")
     assert answer.status == 200
-    assert "No job yet. The plan says that there are 2 queue managers, and not which" in words(answer)
+    assert "No job yet. The plan gives the number of queue managers, 2, but not their names" in words(answer)
     assert (
         "aria-invalid" not in box(answer, "queue_managers").attributes
     )  # nothing was typed that could be wrong
@@ -179,7 +179,7 @@ def test_a_dsgroup_of_two_structures_is_told_at_its_field_and_mended_there(app: 
     answer = page(app, "/whatif/smds?plan=double")
     assert (
         read(answer.text).one("p", id="stored-dsgroup-NOBACK-error").text
-        == "NOBACK has the DSGROUP of FAST: each structure has data sets of its own."
+        == "NOBACK has the same DSGROUP as FAST: each structure needs its own data sets."
     )
     mended = page(app, "/whatif/smds?plan=double&dsgroup-NOBACK=mq.smds.*.other")
     assert "MQ.SMDS.QM01.OTHER" in words(mended)

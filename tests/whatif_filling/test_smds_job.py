@@ -186,7 +186,7 @@ def test_data_sets_over_4_gb_name_a_data_class_and_smaller_ones_do_not() -> None
 @pytest.mark.parametrize(
     ("keys", "field", "words"),
     [
-        ({"queue_managers": 3}, "/queue_managers", "List their names"),
+        ({"queue_managers": 3}, "/queue_managers", "List the names"),
         ({"offload": {}}, "/structures/0/offload/dsgroup", "no DSGROUP"),
     ],
 )
@@ -204,7 +204,7 @@ def test_two_structures_with_one_dsgroup_are_refused() -> None:
     other = {**found["structures"][0], "name": "APP2", "queues": [queue("Q2", message_bytes=20_000)]}
     job = smds_job(evaluate(read_object({**found, "structures": [*found["structures"], other]})))
     assert job.text == ""
-    assert "APP2 has the DSGROUP of APP1" in job.findings[0].message
+    assert "APP2 has the same DSGROUP as APP1" in job.findings[0].message
 
 
 @pytest.mark.parametrize("keys", [{"offload": {"to": "DB2"}}, {"cflevel": 4}])

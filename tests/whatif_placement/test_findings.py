@@ -64,14 +64,14 @@ CASES = {
     "EXCLUSION_NOT_KEPT": Case(
         (TWO, [a(), structure("B", exclist=["SQ03A"], enforce_order=True)]),
         (TWO, [a(), structure("B", exclist=["SQ03A"])]),
-        r"beside SQ03A, .* ENFORCEORDER\(YES\) ignores",
+        r"together with SQ03A, .* ENFORCEORDER\(YES\) ignores",
         at="/structures/1/exclist",
         structure="B",
     ),
     "SECOND_COPY_NOT_PLACED": Case(
         ([cf("CF01"), cf("CF02", "3G")], [a(duplex="ENABLED")]),
         ([cf("CF01"), cf("CF02", "4G")], [a(duplex="ENABLED")]),
-        r"DUPLEX\(ENABLED\), and a second copy finds no place",
+        r"DUPLEX\(ENABLED\), but its second copy cannot be placed",
     ),
     "COPIES_FAIL_TOGETHER": Case(
         ([cf("CF01", **MACHINE), cf("CF02", **MACHINE)], [a(duplex="ENABLED")]),
@@ -82,14 +82,14 @@ CASES = {
     "CF_OVERCOMMITTED_AT_SIZE": Case(
         ([cf("CF01", "6G"), cf("CF02")], [a() | {"size": "8G"}]),
         ([cf("CF01", "9G"), cf("CF02")], [a() | {"size": "8G"}]),
-        r"may grow to 9,216\.0 MiB together, and 6,144\.0 MiB is there",
+        r"may grow to 9,216\.0 MiB together, but only 6,144\.0 MiB is available",
         at=None,
         structure=None,
     ),
     "STRUCTURE_NOT_PLACED_AT_SIZE": Case(
         ([cf("CF01", "6G")], [a() | {"size": "5.5G"}]),
         ([cf("CF01", "6.5G")], [a() | {"size": "5.5G"}]),
-        r"grown to SIZE, SQ03A \(SIZE 5,632\.0 MiB\) finds no place\. CF01: it has 5,120\.0 MiB free of 5,632\.0 MiB wanted",
+        r"grown to SIZE, SQ03A \(SIZE 5,632\.0 MiB\) cannot be placed\. CF01: it has 5,120\.0 MiB free of 5,632\.0 MiB wanted",
     ),
     "CF_STORAGE_NOT_STATED": Case(
         ([{"name": "CF01"}, cf("CF02")], []), (TWO, []), r"The storage of CF01 is not stated", at=None, structure=None
@@ -138,7 +138,7 @@ CASES = {
     "DUPLEX_SITE_NOT_STATED": Case(
         (TWO, [a(duplex="ENABLED", duplex_site="SAMESITEONLY")]),
         ([cf("CF01", site="SITE1"), cf("CF02", site="SITE1")], [a(duplex="ENABLED", duplex_site="SAMESITEONLY")]),
-        r"DUPLEX\(ENABLED,SAMESITEONLY\), and SITE of CF01, CF02 is not stated: they are taken to be at one site, so that nothing is ruled out",
+        r"DUPLEX\(ENABLED,SAMESITEONLY\), but SITE of CF01, CF02 is not stated: they are assumed to be at one site, so that nothing is ruled out",
         at="/structures/0/duplex_site",
     ),
 }  # fmt: skip

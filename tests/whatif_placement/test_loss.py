@@ -224,7 +224,7 @@ def test_more_taken_than_there_is_sends_to_what_was_stated_and_not_to_the_struct
     found = answer([cf("CF01", "8G", occupied="9G"), cf("CF02")], [structure("A")])
     (said,) = [each for each in found.findings if each.code == "CF_OVERCOMMITTED_AT_SIZE"]
     assert (
-        "What others take of CF01 and its DUMPSPACE come to 9,216.0 MiB, more than its size of 8,192.0 MiB"
+        "The storage that others occupy in CF01 and its DUMPSPACE amount to 9,216.0 MiB, more than its size of 8,192.0 MiB"
         in said.message
     )
     assert "0.0 MiB is there" not in said.message
