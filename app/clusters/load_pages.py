@@ -13,7 +13,7 @@ from starlette.datastructures import UploadFile
 from app.clusters.load_view import MOST_CHOSEN, ClusterLoadView, clusters_shown
 from app.clusters.service import load_answer
 from app.fits.kept import DatabaseCurves
-from app.plans.finding_groups import FindingShown, findings_shown
+from app.plans.finding_groups import FindingView, findings_shown
 from app.texts.documents import CLUSTERED, LARGEST_FILE_BYTES, example_text, read_text
 from app.web.rendering import Page, render
 from planner_core.errors import DocumentInvalid, FieldProblem, PlanRefused
@@ -43,7 +43,7 @@ class LoadPage(Page):
     problems: Annotated[tuple[FieldProblem, ...], "What is wrong; empty when there is an answer"]
     qsg: Annotated[str, "Name of the group; empty without an answer"]
     clusters: Annotated[ClusterLoadView | None, "The answer; None when something must be mended"]
-    findings: Annotated[tuple[FindingShown, ...], "What there is to say about the clusters"]
+    findings: Annotated[tuple[FindingView, ...], "What there is to say about the clusters"]
 
 
 @router.get(PATH)
@@ -71,7 +71,7 @@ def work_out(request: Request, sent: Annotated[LoadForm, Depends(_sent)]) -> Res
 
 def _page(request: Request, sent: LoadForm) -> Response:
     clusters: ClusterLoadView | None = None
-    found: tuple[FindingShown, ...] = ()
+    found: tuple[FindingView, ...] = ()
     problems: tuple[FieldProblem, ...] = ()
     qsg = ""
     try:

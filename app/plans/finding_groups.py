@@ -14,7 +14,7 @@ _OWN = re.compile(r"(?P<document>cfplan, docs/[\w/-]+\.md)(?:, (?P<section>.*))?
 
 
 @dataclass(frozen=True, slots=True)
-class FindingShown:
+class FindingView:
     """One finding, and the field that causes it."""
 
     id: str
@@ -43,13 +43,13 @@ def findings_shown(
     *,
     target_of: Callable[[str], str] = str,
     label_of: Callable[[str], str] = lambda pointer: "to the field",
-) -> tuple[FindingShown, ...]:
+) -> tuple[FindingView, ...]:
     """Arrange findings; `target_of` gives the place in a form for a pointer into the document."""
     shown = []
     for number, item in enumerate(items):
         target = target_of(item["field"]) if item.get("field") else ""
         shown.append(
-            FindingShown(
+            FindingView(
                 id=str(number),
                 severity=item["severity"],
                 code=item["code"],

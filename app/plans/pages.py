@@ -23,7 +23,7 @@ from app.plans.changes_pages import Change, document_changes, result_changes
 from app.plans.depth_pages import Depths, advised, depths_of
 from app.plans.errors import PlanNotFound, StoredOutputRefused
 from app.plans.fill_chart import FillChart, fill_chart
-from app.plans.finding_groups import FindingShown
+from app.plans.finding_groups import FindingView
 from app.plans.measured import Measured, measured_of
 from app.plans.result_tables import TABLES, csv_text, xlsx_bytes
 from app.plans.result_view import (
@@ -81,7 +81,7 @@ SAID = {
 
 
 @dataclass(frozen=True, slots=True)
-class TextShown:
+class OutputTextView:
     """A text for z/OS: in whole, cut, or the reason why it is not given."""
 
     kind: str
@@ -132,11 +132,11 @@ class ResultPage(Page):
     unplaced: Annotated[tuple[str, ...], "Structures and second copies without a place"]
     assumption: Annotated[str, "How structures are counted there"]
     totals: Annotated[Mapping[str, Figure], "Sums over the group, with their explanations"]
-    findings: Annotated[tuple[FindingShown, ...], "The findings"]
+    findings: Annotated[tuple[FindingView, ...], "The findings"]
     findings_omitted: Annotated[int, "How many more there are"]
     open_findings: Annotated[Mapping[str, int], "Findings nobody acknowledged, by severity"]
     clusters: Annotated[ClusterLoadView | None, "What clusters put on the structures; None without any"]
-    texts: Annotated[tuple[TextShown, ...], "Texts to copy or download"]
+    texts: Annotated[tuple[OutputTextView, ...], "Texts to copy or download"]
     tables: Annotated[tuple[str, ...], "Names of the tables that are given as CSV"]
     is_other_core: Annotated[bool, "Whether another version of the core computed this"]
     core_now: Annotated[str, "The version of the core that computes now"]
@@ -157,7 +157,7 @@ class StructurePage(Page):
         Depths | None, "Depths for its queues; None where it has no queue, or was stored without"
     ]
     is_sent_to: Annotated[bool, "Whether clusters send to it"]
-    findings: Annotated[tuple[FindingShown, ...], "Its findings"]
+    findings: Annotated[tuple[FindingView, ...], "Its findings"]
     queues: Annotated[tuple[QueueLine, ...], "One page of its queues"]
     queues_total: Annotated[int, "How many queues it has"]
     queues_from: Annotated[int, "Number of the first one shown"]
@@ -202,13 +202,13 @@ class PrintPage(Page):
     facilities: Annotated[tuple[FacilityLine, ...], "What they take of each coupling facility"]
     unplaced: Annotated[tuple[str, ...], "Structures and second copies without a place"]
     assumption: Annotated[str, "How structures are counted there"]
-    findings: Annotated[tuple[FindingShown, ...], "The findings"]
+    findings: Annotated[tuple[FindingView, ...], "The findings"]
     findings_total: Annotated[int, "How many there are"]
     queues: Annotated[tuple[QueueLine, ...], "All queues, or the first of very many"]
     queues_total: Annotated[int, "How many there are"]
     changes: Annotated[tuple[Change, ...], "What changed since the version before"]
     changes_total: Annotated[int, "How many changes there are"]
-    policy: Annotated[TextShown, "The policy, or why it is not given"]
+    policy: Annotated[OutputTextView, "The policy, or why it is not given"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -500,16 +500,16 @@ def _clusters(request: Request, stored: StoredVersion) -> ClusterLoadView | None
     return clusters_shown(found, chosen=request.query_params.get("fail", "")[:MOST_CHOSEN])
 
 
-def _text(session: Session, stored: StoredVersion, kind: str, *, cut: bool) -> TextShown:
+def _text(session: Session, stored: StoredVersion, kind: str, *, cut: bool) -> OutputTextView:
     title, about = OUTPUTS[kind]
     href = f"{_at(stored)}/files/{kind}"
     try:
         output = service.get_output(session, stored.name, kind, number=stored.number)
     except StoredOutputRefused as error:
-        return TextShown(kind, title, about, "", "", href, is_cut=False, refusal=str(error))
+        return OutputTextView(kind, title, about, "", "", href, is_cut=False, refusal=str(error))
     is_cut = cut and len(output.text) > MOST_SHOWN_CHARACTERS
     text = output.text[: output.text.rfind("\n", 0, MOST_SHOWN_CHARACTERS) + 1] if is_cut else output.text
-    return TextShown(kind, title, about, text, output.filename, href, is_cut=is_cut, refusal="")
+    return OutputTextView(kind, title, about, text, output.filename, href, is_cut=is_cut, refusal="")
 
 
 def _version(session: Session, name: str, number: str | int) -> StoredVersion:

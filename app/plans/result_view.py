@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, cast
 
-from app.plans.finding_groups import FindingShown, findings_shown, source_of
+from app.plans.finding_groups import FindingView, findings_shown, source_of
 from app.plans.stored import StoredVersion
 from app.sizing.calculator.answer import LABELS, Figure
 from planner_core.document.model import Queue
@@ -229,7 +229,7 @@ def _stored_structure(item: Mapping[str, Any]) -> SimpleNamespace:
     )
 
 
-def findings_of(version: StoredVersion, *, structure: str | None = None) -> tuple[FindingShown, ...]:
+def findings_of(version: StoredVersion, *, structure: str | None = None) -> tuple[FindingView, ...]:
     """The findings as they were stored, those of one structure or all."""
     items = [
         item for item in version.result["findings"] if structure is None or item.get("structure") == structure

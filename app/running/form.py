@@ -29,7 +29,7 @@ NEWLINES: Final[Mapping[str, str]] = {"lf": "\n", "crlf": "\r\n", "cr": "\r"}
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RunningForm:
     """One form: what was typed, and files by the name of their field."""
 
     typed: Mapping[str, str]
@@ -88,7 +88,7 @@ class Given:
         return tuple(name for found in self.files.values() for name, _ in found)
 
 
-async def given_form(request: Request) -> AsyncIterator[Given]:
+async def given_form(request: Request) -> AsyncIterator[RunningForm]:
     """Read the form. What is typed has the line ends that its file had, where the form knows them."""
     typed: dict[str, str] = {}
     files: dict[str, list[tuple[str, str]]] = {}
@@ -111,7 +111,7 @@ async def given_form(request: Request) -> AsyncIterator[Given]:
     for key in _BOXES & typed.keys():
         plain = typed[key].replace("\r\n", "\n").replace("\r", "\n")
         typed[key] = plain.replace("\n", newline) if key == "policy" else plain
-    yield Given(typed, {key: tuple(found) for key, found in files.items()}, unread=tuple(unread))
+    yield RunningForm(typed, {key: tuple(found) for key, found in files.items()}, unread=tuple(unread))
 
 
 def _box_of(field: str) -> str:
@@ -119,14 +119,14 @@ def _box_of(field: str) -> str:
     return next((box for box in _BOXES if field.startswith(box)), "text")
 
 
-GivenDep = Annotated[Given, Depends(given_form)]
+GivenDep = Annotated[RunningForm, Depends(given_form)]
 
 
-def example_given(name: str) -> Given:
+def example_given(name: str) -> RunningForm:
     """A form filled with the example."""
     example = running_example()
     boxes = {"policy": example.policy, "current": example.current, "text": example.policy}
-    return Given({**boxes, "plan": name or EXAMPLE_CHOICE, "cfcc": "25"}, {}, is_example=True)
+    return RunningForm({**boxes, "plan": name or EXAMPLE_CHOICE, "cfcc": "25"}, {}, is_example=True)
 
 
 def newline_of(text: str) -> str:
@@ -171,7 +171,7 @@ class ChosenPlan:
         return "the plan document below" if self.text else "the plan that you choose"
 
 
-def choose(session: Session, given: Given) -> ChosenPlan:
+def choose(session: Session, given: RunningForm) -> ChosenPlan:
     """The plan that the form names, and the document in it: at most one of the two is meant."""
     stored = tuple(item.name for item in plans.list_plans(session, per_page=plans.MOST_PER_PAGE).items)
     document = next(iter(given.texts("document", "document_file")), "")

@@ -16,8 +16,8 @@ from app.running import service
 from app.running.form import (
     SHOWN_CHARACTERS,
     ChosenPlan,
-    Given,
     GivenDep,
+    RunningForm,
     choose,
     comes_back,
     example_given,
@@ -26,9 +26,9 @@ from app.running.form import (
 )
 from app.running.texts import bytes_of, invalid, printable, running_example
 from app.running.view import (
-    ShownComparison,
-    ShownLint,
-    ShownMerge,
+    ComparisonView,
+    LintView,
+    MergeView,
     filename_of,
     refused_findings,
     shown_comparison,
@@ -92,7 +92,7 @@ class WhatRunsPage(Page):
     questions: Annotated[tuple[Question, ...], "What can be asked about what runs"]
 
 
-class Asked(TypedDict):
+class FormPageContext(TypedDict):
     """What every page with a form has."""
 
     title: str
@@ -117,7 +117,7 @@ class LintPage(WithForm, Page):
 
     boxes: Annotated[tuple[Box, ...], "Small boxes of the form"]
     text: Annotated[Box, "The text to check"]
-    shown: Annotated[ShownLint | None, "The findings; None when nothing was asked"]
+    shown: Annotated[LintView | None, "The findings; None when nothing was asked"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +132,7 @@ class MergePage(WithForm, Page):
     displays: Annotated[Box, "Displays of the structures"]
     newline: Annotated[str, "How its lines end, since a form sends all alike"]
     is_kept: Annotated[bool, "Whether the form sends the same policy again, to the byte"]
-    shown: Annotated[ShownMerge | None, "The merged policy; None when there is none"]
+    shown: Annotated[MergeView | None, "The merged policy; None when there is none"]
     against: Annotated[tuple[LineFinding, ...], "Damage for which nothing is merged"]
 
 
@@ -145,7 +145,7 @@ class RunningPage(WithForm, Page):
     wrong_plan: Annotated[str, "Why the choice of the plan is no choice; else empty"]
     document: Annotated[Box, "A plan document"]
     current: Annotated[Box, "What runs, in one text"]
-    shown: Annotated[ShownComparison | None, "The comparison; None when there is none"]
+    shown: Annotated[ComparisonView | None, "The comparison; None when there is none"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,21 +165,23 @@ def what_runs(request: Request) -> Response:
     return render(request, "running/contents.html", page)
 
 
-def _start(request: Request) -> Given:
+def _start(request: Request) -> RunningForm:
     """An empty form, or the example where the address asks for it."""
     plan = request.query_params.get("plan", "")[:64]
-    return example_given(plan) if "example" in request.query_params else Given({"plan": plan}, {})
+    return example_given(plan) if "example" in request.query_params else RunningForm({"plan": plan}, {})
 
 
 def _begin(
-    request: Request, answer: Callable[[Given], Response], form: Callable[[Given], Response]
+    request: Request, answer: Callable[[RunningForm], Response], form: Callable[[RunningForm], Response]
 ) -> Response:
     """What a GET shows: the empty form, or the answer to the example."""
     given = _start(request)
     return answer(given) if given.is_example else form(given)
 
 
-def _asked(title: str, given: Given, faults: Mapping[str, str], boxes: tuple[Box, ...]) -> Asked:
+def _asked(
+    title: str, given: RunningForm, faults: Mapping[str, str], boxes: tuple[Box, ...]
+) -> FormPageContext:
     return {
         "title": title,
         "section": "whatif",
@@ -210,7 +212,7 @@ def lint(request: Request, given: GivenDep) -> Response:
     return _lint(request, given)
 
 
-def _lint(request: Request, given: Given) -> Response:
+def _lint(request: Request, given: RunningForm) -> Response:
     texts = given.texts("text", "file")
     text = texts[-1] if texts else ""
     try:
@@ -228,10 +230,10 @@ def _lint(request: Request, given: Given) -> Response:
 
 def _lint_page(
     request: Request,
-    given: Given,
+    given: RunningForm,
     *,
     wrong: Mapping[str, str] | None = None,
-    shown: ShownLint | None = None,
+    shown: LintView | None = None,
     text: str | None = None,
 ) -> Response:
     faults = wrong or {}
@@ -271,7 +273,7 @@ def _lint_page(
 def merge_form(request: Request, session: SessionDep) -> Response:
     """The form, empty or with the example."""
 
-    def answer(given: Given) -> Response:
+    def answer(given: RunningForm) -> Response:
         displays = {"current": running_example().displays}
         return _merge(request, session, replace(given, typed={**given.typed, **displays}))
 
@@ -284,7 +286,7 @@ def merge(request: Request, session: SessionDep, given: GivenDep) -> Response:
     return _merge(request, session, given)
 
 
-def _merge(request: Request, session: SessionDep, given: Given) -> Response:
+def _merge(request: Request, session: SessionDep, given: RunningForm) -> Response:
     texts = given.texts("policy", "policy_file")
     policy = texts[-1] if texts else ""
     try:
@@ -318,10 +320,10 @@ def _file(found: Merged) -> Response:
 def _merge_page(
     request: Request,
     session: SessionDep,
-    given: Given,
+    given: RunningForm,
     *,
     wrong: Mapping[str, str] | None = None,
-    shown: ShownMerge | None = None,
+    shown: MergeView | None = None,
     policy: str | None = None,
     against: tuple[LineFinding, ...] = (),
 ) -> Response:
@@ -378,7 +380,7 @@ def running(request: Request, session: SessionDep, given: GivenDep) -> Response:
     return _running(request, session, given)
 
 
-def _running(request: Request, session: SessionDep, given: Given) -> Response:
+def _running(request: Request, session: SessionDep, given: RunningForm) -> Response:
     try:
         given.check_files()
         result = result_of(session, choose(session, given), curves_of(request))
@@ -391,10 +393,10 @@ def _running(request: Request, session: SessionDep, given: Given) -> Response:
 def _running_page(
     request: Request,
     session: SessionDep,
-    given: Given,
+    given: RunningForm,
     *,
     wrong: Mapping[str, str] | None = None,
-    shown: ShownComparison | None = None,
+    shown: ComparisonView | None = None,
 ) -> Response:
     faults = wrong or {}
     box = _current(given, faults)
@@ -427,7 +429,7 @@ def from_running(request: Request, given: GivenDep) -> Response:
     return _from_running(request, given)
 
 
-def _from_running(request: Request, given: Given) -> Response:
+def _from_running(request: Request, given: RunningForm) -> Response:
     try:
         given.check_files()
         made = service.made(
@@ -451,7 +453,7 @@ def _plain(name: str) -> str:
 
 def _from_running_page(
     request: Request,
-    given: Given,
+    given: RunningForm,
     *,
     wrong: Mapping[str, str] | None = None,
     made: str = "",
@@ -518,12 +520,12 @@ def _sentence(message: str) -> str:
     return f"{message[:1].upper()}{message[1:].removesuffix('.')}." if message else ""
 
 
-def _unstated(given: Given) -> Unstated:
+def _unstated(given: RunningForm) -> Unstated:
     """The choice that was sent; the default where none of the choices was."""
     return next((each for each in UNSTATED if each == given.value("unstated")), DEFAULT_UNSTATED)
 
 
-def _unstated_box(given: Given, faults: Mapping[str, str]) -> Box:
+def _unstated_box(given: RunningForm, faults: Mapping[str, str]) -> Box:
     return Box(
         "unstated", "Keywords that the plan does not state", "choice", _unstated(given),
         _sentence(faults.get("unstated", "")), options=tuple(UNSTATED.items()),
@@ -531,7 +533,14 @@ def _unstated_box(given: Given, faults: Mapping[str, str]) -> Box:
 
 
 def _small(
-    given: Given, faults: Mapping[str, str], name: str, label: str, kind: str, hint: str, *, unit: str = ""
+    given: RunningForm,
+    faults: Mapping[str, str],
+    name: str,
+    label: str,
+    kind: str,
+    hint: str,
+    *,
+    unit: str = "",
 ) -> Box:
     return Box(name, label, kind, given.value(name), _sentence(faults.get(name, "")), unit=unit, hint=hint)
 
@@ -541,11 +550,11 @@ def _large(name: str, label: str, value: str, faults: Mapping[str, str], *, hint
     return Box(name, label, "text", printable(shown), _sentence(faults.get(name, "")), hint=hint)
 
 
-def _document(given: Given, faults: Mapping[str, str]) -> Box:
+def _document(given: RunningForm, faults: Mapping[str, str]) -> Box:
     return _large("document", "Plan document, YAML or JSON", given.typed.get("document", ""), faults)
 
 
-def _current(given: Given, faults: Mapping[str, str]) -> Box:
+def _current(given: RunningForm, faults: Mapping[str, str]) -> Box:
     hint = (
         "CFRM policy, D XCF,STR,STRNAME=, D XCF,CF, D CF, DISPLAY GROUP, CFSTATUS, CFSTRUCT, QLOCAL, DEFINE commands: any of them, in "
         "any order."

@@ -16,7 +16,7 @@ from planner_core.document.model import MessageBytes, field_problems, parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, NameSyntax
 from planner_core.plan.result import PlanResult
 from planner_core.running.compare import Comparison, commands_text, compare
-from planner_core.running.from_running import MadePlan, plan_from
+from planner_core.running.from_running import PlanFromRunning, plan_from
 from planner_core.running.lint import Lint, lint
 from planner_core.running.merge import Merged, merge
 from planner_core.running.state import Running, read_running
@@ -209,7 +209,7 @@ def made(
     qsg: str | None = None,
     queue_managers: int | None = None,
     message_bytes: int | None = None,
-) -> MadePlan:
+) -> PlanFromRunning:
     """A plan made from what runs.
 
     Raises:

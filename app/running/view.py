@@ -36,7 +36,7 @@ class ListedLine:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownLint:
+class LintView:
     """A text and its findings."""
 
     summary: str
@@ -44,7 +44,7 @@ class ShownLint:
     lines: tuple[ListedLine, ...]
 
 
-def shown_lint(found: Lint, text: str) -> ShownLint:
+def shown_lint(found: Lint, text: str) -> LintView:
     """The lint as its page shows it."""
     counts = Counter(each.finding.severity for each in found.findings)
     told = ", ".join(f"{counts[s]} {_plural(s, counts[s])}" for s in SEVERITIES if counts[s])
@@ -53,7 +53,7 @@ def shown_lint(found: Lint, text: str) -> ShownLint:
         f", {found.structures} structure{'' if found.structures == 1 else 's'}" if found.kinds else ""
     )
     worst = by_line(refused_findings(found.findings))
-    return ShownLint(
+    return LintView(
         f"{found.lines} line{'' if found.lines == 1 else 's'}: {kinds}{structures}. {told or 'No finding'}."
         f"{_of_more(found.findings, 'cfplan lint')}",
         worst,
@@ -101,7 +101,7 @@ class DifferenceLine:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownMerge:
+class MergeView:
     """A merged policy."""
 
     summary: str
@@ -115,7 +115,7 @@ class ShownMerge:
 _DIFFERENCE_KINDS: Final = {"+": "added", "-": "removed", "@": "place"}
 
 
-def shown_merge(found: Merged) -> ShownMerge:
+def shown_merge(found: Merged) -> MergeView:
     """The merge as its page shows it."""
     structures = len({change.structure for change in found.changes})
     changed = len(found.changes)
@@ -131,7 +131,7 @@ def shown_merge(found: Merged) -> ShownMerge:
         for line in printable(found.difference).splitlines()
         if not line.startswith(("---", "+++"))
     )
-    return ShownMerge(
+    return MergeView(
         f"{summary}{_of_more(found.findings, 'cfplan merge')}",
         tuple(
             replace(each, before=printable(each.before or "") or None, after=printable(each.after))
@@ -180,7 +180,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownStructure:
+class StructureComparisonView:
     """One structure: today, needed, planned [K]."""
 
     compared: Compared
@@ -200,11 +200,11 @@ class ShownStructure:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownComparison:
+class ComparisonView:
     """A comparison."""
 
     summary: str
-    structures: tuple[ShownStructure, ...]
+    structures: tuple[StructureComparisonView, ...]
     steps: tuple[Step, ...]
     instead_of_rebuilds: tuple[str, ...]
     text: str
@@ -219,7 +219,7 @@ _ROW_PX: Final = 44
 _LEFT_PX: Final = 8
 
 
-def shown_comparison(found: Comparison, text: str) -> ShownComparison:
+def shown_comparison(found: Comparison, text: str) -> ComparisonView:
     """The comparison as its page shows it."""
     differing = sum(1 for each in found.structures if each.differences or each.queue_differences)
     steps = len(found.steps)
@@ -236,7 +236,7 @@ def shown_comparison(found: Comparison, text: str) -> ShownComparison:
     answer = found.as_json()
     assumptions = answer["assumptions"]
     largest = max((_largest(each) for each in found.structures), default=1) or 1
-    return ShownComparison(
+    return ComparisonView(
         summary,
         tuple(_structure(each) for each in found.structures),
         found.steps,
@@ -261,14 +261,14 @@ def _largest(each: Compared) -> int:
     return max(sizes.size_bytes, sizes.need_bytes, today if isinstance(today, int) else 0)
 
 
-def _structure(each: Compared) -> ShownStructure:
+def _structure(each: Compared) -> StructureComparisonView:
     sizes, today = each.result.sizes, each.today
     state = "new" if each.is_new else "not given"
     if today is not None:
         state = {True: "allocated", False: "not allocated", None: "not said"}[today.is_allocated]
         if today.is_pending:
             state += ", change pending"
-    return ShownStructure(
+    return StructureComparisonView(
         each,
         _kib(_today(each, "INITSIZE")),
         _kib(_today(each, "SIZE")),

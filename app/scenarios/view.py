@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.plans.finding_groups import FindingShown, findings_shown, source_of
+from app.plans.finding_groups import FindingView, findings_shown, source_of
 from planner_core.provenance import Source
 from planner_core.whatif.scenario_report import FindingRow, Kept, Row, SideBySide
 
@@ -32,7 +32,7 @@ class ComparedShown:
     losses: tuple[RowGroup, ...]
     commands: tuple[Row, ...]
     findings: tuple[FindingRow, ...]
-    said: tuple[FindingShown, ...]
+    said: tuple[FindingView, ...]
     left_out: int
     """Rows that are the same everywhere, and are not shown."""
     cut: int
@@ -93,7 +93,7 @@ class FindingChange:
     """A finding that came, went, or says something else now."""
 
     kind: str
-    finding: FindingShown
+    finding: FindingView
     before: str
     """What it said before; empty where it was not there."""
 
@@ -153,7 +153,7 @@ class ReportShown:
     commands: tuple[CommandShown, ...]
     commands_refused: str
     changes: tuple[FindingChange, ...]
-    findings: tuple[FindingShown, ...]
+    findings: tuple[FindingView, ...]
     """Those that are as before."""
     findings_total: int
     assumptions: tuple[str, ...]

@@ -38,7 +38,7 @@ class NoGroup(PlannerError):
 
 
 @dataclass(frozen=True, slots=True)
-class MadePlan:
+class PlanFromRunning:
     """A plan document as an object for JSON or YAML, read once, and what to know about it."""
 
     document: dict[str, Any]
@@ -56,7 +56,7 @@ def plan_from(
     qsg: str | None = None,
     queue_managers: int | None = None,
     message_bytes: int | None = None,
-) -> MadePlan:
+) -> PlanFromRunning:
     """Make a plan document from what runs.
 
     Args:
@@ -141,7 +141,7 @@ def plan_from(
         made["queues"] = list(_queues(name, running, message_bytes, tell))
         structures.append(made)
     document["structures"] = structures
-    return MadePlan(document, read_object(document), tuple(dict.fromkeys(told)))
+    return PlanFromRunning(document, read_object(document), tuple(dict.fromkeys(told)))
 
 
 def _is(check: Any, name: str) -> bool:  # noqa: ANN401 - one of the checks of names

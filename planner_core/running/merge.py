@@ -146,14 +146,14 @@ def merge(
     policy = _chosen(read, result, policy_name)
     _refuse_damage(read, policy, result)
     editing = _Editing(text, read)
-    changes: list[_Wanted] = []
+    changes: list[_PendingChange] = []
     about_sizes: list[Finding] = []
     about_places = _check_places(policy, result, unstated)
     for structure in result.structures:
         found = policy.structure(structure.cfrm_name)
         if not found:
             editing.add_structure(policy, structure)
-            changes.append(_Wanted(structure.cfrm_name, "", None, "", None, from_default=False))
+            changes.append(_PendingChange(structure.cfrm_name, "", None, "", None, from_default=False))
             continue
         had = in_effect(found[0])
         says = wanted(structure, had, unstated)
@@ -308,7 +308,7 @@ def _refuse_damage(read: PolicyText, policy: Policy, result: PlanResult) -> None
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _PendingChange:
     """A change before its place in the merged text is known."""
 
     structure: str
@@ -325,7 +325,7 @@ def _change_structure(
     statement: TextStatement,
     structure: StructureResult,
     says: dict[str, Setting],
-) -> Iterator[_Wanted]:
+) -> Iterator[_PendingChange]:
     now = {**in_effect(statement), "INITSIZE": says["SIZE"]}  # absent, it is the SIZE that is merged
     for keyword, value in says.items():
         parameter = statement.get(keyword)
@@ -345,7 +345,7 @@ def _change_structure(
             editing.change_list(parameter, value)
         else:
             editing.change_value(parameter, after, keeps_rest=keyword == "DUPLEX")
-        yield _Wanted(
+        yield _PendingChange(
             structure.cfrm_name,
             keyword,
             before,
@@ -355,7 +355,7 @@ def _change_structure(
         )
 
 
-def _placed(wanted: _Wanted, again: PolicyText, statement: TextStatement | None) -> Change:
+def _placed(wanted: _PendingChange, again: PolicyText, statement: TextStatement | None) -> Change:
     """The change with its line in the merged text."""
     line, after = 1, wanted.after
     if statement is not None:

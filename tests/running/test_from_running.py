@@ -6,7 +6,7 @@ from typing import Any
 
 from planner_core.plan.evaluate import evaluate
 from planner_core.running.compare import compare
-from planner_core.running.from_running import MadePlan, plan_from
+from planner_core.running.from_running import PlanFromRunning, plan_from
 from planner_core.running.merge import merge
 from planner_core.running.state import read_running
 
@@ -65,7 +65,7 @@ STRNAME: SQ03APP1
 """
 
 
-def made(*texts: str, **keys: int) -> MadePlan:
+def made(*texts: str, **keys: int) -> PlanFromRunning:
     return plan_from(read_running(texts), qsg="SQ03", **keys)
 
 
@@ -74,7 +74,7 @@ def structure(*texts: str, **keys: int) -> dict[str, Any]:
     return dict(found)
 
 
-def told(plan: MadePlan) -> list[str]:
+def told(plan: PlanFromRunning) -> list[str]:
     return [each.finding.message for each in plan.findings]
 
 

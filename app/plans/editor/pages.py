@@ -19,7 +19,7 @@ from app.plans import service
 from app.plans.editor.form import Checked, Typed, change, check, read_typed, take_pastes, typed_of
 from app.plans.editor.merge import ConflictRow, conflict_rows, merged
 from app.plans.editor.panel import Panel, panel_of
-from app.plans.editor.view import FormShown, Wrong, label_of, show
+from app.plans.editor.view import EditorForm, Wrong, label_of, show
 from app.plans.errors import PlanConflict, PlanGone, PlanNameInvalid, PlanNotFound, PreconditionRequired
 from app.plans.stored import StoredVersion
 from app.sizing.calculator.form import Field, read_form
@@ -58,7 +58,7 @@ class EditorPage(Page):
     etag: Annotated[str, "The version that the change is made on top of"]
     base: Annotated[str, "The number of that version"]
     comment: Annotated[str, "What changed, in the words of who changed it"]
-    form: Annotated[FormShown, "The fields, and what is wrong with them"]
+    form: Annotated[EditorForm, "The fields, and what is wrong with them"]
     panel: Annotated[Panel, "The result beside the form"]
     lead: Annotated[str, "The sentence above the list of what is wrong"]
     notes: Annotated[tuple[str, ...], "What there is to say about the last button"]
@@ -87,7 +87,7 @@ class ConflictPage(Page):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SubmittedPlan:
     """A form as it was sent."""
 
     typed: Typed
@@ -102,7 +102,7 @@ class Asked:
     focus: str = ""
 
 
-def read_body(body: bytes) -> Asked:
+def read_body(body: bytes) -> SubmittedPlan:
     """The parameters of a form.
 
     Raises:
@@ -119,7 +119,7 @@ def read_body(body: bytes) -> Asked:
         msg = f"The form has {len(rows):,} structures, and at most {MOST_STRUCTURES_READ:,} are read."
         raise HTTPException(status_code=422, detail=msg)
     plain = {key: text for key, text in pairs if not key.startswith("/")}
-    return Asked(
+    return SubmittedPlan(
         typed=read_typed((key, text.replace("\r\n", "\n")) for key, text in pairs if key.startswith("/")),
         action=plain.get("do", "check"),
         name=plain.get("name", "").strip()[:200],
@@ -148,9 +148,9 @@ def new(request: Request, session: SessionDep) -> Response:
         notes = (f"A copy of {name}. Nothing is stored before it is saved.",)
         name = f"{name}-copy"[:64]
     if document is not None:
-        return _editor(request, Asked(typed_of(document), name=name, notes=notes), "", is_asked=True)
+        return _editor(request, SubmittedPlan(typed_of(document), name=name, notes=notes), "", is_asked=True)
     typed = read_typed(_blank_plan().items())
-    return _editor(request, Asked(typed, name=name), "", is_asked=False)
+    return _editor(request, SubmittedPlan(typed, name=name), "", is_asked=False)
 
 
 def _blank_plan() -> Typed:
@@ -184,7 +184,7 @@ def create(request: Request, session: SessionDep, body: BodyDep) -> Response:
 def edit(request: Request, session: SessionDep, name: str) -> Response:
     """The form filled with the latest version."""
     version = service.get_plan(session, name)
-    asked = Asked(typed_of(version.document), name=name, etag=version.etag, base=str(version.number))
+    asked = SubmittedPlan(typed_of(version.document), name=name, etag=version.etag, base=str(version.number))
     if request.query_params.get("made") and version.comment:
         note = "What was not measured has the values of any new plan: look it over, then save."
         asked = replace(asked, notes=(version.comment, note))
@@ -193,7 +193,7 @@ def edit(request: Request, session: SessionDep, name: str) -> Response:
     return _editor(request, asked, name, is_asked=True, focus=asked.focus)
 
 
-def _resized(asked: Asked, version: StoredVersion, structure: str, times: str) -> Asked:
+def _resized(asked: SubmittedPlan, version: StoredVersion, structure: str, times: str) -> SubmittedPlan:
     """The form with INITSIZE and SIZE of a structure so many times what the version has; not saved yet."""
     found = next((each for each in version.result["structures"] if each["name"] == structure), None)
     if found is None or not _TIMES.fullmatch(times) or not 0 < Fraction(times) <= MOST_TIMES:
@@ -277,7 +277,9 @@ def take_over(request: Request, name: str, body: BodyDep) -> Response:
     return _editor(request, filled, name, is_asked=True)
 
 
-def _ready(request: Request, asked: Asked, name: str) -> tuple[PlanDocument, None] | tuple[Any, Response]:
+def _ready(
+    request: Request, asked: SubmittedPlan, name: str
+) -> tuple[PlanDocument, None] | tuple[Any, Response]:
     """The document to save; or the form again, with what is wrong with it."""
     taken = take_pastes(asked.typed)
     asked = replace(asked, typed=taken.typed, notes=(*asked.notes, *taken.notes))
@@ -294,7 +296,7 @@ def _ready(request: Request, asked: Asked, name: str) -> tuple[PlanDocument, Non
     return checked.document, None
 
 
-def _with_name_checked(asked: Asked) -> Asked:
+def _with_name_checked(asked: SubmittedPlan) -> SubmittedPlan:
     """With what is wrong with the name of a new plan, so that it is told together with the rest."""
     try:
         service.check_name(asked.name)
@@ -303,14 +305,14 @@ def _with_name_checked(asked: Asked) -> Asked:
     return asked
 
 
-def _gone(request: Request, name: str, asked: Asked, error: Exception) -> Response:
+def _gone(request: Request, name: str, asked: SubmittedPlan, error: Exception) -> Response:
     """The form as it was typed, for a new plan: the one it was made for is no longer there."""
     notes = (f"{error} To keep what you have typed, save it as a new plan.",)
     gone = replace(asked, action="check", name=name, etag="", base="", notes=notes)
     return _editor(request, gone, "", is_asked=True, status_code=409)
 
 
-def _changed(request: Request, asked: Asked, name: str) -> Response:
+def _changed(request: Request, asked: SubmittedPlan, name: str) -> Response:
     """Do what a button other than Save asks, and show the form again."""
     if asked.action != "check":
         taken = change(asked.typed, asked.action)
@@ -322,7 +324,13 @@ def _changed(request: Request, asked: Asked, name: str) -> Response:
 
 
 def _editor(
-    request: Request, asked: Asked, name: str, *, is_asked: bool, focus: str = "", status_code: int = 200
+    request: Request,
+    asked: SubmittedPlan,
+    name: str,
+    *,
+    is_asked: bool,
+    focus: str = "",
+    status_code: int = 200,
 ) -> Response:
     checked = check(asked.typed)
     curves = DatabaseCurves(request.app.state.database)
@@ -357,7 +365,12 @@ def _editor(
 
 
 def _conflict(
-    request: Request, session: Session, name: str, asked: Asked, mine: PlanDocument, theirs: StoredVersion
+    request: Request,
+    session: Session,
+    name: str,
+    asked: SubmittedPlan,
+    mine: PlanDocument,
+    theirs: StoredVersion,
 ) -> Response:
     base = _base(session, name, asked.base) or theirs
     page = ConflictPage(
@@ -384,7 +397,7 @@ def _base(session: Session, name: str, number: str) -> StoredVersion | None:
         return None
 
 
-def _merge(request: Request, session: Session, name: str, asked: Asked) -> Response:
+def _merge(request: Request, session: Session, name: str, asked: SubmittedPlan) -> Response:
     """Both changes in one form, on top of what is there now; not saved before somebody has looked at it."""
     try:
         theirs = service.get_plan(session, name)

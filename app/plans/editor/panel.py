@@ -11,7 +11,7 @@ from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from app.plans.editor.form import Checked, Typed, sort_problems
 from app.plans.editor.view import Wrong, label_of
-from app.plans.finding_groups import FindingShown, findings_shown
+from app.plans.finding_groups import FindingView, findings_shown
 from app.web.rendering import plain
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.findings import Finding
@@ -46,7 +46,7 @@ class Panel:
     size_kib: int
     rows: tuple[PanelRow, ...]
     rows_omitted: int
-    findings: tuple[FindingShown, ...]
+    findings: tuple[FindingView, ...]
     findings_omitted: int
     wrong: tuple[Wrong, ...] = ()
     """What stands between the form and a result, where nobody may have looked yet."""
@@ -124,7 +124,7 @@ def _comparison(result: PlanResult) -> Mapping[str, Any] | None:
     return {**found, "structures": structures[:MOST_ROWS]}
 
 
-def _findings(items: Sequence[Finding], typed: Typed, checked: Checked) -> tuple[FindingShown, ...]:
+def _findings(items: Sequence[Finding], typed: Typed, checked: Checked) -> tuple[FindingView, ...]:
     reading = checked.reading
 
     def target(pointer: str) -> str:

@@ -38,7 +38,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class StructureShown:
+class StructureForm:
     """One structure in the form."""
 
     at: str
@@ -71,7 +71,7 @@ class Wrong:
 
 
 @dataclass(frozen=True, slots=True)
-class FormShown:
+class EditorForm:
     """The whole form."""
 
     group: tuple[Entry, ...]
@@ -82,7 +82,7 @@ class FormShown:
     system_more: tuple[Entry, ...]
     policy: tuple[Entry, ...]
     facilities: tuple[Row, ...]
-    structures: tuple[StructureShown, ...]
+    structures: tuple[StructureForm, ...]
     clusters: tuple[Entry, ...]
     acknowledged: tuple[Row, ...]
     wrong: tuple[Wrong, ...]
@@ -100,7 +100,7 @@ OPEN_STRUCTURES = 4
 """With more of them, structures are folded to a line each."""
 
 
-def show(typed: Typed, checked: Checked | None, *, focus: str = "") -> FormShown:
+def show(typed: Typed, checked: Checked | None, *, focus: str = "") -> EditorForm:
     """Arrange the fields, with what is wrong beside each."""
     errors = checked.errors if checked else {}
     rows = rows_of(typed)
@@ -111,7 +111,7 @@ def show(typed: Typed, checked: Checked | None, *, focus: str = "") -> FormShown
         )
         for row in rows["/structures"]
     )
-    return FormShown(
+    return EditorForm(
         group=maker.entries("", fields.GROUP),
         group_more=maker.entries("", fields.GROUP_MORE),
         admin=maker.entries("/admin", fields.ADMIN),
@@ -174,7 +174,7 @@ def _is_given(entry: Entry) -> bool:
 
 def _structure(
     maker: _Maker, at: str, rows: Mapping[str, list[int]], focus: str, *, is_open: bool
-) -> StructureShown:
+) -> StructureForm:
     is_text = f"{at}/queues" in maker.typed
     sizes, offload = maker.entries(at, fields.STRUCTURE_SIZES), maker.entries(at, fields.STRUCTURE_OFFLOAD)
     rules = tuple(
@@ -191,7 +191,7 @@ def _structure(
         else sum(any(entry.value.strip() and entry.kind != "yes" for entry in row.entries) for row in queues)
     )
     paste = maker.plain(f"{at}/paste", "Text")
-    return StructureShown(
+    return StructureForm(
         at=at,
         title=name.upper() or "New structure",
         summary=f"{number} {'queue' if number == 1 else 'queues'}",

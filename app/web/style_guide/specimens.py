@@ -17,8 +17,8 @@ from app.nightly.view import FindingLine, Progress
 from app.plans.changes_pages import Change, document_changes
 from app.plans.editor.view import Entry
 from app.plans.fill_chart import FillChart, fill_chart
-from app.plans.finding_groups import FindingShown, findings_shown
-from app.plans.pages import TextShown
+from app.plans.finding_groups import FindingView, findings_shown
+from app.plans.pages import OutputTextView
 from app.plans.result_view import FacilityLine, StructureLine, facility_lines, structure_lines
 from app.plans.stored import StoredVersion
 from app.sizing.calculator.answer import Figure, answer_of
@@ -85,8 +85,8 @@ class Specimens:
     facilities: tuple[FacilityLine, ...]
     assumption: str
     differences: tuple[Change, ...]
-    findings: tuple[FindingShown, ...]
-    texts: tuple[TextShown, ...]
+    findings: tuple[FindingView, ...]
+    texts: tuple[OutputTextView, ...]
     fill: FillChart
     chart: Chart
     entries: Mapping[str, Entry]
@@ -274,7 +274,7 @@ def _night() -> NightSpecimens:
     )
 
 
-def _findings() -> tuple[FindingShown, ...]:
+def _findings() -> tuple[FindingView, ...]:
     found = (
         finding("PERSISTENT_NEEDS_CFLEVEL_3", "An error: it cannot be accepted.", structure="APPLICATION1"),
         finding(
@@ -291,10 +291,12 @@ def _findings() -> tuple[FindingShown, ...]:
     return findings_shown(items, target_of=lambda _: "page-content")
 
 
-def _texts() -> tuple[TextShown, ...]:
+def _texts() -> tuple[OutputTextView, ...]:
     return (
-        TextShown("cut", "A long text", "With a remark.", "* BEGINNING\n", "long.txt", "/style", True, ""),
-        TextShown(
+        OutputTextView(
+            "cut", "A long text", "With a remark.", "* BEGINNING\n", "long.txt", "/style", True, ""
+        ),
+        OutputTextView(
             "refused", "A text that is not given", "", "", "", "/style", False, "The plan has an error."
         ),
     )
