@@ -87,10 +87,12 @@ def _ingest(arguments: argparse.Namespace) -> int:
     from app.jobs.child import Child
     from app.jobs.ingest_keeper import days_of, exit_code_of
     from app.uploads import qsg_map
-    from app.uploads.service import Said
+    from app.uploads.service import UploadDetails
     from app.usage.retention import drop_what_history_dropped
 
-    said = Said(kind=arguments.kind, observed_at=arguments.observed_at, zone=arguments.zone).checked()
+    said = UploadDetails(
+        kind=arguments.kind, observed_at=arguments.observed_at, zone=arguments.zone
+    ).checked()
     given = qsg_map.gathered(arguments.qsg)
     paths = [_file(path) for path in arguments.files]
     database: Database

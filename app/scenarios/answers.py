@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import to_json
 
-from app.scenarios.service import LONGEST_NOTE, MOST_VERSIONS, Wanted
+from app.scenarios.service import LONGEST_NOTE, MOST_VERSIONS, ScenarioDraft
 from app.scenarios.stored import ScenarioSummary, StoredScenario
 from app.web.answers import Answer, FindingAnswer
 from planner_core.document.model import field_problems, parse_json
@@ -88,7 +88,7 @@ class ScenarioDeletionAnswer(Answer):
     findings: list[FindingAnswer]
 
 
-def read_request(body: bytes, *, named: bool) -> tuple[str, Wanted]:
+def read_request(body: bytes, *, named: bool) -> tuple[str, ScenarioDraft]:
     """The name (empty where the address has it) and the scenario that a body asks for.
 
     Raises:
@@ -101,7 +101,7 @@ def read_request(body: bytes, *, named: bool) -> tuple[str, Wanted]:
     return read_object(parsed, named=named)
 
 
-def read_object(parsed: object, *, named: bool) -> tuple[str, Wanted]:
+def read_object(parsed: object, *, named: bool) -> tuple[str, ScenarioDraft]:
     """The same of an object that was read already.
 
     Raises:
@@ -114,7 +114,7 @@ def read_object(parsed: object, *, named: bool) -> tuple[str, Wanted]:
         read = model.model_validate(parsed)
     except ValidationError as error:
         raise InputInvalid(WHAT, field_problems(error, parsed, model=model, what="a scenario")) from None
-    wanted = Wanted(changes=read.changes, note=read.note, version=read.version)
+    wanted = ScenarioDraft(changes=read.changes, note=read.note, version=read.version)
     return getattr(read, "name", ""), wanted
 
 

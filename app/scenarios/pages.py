@@ -24,9 +24,9 @@ from app.scenarios.errors import (
     TooManyScenarios,
 )
 from app.scenarios.form import ScenarioForm, bounded, changes_of, elsewhere, left_over, shown, typed_of
-from app.scenarios.service import Wanted
+from app.scenarios.service import ScenarioDraft
 from app.scenarios.stored import ScenarioSummary, StoredScenario
-from app.scenarios.view import ComparedShown, ReportShown, compared, reported
+from app.scenarios.view import ReportView, ScenarioComparisonView, compared, reported
 from app.web.rendering import Page, render, root_path
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, PlanRefused
 from planner_core.whatif.changes import WHAT
@@ -70,7 +70,7 @@ class ScenarioComparePage(Page):
     others: Annotated[tuple[ScenarioSummary, ...], "All scenarios of the plan, for another choice"]
     chosen: Annotated[tuple[str, ...], "Names of those that are compared"]
     shows_all: Annotated[bool, "Whether rows are shown that are the same everywhere"]
-    answer: Annotated[ComparedShown, "Every row, arranged"]
+    answer: Annotated[ScenarioComparisonView, "Every row, arranged"]
     most: Annotated[int, "How many can be compared"]
 
 
@@ -82,7 +82,7 @@ class ScenarioReportPage(Page):
     scenario: Annotated[StoredScenario, "As it was kept"]
     is_of_latest: Annotated[bool, "Whether it is of the plan's latest version"]
     latest: Annotated[int, "The plan's latest version"]
-    answer: Annotated[ReportShown, "The report, arranged"]
+    answer: Annotated[ReportView, "The report, arranged"]
 
 
 async def _sent(request: Request) -> AsyncIterator[dict[str, str]]:
@@ -221,7 +221,7 @@ def _saved(request: Request, plan: str, scenario: str, typed: Mapping[str, str],
         service.check_name(scenario)
         if lost := left_over(version.document, typed):
             raise InputInvalid(WHAT, lost)
-        wanted = Wanted(
+        wanted = ScenarioDraft(
             changes=changes_of(version.document, typed), note=typed.get("note", ""), version=version.number
         )
         worked = service.work_out(database, plan, wanted)

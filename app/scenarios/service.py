@@ -50,7 +50,7 @@ MOST_VERSIONS = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ScenarioDraft:
     """A scenario as somebody wants it saved."""
 
     changes: object
@@ -178,7 +178,7 @@ def check_note(note: str) -> str:
     return plain
 
 
-def work_out(database: Database, plan: str, wanted: Wanted) -> Worked:
+def work_out(database: Database, plan: str, wanted: ScenarioDraft) -> Worked:
     """What a scenario leads to. The plan is read in a transaction of its own; no lock is held while it is computed.
 
     Raises:

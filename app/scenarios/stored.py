@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal
 
-from planner_core.whatif.scenario_report import Kept
+from planner_core.whatif.scenario_report import SavedScenario
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class StoredScenario:
         return found
 
     @property
-    def kept(self) -> Kept:
+    def kept(self) -> SavedScenario:
         """As comparisons and reports take it."""
-        return Kept(name=self.name, version=self.version, note=self.note, result=self.result)
+        return SavedScenario(name=self.name, version=self.version, note=self.note, result=self.result)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.plans.finding_groups import FindingView, findings_shown, source_of
 from planner_core.provenance import Source
-from planner_core.whatif.scenario_report import FindingRow, Kept, Row, SideBySide
+from planner_core.whatif.scenario_report import FindingRow, Row, SavedScenario, SideBySide
 
 MOST_ROWS = 2000
 MOST_FINDINGS = 300
@@ -23,10 +23,10 @@ class RowGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedShown:
+class ScenarioComparisonView:
     """A comparison for its page."""
 
-    columns: tuple[Kept, ...]
+    columns: tuple[SavedScenario, ...]
     settings: tuple[RowGroup, ...]
     figures: tuple[RowGroup, ...]
     losses: tuple[RowGroup, ...]
@@ -39,7 +39,7 @@ class ComparedShown:
     """Rows beyond what a page shows."""
 
 
-def compared(answer: SideBySide, *, shows_all: bool) -> ComparedShown:
+def compared(answer: SideBySide, *, shows_all: bool) -> ScenarioComparisonView:
     """Arrange a comparison; without `shows_all`, only rows that are not the same everywhere."""
 
     def wanted(rows: Sequence[Row]) -> list[Row]:
@@ -48,7 +48,7 @@ def compared(answer: SideBySide, *, shows_all: bool) -> ComparedShown:
     everything = (answer.settings, answer.totals, answer.figures, answer.losses)
     left_out = sum(len(rows) - len(wanted(rows)) for rows in everything)
     figures = wanted((*answer.totals, *answer.figures))
-    return ComparedShown(
+    return ScenarioComparisonView(
         columns=answer.columns,
         settings=_grouped(wanted(answer.settings), "The plan"),
         figures=_grouped(figures[:MOST_ROWS], "All structures"),
@@ -72,7 +72,7 @@ def _grouped(rows: Sequence[Row], without: str) -> tuple[RowGroup, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class LossShown:
+class LossComparisonView:
     """A loss before and after."""
 
     title: str
@@ -99,7 +99,7 @@ class FindingChange:
 
 
 @dataclass(frozen=True, slots=True)
-class RuleShown:
+class PlacementRuleRow:
     """A rule of placement."""
 
     key: str
@@ -109,7 +109,7 @@ class RuleShown:
 
 
 @dataclass(frozen=True, slots=True)
-class NoteShown:
+class CalculationNote:
     """How figures came about."""
 
     number: int
@@ -120,7 +120,7 @@ class NoteShown:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentShown:
+class SourceDocumentRow:
     """A document that figures, rules, commands or findings rest on."""
 
     number: int
@@ -128,7 +128,7 @@ class DocumentShown:
 
 
 @dataclass(frozen=True, slots=True)
-class CommandShown:
+class CommandRow:
     """A command in its place."""
 
     number: int
@@ -140,28 +140,28 @@ class CommandShown:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportShown:
+class ReportView:
     """A report for its page."""
 
     qsg: str
     what_changes: tuple[Mapping[str, Any], ...]
     structures: tuple[Mapping[str, Any], ...]
     totals: tuple[Mapping[str, Any], ...]
-    losses: tuple[LossShown, ...]
+    losses: tuple[LossComparisonView, ...]
     white_space: tuple[tuple[str, Mapping[str, Any] | None, Mapping[str, Any]], ...]
-    rules: tuple[RuleShown, ...]
-    commands: tuple[CommandShown, ...]
+    rules: tuple[PlacementRuleRow, ...]
+    commands: tuple[CommandRow, ...]
     commands_refused: str
     changes: tuple[FindingChange, ...]
     findings: tuple[FindingView, ...]
     """Those that are as before."""
     findings_total: int
     assumptions: tuple[str, ...]
-    notes: tuple[NoteShown, ...]
-    documents: tuple[DocumentShown, ...]
+    notes: tuple[CalculationNote, ...]
+    documents: tuple[SourceDocumentRow, ...]
 
 
-def reported(told: Mapping[str, Any]) -> ReportShown:
+def reported(told: Mapping[str, Any]) -> ReportView:
     """Arrange a report."""
     used = {move["rule"] for loss in told["losses"]["after"] for move in loss["moves"]}
     rules = [rule for rule in told["rules"] if rule["rule"] in used]
@@ -174,7 +174,7 @@ def reported(told: Mapping[str, Any]) -> ReportShown:
         *(each.source for each in found),
     )
     before = {item["coupling_facility"]: item for item in told["white_space"]["before"]}
-    return ReportShown(
+    return ReportView(
         qsg=told["qsg"],
         what_changes=tuple(told["what_changes"]),
         structures=tuple(told["structures"]),
@@ -185,11 +185,13 @@ def reported(told: Mapping[str, Any]) -> ReportShown:
             for item in told["white_space"]["after"]
         ),
         rules=tuple(
-            RuleShown(rule["rule"], rule["words"], rule["basis"].replace("_", " "), source_of(rule["source"]))
+            PlacementRuleRow(
+                rule["rule"], rule["words"], rule["basis"].replace("_", " "), source_of(rule["source"])
+            )
             for rule in rules
         ),
         commands=tuple(
-            CommandShown(
+            CommandRow(
                 each["number"],
                 each["command"],
                 each["takes_effect"],
@@ -205,7 +207,7 @@ def reported(told: Mapping[str, Any]) -> ReportShown:
         findings_total=len(rest),
         assumptions=tuple(told["assumptions"]),
         notes=tuple(
-            NoteShown(
+            CalculationNote(
                 note["number"],
                 note["figure"],
                 note["formula"] or "",
@@ -230,24 +232,26 @@ def _unchanged(
     return [each for each in findings if key(each) not in brought]
 
 
-def _documents(numbered: Sequence[Mapping[str, Any]], resting: Sequence[Source]) -> tuple[DocumentShown, ...]:
+def _documents(
+    numbered: Sequence[Mapping[str, Any]], resting: Sequence[Source]
+) -> tuple[SourceDocumentRow, ...]:
     """The documents of the notes by their numbers, then those that rules, commands and findings rest on, each once."""
-    found = [DocumentShown(each["number"], source_of(each["document"])) for each in numbered]
+    found = [SourceDocumentRow(each["number"], source_of(each["document"])) for each in numbered]
     known = {each.source.url for each in found}
     for source in resting:
         if source.url and source.url not in known:
             known.add(source.url)
-            found.append(DocumentShown(len(found) + 1, replace(source, section="")))
+            found.append(SourceDocumentRow(len(found) + 1, replace(source, section="")))
     return tuple(found)
 
 
-def _losses(losses: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[LossShown, ...]:
+def _losses(losses: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[LossComparisonView, ...]:
     before = {(item["kind"], item["lost"]): item for item in losses["before"]}
     found = []
     for item in losses["after"]:
         was = before.get((item["kind"], item["lost"]))
         found.append(
-            LossShown(
+            LossComparisonView(
                 title=item["lost"]
                 if item["kind"] == "coupling_facility"
                 else f"{item['kind']} {item['lost']}",

@@ -14,7 +14,7 @@ from app.sizing.body import JSON
 from app.uploads import answers, arrivals, description, qsg_map, service
 from app.uploads.errors import UploadInvalid
 from app.uploads.qsg_map import QUEUE_MANAGER_PATTERN, SYSTEM_PATTERN
-from app.uploads.service import Said
+from app.uploads.service import UploadDetails
 from app.web.openapi import problems
 from planner_core.errors import FieldProblem
 
@@ -61,7 +61,7 @@ async def upload(
     The file is the body itself, whatever its media type, or the one file of a form (multipart/form-data), whose fields
     may say what the parameters say. A file that was uploaded before is not kept twice (200).
     """
-    said = Said(kind=kind or None, observed_at=observed_at or None, zone=zone or None)
+    said = UploadDetails(kind=kind or None, observed_at=observed_at or None, zone=zone or None)
     said.checked()  # before many gigabytes arrive
     async with arrivals.received(request, filename=name or service.UNNAMED) as arrived:
         if len(arrived.files) != 1:
@@ -99,7 +99,7 @@ def read_again(
     number: UploadId, body: answers.ReadAgainBody, session: SessionDep, request: Request
 ) -> answers.UploadAnswer:
     """Answers what the job asked, overrules what was detected, or tries again what failed: a new job is queued (202)."""
-    said = Said(kind=body.kind, observed_at=body.observed_at, zone=body.zone)
+    said = UploadDetails(kind=body.kind, observed_at=body.observed_at, zone=body.zone)
     qsg = qsg_map.gathered((each.system_id, each.queue_manager, each.qsg) for each in body.qsg)
     found = service.read_again(session, number, said, qsg=qsg)
     arrivals.start_after_commit(request, session)

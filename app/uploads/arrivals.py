@@ -16,7 +16,7 @@ from app.settings import Settings
 from app.uploads import files, service
 from app.uploads import receive as receiving
 from app.uploads.receive import Form
-from app.uploads.service import Outcome, Said
+from app.uploads.service import Outcome, UploadDetails
 
 FORM = "multipart/form-data"
 
@@ -53,9 +53,9 @@ async def _receive(request: Request, *, filename: str) -> Form:
         ) from None
 
 
-def keep(request: Request, arrived: Form, said: Said) -> list[Outcome]:
+def keep(request: Request, arrived: Form, said: UploadDetails) -> list[Outcome]:
     """Make uploads of what arrived, in one transaction, and have their jobs started."""
-    said = Said(
+    said = UploadDetails(
         kind=arrived.fields.get("kind", said.kind),
         observed_at=arrived.fields.get("observed_at", said.observed_at),
         zone=arrived.fields.get("zone", said.zone),

@@ -24,7 +24,7 @@ from app.uploads.errors import UploadInvalid, UploadNotFound
 from app.uploads.fields import Box, about_boxes, when_boxes
 from app.uploads.qsg_map import Entry
 from app.uploads.report import Report, shown
-from app.uploads.service import Said, StoredUpload
+from app.uploads.service import StoredUpload, UploadDetails
 from app.web.rendering import Page, render, root_path
 from planner_core.errors import FieldProblem
 from planner_core.inputs import KIND_TITLES
@@ -199,7 +199,7 @@ async def receive(request: Request) -> Response:
         try:
             if not arrived.files:
                 raise UploadInvalid(NOTHING_CHOSEN)
-            outcomes = await run_in_threadpool(arrivals.keep, request, arrived, Said())
+            outcomes = await run_in_threadpool(arrivals.keep, request, arrived, UploadDetails())
         except UploadInvalid as error:
             return _form(request, arrived.fields, {each.field: each.message for each in error.problems})
     if len(outcomes) > 1:
@@ -214,7 +214,9 @@ def read_again(request: Request, session: SessionDep, upload_id: int, body: Body
     pairs = _pairs(body)
     typed = dict(pairs)
     try:
-        said = Said(kind=typed.get("kind"), observed_at=typed.get("observed_at"), zone=typed.get("zone"))
+        said = UploadDetails(
+            kind=typed.get("kind"), observed_at=typed.get("observed_at"), zone=typed.get("zone")
+        )
         service.read_again(session, _id(upload_id), said, qsg=_groups(pairs))
     except UploadInvalid as error:
         wrong = {each.field: each.message for each in error.problems}

@@ -81,7 +81,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class StructureFound:
+class FileStructure:
     """A structure that the file speaks of."""
 
     qsg: str
@@ -92,7 +92,7 @@ class StructureFound:
 
 
 @dataclass(frozen=True, slots=True)
-class ManagerFound:
+class FileQueueManager:
     """A queue manager that the file speaks of."""
 
     system_id: str
@@ -117,8 +117,8 @@ class Report:
 
     message: str
     facts: tuple[tuple[str, str], ...]
-    structures: tuple[StructureFound, ...]
-    managers: tuple[ManagerFound, ...]
+    structures: tuple[FileStructure, ...]
+    managers: tuple[FileQueueManager, ...]
     records: tuple[Records, ...]
     rows: tuple[Rows, ...]
     faults: tuple[Fault, ...]
@@ -151,7 +151,7 @@ def shown(report: Mapping[str, Any] | None, *, is_stored: bool = False) -> Repor
             for each in _dicts(part.get("structures"))[:MOST_SHOWN]
         ),
         managers=tuple(
-            ManagerFound(*(_text(each.get(key)) for key in ("system_id", "queue_manager", "qsg")))
+            FileQueueManager(*(_text(each.get(key)) for key in ("system_id", "queue_manager", "qsg")))
             for each in _dicts(part.get("queue_managers"))[:MOST_SHOWN]
         ),
         records=tuple(_records(part)),
@@ -243,10 +243,10 @@ def _faults(part: Mapping[str, Any]) -> tuple[tuple[Fault, ...], int, str]:
     return (), 0, ""
 
 
-def _structure(each: Mapping[str, Any], *, is_stored: bool) -> StructureFound:
+def _structure(each: Mapping[str, Any], *, is_stored: bool) -> FileStructure:
     qsg, name = _text(each.get("qsg")), _text(each.get("structure"))
     href = f"/usage/{quote(qsg, safe='')}/{quote(name, safe='')}" if is_stored and qsg and name else ""
-    return StructureFound(qsg, name, _text(each.get("xcf_structure")) or f"{qsg}{name}", href)
+    return FileStructure(qsg, name, _text(each.get("xcf_structure")) or f"{qsg}{name}", href)
 
 
 def _conflict(each: Mapping[str, Any]) -> Conflict:

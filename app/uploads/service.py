@@ -80,14 +80,14 @@ class UploadPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class UploadDetails:
     """What a person says about a file. None: nothing is said; empty: what was said before is taken back."""
 
     kind: str | None = None
     observed_at: str | None = None
     zone: str | None = None
 
-    def checked(self, *, kept_observed_at: str = "", kept_zone: str = "") -> Said:
+    def checked(self, *, kept_observed_at: str = "", kept_zone: str = "") -> UploadDetails:
         """The same in one spelling. What is kept is what was said before, where nothing is said now.
 
         Raises:
@@ -126,7 +126,7 @@ class Said:
                 problems.append(FieldProblem("observed_at", str(error)))
         if problems:
             raise UploadInvalid(*problems)
-        return Said(kind, observed_at, zone)
+        return UploadDetails(kind, observed_at, zone)
 
     @property
     def observed_utc(self) -> str:
@@ -172,7 +172,7 @@ def report(session: Session, upload_id: int) -> dict[str, Any]:
 # ---- changing --------------------------------------------------------------------------------------------------------
 
 
-def keep(session: Session, received: Received, *, filename: str, said: Said) -> Outcome:
+def keep(session: Session, received: Received, *, filename: str, said: UploadDetails) -> Outcome:
     """Make an upload of a file that has arrived, and a job that reads it; or find the one there is.
 
     A file that is there already and could not be read is read again.
@@ -198,7 +198,7 @@ def keep(session: Session, received: Received, *, filename: str, said: Said) -> 
 
 
 def read_again(
-    session: Session, upload_id: int, said: Said, *, qsg: Mapping[tuple[str, str], str] | None = None
+    session: Session, upload_id: int, said: UploadDetails, *, qsg: Mapping[tuple[str, str], str] | None = None
 ) -> StoredUpload:
     """Answer what the job asked, or overrule what was detected, and queue a new job.
 
@@ -275,7 +275,7 @@ def _remove_after_commit(session: Session, digests: Sequence[str], *, data_dir: 
     after_commit(session, remove)
 
 
-def _new(received: Received, *, filename: str, said: Said) -> Upload:
+def _new(received: Received, *, filename: str, said: UploadDetails) -> Upload:
     name = clean_filename(filename)
     return Upload(
         filename=name,
@@ -290,7 +290,7 @@ def _new(received: Received, *, filename: str, said: Said) -> Upload:
     )
 
 
-def _change(session: Session, row: Upload, said: Said) -> None:
+def _change(session: Session, row: Upload, said: UploadDetails) -> None:
     if said.kind is not None:
         row.kind = said.kind
     observed_at = row.observed_at if said.observed_at is None else said.observed_at

@@ -39,7 +39,7 @@ _GONE: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class SavedScenario:
     """A scenario as it was kept."""
 
     name: str
@@ -110,7 +110,7 @@ class FindingRow:
 class SideBySide:
     """The plan and up to four scenarios."""
 
-    columns: tuple[Kept, ...]
+    columns: tuple[SavedScenario, ...]
     settings: tuple[Row, ...]
     figures: tuple[Row, ...]
     totals: tuple[Row, ...]
@@ -149,7 +149,7 @@ class SideBySide:
         }
 
 
-def side_by_side(kept: Sequence[Kept], *, latest: int | None = None) -> SideBySide:
+def side_by_side(kept: Sequence[SavedScenario], *, latest: int | None = None) -> SideBySide:
     """Put scenarios beside the plan that they start from: the plan of the first one.
 
     Args:
@@ -181,7 +181,7 @@ def side_by_side(kept: Sequence[Kept], *, latest: int | None = None) -> SideBySi
     )
 
 
-def _settings(kept: Sequence[Kept]) -> Iterator[Row]:
+def _settings(kept: Sequence[SavedScenario]) -> Iterator[Row]:
     first = kept[0].result
     for key, label in _SETTINGS.items():
         yield Row(label, (first["before"][key], *(each.result["after"][key] for each in kept)))
@@ -191,7 +191,7 @@ def _settings(kept: Sequence[Kept]) -> Iterator[Row]:
     yield Row("Coupling facility that is lost", (None, *(each.result["lost"] for each in kept)))
 
 
-def _structure_settings(kept: Sequence[Kept]) -> Iterator[Row]:
+def _structure_settings(kept: Sequence[SavedScenario]) -> Iterator[Row]:
     """What at least one scenario changes of a structure."""
     before: dict[tuple[str, str], str] = {}
     for each in kept:
@@ -213,7 +213,7 @@ def _structure_settings(kept: Sequence[Kept]) -> Iterator[Row]:
         yield Row(what, (was, *values), structure=structure)
 
 
-def _figures(kept: Sequence[Kept]) -> Iterator[Row]:
+def _figures(kept: Sequence[SavedScenario]) -> Iterator[Row]:
     first = kept[0].result["structures"]
     names = dict.fromkeys(item["structure"] for each in kept for item in each.result["structures"])
     before = {item["structure"]: item["before"] for item in first}
@@ -225,7 +225,7 @@ def _figures(kept: Sequence[Kept]) -> Iterator[Row]:
                 yield Row(label, values, unit, structure)
 
 
-def _losses(kept: Sequence[Kept]) -> Iterator[Row]:
+def _losses(kept: Sequence[SavedScenario]) -> Iterator[Row]:
     first = kept[0].result["losses"]["before"]
     lists = [first, *(each.result["losses"]["after"] for each in kept)]
     by_name = [{(item["kind"], item["lost"]): item for item in losses} for losses in lists]
@@ -245,8 +245,8 @@ def _unplaced(item: Mapping[str, Any]) -> str:
     return " ".join(item["unplaced"]) or "nothing"
 
 
-def _commands(kept: Sequence[Kept]) -> Iterator[Row]:
-    def counted(each: Kept, when: str | None) -> int | str:
+def _commands(kept: Sequence[SavedScenario]) -> Iterator[Row]:
+    def counted(each: SavedScenario, when: str | None) -> int | str:
         if each.result["commands_refused"]:
             return NO_COMMANDS
         return sum(when in (None, command["takes_effect"]) for command in each.result["commands"])
@@ -256,7 +256,7 @@ def _commands(kept: Sequence[Kept]) -> Iterator[Row]:
         yield Row(f"Of these: {when}", (0, *(counted(each, when) for each in kept)))
 
 
-def _finding_rows(kept: Sequence[Kept]) -> Iterator[FindingRow]:
+def _finding_rows(kept: Sequence[SavedScenario]) -> Iterator[FindingRow]:
     """Findings that are not the same everywhere, the serious first."""
     first = kept[0].result
     columns = [_findings_before(first), *(each.result["findings"] for each in kept)]
@@ -295,7 +295,7 @@ def _numbered(found: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str | None,
     return numbered
 
 
-def _not_of_one_plan(kept: Sequence[Kept]) -> Iterator[Finding]:
+def _not_of_one_plan(kept: Sequence[SavedScenario]) -> Iterator[Finding]:
     versions = sorted({each.version for each in kept})
     if len(versions) > 1:
         shown = ", ".join(f"{each.name} of version {each.version}" for each in kept)
@@ -316,7 +316,7 @@ def _not_of_one_plan(kept: Sequence[Kept]) -> Iterator[Finding]:
         )
 
 
-def _of_old_versions(kept: Sequence[Kept], latest: int | None) -> Iterator[Finding]:
+def _of_old_versions(kept: Sequence[SavedScenario], latest: int | None) -> Iterator[Finding]:
     old = [each for each in kept if latest is not None and each.version < latest]
     if old:
         shown = ", ".join(f"{each.name} of version {each.version}" for each in old)
@@ -326,7 +326,7 @@ def _of_old_versions(kept: Sequence[Kept], latest: int | None) -> Iterator[Findi
         )
 
 
-def _start(each: Kept) -> list[tuple[str, Mapping[str, Any]]]:
+def _start(each: SavedScenario) -> list[tuple[str, Mapping[str, Any]]]:
     return [(item["structure"], item["before"]) for item in each.result["structures"]]
 
 
@@ -377,7 +377,7 @@ class _Notes:
         return known[0] if len(known) == 1 and len(known[0]) <= _LONGEST_FORMULA else None
 
 
-def report(kept: Kept) -> dict[str, object]:
+def report(kept: SavedScenario) -> dict[str, object]:
     """One scenario for those who decide: what changes, why, every figure with its note, and the documents."""
     result = kept.result
     notes = _Notes()

@@ -16,7 +16,7 @@ from app.jobs import processes
 from app.main import create_app
 from app.plans import service
 from app.scenarios import service as scenarios
-from app.scenarios.service import Wanted
+from app.scenarios.service import ScenarioDraft
 from app.settings import Settings
 from planner_core.document.model import read_object
 from planner_core.texts.outputs import OUTPUT_KINDS
@@ -136,7 +136,7 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[schemathesis
     app = create_app(settings)
     with app.state.database.session(writes=True) as session:
         service.save_plan(session, STORED_NAME, read_object(SQ03))
-    worked = scenarios.work_out(app.state.database, STORED_NAME, Wanted({"queue_managers": 6}))
+    worked = scenarios.work_out(app.state.database, STORED_NAME, ScenarioDraft({"queue_managers": 6}))
     with app.state.database.session(writes=True) as session:
         scenarios.save(session, STORED_NAME, SCENARIO, worked)
     store(app, ten_days(days=2))

@@ -18,7 +18,7 @@ from planner_core.document.model import read_object
 from planner_core.errors import InputInvalid
 from planner_core.whatif.changes import applied, read_changes
 from planner_core.whatif.scenario import scenario
-from planner_core.whatif.scenario_report import NO_COMMANDS, Kept, report, side_by_side
+from planner_core.whatif.scenario_report import NO_COMMANDS, SavedScenario, report, side_by_side
 from tests.app.support import HOST, Answer, call, get, send_json
 from tests.plans.support import SQ03
 
@@ -60,9 +60,9 @@ def post(app: FastAPI, address: str, **fields: str) -> Answer:
     return call(app, "POST", address, headers=headers, chunks=[urlencode(fields).encode()])
 
 
-def kept(name: str, changes: dict[str, Any], plan: dict[str, Any] = SQ03) -> Kept:
+def kept(name: str, changes: dict[str, Any], plan: dict[str, Any] = SQ03) -> SavedScenario:
     result = scenario(read_object(copy.deepcopy(plan)), read_changes(changes)).as_json()
-    return Kept(name=name, version=1, note="", result=result)
+    return SavedScenario(name=name, version=1, note="", result=result)
 
 
 def test_a_change_onto_a_version_without_the_structure_is_refused_and_says_what_would_be_lost(

@@ -14,7 +14,7 @@ from app.database.engine import Database
 from app.plans import service as plans
 from app.scenarios import repository, service
 from app.scenarios.errors import ScenarioConflict, TooManyScenarios
-from app.scenarios.service import Wanted
+from app.scenarios.service import ScenarioDraft
 from tests.app.support import Answer, assert_problem, call, get, post_json, send_json
 from tests.plans.support import SQ03, app_on, changed, plan
 
@@ -198,7 +198,7 @@ def test_of_two_who_change_at_once_one_is_told(app: FastAPI) -> None:
     database: Database = app.state.database
     tag = put(app).headers["etag"]
     works = [
-        service.work_out(database, "SQ03", Wanted(changes=MORE["changes"], note=f"by {who}"))
+        service.work_out(database, "SQ03", ScenarioDraft(changes=MORE["changes"], note=f"by {who}"))
         for who in (1, 2)
     ]
     outcomes: list[str] = []
@@ -223,7 +223,7 @@ def test_of_two_who_change_at_once_one_is_told(app: FastAPI) -> None:
 
 def test_a_plan_of_the_same_name_made_meanwhile_does_not_get_the_scenario(app: FastAPI) -> None:
     database: Database = app.state.database
-    worked = service.work_out(database, "SQ03", Wanted(changes={"lost": "CF01"}))
+    worked = service.work_out(database, "SQ03", ScenarioDraft(changes={"lost": "CF01"}))
     with database.session(writes=True) as session:
         plans.delete_plan(session, "SQ03")
     with database.session(writes=True) as session:
@@ -238,7 +238,7 @@ def test_a_plan_has_so_many_scenarios_and_no_more(app: FastAPI, monkeypatch: pyt
     problem: dict[str, Any] = assert_problem(put(app, name="other"), "input-refused", 422)
     assert "no plan can have more" in problem["detail"]
     database: Database = app.state.database
-    worked = service.work_out(database, "SQ03", Wanted(changes={"lost": "CF01"}))
+    worked = service.work_out(database, "SQ03", ScenarioDraft(changes={"lost": "CF01"}))
     with pytest.raises(TooManyScenarios), database.session(writes=True) as session:
         service.save(session, "SQ03", "third", worked)
     with database.session(writes=False) as session:

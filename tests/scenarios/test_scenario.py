@@ -16,7 +16,7 @@ from planner_core.plan.evaluate import evaluate
 from planner_core.sizing.fitted import fitted_curve
 from planner_core.whatif.changes import applied, read_changes
 from planner_core.whatif.scenario import FIGURES, ScenarioResult, scenario
-from planner_core.whatif.scenario_report import Kept, report, side_by_side
+from planner_core.whatif.scenario_report import SavedScenario, report, side_by_side
 from tests.core.test_fitted import TWO_COSTS
 from tests.plans.support import SQ03 as EXAMPLE
 from tests.whatif_placement.scenes import cf, document, structure
@@ -30,8 +30,8 @@ def worked(changes: Json, plan: Json = SQ03, **more: Any) -> ScenarioResult:  # 
     return scenario(read_object(copy.deepcopy(plan)), read_changes(changes), **more)
 
 
-def kept(name: str, changes: Json, *, version: int = 1, plan: Json = SQ03) -> Kept:
-    return Kept(name, version, "why", worked(changes, plan).as_json())
+def kept(name: str, changes: Json, *, version: int = 1, plan: Json = SQ03) -> SavedScenario:
+    return SavedScenario(name, version, "why", worked(changes, plan).as_json())
 
 
 def sizes(shown: Json) -> list[tuple[int, int]]:
@@ -213,7 +213,7 @@ def test_up_to_four_scenarios_stand_beside_the_plan() -> None:
     assert list(row.values) == [5, 6, 7, 8, 9]
     assert list(row.differs) == [False, True, True, True, True]
     assert list(row.differences) == [0, 1, 2, 3, 4]
-    wrong: list[list[Kept]] = [[], [*items, items[0]]]
+    wrong: list[list[SavedScenario]] = [[], [*items, items[0]]]
     for few in wrong:
         with pytest.raises(OutOfRange):
             side_by_side(few)

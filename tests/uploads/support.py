@@ -22,7 +22,7 @@ from app.main import create_app
 from app.settings import Settings
 from app.uploads import files, service
 from app.uploads.files import Incoming, Received
-from app.uploads.service import Outcome, Said
+from app.uploads.service import Outcome, UploadDetails
 from tests.app.support import Answer, call
 
 READER = Path(__file__).parent / "reader"
@@ -31,7 +31,7 @@ DAY = "2026-11-20"
 READS = f"say indexing 5 10\nsay decoding 500 1000\nsay decoding 1000 1000\ndays {DAY}\n"
 """A file that is read without ado."""
 PATIENCE_S = 60.0
-NOTHING_SAID = Said()
+NOTHING_SAID = UploadDetails()
 
 
 def settings_for(url: URL, folder: Path, **settings: Any) -> Settings:  # noqa: ANN401 - any setting
@@ -61,7 +61,7 @@ def placed(data_dir: Path, content: bytes) -> Received:
 
 
 def keep(
-    database: Database, data_dir: Path, content: str | bytes, *, filename: str = "night.smf", said: Said = NOTHING_SAID
+    database: Database, data_dir: Path, content: str | bytes, *, filename: str = "night.smf", said: UploadDetails = NOTHING_SAID
 ) -> Outcome:  # fmt: skip
     """An upload with its job, as a request makes them."""
     data = content.encode() if isinstance(content, str) else content

@@ -19,7 +19,7 @@ from app.jobs.models import JobState
 from app.jobs.service import Job
 from app.settings import Settings
 from app.uploads import files, qsg_map
-from app.uploads.service import Said
+from app.uploads.service import UploadDetails
 from app.uploads.service import report as report_of
 from tests.uploads.support import (
     DAY,
@@ -41,7 +41,7 @@ def settings(url: URL, tmp_path: Path) -> Settings:
     return settings_for(url, tmp_path)
 
 
-def read(database: Database, settings: Settings, content: str, said: Said = Said()) -> Job:  # noqa: B008 - frozen
+def read(database: Database, settings: Settings, content: str, said: UploadDetails = UploadDetails()) -> Job:  # noqa: B008 - frozen
     outcome = keep(database, settings.data_dir, content, said=said)
     return run_keeper(database, settings, job_id_of(outcome))
 
@@ -73,7 +73,7 @@ def test_the_reader_is_told_what_people_said_and_what_the_map_says(
     with database.session(writes=True) as session:
         qsg_map.put(session, "SYSA", "CSQ1", "SQ03")
         qsg_map.put(session, "SYSB", "CSQ2", "")
-    said = Said(kind="cfstatus", observed_at="2024-11-21T09:30", zone="-05:00")
+    said = UploadDetails(kind="cfstatus", observed_at="2024-11-21T09:30", zone="-05:00")
     assert (
         read(database, settings.model_copy(update={"history_days": 400}), "days\n", said).state
         == JobState.DONE
@@ -99,7 +99,7 @@ def test_a_run_that_asks_stores_nothing_and_goes_on_with_the_answers(
 
     assert asked.upload_id is not None
     with database.session(writes=True) as session:
-        found = uploads.read_again(session, asked.upload_id, Said(), qsg={("SYSA", "CSQ1"): "SQ03"})
+        found = uploads.read_again(session, asked.upload_id, UploadDetails(), qsg={("SYSA", "CSQ1"): "SQ03"})
     assert found.job is not None
     assert run_keeper(database, settings, found.job.id).state == JobState.DONE
     assert hours(database) == 1

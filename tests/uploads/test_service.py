@@ -18,14 +18,14 @@ from app.jobs.errors import JobBusy
 from app.jobs.models import JobState
 from app.uploads import files, qsg_map, service
 from app.uploads.errors import FileGone, MappingNotFound, ReportNotReady, UploadInvalid, UploadNotFound
-from app.uploads.service import Outcome, Said
+from app.uploads.service import Outcome, UploadDetails
 from tests.uploads.support import job_id_of, keep, placed, set_state, whole_files
 
 STALE = timedelta(seconds=60)
 
 
 def again(
-    database: Database, upload_id: int, said: Said, qsg: dict[tuple[str, str], str] | None = None
+    database: Database, upload_id: int, said: UploadDetails, qsg: dict[tuple[str, str], str] | None = None
 ) -> None:
     with database.session(writes=True) as session:
         service.read_again(session, upload_id, said, qsg=qsg)
@@ -43,7 +43,9 @@ def test_a_file_becomes_an_upload_with_a_job_that_waits(database: Database, tmp_
 def test_the_kind_is_detected_and_can_be_overruled(database: Database, tmp_path: Path) -> None:
     dump = bytes.fromhex("00120000 1e02 00000001 0126325f e2e8e2c1 d4d8f140".replace(" ", "")) * 40
     found = keep(database, tmp_path, dump).upload
-    told = keep(database, tmp_path, b"CSQM201I +CSQ1 DIS CFSTATUS DETAILS", said=Said(kind="template")).upload
+    told = keep(
+        database, tmp_path, b"CSQM201I +CSQ1 DIS CFSTATUS DETAILS", said=UploadDetails(kind="template")
+    ).upload
     assert service.kind_of(told) == "template"
     assert told.kind == "template"
     assert found.kind == ""
@@ -60,7 +62,9 @@ def test_the_same_file_is_one_upload_and_is_not_read_twice(database: Database, t
 
 def test_the_same_display_at_another_time_is_another_upload(database: Database, tmp_path: Path) -> None:
     ids = {
-        keep(database, tmp_path, "DIS", said=Said(observed_at=f"2024-11-21T{hour}", zone="UTC")).upload.id
+        keep(
+            database, tmp_path, "DIS", said=UploadDetails(observed_at=f"2024-11-21T{hour}", zone="UTC")
+        ).upload.id
         for hour in ("09:30", "10:30", "10:30:00")
     }
     assert len(ids) == 2
@@ -70,7 +74,10 @@ def test_the_same_display_at_another_time_is_another_upload(database: Database, 
 def test_the_same_display_at_the_same_clock_time_of_another_zone_is_another_upload(
     database: Database, tmp_path: Path
 ) -> None:
-    said = [Said(observed_at="2024-11-21T09:30", zone=zone) for zone in ("UTC", "+01:00", "America/New_York")]
+    said = [
+        UploadDetails(observed_at="2024-11-21T09:30", zone=zone)
+        for zone in ("UTC", "+01:00", "America/New_York")
+    ]
     assert len({keep(database, tmp_path, "DIS", said=each).upload.id for each in said}) == 3
     assert len(whole_files(tmp_path)) == 1
 
@@ -79,9 +86,9 @@ def test_the_same_display_at_the_same_instant_is_one_upload_whatever_zone_it_is_
     database: Database, tmp_path: Path
 ) -> None:
     said = [
-        Said(observed_at="2024-11-21T09:30", zone="Europe/Berlin"),
-        Said(observed_at="2024-11-21T08:30", zone="UTC"),
-        Said(observed_at="2024-11-21T03:30-05:00"),
+        UploadDetails(observed_at="2024-11-21T09:30", zone="Europe/Berlin"),
+        UploadDetails(observed_at="2024-11-21T08:30", zone="UTC"),
+        UploadDetails(observed_at="2024-11-21T03:30-05:00"),
     ]
     found = [keep(database, tmp_path, "DIS", said=each).upload for each in said]
     assert len({upload.id for upload in found}) == 1
@@ -91,14 +98,14 @@ def test_the_same_display_at_the_same_instant_is_one_upload_whatever_zone_it_is_
 def test_another_zone_alone_makes_another_instant_and_may_meet_an_upload_that_is_there(
     database: Database, tmp_path: Path
 ) -> None:
-    noon = Said(observed_at="2024-11-21T12:00", zone="UTC")
+    noon = UploadDetails(observed_at="2024-11-21T12:00", zone="UTC")
     there = keep(database, tmp_path, "DIS", said=noon)
-    other = keep(database, tmp_path, "DIS", said=Said(observed_at="2024-11-21T13:00", zone="UTC"))
+    other = keep(database, tmp_path, "DIS", said=UploadDetails(observed_at="2024-11-21T13:00", zone="UTC"))
     for outcome in (there, other):
         set_state(database, job_id_of(outcome), JobState.DONE)
     with pytest.raises(UploadInvalid, match=f"Upload {there.upload.id} is the same text"):
-        again(database, other.upload.id, Said(zone="+01:00"))
-    again(database, other.upload.id, Said(zone="+02:00"))
+        again(database, other.upload.id, UploadDetails(zone="+01:00"))
+    again(database, other.upload.id, UploadDetails(zone="+02:00"))
     with database.session(writes=False) as session:
         assert service.get(session, other.upload.id).observed_utc == "2024-11-21T11:00:00Z"
 
@@ -106,16 +113,16 @@ def test_another_zone_alone_makes_another_instant_and_may_meet_an_upload_that_is
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        (Said(observed_at="2024-03-31T02:30", zone="Europe/Berlin"), "left that hour out"),
+        (UploadDetails(observed_at="2024-03-31T02:30", zone="Europe/Berlin"), "left that hour out"),
         (
-            Said(observed_at="2024-10-27T02:30", zone="Europe/Berlin"),
+            UploadDetails(observed_at="2024-10-27T02:30", zone="Europe/Berlin"),
             r"2024-10-27T02:30\+02:00 or 2024-10-27T02:30\+01:00",
         ),
-        (Said(observed_at="9999-12-31T23:30-05:00"), "no time at which"),
-        (Said(observed_at="1926-11-21T09:30Z"), "before 1990"),
+        (UploadDetails(observed_at="9999-12-31T23:30-05:00"), "no time at which"),
+        (UploadDetails(observed_at="1926-11-21T09:30Z"), "before 1990"),
     ],
 )
-def test_a_time_that_no_clock_showed_or_one_showed_twice_is_refused(said: Said, words: str) -> None:
+def test_a_time_that_no_clock_showed_or_one_showed_twice_is_refused(said: UploadDetails, words: str) -> None:
     with pytest.raises(UploadInvalid, match=words) as refused:
         said.checked()
     assert [problem.field for problem in refused.value.problems] == ["observed_at"]
@@ -123,24 +130,25 @@ def test_a_time_that_no_clock_showed_or_one_showed_twice_is_refused(said: Said, 
 
 def test_with_its_offset_a_time_that_was_shown_twice_is_one() -> None:
     first, second = (
-        Said(observed_at=f"2024-10-27T02:30+0{hours}:00", zone="Europe/Berlin").checked() for hours in (2, 1)
+        UploadDetails(observed_at=f"2024-10-27T02:30+0{hours}:00", zone="Europe/Berlin").checked()
+        for hours in (2, 1)
     )
     assert (first.observed_utc, second.observed_utc) == ("2024-10-27T00:30:00Z", "2024-10-27T01:30:00Z")
 
 
 def test_a_time_more_than_a_day_ahead_is_refused() -> None:
     now = datetime.now(UTC)
-    Said(observed_at=(now + timedelta(hours=23)).isoformat()).checked()
+    UploadDetails(observed_at=(now + timedelta(hours=23)).isoformat()).checked()
     with pytest.raises(UploadInvalid, match="has not come yet") as refused:
-        Said(observed_at=(now + timedelta(hours=25)).isoformat()).checked()
+        UploadDetails(observed_at=(now + timedelta(hours=25)).isoformat()).checked()
     assert [problem.field for problem in refused.value.problems] == ["observed_at"]
 
 
 def test_a_zone_that_is_taken_back_leaves_no_time_without_one(database: Database, tmp_path: Path) -> None:
-    outcome = keep(database, tmp_path, "DIS", said=Said(observed_at="2024-11-21T12:00", zone="UTC"))
+    outcome = keep(database, tmp_path, "DIS", said=UploadDetails(observed_at="2024-11-21T12:00", zone="UTC"))
     set_state(database, job_id_of(outcome), JobState.DONE)
     with pytest.raises(UploadInvalid, match="in which time zone"):
-        again(database, outcome.upload.id, Said(zone=""))
+        again(database, outcome.upload.id, UploadDetails(zone=""))
 
 
 def test_a_file_that_could_not_be_read_is_read_when_it_comes_again(
@@ -148,7 +156,7 @@ def test_a_file_that_could_not_be_read_is_read_when_it_comes_again(
 ) -> None:
     first = keep(database, tmp_path, "text")
     set_state(database, job_id_of(first), JobState.FAILED)
-    second = keep(database, tmp_path, "text", said=Said(kind="template"))
+    second = keep(database, tmp_path, "text", said=UploadDetails(kind="template"))
     assert not second.is_new
     assert second.upload.id == first.upload.id
     assert second.upload.kind == "template"
@@ -156,7 +164,7 @@ def test_a_file_that_could_not_be_read_is_read_when_it_comes_again(
 
 
 def test_an_offset_that_stands_in_the_time_is_not_overruled_by_a_zone() -> None:
-    said = Said(observed_at="2024-11-20T09:30+05:45", zone="Asia/Tokyo").checked()
+    said = UploadDetails(observed_at="2024-11-20T09:30+05:45", zone="Asia/Tokyo").checked()
     assert (said.observed_at, said.zone) == ("2024-11-20T09:30:00", "+05:45")
 
 
@@ -190,17 +198,17 @@ def at_the_same_time(act: Callable[[], object], *, times: int) -> None:
 @pytest.mark.parametrize(
     ("said", "field"),
     [
-        (Said(kind="vsam"), "kind"),
-        (Said(observed_at="yesterday", zone="UTC"), "observed_at"),
-        (Said(observed_at="2199-01-01T09:30", zone="UTC"), "observed_at"),
-        (Said(observed_at="2026-02-30T09:30", zone="UTC"), "observed_at"),
-        (Said(observed_at="2024-11-21T09:30"), "zone"),
-        (Said(observed_at="2024-11-21T09:30", zone="Mars/Olympus"), "zone"),
-        (Said(zone="+25:00"), "zone"),
-        (Said(zone="../../etc/localtime"), "zone"),
+        (UploadDetails(kind="vsam"), "kind"),
+        (UploadDetails(observed_at="yesterday", zone="UTC"), "observed_at"),
+        (UploadDetails(observed_at="2199-01-01T09:30", zone="UTC"), "observed_at"),
+        (UploadDetails(observed_at="2026-02-30T09:30", zone="UTC"), "observed_at"),
+        (UploadDetails(observed_at="2024-11-21T09:30"), "zone"),
+        (UploadDetails(observed_at="2024-11-21T09:30", zone="Mars/Olympus"), "zone"),
+        (UploadDetails(zone="+25:00"), "zone"),
+        (UploadDetails(zone="../../etc/localtime"), "zone"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_at_its_field(said: Said, field: str) -> None:
+def test_what_cannot_be_meant_is_refused_at_its_field(said: UploadDetails, field: str) -> None:
     with pytest.raises(UploadInvalid) as refused:
         said.checked()
     assert [problem.field for problem in refused.value.problems] == [field]
@@ -209,18 +217,20 @@ def test_what_cannot_be_meant_is_refused_at_its_field(said: Said, field: str) ->
 @pytest.mark.parametrize(
     ("said", "meant"),
     [
-        (Said(observed_at="2024-11-21 09:30", zone="-05:00"), ("2024-11-21T09:30:00", "-05:00")),
-        (Said(observed_at="2024-11-21T09:30+01:00"), ("2024-11-21T09:30:00", "+01:00")),
-        (Said(observed_at="2024-11-21T09:30Z"), ("2024-11-21T09:30:00", "+00:00")),
+        (UploadDetails(observed_at="2024-11-21 09:30", zone="-05:00"), ("2024-11-21T09:30:00", "-05:00")),
+        (UploadDetails(observed_at="2024-11-21T09:30+01:00"), ("2024-11-21T09:30:00", "+01:00")),
+        (UploadDetails(observed_at="2024-11-21T09:30Z"), ("2024-11-21T09:30:00", "+00:00")),
         (
-            Said(observed_at="2024-11-21T09:30", zone="Europe/Berlin"),
+            UploadDetails(observed_at="2024-11-21T09:30", zone="Europe/Berlin"),
             ("2024-11-21T09:30:00", "Europe/Berlin"),
         ),
-        (Said(zone=" utc "), (None, "UTC")),
-        (Said(observed_at="", zone=""), ("", "")),
+        (UploadDetails(zone=" utc "), (None, "UTC")),
+        (UploadDetails(observed_at="", zone=""), ("", "")),
     ],
 )
-def test_a_time_and_a_zone_are_kept_in_one_spelling(said: Said, meant: tuple[str | None, str]) -> None:
+def test_a_time_and_a_zone_are_kept_in_one_spelling(
+    said: UploadDetails, meant: tuple[str | None, str]
+) -> None:
     found = said.checked()
     assert (found.observed_at, found.zone) == meant
 
@@ -228,7 +238,7 @@ def test_a_time_and_a_zone_are_kept_in_one_spelling(said: Said, meant: tuple[str
 def test_answers_are_kept_in_the_map_and_the_file_is_read_again(database: Database, tmp_path: Path) -> None:
     outcome = keep(database, tmp_path, "text")
     set_state(database, job_id_of(outcome), JobState.ASKS)
-    again(database, outcome.upload.id, Said(), {("SYSA", "CSQ1"): "SQ03", ("SYSB", "CSQ2"): ""})
+    again(database, outcome.upload.id, UploadDetails(), {("SYSA", "CSQ1"): "SQ03", ("SYSB", "CSQ2"): ""})
     with database.session(writes=False) as session:
         assert qsg_map.as_arguments(session) == ["SYSA:CSQ1=SQ03", "SYSB:CSQ2="]
         found = service.get(session, outcome.upload.id)
@@ -241,7 +251,7 @@ def test_an_answer_that_is_wrong_changes_nothing(database: Database, tmp_path: P
     outcome = keep(database, tmp_path, "text")
     set_state(database, job_id_of(outcome), JobState.ASKS)
     with pytest.raises(UploadInvalid):
-        again(database, outcome.upload.id, Said(zone="nowhere"), {("SYSA", "CSQ1"): "SQ03"})
+        again(database, outcome.upload.id, UploadDetails(zone="nowhere"), {("SYSA", "CSQ1"): "SQ03"})
     with database.session(writes=False) as session:
         assert qsg_map.as_arguments(session) == []
         assert jobs.get(session, job_id_of(outcome)).state == JobState.ASKS
@@ -250,10 +260,10 @@ def test_an_answer_that_is_wrong_changes_nothing(database: Database, tmp_path: P
 def test_what_is_under_way_is_not_begun_again_nor_deleted(database: Database, tmp_path: Path) -> None:
     outcome = keep(database, tmp_path, "text")
     with pytest.raises(JobBusy):
-        again(database, outcome.upload.id, Said())
+        again(database, outcome.upload.id, UploadDetails())
     set_state(database, job_id_of(outcome), JobState.RUNNING)
     with pytest.raises(JobBusy):
-        again(database, outcome.upload.id, Said())
+        again(database, outcome.upload.id, UploadDetails())
     with pytest.raises(JobBusy):
         delete(database, outcome.upload.id, tmp_path)
     assert len(whole_files(tmp_path)) == 1
@@ -268,7 +278,9 @@ def test_deleting_forgets_the_upload_and_removes_the_file_that_nobody_else_has(
     database: Database, tmp_path: Path
 ) -> None:
     first, second = (
-        keep(database, tmp_path, "DIS", said=Said(observed_at=f"2024-11-21T{hour}:00", zone="UTC")).upload
+        keep(
+            database, tmp_path, "DIS", said=UploadDetails(observed_at=f"2024-11-21T{hour}:00", zone="UTC")
+        ).upload
         for hour in ("09", "10")
     )
     delete(database, first.id, tmp_path)
@@ -319,7 +331,7 @@ def test_files_are_removed_when_their_time_has_come_and_reports_are_not(
         assert service.get(session, uploads["old"].upload.id).removed_at is not None
         assert service.get(session, uploads["young"].upload.id).removed_at is None
     with pytest.raises(FileGone):
-        again(database, uploads["old"].upload.id, Said())
+        again(database, uploads["old"].upload.id, UploadDetails())
     back = keep(database, tmp_path, "old")  # brought again, it is there again
     assert back.upload.removed_at is None
     assert len(whole_files(tmp_path)) == 3

@@ -17,10 +17,10 @@ from app.jobs.errors import JobBusy
 from app.jobs.models import JobState
 from app.uploads import files, repository, service
 from app.uploads.errors import UploadNotFound
-from app.uploads.service import Outcome, Said
+from app.uploads.service import Outcome, UploadDetails
 from tests.uploads.support import NOTHING_SAID, job_id_of, keep, placed, received, set_state, whole_files
 
-AT_NINE = Said(observed_at="2024-11-21T09:00", zone="UTC")
+AT_NINE = UploadDetails(observed_at="2024-11-21T09:00", zone="UTC")
 TEXT = "the same bytes"
 LONG_ENOUGH_S = 0.5
 """For an upload that nothing holds up."""
@@ -123,7 +123,7 @@ def test_an_upload_between_the_commit_and_the_removal_keeps_its_file(
 
 @pytest.mark.parametrize("said", [NOTHING_SAID, AT_NINE], ids=["the same upload", "another upload"])
 def test_a_file_that_arrives_before_a_deletion_and_is_kept_after_it_is_there(
-    database: Database, tmp_path: Path, said: Said
+    database: Database, tmp_path: Path, said: UploadDetails
 ) -> None:
     first = keep(database, tmp_path, TEXT, said=said).upload
     arrived = received(tmp_path, TEXT.encode())

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from app.sizing.calculator.charts import Chart, chart_of
+from app.sizing.calculator.charts import SizeChart, chart_of
 from app.sizing.calculator.form import QuickForm
 from app.web.rendering import grouped, plain
 from planner_core.document.model import PlanDocument, Queue
@@ -83,7 +83,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class StructureShown:
+class StructureFigures:
     """One structure: its names, and its figures by name."""
 
     name: str
@@ -94,7 +94,7 @@ class StructureShown:
 
 
 @dataclass(frozen=True, slots=True)
-class OutputShown:
+class CalculatorText:
     """A text to copy or download."""
 
     kind: str
@@ -106,16 +106,16 @@ class OutputShown:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CalculatorResult:
     """Everything below the form."""
 
-    application: StructureShown
-    structures: tuple[StructureShown, ...]
+    application: StructureFigures
+    structures: tuple[StructureFigures, ...]
     totals: Mapping[str, Figure]
     demand: str
-    chart: Chart
+    chart: SizeChart
     findings: tuple[Finding, ...]
-    outputs: tuple[OutputShown, ...]
+    outputs: tuple[CalculatorText, ...]
     refusal: str
     summary: str
 
@@ -127,7 +127,7 @@ _PURPOSES = {
 }
 
 
-def answer_of(document: PlanDocument, form: QuickForm) -> Answer:
+def answer_of(document: PlanDocument, form: QuickForm) -> CalculatorResult:
     """Evaluate the plan and arrange the result.
 
     Raises:
@@ -139,7 +139,7 @@ def answer_of(document: PlanDocument, form: QuickForm) -> Answer:
     shown = tuple(_structure(structure, index, reasons) for index, structure in enumerate(result.structures))
     application = next(structure for structure in shown if structure.is_application)
     outputs, refusal = _outputs(document, result, form)
-    return Answer(
+    return CalculatorResult(
         application=application,
         structures=shown,
         totals=_figures(found["totals"], "/totals", "together", reasons),
@@ -152,12 +152,14 @@ def answer_of(document: PlanDocument, form: QuickForm) -> Answer:
     )
 
 
-def _structure(structure: StructureResult, index: int, reasons: Mapping[str, Explanation]) -> StructureShown:
+def _structure(
+    structure: StructureResult, index: int, reasons: Mapping[str, Explanation]
+) -> StructureFigures:
     found = structure.as_json()
     if structure.role != "application":
         found = {name: value for name, value in found.items() if "offload" not in name}
     figures = _figures(found, f"/structures/{index}", structure.name, reasons)
-    return StructureShown(
+    return StructureFigures(
         name=structure.name,
         cfrm_name=structure.cfrm_name,
         purpose=_PURPOSES[structure.role],
@@ -192,7 +194,7 @@ def _flat(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _chart(result: PlanResult, application: StructureShown) -> Chart:
+def _chart(result: PlanResult, application: StructureFigures) -> SizeChart:
     message_bytes = result.document.structures[0].queues[0].message_bytes
     figures = application.figures
     return chart_of(
@@ -212,7 +214,7 @@ def _demand(form: QuickForm, queue: Queue) -> str:
     return f"{rate} messages a minute over {minutes} minutes are {grouped(queue.backlog or 0)} messages."
 
 
-def _summary(application: StructureShown, findings: tuple[Finding, ...]) -> str:
+def _summary(application: StructureFigures, findings: tuple[Finding, ...]) -> str:
     figures = application.figures
     words = [
         f"{application.cfrm_name} needs {plain(int(figures['need_bytes'].value))}:",
@@ -229,7 +231,7 @@ def _summary(application: StructureShown, findings: tuple[Finding, ...]) -> str:
 
 def _outputs(
     document: PlanDocument, result: PlanResult, form: QuickForm
-) -> tuple[tuple[OutputShown, ...], str]:
+) -> tuple[tuple[CalculatorText, ...], str]:
     shown, refusal = [], ""
     for kind, (title, about) in SHOWN_OUTPUTS.items():
         try:
@@ -238,12 +240,12 @@ def _outputs(
             refusal = refusal or str(error)
             continue
         shown.append(
-            OutputShown(kind, title, about, output.text, output.filename, f"/quick/{kind}?{form.query}")
+            CalculatorText(kind, title, about, output.text, output.filename, f"/quick/{kind}?{form.query}")
         )
     text, filename = document_text(document)
     about = "The same plan as a document for cfplan plan, for POST /api/v1/size, and to go on from."
     shown.append(
-        OutputShown(
+        CalculatorText(
             DOCUMENT_OUTPUT, "Plan document", about, text, filename, f"/quick/{DOCUMENT_OUTPUT}?{form.query}"
         )
     )

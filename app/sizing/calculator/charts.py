@@ -60,7 +60,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class SizeChartLayout:
     """One drawing of the chart, for one width."""
 
     id: str
@@ -88,31 +88,31 @@ class Capacity:
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class SizeChart:
     """The chart for wide and narrow pages, what it shows in words, and its data."""
 
     title: str
     description: str
-    wide: Drawing
-    narrow: Drawing
+    wide: SizeChartLayout
+    narrow: SizeChartLayout
     table: tuple[Capacity, ...]
 
 
 def chart_of(
     *, curve: Curve, message_bytes: int, messages: int, need_bytes: int, initsize_bytes: int, size_bytes: int
-) -> Chart:
+) -> SizeChart:
     """The chart of one application structure with one size of messages."""
     scale = _Scale.around(curve, message_bytes=message_bytes, messages=messages, size_bytes=size_bytes)
     levels = (("SIZE", size_bytes), ("INITSIZE", initsize_bytes))
 
     spot = (messages, need_bytes)
 
-    def drawing(name: str, *, width: int, height: int) -> Drawing:
+    def drawing(name: str, *, width: int, height: int) -> SizeChartLayout:
         return _draw(
             name, _Frame(scale, width, height), curve, message_bytes, spot, levels, is_narrow=name == "narrow"
         )
 
-    return Chart(
+    return SizeChart(
         title=f"Size against number of messages of {message_bytes} bytes",
         description=(
             f"On logarithmic axes the need rises from {plain(size_for(entries=1, elements=1, curve=curve))} for an almost "
@@ -177,10 +177,10 @@ def _draw(
     levels: Sequence[tuple[str, int]],
     *,
     is_narrow: bool,
-) -> Drawing:
+) -> SizeChartLayout:
     scale, x_label_every = frame.scale, 2 if is_narrow else 1
     ours = _line(frame, curve, message_bytes, label=f"{grouped(message_bytes)} bytes")
-    return Drawing(
+    return SizeChartLayout(
         id=name,
         width=frame.width,
         height=frame.height,

@@ -12,7 +12,13 @@ from app.forecasts import service as forecasts
 from app.forecasts.service import Outcome
 from app.nightly.view import NewestNight, newest_at_home
 from app.plans import service as plans
-from app.sizing.calculator.answer import DOCUMENT_OUTPUT, SHOWN_OUTPUTS, Answer, answer_of, document_text
+from app.sizing.calculator.answer import (
+    DOCUMENT_OUTPUT,
+    SHOWN_OUTPUTS,
+    CalculatorResult,
+    answer_of,
+    document_text,
+)
 from app.sizing.calculator.form import QuickForm, read_form
 from app.web.rendering import Page, render
 from planner_core.errors import FieldProblem, PlanRefused
@@ -28,7 +34,7 @@ class QuickPage(Page):
     """The form and, when nothing is wrong with it, its answer."""
 
     form: Annotated[QuickForm, "The fields as typed"]
-    answer: Annotated[Answer | None, "The answer; None when something must be mended first"]
+    answer: Annotated[CalculatorResult | None, "The answer; None when something must be mended first"]
     refused: Annotated[tuple[Finding, ...], "Why no such plan can exist; empty unless the core refused it"]
     summary: Annotated[str, "The answer, or what is missing, in a sentence or two: read out when it changes"]
     outcome: Annotated[

@@ -24,7 +24,7 @@ from app.plans.editor.view import Entry
 from app.plans.stored import StoredVersion
 from app.running.form import ChosenPlan
 from app.scenarios.form import Option, Typed
-from app.scenarios.view import ComparedShown, ReportShown, compared, reported
+from app.scenarios.view import ReportView, ScenarioComparisonView, compared, reported
 from app.texts.documents import CLUSTERED, example_text, read_text
 from app.whatif import filling_charts as fill_picture
 from app.whatif import threshold_charts as threshold_picture
@@ -40,7 +40,7 @@ from planner_core.running.line_findings import LineFinding
 from planner_core.whatif.changes import read_changes
 from planner_core.whatif.filling_up import FillingUp, Outage, fill_structure
 from planner_core.whatif.scenario import scenario
-from planner_core.whatif.scenario_report import Kept, report, side_by_side
+from planner_core.whatif.scenario_report import SavedScenario, report, side_by_side
 
 STRUCTURE = "MYDATA"
 FIELDS = {
@@ -70,8 +70,8 @@ class QuestionSpecimens:
     plan: ChosenPlan
     document: Entry
     line_findings: tuple[LineFinding, ...]
-    compared: ComparedShown
-    reported: ReportShown
+    compared: ScenarioComparisonView
+    reported: ReportView
     fields: tuple[Typed, ...]
 
 
@@ -83,7 +83,7 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
     asked = read_choices(THRESHOLDS, QueryParams(), structure=STRUCTURE, fields={})
     advice = threshold_answer(document, asked.values, NoCurves())
     changes = read_changes({"queue_managers": 6, "growth": {"percent_per_year": 10, "years": 2}})
-    kept = Kept("more-trade", 2, "", scenario(document, changes).as_json())
+    kept = SavedScenario("more-trade", 2, "", scenario(document, changes).as_json())
     depths = (depths_of(advised(version, item, NoCurves())) for item in version.result["structures"])
     return QuestionSpecimens(
         version=version,

@@ -22,17 +22,17 @@ from app.plans.pages import OutputTextView
 from app.plans.result_view import FacilityLine, StructureLine, facility_lines, structure_lines
 from app.plans.stored import StoredVersion
 from app.sizing.calculator.answer import Figure, answer_of
-from app.sizing.calculator.charts import Chart
+from app.sizing.calculator.charts import SizeChart
 from app.sizing.calculator.form import read_form
 from app.texts.documents import example_text, read_text
 from app.uploads.report import (
     Conflict,
     Fault,
-    ManagerFound,
+    FileQueueManager,
+    FileStructure,
     Records,
     Report,
     Rows,
-    StructureFound,
 )
 from app.usage.charts import UsageChart, time_chart
 from app.usage.measured import QueueFigures
@@ -88,7 +88,7 @@ class Specimens:
     findings: tuple[FindingView, ...]
     texts: tuple[OutputTextView, ...]
     fill: FillChart
-    chart: Chart
+    chart: SizeChart
     entries: Mapping[str, Entry]
     lines: Entry
     usage: UsageSpecimens
@@ -235,8 +235,8 @@ def _report() -> Report:
     return Report(
         message="",
         facts=(("Period", "2026-11-21 00:00 to 24:00 UTC"),),
-        structures=(StructureFound("SQ03", "APPLICATION1", "SQ03APPLICATION1", ""),),
-        managers=(ManagerFound("SYSA", "CSQ1", "SQ03"),),
+        structures=(FileStructure("SQ03", "APPLICATION1", "SQ03APPLICATION1", ""),),
+        managers=(FileQueueManager("SYSA", "CSQ1", "SQ03"),),
         records=(Records("115-2", "Statistics of a queue manager", 48, "214 KB", was_read=True),),
         rows=(Rows("structure_usage", 96, 80, 10, 5, 2, 1),),
         faults=(Fault("offset 4096, record 12", "120 bytes", "No plausible header."),),

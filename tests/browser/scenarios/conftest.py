@@ -8,7 +8,7 @@ import pytest
 from app.main import create_app
 from app.plans import service as plans
 from app.scenarios import service
-from app.scenarios.service import Wanted
+from app.scenarios.service import ScenarioDraft
 from app.settings import Settings
 from tests.plans.support import plan
 from tests.serving import served
@@ -28,7 +28,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         plans.save_plan(session, "SCENES", plan())
     for name, changes in KEPT.items():
         worked = service.work_out(
-            app.state.database, "SCENES", Wanted(changes, note="Because of it.\nTwice.")
+            app.state.database, "SCENES", ScenarioDraft(changes, note="Because of it.\nTwice.")
         )
         with app.state.database.session(writes=True) as session:
             service.save(session, "SCENES", name, worked)
