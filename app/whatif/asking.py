@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class PostedForm:
     """What a form brought: the text of a document, and its other fields, each with all its values."""
 
     text: str
@@ -47,7 +47,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PlanSelection:
     """The plan that a page is about, and what could be asked about instead."""
 
     stored: tuple[str, ...]
@@ -79,7 +79,7 @@ class Asked:
         return "the example plan" if self.is_example else "the plan that you sent"
 
 
-async def sent_form(request: Request) -> AsyncIterator[Sent]:
+async def sent_form(request: Request) -> AsyncIterator[PostedForm]:
     """The form of a what-if page. A file that was chosen comes before what stands in the box."""
     async with request.form(max_part_size=LARGEST_FILE_BYTES + 1, max_fields=200) as form:
         text = str(form.get("text") or "")
@@ -87,35 +87,35 @@ async def sent_form(request: Request) -> AsyncIterator[Sent]:
         if isinstance(chosen, UploadFile) and chosen.filename:
             text = (await chosen.read(LARGEST_FILE_BYTES + 1)).decode("utf-8", errors="replace")
         fields = tuple((name, value) for name, value in form.multi_items() if isinstance(value, str))
-        yield Sent(text.replace("\r\n", "\n"), fields)
+        yield PostedForm(text.replace("\r\n", "\n"), fields)
 
 
-SentDep = Annotated[Sent, Depends(sent_form)]
+SentDep = Annotated[PostedForm, Depends(sent_form)]
 
 
-def asked_by_name(session: Session, name: str) -> tuple[Asked, PlanDocument | None]:
+def asked_by_name(session: Session, name: str) -> tuple[PlanSelection, PlanDocument | None]:
     """The stored plan of that name, or the example where it is asked for or nothing is stored; else none yet."""
     stored = names_of_plans(session)
     if not name and stored:
-        return Asked(stored, "", "", False, "", ()), None
+        return PlanSelection(stored, "", "", False, "", ()), None
     if name in ("", EXAMPLE_CHOICE):
         text = example_text()
-        return Asked(stored, "", text, True, "", ()), read_text(text.encode())
+        return PlanSelection(stored, "", text, True, "", ()), read_text(text.encode())
     try:
         latest = service.get_plan(session, name)
     except service.PlanNotFound:
-        return Asked(stored, "", "", False, name[:64], ()), None
-    return Asked(stored, name, "", False, "", (), latest.number), latest.document
+        return PlanSelection(stored, "", "", False, name[:64], ()), None
+    return PlanSelection(stored, name, "", False, "", (), latest.number), latest.document
 
 
-def asked_by_text(session: Session, sent: Sent) -> tuple[Asked, PlanDocument | None]:
+def asked_by_text(session: Session, sent: PostedForm) -> tuple[PlanSelection, PlanDocument | None]:
     """The plan that was sent."""
     stored = names_of_plans(session)
     try:
         document = read_text(sent.text.encode())
     except DocumentInvalid as error:
-        return Asked(stored, "", sent.text, False, "", error.problems[:MOST_PROBLEMS]), None
-    return Asked(stored, "", sent.text, False, "", ()), document
+        return PlanSelection(stored, "", sent.text, False, "", error.problems[:MOST_PROBLEMS]), None
+    return PlanSelection(stored, "", sent.text, False, "", ()), document
 
 
 def names_of_plans(session: Session) -> tuple[str, ...]:
@@ -136,7 +136,7 @@ def documents_of(session: Session, names: Sequence[str], *, but: str) -> list[tu
 
 
 def answered(
-    asked: Asked, document: PlanDocument | None, ask: Callable[[PlanDocument], Answer]
+    asked: PlanSelection, document: PlanDocument | None, ask: Callable[[PlanDocument], Answer]
 ) -> tuple[Answer | None, tuple[FieldProblem, ...]]:
     """The answer, or what keeps the question from being answered."""
     if document is None:
@@ -151,6 +151,6 @@ def answered(
         return None, (FieldProblem("", str(error)),)
 
 
-def status_of(asked: Asked, *, is_wrong: bool) -> int:
+def status_of(asked: PlanSelection, *, is_wrong: bool) -> int:
     """The status of a page that answers a question about a plan."""
     return 404 if asked.unknown else 422 if is_wrong else 200

@@ -64,7 +64,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class FillingChartLayout:
     """One drawing, for one width."""
 
     id: str
@@ -100,8 +100,8 @@ class Picture:
     description: str
     has_offloaded: bool
     has_marks: bool
-    wide: Drawing
-    narrow: Drawing
+    wide: FillingChartLayout
+    narrow: FillingChartLayout
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ class _Frame:
         return round(self.bottom - float(percent) / _FULL * (self.bottom - self.top), 1)
 
 
-def _draw(traced: _Traced, name: str, *, width: int) -> Drawing:
+def _draw(traced: _Traced, name: str, *, width: int) -> FillingChartLayout:
     found, numbered = traced.found, traced.of_structure
     rows = _rows(found, numbered, width)
     frame = _Frame(found, width, max(rows, default=0) + 1)
@@ -243,7 +243,7 @@ def _draw(traced: _Traced, name: str, *, width: int) -> Drawing:
     is_late = crossed is None or crossed * 3 > found.end_minutes
     given = found.asked.data_set_bytes
     points = _thinned(traced, frame)
-    return Drawing(
+    return FillingChartLayout(
         id=name,
         width=width,
         height=round(lower_bottom + 34),

@@ -13,7 +13,7 @@ from fastapi.responses import Response
 from app.database.session import SessionDep
 from app.fits.kept import DatabaseCurves
 from app.web.rendering import Page, render
-from app.whatif.asking import Asked, SentDep, answered, asked_by_name, asked_by_text, status_of
+from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
 from app.whatif.choices import Field
 from app.whatif.growing import upgrade_answer
 from planner_core.document.model import PlanDocument
@@ -50,7 +50,7 @@ class StructureStep:
 
 
 @dataclass(frozen=True, slots=True)
-class OutputShown:
+class StatementsView:
     """The CFRM statements after a step."""
 
     kind: str
@@ -60,7 +60,7 @@ class OutputShown:
 
 
 @dataclass(frozen=True, slots=True)
-class StepShown:
+class UpgradeStepView:
     """One step."""
 
     key: str
@@ -73,7 +73,7 @@ class StepShown:
     size_after_bytes: int
     unplaced: tuple[str, ...]
     unplaced_after_loss: tuple[tuple[str, str], ...]
-    fragment: OutputShown | None
+    fragment: StatementsView | None
     findings: tuple[Finding, ...]
     is_with_published: bool
 
@@ -84,13 +84,13 @@ class StepShown:
 
 
 @dataclass(frozen=True, slots=True)
-class UpgradeShown:
+class UpgradeView:
     """The answer arranged for the page."""
 
     qsg: str
     cfcc_level: int
     queue_managers: int
-    steps: tuple[StepShown, ...]
+    steps: tuple[UpgradeStepView, ...]
     assumptions: tuple[str, ...]
 
 
@@ -98,10 +98,10 @@ class UpgradeShown:
 class UpgradePage(Page):
     """A plan before and after changes."""
 
-    asked: Annotated[Asked, "The plan that is asked about, and others that could be"]
+    asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
     fields: Annotated[tuple[Field, ...], "What is changed, as it was typed"]
     problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
-    answer: Annotated[UpgradeShown | None, "The plan before and after each change"]
+    answer: Annotated[UpgradeView | None, "The plan before and after each change"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def _numbers(text: str) -> list[int] | None:
     return [int(part) for part in parts] if all(map(_WHOLE.fullmatch, parts)) else None
 
 
-def _page(request: Request, asked: Asked, document: PlanDocument | None, typed: _Typed) -> Response:
+def _page(request: Request, asked: PlanSelection, document: PlanDocument | None, typed: _Typed) -> Response:
     wrong: dict[str, str] = {}
     levels, years = _numbers(typed.cfcc), _numbers(typed.years)
     more = _numbers(typed.queue_managers)
@@ -165,7 +165,7 @@ def _page(request: Request, asked: Asked, document: PlanDocument | None, typed: 
     if growth and not _DECIMAL.fullmatch(growth):
         wrong["growth"] = "Must be a number."
 
-    def worked_out(plan: PlanDocument) -> UpgradeShown:
+    def worked_out(plan: PlanDocument) -> UpgradeView:
         return arranged(
             upgrade_answer(
                 plan,
@@ -193,10 +193,10 @@ def _page(request: Request, asked: Asked, document: PlanDocument | None, typed: 
     )
 
 
-def arranged(answer: UpgradeAnswer) -> UpgradeShown:
+def arranged(answer: UpgradeAnswer) -> UpgradeView:
     """The core's answer, arranged for people."""
     document = answer.before.document
-    return UpgradeShown(
+    return UpgradeView(
         qsg=document.qsg,
         cfcc_level=document.cfcc_level,
         queue_managers=document.queue_manager_count,
@@ -205,17 +205,17 @@ def arranged(answer: UpgradeAnswer) -> UpgradeShown:
     )
 
 
-def _step(step: Step, answer: UpgradeAnswer) -> StepShown:
+def _step(step: Step, answer: UpgradeAnswer) -> UpgradeStepView:
     (before, after), (size_before, size_after) = step.total("initsize_kib"), step.total("size_kib")
     fragment = None
     if step.fragment:
-        fragment = OutputShown(
+        fragment = StatementsView(
             step.change.key,
             "CFRM statements after this step",
             "A fragment to merge into the whole policy.",
             step.fragment,
         )
-    return StepShown(
+    return UpgradeStepView(
         key=step.change.key,
         title=step.change.title,
         refused=step.refused or "",

@@ -13,7 +13,7 @@ from app.database.session import SessionDep
 from app.fits.kept import DatabaseCurves
 from app.web.rendering import Page, render
 from app.whatif.asking import (
-    Asked,
+    PlanSelection,
     SentDep,
     answered,
     asked_by_name,
@@ -22,7 +22,7 @@ from app.whatif.asking import (
     status_of,
 )
 from app.whatif.losing import AT, MOST_OTHERS, loss_answer
-from app.whatif.placement_charts import Chart, chart_of
+from app.whatif.placement_charts import PlacementChart, chart_of
 from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
@@ -50,7 +50,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class RowShown:
+class StructureLossRow:
     """A structure over all scenarios."""
 
     structure: str
@@ -63,7 +63,7 @@ class RowShown:
 
 
 @dataclass(frozen=True, slots=True)
-class MoveShown:
+class MoveRow:
     """What became of a structure that a loss touches."""
 
     structure: str
@@ -80,7 +80,7 @@ class MoveShown:
 
 
 @dataclass(frozen=True, slots=True)
-class LossShown:
+class LossView:
     """One loss."""
 
     id: str
@@ -90,7 +90,7 @@ class LossShown:
     white_space_bytes: int
     missing_bytes: int
     second_copies_bytes: int
-    moves: tuple[MoveShown, ...]
+    moves: tuple[MoveRow, ...]
     has_scm: bool
     messages: tuple[tuple[str, int, str], ...]
     messages_gone: int
@@ -102,15 +102,15 @@ class LossShown:
 
 
 @dataclass(frozen=True, slots=True)
-class LossAnswerShown:
+class LossesView:
     """The answer arranged for the page."""
 
     at: str
     plans: tuple[str, ...]
-    rows: tuple[RowShown, ...]
-    losses: tuple[LossShown, ...]
+    rows: tuple[StructureLossRow, ...]
+    losses: tuple[LossView, ...]
     space: tuple[WhiteSpace, ...]
-    chart: Chart | None
+    chart: PlacementChart | None
     has_augmented: bool
     homeless: int
     worst_bytes: int
@@ -124,11 +124,11 @@ class LossAnswerShown:
 class CfLossPage(Page):
     """A plan and its losses."""
 
-    asked: Annotated[Asked, "The plan that is asked about, and others that could be"]
+    asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
     at: Annotated[str, "Whether structures are counted with INITSIZE or SIZE"]
     others: Annotated[tuple[str, ...], "Further stored plans that are counted as well"]
     problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
-    answer: Annotated[LossAnswerShown | None, "What the losses make of the plan"]
+    answer: Annotated[LossesView | None, "What the losses make of the plan"]
 
 
 @router.get("/whatif/cf-loss")
@@ -149,7 +149,7 @@ def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
 def _page(
     request: Request,
     session: SessionDep,
-    asked: Asked,
+    asked: PlanSelection,
     document: PlanDocument | None,
     at: str,
     names: Sequence[str],
@@ -172,7 +172,7 @@ def _page(
     return render(request, "whatif/loss.html", page, status_code=status_of(asked, is_wrong=bool(problems)))
 
 
-def arranged(answer: LossAnswer) -> LossAnswerShown:
+def arranged(answer: LossAnswer) -> LossesView:
     """The core's answer, arranged for people."""
     earlier: dict[frozenset[str], str] = {}
     losses = tuple(
@@ -184,7 +184,7 @@ def arranged(answer: LossAnswer) -> LossAnswerShown:
     for each in answer.normal:
         first = each.first
         rows.append(
-            RowShown(
+            StructureLossRow(
                 structure=each.wanted.structure,
                 plan=each.wanted.plan,
                 size_bytes=each.wanted.bytes_wanted,
@@ -196,7 +196,7 @@ def arranged(answer: LossAnswer) -> LossAnswerShown:
         )
     plans = tuple(dict.fromkeys(each.wanted.plan for each in answer.normal))
     single = [loss for loss in answer.losses if loss.kind == "coupling_facility"]
-    return LossAnswerShown(
+    return LossesView(
         at=answer.asked.at.upper(),
         plans=plans,
         rows=tuple(rows),
@@ -225,10 +225,10 @@ def _cell(before: Sequence[str], now: Sequence[str]) -> Cell:
     return Cell(_places(now), "less" if set(now) < set(before) else "moved")
 
 
-def _loss(loss: Loss, number: int, same_as: str) -> LossShown:
+def _loss(loss: Loss, number: int, same_as: str) -> LossView:
     what = {"coupling_facility": "", "machine": "machine ", "site": "site "}[loss.kind]
     touched = [each for each in loss.placed if each.before and each.action != "stays"]
-    return LossShown(
+    return LossView(
         id=f"loss-{number}",
         heading=f"Without {what}{loss.name}",
         column=loss.name,
@@ -237,7 +237,7 @@ def _loss(loss: Loss, number: int, same_as: str) -> LossShown:
         missing_bytes=loss.missing_bytes,
         second_copies_bytes=loss.second_copies_bytes,
         moves=tuple(
-            MoveShown(
+            MoveRow(
                 structure=each.wanted.structure,
                 size_bytes=each.wanted.bytes_wanted,
                 action=ACTIONS[each.action],

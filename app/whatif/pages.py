@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from app.database.session import SessionDep
 from app.running.pages import QUESTIONS as RUNNING_QUESTIONS
 from app.web.rendering import Page, render, root_path
-from app.whatif.asking import Asked, asked_by_name
+from app.whatif.asking import PlanSelection, asked_by_name
 
 router = APIRouter(include_in_schema=False)
 
@@ -145,7 +145,7 @@ GROUPS = (
 class WhatIfPage(Page):
     """The questions."""
 
-    asked: Annotated[Asked, "The plan that is asked about, and others that could be"]
+    asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
     questions: Annotated[tuple[Question, ...], "What can be asked"]
     structures: Annotated[tuple[str, ...], "Application structures of the plan"]
     groups: Annotated[tuple[Group, ...], "What can be asked without a plan, by subject"]

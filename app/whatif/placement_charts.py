@@ -59,7 +59,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class PlacementChartLayout:
     """The bars for one width."""
 
     kind: str
@@ -70,16 +70,16 @@ class Drawing:
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class PlacementChart:
     """The same for wide and narrow pages, and in words."""
 
     title: str
     description: str
-    wide: Drawing
-    narrow: Drawing
+    wide: PlacementChartLayout
+    narrow: PlacementChartLayout
 
 
-def chart_of(space: Sequence[WhiteSpace]) -> Chart:
+def chart_of(space: Sequence[WhiteSpace]) -> PlacementChart:
     """What each coupling facility has, holds, and must keep free."""
     return chart_of_measures(
         "Storage and white space of each coupling facility",
@@ -104,10 +104,10 @@ def chart_of(space: Sequence[WhiteSpace]) -> Chart:
     )
 
 
-def chart_of_measures(title: str, about: str, measures: Sequence[Measure]) -> Chart:
+def chart_of_measures(title: str, about: str, measures: Sequence[Measure]) -> PlacementChart:
     """A bar for each measure, all to one scale."""
     words = "; ".join(f"{each.name}: {each.said}" for each in measures)
-    return Chart(
+    return PlacementChart(
         title=title,
         description=f"{about} {words}.",
         wide=_drawing("wide", measures, 760),
@@ -128,11 +128,11 @@ def _amount(size_bytes: int) -> str:
     return f"{grouped(round(size_bytes / MIB))} MiB"
 
 
-def _drawing(kind: str, measures: Sequence[Measure], width: int) -> Drawing:
+def _drawing(kind: str, measures: Sequence[Measure], width: int) -> PlacementChartLayout:
     longest = max((each.extent for each in measures), default=1) or 1
     scale = (width - 2) / float(longest)
     bars = tuple(_bar(each, at, scale) for at, each in enumerate(measures))
-    return Drawing(kind, width, _TOP_PX + _ROW_PX * len(measures), _BAR_PX, bars)
+    return PlacementChartLayout(kind, width, _TOP_PX + _ROW_PX * len(measures), _BAR_PX, bars)
 
 
 def _bar(each: Measure, at: int, scale: float) -> Bar:

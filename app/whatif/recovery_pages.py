@@ -13,9 +13,9 @@ from fastapi.responses import Response
 from app.database.session import SessionDep
 from app.fits.kept import DatabaseCurves
 from app.web.rendering import Page, mib, render
-from app.whatif.asking import Asked, SentDep, answered, asked_by_name, asked_by_text, status_of
+from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
 from app.whatif.choices import Choices, Field, read_choices
-from app.whatif.placement_charts import Chart, Measure, chart_of_measures
+from app.whatif.placement_charts import Measure, PlacementChart, chart_of_measures
 from app.whatif.recovering import answer as recovery_answer
 from app.whatif.structure_parameters import RECOVERY
 from planner_core.document.model import PlanDocument
@@ -69,7 +69,7 @@ _FIGURES = {
 
 
 @dataclass(frozen=True, slots=True)
-class InputShown:
+class InputRow:
     """A number that the answer takes."""
 
     words: str
@@ -77,7 +77,7 @@ class InputShown:
 
 
 @dataclass(frozen=True, slots=True)
-class FigureShown:
+class ExplainedFigure:
     """One figure with its explanation."""
 
     id: str
@@ -87,7 +87,7 @@ class FigureShown:
 
 
 @dataclass(frozen=True, slots=True)
-class RowShown:
+class StructureRecoveryRow:
     """One structure."""
 
     found: StructureRecovery
@@ -98,32 +98,32 @@ class RowShown:
     """Empty where there is none that could be stated."""
     is_any: bool
     documented: str
-    figures: tuple[FigureShown, ...]
+    figures: tuple[ExplainedFigure, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class RecoveryShown:
+class RecoveryView:
     """The answer arranged for the page."""
 
     found: Recovery
-    rows: tuple[RowShown, ...]
-    inputs: tuple[InputShown, ...]
-    chart: Chart | None
+    rows: tuple[StructureRecoveryRow, ...]
+    inputs: tuple[InputRow, ...]
+    chart: PlacementChart | None
     too_slow: int
     backed_up: int
     slowest: str
     shortest: str
-    explained: tuple[RowShown, ...]
+    explained: tuple[StructureRecoveryRow, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecoveryPage(Page):
     """Backups and recovery of a plan's structures."""
 
-    asked: Annotated[Asked, "The plan that is asked about, and others that could be"]
+    asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
     form: Annotated[Choices, "The fields as typed"]
     problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
-    answer: Annotated[RecoveryShown | None, "Bytes, times and intervals of every structure"]
+    answer: Annotated[RecoveryView | None, "Bytes, times and intervals of every structure"]
 
 
 @router.get("/whatif/recovery")
@@ -142,7 +142,7 @@ def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
 
 
 def _page(
-    request: Request, asked: Asked, document: PlanDocument | None, typed: Mapping[str, str]
+    request: Request, asked: PlanSelection, document: PlanDocument | None, typed: Mapping[str, str]
 ) -> Response:
     form = read_choices(RECOVERY, typed, fields=FIELDS)
     curves = DatabaseCurves(request.app.state.database)
@@ -163,16 +163,16 @@ def _page(
     return render(request, "whatif/recovery.html", page, status_code=status)
 
 
-def arranged(found: Recovery) -> RecoveryShown:
+def arranged(found: Recovery) -> RecoveryView:
     """The core's answer, arranged for people."""
     rows = tuple(_row(each, at) for at, each in enumerate(found.all_structures))
     timed = [(each.recovery_s, each) for each in found.all_structures if each.recovery_s is not None]
     slowest = max((seconds for seconds, _ in timed), default=None)
     intervals = [each.back_up_every_minutes or Fraction(0) for _, each in timed]
-    return RecoveryShown(
+    return RecoveryView(
         found=found,
         rows=rows,
-        inputs=tuple(InputShown(_INPUTS[each.name], each) for each in found.inputs),
+        inputs=tuple(InputRow(_INPUTS[each.name], each) for each in found.inputs),
         chart=_chart(found),
         too_slow=sum(1 for each in found.all_structures if each.meets is False),
         backed_up=len(timed),
@@ -182,7 +182,7 @@ def arranged(found: Recovery) -> RecoveryShown:
     )
 
 
-def _row(each: StructureRecovery, at: int) -> RowShown:
+def _row(each: StructureRecovery, at: int) -> StructureRecoveryRow:
     shown = {
         "/backup_bytes": mib(each.backup_bytes),
         "/log_bytes_per_hour": mib(each.log_bytes_per_hour),
@@ -195,7 +195,7 @@ def _row(each: StructureRecovery, at: int) -> RowShown:
         if each.documented_interval_hours is None
         else f"{float(each.documented_interval_hours):.2f} h",
     }
-    return RowShown(
+    return StructureRecoveryRow(
         found=each,
         minutes="" if each.recovery_s is None else _minutes(each.recovery_s),
         every="" if each.back_up_every_minutes is None else _tenths(each.back_up_every_minutes),
@@ -205,7 +205,7 @@ def _row(each: StructureRecovery, at: int) -> RowShown:
         if each.documented_interval_hours is None
         else f"{float(each.documented_interval_hours):.2f}",
         figures=tuple(
-            FigureShown(
+            ExplainedFigure(
                 f"why-{at}-{why.figure[1:].replace('_', '-')}",
                 _FIGURES[why.figure],
                 shown[why.figure],
@@ -225,7 +225,7 @@ def _tenths(minutes: Fraction) -> str:
     return f"{floor_fraction(minutes * _TENTHS) / _TENTHS:.1f}"
 
 
-def _chart(found: Recovery) -> Chart | None:
+def _chart(found: Recovery) -> PlacementChart | None:
     """The time of each structure beside the time allowed; the slowest, where there are many."""
     timed = [(each.recovery_s, each) for each in found.all_structures if each.recovery_s]
     if not timed:

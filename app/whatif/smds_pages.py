@@ -14,7 +14,7 @@ from fastapi.responses import Response
 from app.database.session import SessionDep
 from app.fits.kept import Curves, DatabaseCurves
 from app.web.rendering import Page, render
-from app.whatif.asking import Asked, SentDep, answered, asked_by_name, asked_by_text, status_of
+from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
 from app.whatif.choices import Field
 from app.whatif.recovering import job as job_of
 from planner_core.document.model import PlanDocument, read_object
@@ -35,7 +35,7 @@ _NAMES = Field("queue_managers", "Names of the queue managers", "")
 
 
 @dataclass(frozen=True, slots=True)
-class StructureShown:
+class OffloadStructureRow:
     """One structure that offloads to shared message data sets."""
 
     name: str
@@ -52,7 +52,7 @@ class StructureShown:
 
 
 @dataclass(frozen=True, slots=True)
-class MemberShown:
+class SmdsJobRow:
     """The job of one queue manager."""
 
     name: str
@@ -65,11 +65,11 @@ class MemberShown:
 
 
 @dataclass(frozen=True, slots=True)
-class JobShown:
+class SmdsJobView:
     """The answer arranged for the page."""
 
-    structures: tuple[StructureShown, ...]
-    members: tuple[MemberShown, ...]
+    structures: tuple[OffloadStructureRow, ...]
+    members: tuple[SmdsJobRow, ...]
     sets: int
     space_bytes: int
     href: str
@@ -84,12 +84,12 @@ class JobShown:
 class SmdsPage(Page):
     """The data sets of a plan, and the job that makes them."""
 
-    asked: Annotated[Asked, "The plan that is asked about, and others that could be"]
+    asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
     fields: Annotated[tuple[Field, ...], "Names that the plan does not tell, as they were typed"]
     problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
     needed: Annotated[str, "What the plan does not tell and nothing was typed for; else empty"]
     load: Annotated[Load, "What each data set is allocated for"]
-    answer: Annotated[JobShown | None, "The data sets, and the job where nothing is missing"]
+    answer: Annotated[SmdsJobView | None, "The data sets, and the job where nothing is missing"]
 
 
 @router.get("/whatif/smds")
@@ -110,7 +110,7 @@ def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
 
 
 def _page(
-    request: Request, asked: Asked, document: PlanDocument | None, query: Mapping[str, str]
+    request: Request, asked: PlanSelection, document: PlanDocument | None, query: Mapping[str, str]
 ) -> Response:
     typed = {
         name: value.strip()[:MOST_TYPED]
@@ -181,7 +181,7 @@ def _plain(name: str) -> str:
 
 
 def _fields(
-    asked: Asked,
+    asked: PlanSelection,
     document: PlanDocument | None,
     typed: Mapping[str, str],
     problems: Sequence[FieldProblem],
@@ -229,8 +229,8 @@ def _sentence(message: str) -> str:
 
 
 def arranged(
-    document: PlanDocument, job: SmdsJob, *, asked: Asked, typed: Mapping[str, str], planned: int
-) -> JobShown:
+    document: PlanDocument, job: SmdsJob, *, asked: PlanSelection, typed: Mapping[str, str], planned: int
+) -> SmdsJobView:
     """The core's answer, arranged for people.
 
     Args:
@@ -250,7 +250,7 @@ def arranged(
 
     names = document.queue_managers if isinstance(document.queue_managers, list) else []
     is_other = bool(names) and len(names) != planned
-    return JobShown(
+    return SmdsJobView(
         structures=tuple(_structures(document, job)),
         members=tuple(_members(job, href)),
         sets=len(job.data_sets),
@@ -265,14 +265,14 @@ def arranged(
     )
 
 
-def _structures(document: PlanDocument, job: SmdsJob) -> Iterator[StructureShown]:
+def _structures(document: PlanDocument, job: SmdsJob) -> Iterator[OffloadStructureRow]:
     wrong = {
         each.structure: each.message for each in job.findings if each.code == _INCOMPLETE and each.structure
     }
     for structure in offloading(document):
         sets = [each for each in job.data_sets if each.structure == structure.name]
         first = sets[0] if sets else None
-        yield StructureShown(
+        yield OffloadStructureRow(
             name=structure.name,
             dsgroup=structure.offload.dsgroup or "",
             first=first.name if first else "",
@@ -285,12 +285,12 @@ def _structures(document: PlanDocument, job: SmdsJob) -> Iterator[StructureShown
         )
 
 
-def _members(job: SmdsJob, href: Callable[[str], str]) -> Iterator[MemberShown]:
+def _members(job: SmdsJob, href: Callable[[str], str]) -> Iterator[SmdsJobRow]:
     shown = 0
     for name in dict.fromkeys(each.queue_manager for each in job.data_sets):
         sets = [each for each in job.data_sets if each.queue_manager == name]
         shown += len(sets)
-        yield MemberShown(
+        yield SmdsJobRow(
             name=name,
             sets=len(sets),
             space_bytes=sum(each.primary_mib for each in sets) * MIB,

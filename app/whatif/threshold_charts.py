@@ -51,7 +51,7 @@ class Rung:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class ThresholdChartLayout:
     """One drawing, for one width."""
 
     id: str
@@ -74,8 +74,8 @@ class Picture:
 
     title: str
     description: str
-    wide: Drawing
-    narrow: Drawing
+    wide: ThresholdChartLayout
+    narrow: ThresholdChartLayout
 
 
 def picture_of(advice: ThresholdAdvice) -> Picture | None:
@@ -124,7 +124,7 @@ def _apart(planned: Line, advised: Line, left: int) -> tuple[Line, Line]:
     return planned, advised
 
 
-def _draw(advice: ThresholdAdvice, name: str, *, width: int) -> Drawing:
+def _draw(advice: ThresholdAdvice, name: str, *, width: int) -> ThresholdChartLayout:
     left, right, top, bottom = 46, width - 14, 30, 250
     planned = advice.compared[1]
     most = float(
@@ -166,7 +166,7 @@ def _draw(advice: ThresholdAdvice, name: str, *, width: int) -> Drawing:
     levels = [level(advice.hold, f"to hold: {grouped(advice.hold)}", 0)]
     if advice.typical:
         levels.append(level(advice.typical, f"normal: {grouped(advice.typical)}", 1))
-    return Drawing(
+    return ThresholdChartLayout(
         id=name,
         width=width,
         height=bottom + 34,

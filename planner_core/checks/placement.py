@@ -8,10 +8,10 @@ from planner_core.checks.facilities import check_sites
 from planner_core.findings import Finding, finding
 from planner_core.sizing.placement import (
     Allocation,
+    AllocationRequest,
     FacilityUse,
     Placed,
     Question,
-    Wanted,
     allocate,
     at_size,
     is_roomy,
@@ -55,7 +55,7 @@ def check_allocation(allocation: Allocation) -> Iterator[Finding]:
         yield from _check_at_size(allocation)
 
 
-def other_orders(wanted: Sequence[Wanted]) -> Iterator[list[Wanted]]:
+def other_orders(wanted: Sequence[AllocationRequest]) -> Iterator[list[AllocationRequest]]:
     """Orders of allocation to try besides the assumed one: reversed, and the largest first."""
     yield list(wanted)[::-1]
     yield sorted(wanted, key=lambda each: -each.bytes_wanted)

@@ -19,7 +19,7 @@ from planner_core.provenance import Basis, Explanation, Input, Number, Source, S
 from planner_core.sizing.admin_structure import explain_admin
 from planner_core.sizing.demand import growth_factor
 from planner_core.sizing.explain_filling import Phases, bundle_steps, model_source, phases_of
-from planner_core.sizing.placement import Wanted
+from planner_core.sizing.placement import AllocationRequest
 from planner_core.sizing.structure_result import Load, SmdsNeed, StructureResult, hundredths, offload_steps
 from planner_core.sizing.structure_size import Curve, curve_inputs, explain_size, model_constant
 from planner_core.units import KIB, bytes_to_kib_ceil
@@ -157,7 +157,9 @@ def _facilities(result: PlanResult) -> Iterator[Explanation]:
                 )
 
 
-def _inputs_of(structures: Sequence[Wanted], key: str, numbers: Mapping[str, int]) -> Iterator[Input]:
+def _inputs_of(
+    structures: Sequence[AllocationRequest], key: str, numbers: Mapping[str, int]
+) -> Iterator[Input]:
     """Sizes of structures, and their augmented space where they have any."""
     for each in structures:
         number = numbers[each.structure]

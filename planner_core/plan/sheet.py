@@ -6,7 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from planner_core.document.model import CouplingFacility
-from planner_core.sizing.placement import Allocation, FacilityUse, Group, Wanted, allocate, question
+from planner_core.sizing.placement import (
+    Allocation,
+    AllocationRequest,
+    FacilityUse,
+    Group,
+    allocate,
+    question,
+)
 from planner_core.units import bytes_to_kib_ceil
 
 ASSUMPTION = (
@@ -147,7 +154,7 @@ def _without_preflist(allocation: Allocation) -> list[Row]:
     ]
 
 
-def _row(wanted: Wanted, facility: str, *, is_second_copy: bool) -> Row:
+def _row(wanted: AllocationRequest, facility: str, *, is_second_copy: bool) -> Row:
     return Row(
         plan=wanted.plan,
         structure=wanted.structure,

@@ -115,7 +115,7 @@ class Facility:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AllocationRequest:
     """A structure to allocate. Its sizes include augmented space; `bytes_wanted` is the one that counts in the question."""
 
     plan: str
@@ -221,13 +221,13 @@ class Board:
         """What the plans' structures take there."""
         return self._used.get(facility, 0)
 
-    def put(self, wanted: Wanted, facility: str) -> None:
+    def put(self, wanted: AllocationRequest, facility: str) -> None:
         """Allocate an instance."""
         self.places.setdefault(wanted.structure, []).append(facility)
         self._used[facility] = self._used.get(facility, 0) + wanted.bytes_wanted
         self._inside.setdefault(facility, set()).add(wanted.structure)
 
-    def drop(self, wanted: Wanted, facility: str) -> None:
+    def drop(self, wanted: AllocationRequest, facility: str) -> None:
         """Take an instance away."""
         self.places[wanted.structure].remove(facility)
         self._used[facility] -= wanted.bytes_wanted
@@ -244,12 +244,12 @@ class Board:
         return Board(self.facilities, frozenset(gone), places, dict(self._used), inside)
 
 
-def first_choice(wanted: Wanted, board: Board) -> Choice:
+def first_choice(wanted: AllocationRequest, board: Board) -> Choice:
     """Where XCF allocates a structure."""
     return _decide(wanted, board, [_judge(wanted, board, at) for at in range(len(wanted.preflist))])
 
 
-def second_choice(wanted: Wanted, board: Board) -> Choice:
+def second_choice(wanted: AllocationRequest, board: Board) -> Choice:
     """Where XCF allocates the second copy; the first is on the board."""
     first = board.places[wanted.structure][0]
     return _decide(
@@ -257,7 +257,7 @@ def second_choice(wanted: Wanted, board: Board) -> Choice:
     )
 
 
-def _decide(wanted: Wanted, board: Board, candidates: Sequence[Candidate]) -> Choice:
+def _decide(wanted: AllocationRequest, board: Board, candidates: Sequence[Candidate]) -> Choice:
     """The best candidate with room, and the rule that decides for it."""
     usable = [each for each in candidates if not each.ruled_out]
     ordered = sorted(usable, key=lambda each: (not each.has_room, [rank for _, rank in each.ranks]))
@@ -279,7 +279,7 @@ def _decisive(best: Candidate, others: Sequence[Candidate]) -> str:
     return best.ranks[-1][0]
 
 
-def _judge(wanted: Wanted, board: Board, at: int) -> Candidate:
+def _judge(wanted: AllocationRequest, board: Board, at: int) -> Candidate:
     facility = board.facilities[wanted.preflist[at]]
     ruled_out = _ruled_out(facility, board)
     free = None if ruled_out else board.free_bytes(facility.name)
@@ -297,7 +297,7 @@ def _judge(wanted: Wanted, board: Board, at: int) -> Candidate:
     return Candidate(facility.name, at + 1, free, tuple(ranks), ruled_out, has_room)
 
 
-def _preferences(wanted: Wanted, board: Board, facility: Facility) -> Iterator[tuple[str, int]]:
+def _preferences(wanted: AllocationRequest, board: Board, facility: Facility) -> Iterator[tuple[str, int]]:
     excluded = board.inside(facility.name) & set(wanted.result.placement.exclist)
     yield "volatility", int(facility.is_volatile)
     yield "failure_independence", int(not facility.is_failure_isolated)
@@ -314,7 +314,7 @@ def _ruled_out(facility: Facility, board: Board) -> str:
     return ""
 
 
-def _candidacy(wanted: Wanted, board: Board, facility: Facility) -> int:
+def _candidacy(wanted: AllocationRequest, board: Board, facility: Facility) -> int:
     """How well a first copy there can be duplexed: 0 with room for the second elsewhere, to 3 not at all."""
     lowest = limit("lowest_cfcc_level_duplex")
     if facility.cfcc_level < lowest:
@@ -330,7 +330,7 @@ def _candidacy(wanted: Wanted, board: Board, facility: Facility) -> int:
     return int(not any(free is None or free >= wanted.bytes_wanted for free in room))
 
 
-def _judge_second(wanted: Wanted, board: Board, at: int, first: str) -> Candidate:
+def _judge_second(wanted: AllocationRequest, board: Board, at: int, first: str) -> Candidate:
     facility, primary = board.facilities[wanted.preflist[at]], board.facilities[first]
     lowest, site = limit("lowest_cfcc_level_duplex"), wanted.result.placement.duplex_site
     differs = None not in (facility.site, primary.site) and facility.site != primary.site
@@ -366,7 +366,7 @@ _FAULTS = {
 }
 
 
-def _faults(candidate: Candidate, wanted: Wanted) -> str:
+def _faults(candidate: Candidate, wanted: AllocationRequest) -> str:
     if candidate.ruled_out:
         return candidate.ruled_out
     if not candidate.has_room:
@@ -374,7 +374,9 @@ def _faults(candidate: Candidate, wanted: Wanted) -> str:
     return " and ".join(_FAULTS[key] for key in candidate.fails if key in _FAULTS)
 
 
-def _why(wanted: Wanted, board: Board, best: Candidate, candidates: Sequence[Candidate], rule: str) -> str:
+def _why(
+    wanted: AllocationRequest, board: Board, best: Candidate, candidates: Sequence[Candidate], rule: str
+) -> str:
     """A sentence for a planner: what decided, and why those before it in PREFLIST were not taken."""
     passed = sorted((each for each in candidates if each.position < best.position), key=lambda c: c.position)
     words = [
@@ -393,7 +395,7 @@ def _why(wanted: Wanted, board: Board, best: Candidate, candidates: Sequence[Can
     return "; ".join(words) + (f". Yet {best.facility} is no perfect place: {kept}." if kept else ".")
 
 
-def _why_not(wanted: Wanted, ordered: Sequence[Candidate], ruled_out: Sequence[Candidate]) -> str:
+def _why_not(wanted: AllocationRequest, ordered: Sequence[Candidate], ruled_out: Sequence[Candidate]) -> str:
     words = [f"{each.facility}: {_faults(each, wanted)}" for each in (*ordered, *ruled_out)]
     return "; ".join(words) + "." if words else "PREFLIST names no coupling facility."
 
@@ -402,7 +404,7 @@ def _why_not(wanted: Wanted, ordered: Sequence[Candidate], ruled_out: Sequence[C
 class Placed:
     """A structure, where it was before, where it is now, and how that was decided."""
 
-    wanted: Wanted
+    wanted: AllocationRequest
     before: tuple[str, ...]
     now: tuple[str, ...]
     first: Choice | None
@@ -474,7 +476,7 @@ class Question:
 
     at: At
     facilities: Mapping[str, Facility]
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[AllocationRequest, ...]
     stated_differently: tuple[str, ...]
 
 
@@ -515,13 +517,13 @@ def question(groups: Sequence[Group], *, at: At = "initsize") -> Question:
     return Question(at=at, facilities=facilities, wanted=wanted, stated_differently=different)
 
 
-def _wanted(group: Group, at: At) -> Iterator[Wanted]:
+def _wanted(group: Group, at: At) -> Iterator[AllocationRequest]:
     """The structures of a plan in the order in which they are allocated."""
     order = {"admin": 0, "system": 1, "application": 2}
     for structure in sorted(group.structures, key=lambda each: order[each.role]):
         augmented = structure.placement.augmented_bytes
         size = structure.sizes.initsize_bytes if at == "initsize" else structure.sizes.size_bytes
-        yield Wanted(
+        yield AllocationRequest(
             plan=group.plan,
             result=structure,
             bytes_wanted=size + augmented,
@@ -605,8 +607,8 @@ class FacilityUse:
     """
 
     facility: Facility
-    first: tuple[Wanted, ...]
-    second: tuple[Wanted, ...]
+    first: tuple[AllocationRequest, ...]
+    second: tuple[AllocationRequest, ...]
 
     @property
     def initsize_bytes(self) -> int:
@@ -694,7 +696,7 @@ class Allocation:
         )
 
 
-def allocate(asked: Question, order: Sequence[Wanted] | None = None) -> Allocation:
+def allocate(asked: Question, order: Sequence[AllocationRequest] | None = None) -> Allocation:
     """Allocate all structures, each with its second copy, with every coupling facility there.
 
     Args:

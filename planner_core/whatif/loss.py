@@ -20,6 +20,7 @@ from planner_core.plan.result import PlanResult
 from planner_core.sizing.placement import (
     ASSUMPTIONS,
     RULES,
+    AllocationRequest,
     At,
     Board,
     Choice,
@@ -27,7 +28,6 @@ from planner_core.sizing.placement import (
     Group,
     Placed,
     Question,
-    Wanted,
     allocate,
     first_choice,
     question,
@@ -53,7 +53,7 @@ LOSS_ASSUMPTIONS: tuple[str, ...] = (
 class LostMessages:
     """What of a structure's planned backlog is gone with its only copy."""
 
-    wanted: Wanted
+    wanted: AllocationRequest
     non_persistent: int
     persistent: int
     comes_back: bool
@@ -303,7 +303,9 @@ def _nowhere(placed: Sequence[Placed]) -> frozenset[str]:
     return frozenset(each.wanted.structure for each in placed if not each.now)
 
 
-def _play(gone: Sequence[str], order: Sequence[Wanted], before: Board) -> tuple[Board, tuple[Placed, ...]]:
+def _play(
+    gone: Sequence[str], order: Sequence[AllocationRequest], before: Board
+) -> tuple[Board, tuple[Placed, ...]]:
     """What is left of each structure; then new places for those with nothing left; then second copies."""
     board = before.copy(gone=gone)
     was = {wanted.structure: tuple(before.places.get(wanted.structure, ())) for wanted in order}

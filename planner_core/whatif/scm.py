@@ -15,7 +15,7 @@ from planner_core.checks.facilities import has_no_scm
 from planner_core.document.model import Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
-from planner_core.sizing.placement import Facility, Placed, Question, Wanted
+from planner_core.sizing.placement import AllocationRequest, Facility, Placed, Question
 from planner_core.units import KIB, bytes_to_mib, format_mib
 
 _BLOCK = 4 * KIB
@@ -37,7 +37,7 @@ def most_scm(facility: Facility, *, asked_bytes: int, size_bytes: int) -> int | 
     return max(0, min(asked_bytes, facility.scm_bytes, left))
 
 
-def asked_of(wanted: Wanted) -> int | None:
+def asked_of(wanted: AllocationRequest) -> int | None:
     """SCMMAXSIZE of an application structure [bytes]; None where it uses none."""
     return wanted.result.placement.scm_bytes if isinstance(wanted.result.definition, Structure) else None
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.whatif.asking import Asked
-from app.whatif.loss_pages import LossAnswerShown, arranged
+from app.whatif.asking import PlanSelection
+from app.whatif.loss_pages import LossesView, arranged
 from planner_core.document.model import PlanDocument, read_object
 from planner_core.errors import FieldProblem
 from planner_core.plan.evaluate import evaluate
@@ -22,9 +22,9 @@ _FACILITIES = (
 class PlacementSpecimens:
     """Something for every component of those pages."""
 
-    asked: Asked
+    asked: PlanSelection
     problems: tuple[FieldProblem, ...]
-    answer: LossAnswerShown
+    answer: LossesView
 
 
 def placement(document: PlanDocument) -> PlacementSpecimens:
@@ -32,7 +32,9 @@ def placement(document: PlanDocument) -> PlacementSpecimens:
     changed = document.model_dump(mode="json") | {"coupling_facilities": list(_FACILITIES)}
     result = evaluate(read_object(changed))
     return PlacementSpecimens(
-        asked=Asked(("one", "another"), "", "qsg: SQ03", is_example=False, unknown="GONE", problems=()),
+        asked=PlanSelection(
+            ("one", "another"), "", "qsg: SQ03", is_example=False, unknown="GONE", problems=()
+        ),
         problems=(FieldProblem("/queue_managers", "is required"),),
         answer=arranged(losses_of([(document.qsg, result)])),
     )
