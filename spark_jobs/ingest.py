@@ -114,7 +114,7 @@ class Spark:
 
 
 @dataclass
-class Taken:
+class StagedFile:
     """What reading a file gave, staged and not yet committed."""
 
     parts: list[Part]
@@ -207,7 +207,7 @@ def _ingest(
 
 
 def _commit(
-    taken: Taken,
+    taken: StagedFile,
     report: dict[str, Any],
     *,
     kind: str,
@@ -256,7 +256,7 @@ def _take_dump(
     history: History,
     spark: Spark,
     teller: Teller,
-) -> Taken:
+) -> StagedFile:
     task = Task(
         dump=str(path.absolute()),
         framing=index.framing,
@@ -280,7 +280,7 @@ def _take_dump(
             f"{index.content_bytes} bytes of the dump were read and {account.total_bytes} accounted for."
         )
         raise HistoryError(message)
-    return Taken(
+    return StagedFile(
         parts=outcome.parts,
         facts=outcome.facts,
         used=outcome.used,
@@ -322,7 +322,7 @@ def _take_other(
     history: History,
     ledger: Ledger,
     teller: Teller,
-) -> Taken:
+) -> StagedFile:
     size = path.stat().st_size
     teller(0, size)
     result = read(
@@ -340,7 +340,7 @@ def _take_other(
     spoken = {(system, manager) for system, manager, _ in facts.queue_managers}
     passed_over = {**result.passed_over}
     passed_over |= {reason: passed_over.get(reason, 0) + count for reason, count in stage.passed_over.items()}
-    return Taken(
+    return StagedFile(
         parts=parts,
         facts=facts,
         used={who: group for who, group in options.groups.items() if who in spoken},

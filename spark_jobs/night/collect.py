@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from spark_jobs.night.daily import Kept
+    from spark_jobs.night.daily import DailySnapshot
     from spark_jobs.night.groups import Numbers
 
     Floats = NDArray[np.float64]
@@ -132,7 +132,7 @@ class Collected:
         return [*self.structures.values(), *self.data_sets.values()]
 
 
-def collect(kept: Kept, *, cfcc_levels: Mapping[str, int]) -> Collected:
+def collect(kept: DailySnapshot, *, cfcc_levels: Mapping[str, int]) -> Collected:
     """Return what the daily statistics hold of the last `SERIES_DAYS` days."""
     last = max((day for one in kept.filed().values() for day in one.days), default=None)
     if last is None:
@@ -149,7 +149,7 @@ def collect(kept: Kept, *, cfcc_levels: Mapping[str, int]) -> Collected:
     )
 
 
-def daily_of(kept: Kept, days: Collection[str]) -> list[dict[str, Any]]:
+def daily_of(kept: DailySnapshot, days: Collection[str]) -> list[dict[str, Any]]:
     """Return the daily figures of these UTC days as RESULT.json has them."""
     if not days:
         return []
@@ -409,7 +409,7 @@ def _points(usage: pa.Table, cfcc_levels: Mapping[str, int]) -> list[AllocationP
     ]
 
 
-def _recent(kept: Kept, kind: str, first: int) -> pa.Table:
+def _recent(kept: DailySnapshot, kind: str, first: int) -> pa.Table:
     """Return the rows of days from one on; what is told of a day is never filed under an earlier one."""
     month = date_of(max(first, 0)).isoformat()[:7]
     months = [file.month for file in kept.files(kind) if file.month >= month]

@@ -70,18 +70,18 @@ class Daily:
         self.place = place_of(url_of(history_url))
         self.url = self.place.url
 
-    def read(self) -> Kept:
+    def read(self) -> DailySnapshot:
         """Return the statistics as they are now."""
         try:
             delta = DeltaTable(self.url)
         except TableNotFoundError:
-            return Kept(self, None, ())
+            return DailySnapshot(self, None, ())
         except (DeltaError, OSError) as error:
             raise _unreadable(self.url, error) from error
         found = pa.table(delta.get_add_actions(flatten=True))
         names = ("path", "size_bytes", "partition.kind", "partition.month")
         rows = zip(*(found[name].to_pylist() for name in names), strict=True)
-        return Kept(self, delta, tuple(_File(*row) for row in sorted(rows)))
+        return DailySnapshot(self, delta, tuple(_File(*row) for row in sorted(rows)))
 
     def replace(
         self, statistics: Mapping[str, pa.Table], filed: Sequence[Filed], *, gone: Iterable[str] = ()
@@ -169,7 +169,7 @@ class Daily:
         return AddAction(path, data.size, values, time.time_ns() // 1_000_000, True, statistics)
 
 
-class Kept:
+class DailySnapshot:
     """The daily statistics at one version."""
 
     def __init__(self, daily: Daily, delta: DeltaTable | None, files: tuple[_File, ...]) -> None:

@@ -27,7 +27,7 @@ from spark_jobs.night.collect import (
     date_of,
     number,
 )
-from spark_jobs.night.daily import Daily, Filed, Kept
+from spark_jobs.night.daily import Daily, DailySnapshot, Filed
 from spark_jobs.night.facts import Facts
 from spark_jobs.night.findings import DEMAND_DAYS, DataSetState, Day, State, findings_of
 from spark_jobs.night.forecasts import Task, forecast_all
@@ -62,7 +62,7 @@ class Reduction:
     """What was done to bring the daily statistics to a version of the history."""
 
     snapshot: Snapshot | None
-    kept: Kept
+    kept: DailySnapshot
     days_total: int = 0
     reduced: frozenset[str] = frozenset()
     """Filed days."""
@@ -166,7 +166,7 @@ def bring_up_to_date(
     """Reduce the days whose rows have changed, and return the statistics of one version of the history."""
     daily = Daily(History(history_url).url)
     if not _is_there(history_url):
-        return Reduction(None, Kept(daily, None, ()))
+        return Reduction(None, DailySnapshot(daily, None, ()))
     history = History.open(history_url)
     work = _Work()
     with ExitStack() as stack:
@@ -330,7 +330,7 @@ def days_told_of(statistics: Mapping[str, pa.Table]) -> dict[str, set[str]]:
     return found
 
 
-def digests(kept: Kept) -> dict[str, str]:
+def digests(kept: DailySnapshot) -> dict[str, str]:
     """Return of each UTC day what changes whenever its daily figures may."""
     words: dict[str, list[str]] = {}
     for one in kept.filed().values():

@@ -32,7 +32,7 @@ class FolderRefused(PlannerError):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenFiles:
     """What was written."""
 
     folder: Path
@@ -48,7 +48,7 @@ def write_simulation(
     force: bool = False,
     days_per_file: int = 1,
     progress: Progress = lambda _done, _total: None,
-) -> Written:
+) -> WrittenFiles:
     """Write the files of a simulation; the folder appears when all of them are written.
 
     Args:
@@ -77,7 +77,7 @@ def write_simulation(
     except OSError as error:
         message = f"{folder} cannot be written: {error.strerror or error}."
         raise FolderRefused(message) from None
-    return Written(folder, dumps, size, time.monotonic() - begun)
+    return WrittenFiles(folder, dumps, size, time.monotonic() - begun)
 
 
 def qsg_map(site: Site) -> dict[str, Any]:
