@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from app.web.axes import Framed, Plot, Tick, round_values, short
+from app.web.axes import Plot, PlotFrame, Tick, round_values, short
 from app.web.rendering import grouped
 from planner_core.depth_events.course import Course, Occurrence, Row
 from planner_core.depth_events.model import Event, Rounding
@@ -78,7 +78,7 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class TimelineChartLayout(Framed):
+class TimelineChartLayout(PlotFrame):
     """One drawing, for one width."""
 
     levels: tuple[Level, ...]

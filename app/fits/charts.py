@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.fits.fits import Fit, FitPoint
-from app.web.axes import Dot, Framed, Tick
+from app.web.axes import Dot, PlotFrame, Tick
 from app.web.rendering import grouped, plain
 from planner_core.units import MIB
 
@@ -36,7 +36,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class FitChartLayout(Framed):
+class FitChartLayout(PlotFrame):
     """One drawing, for one width."""
 
     zero_y: float | None

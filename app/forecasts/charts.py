@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from typing import TypeVar
 
 from app.forecasts.service import Band, Crossing, Outlook, Peak
-from app.web.axes import Dot, Framed, Tick, round_values, short
+from app.web.axes import Dot, PlotFrame, Tick, round_values, short
 from app.web.rendering import grouped
 
 Day = TypeVar("Day", Peak, Band)
@@ -49,7 +49,7 @@ class LevelLine:
 
 
 @dataclass(frozen=True, slots=True)
-class ForecastChartLayout(Framed):
+class ForecastChartLayout(PlotFrame):
     """One drawing, for one width."""
 
     lines: tuple[str, ...]

@@ -15,7 +15,16 @@ from fastapi.responses import Response
 from app.database.session import SessionDep
 from app.forecasts import service as forecasts
 from app.forecasts.charts import ForecastChart, outlook_chart
-from app.forecasts.service import Band, Crossing, ForecastPage, Outlook, Peak, Predicted, Resized, Score
+from app.forecasts.service import (
+    Band,
+    Crossing,
+    ForecastPage,
+    Outlook,
+    Peak,
+    Resized,
+    Score,
+    StructureForecast,
+)
 from app.plans.result_tables import Table, csv_text
 from app.usage import service as usage
 from app.usage.errors import UsageNotFound
@@ -39,14 +48,14 @@ TIMES = re.compile(r"(\d+(?:\.\d+)?) times the size")
 class ForecastLine:
     """One measure in the list."""
 
-    forecast: Predicted
+    forecast: StructureForecast
     crossing: Crossing | None
     score: Score | None
     href: str
 
 
 @dataclass(frozen=True, slots=True)
-class Ahead:
+class PeakAhead:
     """The highest day of a span ahead, by its middle estimate."""
 
     first_day: int
@@ -60,7 +69,7 @@ class OutlookView:
 
     outlook: Outlook
     chart: ForecastChart | None
-    ahead: tuple[Ahead, ...]
+    ahead: tuple[PeakAhead, ...]
     last: Peak | None
     highest: Peak | None
     source: str
@@ -95,9 +104,9 @@ class StructureForecastPage(Page):
     structure: Annotated[str, "The structure's name, without the group's"]
     cfrm_name: Annotated[str, "The structure's name in the CFRM policy"]
     outlooks: Annotated[tuple[OutlookView, ...], "Every measure with its charts and tables"]
-    first: Annotated[Predicted | None, "The measure that runs out first; None where none does"]
+    first: Annotated[StructureForecast | None, "The measure that runs out first; None where none does"]
     full: Annotated[
-        tuple[Predicted, ...], "A measure of the structure, and of each data set, that is or was full"
+        tuple[StructureForecast, ...], "A measure of the structure, and of each data set, that is or was full"
     ]
     is_simulated: Annotated[bool, "Whether the data is simulated"]
     made_on: Annotated[date, "When the newest of the forecasts was made"]
@@ -224,11 +233,11 @@ def _shown(outlook: Outlook) -> OutlookView:
     )
 
 
-def _ahead(bands: Sequence[Band]) -> Iterable[Ahead]:
+def _ahead(bands: Sequence[Band]) -> Iterable[PeakAhead]:
     """A week has high days and low ones: of each span the highest is what counts."""
     for at in range(0, len(bands), SPAN_DAYS):
         span = bands[at : at + SPAN_DAYS]
-        yield Ahead(at + 1, at + len(span), max(span, key=lambda band: band.p50))
+        yield PeakAhead(at + 1, at + len(span), max(span, key=lambda band: band.p50))
 
 
 def _times(resize: Resized) -> float:
@@ -239,7 +248,7 @@ def _times(resize: Resized) -> float:
     return 2.0 if resize.name == "twice the size" else resize.factor
 
 
-def _first(outlooks: Iterable[Outlook]) -> Predicted | None:
+def _first(outlooks: Iterable[Outlook]) -> StructureForecast | None:
     """The measure whose level is passed first."""
     found = [
         (crossing.state != "already_crossed", crossing.dates[1] or date.max, nth, each.forecast)
@@ -249,7 +258,7 @@ def _first(outlooks: Iterable[Outlook]) -> Predicted | None:
     return min(found, key=lambda each: each[:3])[3] if found else None
 
 
-def _full(outlooks: Iterable[Outlook]) -> tuple[Predicted, ...]:
+def _full(outlooks: Iterable[Outlook]) -> tuple[StructureForecast, ...]:
     """The structure once, and each data set."""
     found = {
         each.forecast.queue_manager: each.forecast for each in outlooks if each.forecast.full is not None

@@ -105,7 +105,7 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True)
-class Predicted:
+class StructureForecast:
     """The forecast of one measure of a structure."""
 
     id: int
@@ -186,7 +186,7 @@ class Peak:
 class Outlook:
     """One measure of a structure: what was, what is to come, and how earlier forecasts did."""
 
-    forecast: Predicted
+    forecast: StructureForecast
     peaks: tuple[Peak, ...]
     score: Score | None
     earlier: tuple[Earlier, ...]
@@ -196,7 +196,7 @@ class Outlook:
 class ForecastPage:
     """One page of a list, the most urgent first."""
 
-    items: tuple[tuple[Predicted, Score | None], ...]
+    items: tuple[tuple[StructureForecast, Score | None], ...]
     total: int
     page: int
     pages: int
@@ -213,9 +213,9 @@ def list_forecasts(session: Session, *, page: int = 1, per_page: int = 50) -> Fo
 class Outcome:
     """What all forecasts come to."""
 
-    full: tuple[Predicted, ...]
+    full: tuple[StructureForecast, ...]
     """A measure of each structure or data set that is or was full, the most urgent first."""
-    first: Predicted | None
+    first: StructureForecast | None
     """The measure of another structure whose level is passed first; None where none is within the horizon."""
     horizon_days: int
 
@@ -234,7 +234,7 @@ def outcome(database: Database) -> Outcome | None:
         return None
     if not rows:
         return None
-    full: dict[tuple[str, ...], Predicted] = {}
+    full: dict[tuple[str, ...], StructureForecast] = {}
     for row in rows:
         if row.full is not None:
             one = _predicted(row.forecast, row.full)
@@ -331,10 +331,10 @@ def _peaks(row: Forecast, days: Sequence[DailyStructureUsage]) -> Iterable[Peak]
             yield Peak(day.day, day.elements_peak, day.elements_total)
 
 
-def _predicted(row: Forecast, full: Fullness | None = None) -> Predicted:
+def _predicted(row: Forecast, full: Fullness | None = None) -> StructureForecast:
     found: Mapping[str, Any] = json.loads(row.forecast)
     quantiles = found.get("quantiles") or {}
-    return Predicted(
+    return StructureForecast(
         id=row.id,
         run_id=row.run_id,
         qsg=row.qsg,

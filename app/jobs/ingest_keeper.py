@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from app.jobs import processes, service
-from app.jobs.keeper import BEAT_S, Failed, Keeper, Lost, amount_of, how_it_ended
+from app.jobs.keeper import BEAT_S, Keeper, LostRun, StepFailed, amount_of, how_it_ended
 from app.jobs.models import JobState
 from app.jobs.service import Job
 from app.uploads import files, qsg_map
@@ -74,10 +74,10 @@ class IngestKeeper(Keeper):
             )
             return None
         if code not in (READ, NOTHING) or report is None:
-            raise Failed(how_it_ended("Reading", code, self._last_words))
+            raise StepFailed(how_it_ended("Reading", code, self._last_words))
         with self._database.session(writes=True) as session:
             if not service.keep_report(session, self._id, self._owner, report):
-                raise Lost
+                raise LostRun
             qsg_map.put_all(session, qsg_map.of_report(report))
         return report
 
@@ -91,14 +91,14 @@ class IngestKeeper(Keeper):
     def _command(self, upload_id: int | None) -> list[str]:
         if upload_id is None:
             message = "The run belongs to no upload."
-            raise Failed(message)
+            raise StepFailed(message)
         with self._database.session(writes=False) as session:
             upload = uploads.get(session, upload_id)
             known = qsg_map.as_arguments(session)
         path = files.path_of(self._settings.data_dir.absolute(), upload.sha256)
         if not path.exists():
             message = "The file of this upload is not in the data folder of the machine that reads it."
-            raise Failed(message)
+            raise StepFailed(message)
         return processes.ingest_command(
             self._settings, [path], names=[upload.filename], qsg=known,
             kind=upload.kind or upload.detected_kind, observed_at=upload.observed_utc, zone=upload.zone,
@@ -133,9 +133,9 @@ class IngestKeeper(Keeper):
                 self._beat()
             code = child.wait()
         if code != 0 and not (code < 0 and is_whole):  # with its last line, all is said
-            raise Failed(how_it_ended("Summing up", code, self._last_words))
+            raise StepFailed(how_it_ended("Summing up", code, self._last_words))
         if not is_whole:
-            raise Failed(ROLLUPS_CUT_SHORT)
+            raise StepFailed(ROLLUPS_CUT_SHORT)
 
     def _store(self, path: Path, report: Mapping[str, Any]) -> None:
         with self._database.session(writes=True) as session:
@@ -146,7 +146,7 @@ class IngestKeeper(Keeper):
                 log=self._log_text(), report=report,
             )  # fmt: skip
             if not is_own:
-                raise Lost
+                raise LostRun
             store_rollups(session, read_lines(path))
 
 

@@ -36,15 +36,15 @@ BEAT_S = 1.0
 LONGEST_LAST_WORDS = 500
 
 
-class Lost(Exception):
+class LostRun(Exception):
     """The run is another's: this process was taken for dead."""
 
 
-class Stopped(Exception):
+class StopRequested(Exception):
     """This process was told to stop."""
 
 
-class Failed(PlannerError):
+class StepFailed(PlannerError):
     """A step did not end well; the sentence is for the row."""
 
 
@@ -113,9 +113,9 @@ class Keeper(ABC):
         try:
             with self._told_to_stop():
                 self._work(claimed)
-        except Lost:
+        except LostRun:
             return False
-        except Stopped:
+        except StopRequested:
             self._say("told to stop: the run waits until the service is started again")
             with self._database.session(writes=True) as session:
                 service.give_back(session, self._id, self._owner)
@@ -149,7 +149,7 @@ class Keeper(ABC):
 
     def _beat(self) -> None:
         if self._is_stopped.is_set():
-            raise Stopped
+            raise StopRequested
         if time.monotonic() - self._beaten_at < BEAT_S:
             return
         try:
@@ -162,7 +162,7 @@ class Keeper(ABC):
             self._say(f"the row could not be written: {error.orig}")
         else:
             if not is_own:
-                raise Lost
+                raise LostRun
         self._beaten_at = time.monotonic()
 
     def _end(self, state: JobState, **values: Any) -> None:  # noqa: ANN401 - those of service.end

@@ -378,7 +378,7 @@ def fullness_answer(full: Fullness | None) -> FullnessAnswer | None:
     )
 
 
-def forecast_members(found: forecasts.Predicted, score: forecasts.Score | None) -> dict[str, Any]:
+def forecast_members(found: forecasts.StructureForecast, score: forecasts.Score | None) -> dict[str, Any]:
     """The members of a forecast."""
     names = (
         "id", "run_id", "qsg", "structure", "measure", "unit", "state", "sentence", "is_simulated", "made_on",

@@ -24,7 +24,7 @@ from sqlalchemy.orm import Session
 
 from app.jobs import processes, service
 from app.jobs.child import Child
-from app.jobs.keeper import BEAT_S, Failed, Keeper, Lost, amount_of, how_it_ended
+from app.jobs.keeper import BEAT_S, Keeper, LostRun, StepFailed, amount_of, how_it_ended
 from app.jobs.models import JobState
 from app.jobs.service import Job
 from app.nightly import lock, report, repository, results
@@ -65,7 +65,7 @@ class NightKeeper(Keeper):
             with lock.held(processes.work_dir(self._settings), on_wait=on_wait) as held:
                 yield held
         except LockHeld:
-            raise Failed(HELD) from None
+            raise StepFailed(HELD) from None
 
     def _night(self, held: Lock) -> None:
         folder = folder_of(processes.work_dir(self._settings), self._id)
@@ -92,7 +92,7 @@ class NightKeeper(Keeper):
         self._say(f"forecasts to hold against what happened: {len(facts['past_forecasts'])}")
         command = processes.night_command(self._settings, facts=folder / FACTS, out=folder / RESULT)
         if self._follow(command, held, what="The night") is None:
-            raise Failed(NO_RESULT)
+            raise StepFailed(NO_RESULT)
         return results.read_result(folder / RESULT)
 
     def _follow(
@@ -123,7 +123,7 @@ class NightKeeper(Keeper):
                 self._beat()
             code = self._ended(child, made)
         if code != 0:
-            raise Failed(said or how_it_ended(what, code, self._last_words))
+            raise StepFailed(said or how_it_ended(what, code, self._last_words))
         return made
 
     def _ended(self, child: Child, made: Mapping[str, Any] | None) -> int:
@@ -150,7 +150,7 @@ class NightKeeper(Keeper):
                 log=self._log_text(),
                 sentence="",
             ):
-                raise Lost
+                raise LostRun
             stored = results.store(session, run, result, at=datetime.now(UTC))
             kept_days = self._settings.forecasts_kept_days
             if kept_days and night.last_day is not None:
@@ -173,5 +173,5 @@ def _run_of(session: Session, job_id: int) -> NightlyRun:
     run = repository.find_run_of_job(session, job_id)
     if run is None:
         message = "The job belongs to no nightly run."
-        raise Failed(message)
+        raise StepFailed(message)
     return run

@@ -17,7 +17,7 @@ from typing import Any
 
 from app.jobs import processes, service
 from app.jobs.ingest_keeper import days_of, read_lines
-from app.jobs.keeper import BEAT_S, Failed, Lost, how_it_ended
+from app.jobs.keeper import BEAT_S, LostRun, StepFailed, how_it_ended
 from app.jobs.models import JobState
 from app.jobs.service import Job
 from app.nightly import repository
@@ -78,7 +78,7 @@ class LookAround(NightKeeper):
         )
         if report is None:
             message = "Reading what was simulated ended without a report."
-            raise Failed(message)
+            raise StepFailed(message)
         self._sum_up(days_of(report), held)
 
     def _sum_up(self, days: Sequence[str], held: Lock) -> None:
@@ -98,7 +98,7 @@ class LookAround(NightKeeper):
                     self._beat()
                 code = child.wait()
             if code != 0:
-                raise Failed(how_it_ended("Summing up", code, self._last_words))
+                raise StepFailed(how_it_ended("Summing up", code, self._last_words))
             with self._database.session(writes=True) as session:
                 store_rollups(session, read_lines(path))
         finally:
@@ -143,7 +143,9 @@ class Forgetting(LookAround):
         for line in done.stderr.splitlines():
             self._hear(line)
         if done.returncode != 0 and not (is_nothing_fine and done.stdout):
-            raise Failed(how_it_ended("Looking after the usage history", done.returncode, self._last_words))
+            raise StepFailed(
+                how_it_ended("Looking after the usage history", done.returncode, self._last_words)
+            )
         return done.stdout
 
     def _remove_rows(self, files: int) -> None:
@@ -152,6 +154,6 @@ class Forgetting(LookAround):
             if not service.end(
                 session, self._id, self._owner, JobState.DONE, sentence=sentence, log=self._log_text()
             ):
-                raise Lost
+                raise LostRun
             removed: dict[str, Any] = nights.forget_simulated(session)
             self._say(f"removed: {removed}")

@@ -188,7 +188,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredCounts:
     """How much was stored."""
 
     curves: int
@@ -224,7 +224,7 @@ def read_result(path: Path) -> Result:
     raise ResultInvalid(fault)
 
 
-def store(session: Session, run: NightlyRun, result: Result, *, at: datetime) -> Stored:
+def store(session: Session, run: NightlyRun, result: Result, *, at: datetime) -> StoredCounts:
     """Store what a run brought; its caller commits, with the end of the run.
 
     Args:
@@ -240,7 +240,7 @@ def store(session: Session, run: NightlyRun, result: Result, *, at: datetime) ->
     scores = _store_scores(session, run, result, at=at)
     findings = _store_findings(session, run, night.findings, simulated)
     days = _store_days(session, night)
-    stored = Stored(
+    stored = StoredCounts(
         curves,
         len(night.curves) - curves,
         forecasts,

@@ -36,7 +36,7 @@ _WHOLE = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Received:
+class StagedUpload:
     """A whole file, synchronized to disk, that waits for its final name."""
 
     sha256: str
@@ -115,7 +115,7 @@ class Incoming:
         except OSError as error:
             raise _refusal(error) from None
 
-    def finish(self) -> Received:
+    def finish(self) -> StagedUpload:
         """Synchronize the file to disk. From here on it belongs to the caller, who places or discards it.
 
         Raises:
@@ -128,7 +128,7 @@ class Incoming:
             raise _refusal(error) from None
         self._is_finished = True
         sha256 = self._hash.hexdigest()
-        return Received(
+        return StagedUpload(
             sha256, self.size_bytes, bytes(self._first), self._path, path_of(self._data_dir, sha256)
         )
 

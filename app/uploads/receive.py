@@ -17,7 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from app.uploads.errors import UploadInvalid
-from app.uploads.files import Incoming, Received
+from app.uploads.files import Incoming, StagedUpload
 from planner_core.errors import FieldProblem
 
 PIECE_BYTES = 2**20
@@ -35,7 +35,7 @@ class ReceivedFile:
     """A file that has arrived, and what the sender calls it."""
 
     filename: str
-    received: Received
+    received: StagedUpload
 
 
 @dataclass(slots=True)

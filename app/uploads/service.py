@@ -25,7 +25,7 @@ from app.jobs.models import JobState
 from app.jobs.service import Job
 from app.uploads import files, qsg_map, repository
 from app.uploads.errors import FileGone, ReportNotReady, UploadInvalid, UploadNotFound
-from app.uploads.files import Received
+from app.uploads.files import StagedUpload
 from app.uploads.models import LONGEST_FILENAME, Upload
 from planner_core.errors import FieldProblem
 from planner_core.inputs import KINDS, Kind, KindUnknown, detect
@@ -172,7 +172,7 @@ def report(session: Session, upload_id: int) -> dict[str, Any]:
 # ---- changing --------------------------------------------------------------------------------------------------------
 
 
-def keep(session: Session, received: Received, *, filename: str, said: UploadDetails) -> Outcome:
+def keep(session: Session, received: StagedUpload, *, filename: str, said: UploadDetails) -> Outcome:
     """Make an upload of a file that has arrived, and a job that reads it; or find the one there is.
 
     A file that is there already and could not be read is read again.
@@ -275,7 +275,7 @@ def _remove_after_commit(session: Session, digests: Sequence[str], *, data_dir: 
     after_commit(session, remove)
 
 
-def _new(received: Received, *, filename: str, said: UploadDetails) -> Upload:
+def _new(received: StagedUpload, *, filename: str, said: UploadDetails) -> Upload:
     name = clean_filename(filename)
     return Upload(
         filename=name,

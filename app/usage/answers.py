@@ -22,7 +22,7 @@ from app.usage.measured import (
 )
 from app.usage.observed import ComparedSize, Duplexing, shrinking
 from app.usage.periods import Period
-from app.usage.planning import Backlog, DraftPlan, Grounds, PlanQuestion, Sizes
+from app.usage.planning import Backlog, DraftPlan, MeasuredBasis, PlanQuestion, Sizes
 from app.usage.service import StructureUsage
 from app.web.answers import Answer, FindingAnswer
 from planner_core.document.model import PlanDocument
@@ -481,7 +481,7 @@ def plan_answer(
     document: PlanDocument,
     period: Period,
     *,
-    grounds: Sequence[Grounds],
+    grounds: Sequence[MeasuredBasis],
     sizes: Sequence[ComparedSize],
     queue_managers: Sequence[str],
 ) -> PlanFromUsageAnswer:

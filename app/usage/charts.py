@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from app.usage.measured import SizeBucket
 from app.usage.periods import DAY, HOUR, Period
-from app.web.axes import Dot, Framed, Plot, Tick, round_values, short
+from app.web.axes import Dot, Plot, PlotFrame, Tick, round_values, short
 from app.web.rendering import grouped
 
 Moments = Sequence[tuple[datetime, float]]
@@ -58,7 +58,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class UsageChartLayout(Framed):
+class UsageChartLayout(PlotFrame):
     """One drawing, for one width."""
 
     curves: tuple[Curve, ...]

@@ -25,7 +25,7 @@ class CutOff:
 
 
 @dataclass(frozen=True, slots=True)
-class Allocated:
+class ObservedAllocation:
     """The last allocation that records show."""
 
     size_bytes: int
@@ -33,7 +33,7 @@ class Allocated:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class ObservedPlacement:
     """A coupling facility in which a structure was seen, and the last day on which it was."""
 
     coupling_facility: str
@@ -66,12 +66,12 @@ class Duplexing:
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedStructure:
     """All of it; None and empty for what no record says."""
 
     cut_off: CutOff | None = None
-    allocated: Allocated | None = None
-    placed: tuple[Placed, ...] = ()
+    allocated: ObservedAllocation | None = None
+    placed: tuple[ObservedPlacement, ...] = ()
     """Newest first."""
     duplexing: Duplexing = field(default_factory=Duplexing)
 
@@ -130,7 +130,7 @@ class ComparedSize:
 
 
 def compared_sizes(
-    structures: Iterable[StructureResult], allocated: Mapping[str, Allocated]
+    structures: Iterable[StructureResult], allocated: Mapping[str, ObservedAllocation]
 ) -> tuple[ComparedSize, ...]:
     """The structures of a result, with what is allocated of each today."""
     found = []

@@ -22,7 +22,7 @@ from app.usage.measured import QueueFigures
 from app.usage.observed import ComparedSize
 from app.usage.periods import Chosen, Period
 from app.usage.plan_form import PlanForm
-from app.usage.planning import DraftPlan, Grounds, can_be_planned
+from app.usage.planning import DraftPlan, MeasuredBasis, can_be_planned
 from app.web.rendering import Page, render, root_path
 from planner_core.document.model import PlanDocument, read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
@@ -68,7 +68,7 @@ class Asking:
 
     qsg: str
     chosen: Chosen
-    grounds: tuple[Grounds, ...]
+    grounds: tuple[MeasuredBasis, ...]
     others: tuple[str, ...]
 
 

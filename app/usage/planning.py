@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from app.usage.measured import GENERATED, Limits, QueueFigures
-from app.usage.observed import Observed, in_order
+from app.usage.observed import ObservedStructure, in_order
 from app.usage.periods import Period
 from planner_core.errors import FieldProblem
 from planner_core.urgency import times_of
@@ -53,7 +53,7 @@ class PlanQuestion(Reckoning):
 
 
 @dataclass(frozen=True, slots=True)
-class Grounds:
+class MeasuredBasis:
     """What a structure's part of a plan rests on."""
 
     structure: str
@@ -63,11 +63,11 @@ class Grounds:
     queue_managers: int | None
     """Most queue managers that spoke of it in one hour; more may be defined to the group."""
     elements_max: int | None = None
-    observed: Observed = field(default_factory=Observed)
+    observed: ObservedStructure = field(default_factory=ObservedStructure)
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedQueue:
     """A queue of the plan, and the figures it rests on."""
 
     figures: QueueFigures
@@ -79,7 +79,7 @@ class DraftPlan:
     """A plan document that is not yet checked by the core, and what there is to say about it."""
 
     document: dict[str, Any]
-    planned: tuple[Planned, ...]
+    planned: tuple[PlannedQueue, ...]
     remarks: tuple[str, ...]
     comment: str
     problems: tuple[FieldProblem, ...]
@@ -88,14 +88,14 @@ class DraftPlan:
 
 def make_plan(
     qsg: str,
-    grounds: Sequence[Grounds],
+    grounds: Sequence[MeasuredBasis],
     asked: PlanQuestion,
     *,
     period: Period,
     admin_limits: Limits | None = None,
 ) -> DraftPlan:
     """A plan document for these queues of these structures."""
-    planned: list[Planned] = []
+    planned: list[PlannedQueue] = []
     remarks: list[str] = []
     problems: list[FieldProblem] = []
     structures = []
@@ -154,7 +154,7 @@ def make_plan(
 
 
 def take_over(
-    document: Mapping[str, Any], grounds: Sequence[Grounds], asked: Reckoning, *, period: Period
+    document: Mapping[str, Any], grounds: Sequence[MeasuredBasis], asked: Reckoning, *, period: Period
 ) -> DraftPlan:
     """A plan document with what was measured in the place of what was assumed; all else stays as it is.
 
@@ -166,7 +166,7 @@ def take_over(
     """
     changed: dict[str, Any] = copy.deepcopy(dict(document))
     structures = {each["name"]: each for each in changed["structures"]}
-    planned: list[Planned] = []
+    planned: list[PlannedQueue] = []
     remarks: list[str] = []
     for ground in grounds:
         if ground.structure not in structures:
@@ -216,7 +216,7 @@ def take_over(
     )  # fmt: skip
 
 
-def _cut_off(ground: Grounds) -> Iterator[str]:
+def _cut_off(ground: MeasuredBasis) -> Iterator[str]:
     """Use that stopped at the size of the structure says nothing of the demand above it."""
     full = ground.observed.cut_off
     if full is None:
@@ -248,7 +248,7 @@ def _managers(asked: PlanQuestion) -> Iterator[str]:
         yield f"The plan has {given} queue managers, but records name {len(seen)}: {_some(seen)}."
 
 
-def _where(ground: Grounds) -> Iterator[str]:
+def _where(ground: MeasuredBasis) -> Iterator[str]:
     names = ground.observed.coupling_facilities
     if not names:
         yield (
@@ -267,12 +267,12 @@ def _where(ground: Grounds) -> Iterator[str]:
     )
 
 
-def _duplex(ground: Grounds) -> dict[str, str]:
+def _duplex(ground: MeasuredBasis) -> dict[str, str]:
     duplex = ground.observed.duplexing.duplex
     return {} if duplex is None else {"duplex": duplex}
 
 
-def _duplexing(ground: Grounds) -> Iterator[str]:
+def _duplexing(ground: MeasuredBasis) -> Iterator[str]:
     """DUPLEX, and what it was observed from; or why it is that of a new plan."""
     seen = ground.observed.duplexing
     instances = {
@@ -316,8 +316,8 @@ def _not_measured(has_duplex: bool) -> str:
 
 
 def _into(
-    ground: Grounds, queues: list[dict[str, Any]], asked: Reckoning, remarks: list[str]
-) -> Iterator[Planned]:
+    ground: MeasuredBasis, queues: list[dict[str, Any]], asked: Reckoning, remarks: list[str]
+) -> Iterator[PlannedQueue]:
     """Take the figures of a structure's measured queues over into those of the plan."""
     there = {queue["name"]: queue for queue in queues}
     for figures in ground.queues:
@@ -347,7 +347,7 @@ def _into(
             queues.append(dict(member))
         else:
             before |= member
-        yield Planned(figures, {**(before or {}), **member})
+        yield PlannedQueue(figures, {**(before or {}), **member})
 
 
 def _sizes_over(
@@ -383,7 +383,7 @@ def _backlog_over(
     return found
 
 
-def _shortfall_of_all(ground: Grounds, queues: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _shortfall_of_all(ground: MeasuredBasis, queues: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """A structure that held more than all of the plan's queues of it are planned with."""
     backlogs = [queue.get("backlog") for queue in queues]
     if ground.entries_max is None or any(backlog is None for backlog in backlogs):
@@ -403,7 +403,7 @@ def _unknown_persistence(unknown: Sequence[str], asked: Reckoning) -> tuple[Fiel
     return (FieldProblem("persistent_when_unknown", message),)
 
 
-def _queues(ground: Grounds, asked: PlanQuestion, remarks: list[str]) -> Iterator[Planned]:
+def _queues(ground: MeasuredBasis, asked: PlanQuestion, remarks: list[str]) -> Iterator[PlannedQueue]:
     """The queues that can be planned; why the others cannot is said."""
     if not ground.queues:
         remarks.append(
@@ -422,7 +422,7 @@ def _queues(ground: Grounds, asked: PlanQuestion, remarks: list[str]) -> Iterato
             persistent = figures.is_persistent
             given = asked.persistent_when_unknown if persistent is None else persistent
             member = {"name": figures.queue, "message_bytes": sizes, **backlog}
-            yield Planned(figures, {**member, "persistent": bool(given)})
+            yield PlannedQueue(figures, {**member, "persistent": bool(given)})
 
 
 def _sizes(figures: QueueFigures, asked: Reckoning) -> int | dict[str, Any] | str:
@@ -455,7 +455,7 @@ def _rounded(value: Fraction, digits: Decimal) -> Decimal:
     return exact.quantize(digits, rounding=ROUND_CEILING).normalize() + 0
 
 
-def _shortfall(ground: Grounds, kept: Sequence[Planned], asked: PlanQuestion) -> Iterator[str]:
+def _shortfall(ground: MeasuredBasis, kept: Sequence[PlannedQueue], asked: PlanQuestion) -> Iterator[str]:
     """A structure that held more than the queues that are planned for it."""
     if asked.backlog != "depth" or ground.entries_max is None:
         return
@@ -467,7 +467,7 @@ def _shortfall(ground: Grounds, kept: Sequence[Planned], asked: PlanQuestion) ->
         )
 
 
-def _general(planned: Sequence[Planned], asked: Reckoning, unknown: Sequence[str]) -> Iterator[str]:
+def _general(planned: Sequence[PlannedQueue], asked: Reckoning, unknown: Sequence[str]) -> Iterator[str]:
     if not planned:
         return
     without = [each for each in planned if isinstance(each.member["message_bytes"], int)]

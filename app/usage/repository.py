@@ -28,7 +28,7 @@ StructureKey: TypeAlias = tuple[str, str]
 QueueKey: TypeAlias = tuple[str, str, str]
 
 
-class Gone(NamedTuple):
+class RemovedUsage(NamedTuple):
     """Whose hours were removed."""
 
     structures: set[StructureKey]
@@ -53,9 +53,9 @@ def put_queue_hours(session: Session, rows: Rows) -> None:
     _put(session, HourlyQueueUsage.__table__, rows)
 
 
-def remove_days(session: Session, days: Iterable[date]) -> Gone:
+def remove_days(session: Session, days: Iterable[date]) -> RemovedUsage:
     """Remove all hours of these UTC days; returns whose they were."""
-    gone = Gone(set(), set())
+    gone = RemovedUsage(set(), set())
     structures, smds, queues = HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage
     for day in days:
         first = datetime.combine(day, time(), UTC)
@@ -78,7 +78,7 @@ def remove_before(session: Session, day: date) -> int:
     """Remove all hours before this UTC day, and what the lists say of them; returns how many."""
     past = datetime.combine(day, time(), UTC)
     structures, smds, queues = HourlyStructureUsage, HourlySmdsUsage, HourlyQueueUsage
-    gone = Gone(set(), set())
+    gone = RemovedUsage(set(), set())
     kept, kept_queues = MeasuredStructure, MeasuredQueue
     of_structures = select(kept.qsg, kept.structure).where(kept.first_hour < past)
     gone.structures.update((row[0], row[1]) for row in session.execute(of_structures))

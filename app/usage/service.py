@@ -31,16 +31,16 @@ from app.usage.measured import (
     lowest,
 )
 from app.usage.observed import (
-    Allocated,
     ComparedSize,
     CutOff,
     Duplexing,
-    Observed,
-    Placed,
+    ObservedAllocation,
+    ObservedPlacement,
+    ObservedStructure,
     compared_sizes,
 )
 from app.usage.periods import DAY, HOUR, Period
-from app.usage.planning import DraftPlan, Grounds, PlanQuestion, QueueKey, make_plan
+from app.usage.planning import DraftPlan, MeasuredBasis, PlanQuestion, QueueKey, make_plan
 from app.usage.repository import AnyRow
 from planner_core.plan.result import PlanResult
 from planner_core.units import ceil_div
@@ -310,7 +310,7 @@ def grounds(
     period: Period,
     *,
     queues: Container[QueueKey] | None = None,
-) -> list[Grounds]:
+) -> list[MeasuredBasis]:
     """What plans of these structures rest on. `queues`: only these (structure and name); None takes all."""
     found = []
     allocated, placed = allocations(session, qsg, period.past), placements(session, qsg, period.past)
@@ -319,14 +319,14 @@ def grounds(
         most = repository.most_in_use(session, qsg, structure, first=period.first, past=period.past)
         measured = queue_figures(session, qsg, structure, period)
         chosen = [each for each in measured if queues is None or (structure, each.queue) in queues]
-        observed = Observed(
+        observed = ObservedStructure(
             cut_off=_cut_off(session, qsg, structure, period),
             allocated=allocated.get(structure),
             placed=placed.get(structure, ()),
             duplexing=duplexed.get(structure, Duplexing()),
         )
         found.append(
-            Grounds(
+            MeasuredBasis(
                 structure,
                 chosen,
                 most.entries,
@@ -343,20 +343,22 @@ def _cut_off(session: Session, qsg: str, structure: str, period: Period) -> CutO
     return None if found is None else CutOff(*found)
 
 
-def allocations(session: Session, qsg: str, before: datetime) -> dict[str, Allocated]:
+def allocations(session: Session, qsg: str, before: datetime) -> dict[str, ObservedAllocation]:
     """What each structure of a group was last allocated with, before a time."""
     found = repository.last_allocations(session, qsg, before)
-    return {structure: Allocated(*last) for structure, last in found.items()}
+    return {structure: ObservedAllocation(*last) for structure, last in found.items()}
 
 
-def placements(session: Session, qsg: str, before: datetime) -> dict[str, tuple[Placed, ...]]:
+def placements(session: Session, qsg: str, before: datetime) -> dict[str, tuple[ObservedPlacement, ...]]:
     """The coupling facilities in which each structure of a group was seen, the newest record first.
 
     Those of the last hour before a time whose records name any, the primary first; then others, which the observations
     name that the nightly runs fit curves to.
     """
     found = {
-        structure: [Placed(name, last.hour.date()) for name in (last.coupling_facilities or "").split()]
+        structure: [
+            ObservedPlacement(name, last.hour.date()) for name in (last.coupling_facilities or "").split()
+        ]
         for structure, last in repository.last_placements(session, qsg, before).items()
     }
     for structure, fitted in _placed_by_fits(session, qsg).items():
@@ -369,8 +371,8 @@ def placements(session: Session, qsg: str, before: datetime) -> dict[str, tuple[
     return {structure: tuple(each) for structure, each in found.items()}
 
 
-def _placed_by_fits(session: Session, qsg: str) -> dict[str, list[Placed]]:
-    found: dict[str, list[Placed]] = {}
+def _placed_by_fits(session: Session, qsg: str) -> dict[str, list[ObservedPlacement]]:
+    found: dict[str, list[ObservedPlacement]] = {}
     for fit in fits.newest_fits(session):
         last_days: dict[str, date] = {}
         for point in fit.points:
@@ -378,7 +380,7 @@ def _placed_by_fits(session: Session, qsg: str) -> dict[str, list[Placed]]:
                 last_day = date.fromisoformat(point.last_day)
                 last_days[point.structure] = max(last_day, last_days.get(point.structure, date.min))
         for structure, last_day in last_days.items():
-            found.setdefault(structure, []).append(Placed(fit.coupling_facility, last_day))
+            found.setdefault(structure, []).append(ObservedPlacement(fit.coupling_facility, last_day))
     return found
 
 
@@ -418,7 +420,7 @@ def sizes_compared(session: Session, result: PlanResult, period: Period) -> tupl
 
 
 def plan_from_usage(
-    session: Session, qsg: str, on: Sequence[Grounds], asked: PlanQuestion, period: Period
+    session: Session, qsg: str, on: Sequence[MeasuredBasis], asked: PlanQuestion, period: Period
 ) -> DraftPlan:
     """A plan document made from what was measured; it is not stored, and not yet checked by the core."""
     asked = replace(asked, queue_managers_observed=observed_queue_managers(session, qsg))

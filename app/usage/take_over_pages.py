@@ -26,7 +26,7 @@ from app.usage.observed import ComparedSize
 from app.usage.periods import Period
 from app.usage.plan_form import PlanForm
 from app.usage.plan_pages import Asking, QueueRow, asking_of, choices_of, into, queue_row
-from app.usage.planning import DraftPlan, Grounds
+from app.usage.planning import DraftPlan, MeasuredBasis
 from app.web.rendering import Page, render, root_path
 from planner_core.document.model import PlanDocument, read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
@@ -243,7 +243,7 @@ def _page(
 
 
 def _structure(
-    ground: Grounds, form: PlanForm, planned: Mapping[tuple[str, str], str]
+    ground: MeasuredBasis, form: PlanForm, planned: Mapping[tuple[str, str], str]
 ) -> MeasuredStructureRow:
     rows = tuple(
         PlannedRow(queue_row(ground.structure, each, form), planned.get((ground.structure, each.queue), ""))

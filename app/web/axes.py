@@ -27,7 +27,7 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True)
-class Framed:
+class PlotFrame:
     """A drawing for one width: its size, where the plot stands in it, and what stands at the axes."""
 
     id: str

@@ -55,7 +55,7 @@ class QueueMark:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class LineLabel:
     """A line of the drawing and its name."""
 
     points: str
@@ -81,7 +81,7 @@ class FillingChartLayout:
     y_ticks: tuple[Tick, ...]
     lower_ticks: tuple[Tick, ...]
     unit: str
-    lines: tuple[Named, ...]
+    lines: tuple[LineLabel, ...]
     threshold: Tick | None
     threshold_x: float
     threshold_anchor: str
@@ -305,7 +305,7 @@ def _thinned(traced: _Traced, frame: _Frame) -> list[tuple[float, _Seen]]:
     return kept
 
 
-def _pool_lines(frame: _Frame, points: Sequence[tuple[float, _Seen]]) -> tuple[Named, ...]:
+def _pool_lines(frame: _Frame, points: Sequence[tuple[float, _Seen]]) -> tuple[LineLabel, ...]:
     """The two pools, the fuller one last and strongest."""
     pools = sorted(
         (
@@ -324,7 +324,7 @@ def _pool_lines(frame: _Frame, points: Sequence[tuple[float, _Seen]]) -> tuple[N
         lower = low - 6
         upper = min(upper, lower - _CLOSE_LABELS)
     return tuple(
-        Named(" ".join(f"{x},{height}" for x, height in line), label, y)
+        LineLabel(" ".join(f"{x},{height}" for x, height in line), label, y)
         for (label, line, _), y in zip(pools, (lower, upper), strict=True)
     )
 

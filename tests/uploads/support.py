@@ -21,7 +21,7 @@ from app.jobs.service import Job
 from app.main import create_app
 from app.settings import Settings
 from app.uploads import files, service
-from app.uploads.files import Incoming, Received
+from app.uploads.files import Incoming, StagedUpload
 from app.uploads.service import Outcome, UploadDetails
 from tests.app.support import Answer, call
 
@@ -46,14 +46,14 @@ def app_for(url: URL, folder: Path, **settings: Any) -> FastAPI:  # noqa: ANN401
     return create_app(settings_for(url, folder, **settings))
 
 
-def received(data_dir: Path, content: bytes) -> Received:
+def received(data_dir: Path, content: bytes) -> StagedUpload:
     """A file that has arrived and waits for its final name."""
     with Incoming(data_dir, largest_bytes=2**40) as incoming:
         incoming.write(content)
         return incoming.finish()
 
 
-def placed(data_dir: Path, content: bytes) -> Received:
+def placed(data_dir: Path, content: bytes) -> StagedUpload:
     """A file under its final name, without a row."""
     found = received(data_dir, content)
     found.place()

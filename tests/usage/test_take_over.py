@@ -18,7 +18,7 @@ from app.plans.stored import StoredVersion
 from app.settings import Settings
 from app.usage import service
 from app.usage.periods import Period, choose
-from app.usage.planning import DraftPlan, Grounds, Reckoning, take_over
+from app.usage.planning import DraftPlan, MeasuredBasis, Reckoning, take_over
 from tests.app.support import get, send_json
 from tests.pages.html import Element, read
 from tests.pages.plans.browsing import Browser
@@ -227,7 +227,7 @@ def taken(app: FastAPI, document: dict[str, Any], **how: Any) -> DraftPlan:  # n
         period: Period = choose(
             {"period": "all"}, first_hour=span.first_hour, last_hour=span.last_hour
         ).period
-        grounds: list[Grounds] = list(service.grounds(session, "SQ03", ["APPLICATION1"], period))
+        grounds: list[MeasuredBasis] = list(service.grounds(session, "SQ03", ["APPLICATION1"], period))
     return take_over(document, grounds, reckoning, period=period)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from app.fits import charts as fit_chart
 from app.fits.fits import Estimate, Fit, FitPoint
 from app.forecasts import charts as outlook_chart
-from app.forecasts.service import Band, Crossing, Outlook, Peak, Predicted, Score
+from app.forecasts.service import Band, Crossing, Outlook, Peak, Score, StructureForecast
 from app.nightly.models import FitState
 from app.usage.observed import ComparedSize
 from planner_core.document.model import PlanDocument
@@ -36,7 +36,7 @@ class AheadSpecimens:
     horizon_days: int
     score: Score
     comparison: Mapping[str, Any]
-    full: Predicted
+    full: StructureForecast
     sizes: tuple[ComparedSize, ...]
 
 
@@ -102,7 +102,7 @@ def _fit() -> Fit:
     )  # fmt: skip
 
 
-def _forecast() -> Predicted:
+def _forecast() -> StructureForecast:
     bands = [
         Band(_MADE_ON + timedelta(days=nth), 700.0 + 2 * nth, 800.0 + 3 * nth, 900.0 + 4 * nth)
         for nth in range(1, 61)
@@ -115,7 +115,7 @@ def _forecast() -> Predicted:
         ("of no known limit", None, "no_limit", None, None),
         ("without a forecast", 1200.0, "no_forecast", None, None),
     )
-    return Predicted(
+    return StructureForecast(
         id=1, run_id=42, qsg="SQ03", structure="APPLICATION1", measure="entries", queue_manager="", state="forecast",
         is_simulated=True, sentence="", made_on=_MADE_ON, first_day=_MADE_ON - timedelta(days=59), last_day=_MADE_ON,
         days_measured=60, horizon_days=60, model="", growth=(0.02, 0.08, 0.14), bands=tuple(bands), highest=None,
