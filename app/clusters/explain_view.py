@@ -11,7 +11,7 @@ from app.web.rendering import grouped
 from planner_core.clusters.answer import Assumption
 from planner_core.clusters.decide import Decision, Step
 from planner_core.clusters.displays import TextProblem
-from planner_core.clusters.explain import REASONS, ChannelCount, Explained, Explanation, Reason
+from planner_core.clusters.explain import REASONS, ChannelCount, ExplainedMessage, Explanation, Reason
 from planner_core.clusters.model import Candidate
 from planner_core.findings import Finding
 
@@ -179,8 +179,8 @@ def _picture(channels: Sequence[ChannelCount], *, kind: str, width: int, left: i
     return Picture(kind, width, _TOP + _ROW * max(1, len(bars)), left, tuple(bars))
 
 
-def _groups(messages: Iterable[Explained]) -> tuple[Group, ...]:
-    alike: dict[tuple[str, str, str, Reason, str], list[Explained]] = {}
+def _groups(messages: Iterable[ExplainedMessage]) -> tuple[Group, ...]:
+    alike: dict[tuple[str, str, str, Reason, str], list[ExplainedMessage]] = {}
     for each in messages:
         key = each.channel, each.queue_manager, each.message.queue, each.reason, each.sentence
         alike.setdefault(key, []).append(each)
@@ -193,7 +193,7 @@ def _groups(messages: Iterable[Explained]) -> tuple[Group, ...]:
     )
 
 
-def _group(members: Sequence[Explained]) -> Group:
+def _group(members: Sequence[ExplainedMessage]) -> Group:
     first = members[0]
     times = [each.message.put_at for each in members if each.message.put_at]
     ids = [each.message.message_id or f"number {each.message.number}" for each in members]

@@ -27,7 +27,7 @@ from app.plans.acknowledging import acknowledge
 from app.plans.computed import compute
 from app.plans.editor.pages import BodyDep
 from app.plans.errors import NameTaken, NothingToAcknowledge, PlanConflict, PlanNameInvalid
-from app.plans.pages import Refused, result_page, settings_of
+from app.plans.pages import RefusedAction, result_page, settings_of
 from app.plans.result_view import findings_of
 from app.plans.stored import DeletedPlan
 from app.texts.documents import read_text
@@ -59,7 +59,7 @@ class DeletedPage(Page):
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportOutcome:
     """What became of one file."""
 
     filename: str
@@ -72,7 +72,7 @@ class Imported:
 class ImportPage(Page):
     """Plans from files."""
 
-    results: Annotated[tuple[Imported, ...], "What became of each file"]
+    results: Annotated[tuple[ImportOutcome, ...], "What became of each file"]
     error: Annotated[str, "What is wrong with the choice of files; empty when nothing is"]
 
 
@@ -100,13 +100,13 @@ def import_files(request: Request, files: Annotated[list[UploadFile], Depends(_f
 
 
 def _import_page(
-    request: Request, results: tuple[Imported, ...] = (), *, error: str = "", status_code: int = 200
+    request: Request, results: tuple[ImportOutcome, ...] = (), *, error: str = "", status_code: int = 200
 ) -> Response:
     page = ImportPage(title="Import plans", section="plans", results=results, error=error)
     return render(request, "plans/import.html", page, status_code=status_code)
 
 
-def _import(database: Database, file: UploadFile) -> Imported:
+def _import(database: Database, file: UploadFile) -> ImportOutcome:
     """Read and compute, then save in a short transaction: one for each file."""
     filename = (file.filename or "")[:200]
     path = PurePosixPath(filename.replace("\\", "/"))
@@ -118,10 +118,10 @@ def _import(database: Database, file: UploadFile) -> Imported:
             service.save_plan(session, name, computed, create_only=True, comment=f"Imported from {filename}")
     except PlanConflict:
         words = f"There is a plan called {name} already. Rename the file, or that plan."
-        return Imported(filename, "", words, is_saved=False)
+        return ImportOutcome(filename, "", words, is_saved=False)
     except (PlanNameInvalid, DocumentInvalid, PlanRefused) as error:
-        return Imported(filename, "", str(error), is_saved=False)
-    return Imported(filename, name, "Imported.", is_saved=True)
+        return ImportOutcome(filename, "", str(error), is_saved=False)
+    return ImportOutcome(filename, name, "Imported.", is_saved=True)
 
 
 # ---- deleting and bringing back --------------------------------------------------------------------------------------
@@ -198,10 +198,10 @@ def rename(request: Request, session: SessionDep, name: str, body: BodyDep) -> R
         words = (
             f"Not renamed: somebody has saved version {error.current.number} meanwhile. Look it over first."
         )
-        refused = Refused(words=words, new_name=asked["name"])
+        refused = RefusedAction(words=words, new_name=asked["name"])
         return result_page(request, session, error.current, refused, status_code=409)
     except (NameTaken, PlanNameInvalid) as error:
-        refused = Refused(words="Not renamed.", name_error=str(error), new_name=asked["name"])
+        refused = RefusedAction(words="Not renamed.", name_error=str(error), new_name=asked["name"])
         status_code = 409 if isinstance(error, NameTaken) else 422
         return result_page(
             request, session, service.get_plan(session, name), refused, status_code=status_code
@@ -237,7 +237,7 @@ def accept(request: Request, name: str, body: BodyDep) -> Response:
             )
             if not finding and asked["reason"]:
                 words += f" Your reason was: {asked['reason'][:500]}"
-            refused = Refused(words=words, finding=finding, reason=asked["reason"][:500])
+            refused = RefusedAction(words=words, finding=finding, reason=asked["reason"][:500])
             status_code = 409 if isinstance(error, PlanConflict) else 422
             return result_page(request, session, current, refused, status_code=status_code)
     return _see(request, f"/plans/{name}?saved=acknowledged#h-findings")

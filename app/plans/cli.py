@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from app.database.engine import Database
-    from app.plans.computed import Computed
+    from app.plans.computed import ComputedPlan
     from planner_core.document.model import PlanDocument
 
 TEXTS = ("policy", "job", "mqsc", "setxcf", "runbook")
@@ -236,7 +236,7 @@ def _put(arguments: argparse.Namespace) -> int:
 
 
 def _save(
-    session: Session, name: str, computed: Computed, *, if_match: str | None = None, replaces: bool = False,
+    session: Session, name: str, computed: ComputedPlan, *, if_match: str | None = None, replaces: bool = False,
     create_only: bool = False, comment: str | None = None, ways: str,
 ) -> Any:  # noqa: ANN401 - the service is imported when a command runs  # fmt: skip
     from app.plans import service
@@ -255,7 +255,7 @@ def _save(
         return service.save_plan(session, name, computed, if_match=refused.current.etag, comment=comment)
 
 
-def _computed(name: str, document: PlanDocument) -> Computed:
+def _computed(name: str, document: PlanDocument) -> ComputedPlan:
     """Everything a version stores, worked out before a transaction begins: no lock is held meanwhile."""
     from app.database.engine import open_database
     from app.fits.kept import DatabaseCurves

@@ -28,7 +28,7 @@ class ComputedOutput:
 
 
 @dataclass(frozen=True, slots=True)
-class Computed:
+class ComputedPlan:
     """A document, its result and its texts, as they are stored. Counts are of findings nobody acknowledged."""
 
     document: str
@@ -53,7 +53,7 @@ def canonical(document: PlanDocument) -> str:
     return document.model_dump_json()
 
 
-def compute(document: PlanDocument, curves: Curves) -> Computed:
+def compute(document: PlanDocument, curves: Curves) -> ComputedPlan:
     """Evaluate a plan with the curve that it names, and render its texts.
 
     Raises:
@@ -64,7 +64,7 @@ def compute(document: PlanDocument, curves: Curves) -> Computed:
     open_findings = Counter(f.severity for f in result.findings if f.acknowledged is None)
     totals = shown["totals"]
     assert isinstance(totals, dict)  # noqa: S101 - for the type checker
-    return Computed(
+    return ComputedPlan(
         document=canonical(document),
         schema_version=document.schema_version,
         core_version=result.core_version,

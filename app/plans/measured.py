@@ -15,14 +15,14 @@ from app.usage.errors import UsageNotFound
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredLinks:
     """Where the usage and the forecast of a structure are; empty where there is none."""
 
     usage: str
     forecast: str
 
 
-def measured_of(session: Session, version: StoredVersion) -> Mapping[str, Measured]:
+def measured_of(session: Session, version: StoredVersion) -> Mapping[str, MeasuredLinks]:
     """By the name of the structure; those of which nothing was measured are not there."""
     qsg = version.result["qsg"]
     try:
@@ -32,7 +32,7 @@ def measured_of(session: Session, version: StoredVersion) -> Mapping[str, Measur
     forecast = structures_with_forecasts(session, qsg)
     names = [each["name"] for each in version.result["structures"]]
     return {
-        name: Measured(
+        name: MeasuredLinks(
             f"/usage/{quote(qsg, safe='')}/{quote(name, safe='')}" if name in used else "",
             f"/forecasts/{quote(qsg, safe='')}/{quote(name, safe='')}" if name in forecast else "",
         )

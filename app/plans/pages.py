@@ -24,7 +24,7 @@ from app.plans.depth_pages import Depths, advised, depths_of
 from app.plans.errors import PlanNotFound, StoredOutputRefused
 from app.plans.fill_chart import FillChart, fill_chart
 from app.plans.finding_groups import FindingView
-from app.plans.measured import Measured, measured_of
+from app.plans.measured import MeasuredLinks, measured_of
 from app.plans.result_tables import TABLES, csv_text, xlsx_bytes
 from app.plans.result_view import (
     ROLES,
@@ -95,7 +95,7 @@ class OutputTextView:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedAction:
     """What was asked for on the page of a plan and could not be done: nothing that was typed is lost."""
 
     words: str = ""
@@ -125,9 +125,9 @@ class ResultPage(Page):
     version: Annotated[StoredVersion, "The version as stored"]
     at: Annotated[str, "Path of the pages of this version"]
     said: Annotated[str, "What has just been done"]
-    refused: Annotated[Refused, "What could not be done, and what was typed for it"]
+    refused: Annotated[RefusedAction, "What could not be done, and what was typed for it"]
     structures: Annotated[tuple[StructureLine, ...], "The structures"]
-    measured: Annotated[Mapping[str, Measured], "Usage and forecasts of the structures, by name"]
+    measured: Annotated[Mapping[str, MeasuredLinks], "Usage and forecasts of the structures, by name"]
     facilities: Annotated[tuple[FacilityLine, ...], "What they take of each coupling facility"]
     unplaced: Annotated[tuple[str, ...], "Structures and second copies without a place"]
     assumption: Annotated[str, "How structures are counted there"]
@@ -150,7 +150,9 @@ class StructurePage(Page):
     at: Annotated[str, "Path of the pages of this version"]
     line: Annotated[StructureLine, "The structure"]
     role: Annotated[str, "What it is for"]
-    measured: Annotated[Measured | None, "Where its usage and forecast are; None where nothing was measured"]
+    measured: Annotated[
+        MeasuredLinks | None, "Where its usage and forecast are; None where nothing was measured"
+    ]
     figures: Annotated[tuple[Figure, ...], "Its figures, each with its explanation"]
     chart: Annotated[FillChart | None, "How it fills; None where nothing is planned for it"]
     depths: Annotated[
@@ -457,7 +459,7 @@ def result_page(
     request: Request,
     session: Session,
     stored: StoredVersion,
-    refused: Refused | None = None,
+    refused: RefusedAction | None = None,
     *,
     status_code: int = 200,
 ) -> Response:
@@ -471,7 +473,7 @@ def result_page(
         version=stored,
         at=_at(stored),
         said=SAID.get(request.query_params.get("saved", ""), ""),
-        refused=refused or Refused(),
+        refused=refused or RefusedAction(),
         structures=structure_lines(stored),
         measured=measured_of(session, stored),
         facilities=facility_lines(stored),

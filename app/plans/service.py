@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from app.database.engine import Database, DatabaseUnusable
 from app.fits.kept import CurvesBeside
 from app.plans import repository
-from app.plans.computed import Computed, canonical, compute
+from app.plans.computed import ComputedPlan, canonical, compute
 from app.plans.errors import (
     NameTaken,
     PlanConflict,
@@ -214,7 +214,7 @@ def names_in_use(session: Session) -> frozenset[str]:
 def save_plan(
     session: Session,
     name: str,
-    document: PlanDocument | Computed,
+    document: PlanDocument | ComputedPlan,
     *,
     if_match: str | None = None,
     if_none_match: str | None = None,
@@ -242,7 +242,7 @@ def save_plan(
     """
     check_name(name)
     # Before the first statement: no lock is held meanwhile.
-    computed = document if isinstance(document, Computed) else compute(document, CurvesBeside(session))
+    computed = document if isinstance(document, ComputedPlan) else compute(document, CurvesBeside(session))
     while (plan := repository.find_living(session, name, lock=True)) is None:
         if if_match is not None:
             raise PlanGone(name)
@@ -408,14 +408,14 @@ def _one_line(comment: str | None) -> str | None:
     return " ".join(plain.split())[:LONGEST_COMMENT] or None
 
 
-def _is_same(current: StoredVersion, computed: Computed) -> bool:
+def _is_same(current: StoredVersion, computed: ComputedPlan) -> bool:
     """Say whether a document is the stored one; an old one is compared with the defaults of keys added since."""
     if current.document_json == computed.document:
         return True
     return canonical(read_json(current.document_json, is_stored=True)) == computed.document
 
 
-def _create(session: Session, name: str, computed: Computed, comment: str | None) -> StoredVersion | None:
+def _create(session: Session, name: str, computed: ComputedPlan, comment: str | None) -> StoredVersion | None:
     """The first version of a new plan; None when somebody else created one of this name in the same moment."""
     at = now()
     plan = Plan(name=name, latest=0, created_at=at, updated_at=at)
@@ -428,7 +428,7 @@ def _create(session: Session, name: str, computed: Computed, comment: str | None
 
 
 def _add_version(
-    session: Session, plan: Plan, computed: Computed, comment: str | None, *, at: datetime
+    session: Session, plan: Plan, computed: ComputedPlan, comment: str | None, *, at: datetime
 ) -> StoredVersion:
     plan.latest += 1
     plan.updated_at = max(at, plan.updated_at)

@@ -41,7 +41,7 @@ from app.web.rendering import Page, render
 from planner_core.errors import DocumentInvalid, InputInvalid, OutputRefused, PlannerError, PlanRefused
 from planner_core.running.compare import commands_text
 from planner_core.running.line_findings import LineFinding
-from planner_core.running.merge import Merged, MergeRefused
+from planner_core.running.merge import MergedPolicy, MergeRefused
 from planner_core.running.unstated import DEFAULT_UNSTATED, UNSTATED, Unstated
 
 router = APIRouter(include_in_schema=False)
@@ -312,7 +312,7 @@ def _merge(request: Request, session: SessionDep, given: RunningForm) -> Respons
     return _merge_page(request, session, given, shown=shown_merge(found), policy=policy)
 
 
-def _file(found: Merged) -> Response:
+def _file(found: MergedPolicy) -> Response:
     headers = {"content-disposition": f'attachment; filename="{filename_of(found)}"'}
     return Response(bytes_of(found.text), media_type="text/plain", headers=headers)
 

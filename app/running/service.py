@@ -18,7 +18,7 @@ from planner_core.plan.result import PlanResult
 from planner_core.running.compare import Comparison, commands_text, compare
 from planner_core.running.from_running import PlanFromRunning, plan_from
 from planner_core.running.lint import Lint, lint
-from planner_core.running.merge import Merged, merge
+from planner_core.running.merge import MergedPolicy, merge
 from planner_core.running.state import Running, read_running
 from planner_core.running.unstated import ABOUT_UNSTATED, DEFAULT_UNSTATED, Unstated
 
@@ -169,7 +169,7 @@ def merged(
     unstated: Unstated = DEFAULT_UNSTATED,
     policy_name: str | None = None,
     current: Sequence[str] = (),
-) -> Merged:
+) -> MergedPolicy:
     """A plan put into a policy; displays in `current` show what a smaller structure is compared with.
 
     Raises:

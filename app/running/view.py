@@ -9,10 +9,10 @@ from typing import Final
 
 from app.running.texts import printable
 from planner_core.findings import SEVERITIES
-from planner_core.running.compare import Compared, Comparison, Step
+from planner_core.running.compare import ComparedStructure, Comparison, Step
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.lint import Lint
-from planner_core.running.merge import Change, Merged
+from planner_core.running.merge import Change, MergedPolicy
 from planner_core.running.policy import Setting
 from planner_core.running.steps import Difference
 from planner_core.units import bytes_to_kib_ceil
@@ -115,7 +115,7 @@ class MergeView:
 _DIFFERENCE_KINDS: Final = {"+": "added", "-": "removed", "@": "place"}
 
 
-def shown_merge(found: Merged) -> MergeView:
+def shown_merge(found: MergedPolicy) -> MergeView:
     """The merge as its page shows it."""
     structures = len({change.structure for change in found.changes})
     changed = len(found.changes)
@@ -144,7 +144,7 @@ def shown_merge(found: Merged) -> MergeView:
     )
 
 
-def filename_of(found: Merged) -> str:
+def filename_of(found: MergedPolicy) -> str:
     """The name under which a merged policy is saved."""
     return f"{found.policy_name or 'policy'}-merged.txt"
 
@@ -183,7 +183,7 @@ class Picture:
 class StructureComparisonView:
     """One structure: today, needed, planned [K]."""
 
-    compared: Compared
+    compared: ComparedStructure
     today_initsize_kib: int | None
     today_size_kib: int | None
     allocated_kib: int | None
@@ -250,18 +250,18 @@ def shown_comparison(found: Comparison, text: str) -> ComparisonView:
     )
 
 
-def _today(each: Compared, keyword: str) -> Setting:
+def _today(each: ComparedStructure, keyword: str) -> Setting:
     settings = each.today.settings if each.today else None
     return settings.get(keyword) if settings else None
 
 
-def _largest(each: Compared) -> int:
+def _largest(each: ComparedStructure) -> int:
     sizes = each.result.sizes
     today = _today(each, "SIZE")
     return max(sizes.size_bytes, sizes.need_bytes, today if isinstance(today, int) else 0)
 
 
-def _structure(each: Compared) -> StructureComparisonView:
+def _structure(each: ComparedStructure) -> StructureComparisonView:
     sizes, today = each.result.sizes, each.today
     state = "new" if each.is_new else "not given"
     if today is not None:
@@ -280,7 +280,7 @@ def _structure(each: Compared) -> StructureComparisonView:
     )
 
 
-def _picture(structures: Sequence[Compared], largest: int, *, kind: str, width: int) -> Picture:
+def _picture(structures: Sequence[ComparedStructure], largest: int, *, kind: str, width: int) -> Picture:
     def px(value: int) -> float:
         return round((width - 2 * _LEFT_PX) * value / largest, 1)
 

@@ -46,7 +46,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class ScenarioBox:
     """A box as it was typed, with what the plan says and what is wrong."""
 
     name: str
@@ -63,7 +63,7 @@ class StructurePart:
     """The boxes of one structure; open where something is typed or wrong."""
 
     name: str
-    fields: tuple[Typed, ...]
+    fields: tuple[ScenarioBox, ...]
 
     @property
     def is_open(self) -> bool:
@@ -80,8 +80,8 @@ class ScenarioForm:
     note: str
     note_error: str
     version: int
-    fields: tuple[Typed, ...]
-    lost: Typed
+    fields: tuple[ScenarioBox, ...]
+    lost: ScenarioBox
     structures: tuple[StructurePart, ...]
 
 
@@ -103,10 +103,10 @@ def shown(
         note_error=wrong.get("note", ""),
         version=version,
         fields=tuple(
-            Typed(key, label, typed.get(key, ""), now[key], unit, wrong.get(key, ""))
+            ScenarioBox(key, label, typed.get(key, ""), now[key], unit, wrong.get(key, ""))
             for key, label, unit, _ in _PLAN_FIELDS
         ),
-        lost=Typed(
+        lost=ScenarioBox(
             "lost",
             "Coupling facility that is lost",
             typed.get("lost", ""),
@@ -308,7 +308,7 @@ def _part(structure: Structure, typed: Mapping[str, str], wrong: Mapping[str, st
 
 def _structure_fields(
     structure: Structure, typed: Mapping[str, str], wrong: Mapping[str, str]
-) -> Iterator[Typed]:
+) -> Iterator[ScenarioBox]:
     at = structure.name
     now = {
         "initsize": "computed" if structure.initsize is None else format_size(structure.initsize),
@@ -320,7 +320,7 @@ def _structure_fields(
     for key, label, _ in _STRUCTURE_FIELDS:
         name = f"{at}.{key}"
         unit = "%" if key == "full_threshold" else ""
-        yield Typed(name, label, typed.get(name, ""), now[key], unit, wrong.get(name, ""))
+        yield ScenarioBox(name, label, typed.get(name, ""), now[key], unit, wrong.get(name, ""))
     for key, label, value, options in (
         ("duplex", "DUPLEX", structure.duplex, tuple(Option(each, each) for each in DUPLEX)),
         (
@@ -331,7 +331,7 @@ def _structure_fields(
         ),
     ):
         name = f"{at}.{key}"
-        yield Typed(name, label, typed.get(name, ""), value, "", wrong.get(name, ""), options)
+        yield ScenarioBox(name, label, typed.get(name, ""), value, "", wrong.get(name, ""), options)
 
 
 def bounded(fields: Mapping[str, str]) -> dict[str, str]:

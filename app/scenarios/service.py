@@ -60,7 +60,7 @@ class ScenarioDraft:
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
+class ComputedScenario:
     """A scenario worked out, as it is stored."""
 
     plan_id: int
@@ -178,7 +178,7 @@ def check_note(note: str) -> str:
     return plain
 
 
-def work_out(database: Database, plan: str, wanted: ScenarioDraft) -> Worked:
+def work_out(database: Database, plan: str, wanted: ScenarioDraft) -> ComputedScenario:
     """What a scenario leads to. The plan is read in a transaction of its own; no lock is held while it is computed.
 
     Raises:
@@ -197,7 +197,7 @@ def work_out(database: Database, plan: str, wanted: ScenarioDraft) -> Worked:
     curve = curve_of(version.document, DatabaseCurves(database))
     result = scenario(version.document, changes, curve=curve, stored=version.result)
     shown = result.as_json()
-    return Worked(
+    return ComputedScenario(
         plan_id=version.plan_id,
         version=version.number,
         note=note,
@@ -212,7 +212,7 @@ def save(
     session: Session,
     plan: str,
     name: str,
-    worked: Worked,
+    worked: ComputedScenario,
     *,
     if_match: str | None = None,
     create_only: bool = False,
@@ -295,7 +295,7 @@ def _found(session: Session, plan: Plan, name: str) -> Scenario:
     return found
 
 
-def _columns(worked: Worked) -> dict[str, Any]:
+def _columns(worked: ComputedScenario) -> dict[str, Any]:
     return {
         "version": worked.version,
         "note": worked.note,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from planner_core.document.model import PlanDocument, Queue, Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
-from planner_core.sizing.depth_advice import DepthAdvice, Planned, Thresholds
+from planner_core.sizing.depth_advice import DepthAdvice, QueueThresholds, Thresholds
 from planner_core.sizing.depth_advising import Members
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.units import ceil_div
@@ -25,7 +25,7 @@ class Case(NamedTuple):
     queue: Queue
     messages: int
     advised: Thresholds
-    planned: Planned
+    planned: QueueThresholds
     force: Thresholds
 
 

@@ -10,7 +10,7 @@ from planner_core.sizing.placement import (
     Allocation,
     AllocationRequest,
     FacilityUse,
-    Placed,
+    PlacedStructure,
     Question,
     allocate,
     at_size,
@@ -70,7 +70,7 @@ def _lacking(allocation: Allocation) -> frozenset[tuple[str, bool]]:
     )
 
 
-def _check_placed(each: Placed, allocation: Allocation) -> Iterator[Finding]:
+def _check_placed(each: PlacedStructure, allocation: Allocation) -> Iterator[Finding]:
     wanted, result, board = each.wanted, each.wanted.result, allocation.board
     name, at = result.name, f"{result.pointer}/preflist"
     if not each.now:
@@ -106,7 +106,7 @@ def _check_placed(each: Placed, allocation: Allocation) -> Iterator[Finding]:
             )
 
 
-def _no_place(each: Placed, asked: Question) -> Iterator[Finding]:
+def _no_place(each: PlacedStructure, asked: Question) -> Iterator[Finding]:
     """The finding on a structure, or on the second copy that it asks for, that no coupling facility can take."""
     wanted, result = each.wanted, each.wanted.result
     if not wanted.preflist:

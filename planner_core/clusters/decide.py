@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapify, heapreplace
 
-from planner_core.clusters.model import Candidate, Dropped, Mode, Situation
+from planner_core.clusters.model import Candidate, DroppedCandidate, Mode, Situation
 from planner_core.document.cluster_instances import Status
 
 Candidates = tuple[Candidate, ...]
@@ -70,7 +70,7 @@ class Decision:
     mode: Mode
     situation: Situation
     candidates: Candidates
-    dropped: tuple[Dropped, ...]
+    dropped: tuple[DroppedCandidate, ...]
     steps: tuple[Step, ...]
     chosen: Candidates
     failure: str = ""

@@ -79,7 +79,7 @@ class NextRetry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explained:
+class ExplainedMessage:
     """A message, and why it is where it is."""
 
     message: WaitingMessage
@@ -155,7 +155,7 @@ class Explanation:
 
     queue_manager: str
     mode: Mode
-    messages: tuple[Explained, ...]
+    messages: tuple[ExplainedMessage, ...]
     channels: tuple[ChannelCount, ...]
     decisions: tuple[Decision, ...]
     """One for each queue that messages wait for, in the mode asked for."""
@@ -306,7 +306,7 @@ class _Explaining:
         self.by_channel = {route.channel.name: route for route in reversed(displays.routes)}
         self.findings: list[Finding] = []
         self.differing: set[str] = set()
-        self.judged: dict[tuple[str, str, bool | None, bool], Explained] = {}
+        self.judged: dict[tuple[str, str, bool | None, bool], ExplainedMessage] = {}
         self.ranked: set[tuple[str, str]] = set()
         """Queues and channels whose messages would go elsewhere without a rank."""
         self.is_bound_by_queue = False
@@ -344,13 +344,13 @@ class _Explaining:
         routes = {each.channel.name for each in self.displays.routes_to(message.queue_manager)}
         return routes.pop() if len(routes) == 1 else ""
 
-    def _explained(self, told: WaitingMessage) -> Explained:
+    def _explained(self, told: WaitingMessage) -> ExplainedMessage:
         message = told if told.queue or not self.queue else replace(told, queue=self.queue)
         channel = self._channel(message)
         route = self.by_channel.get(channel)
         manager = route.channel.queue_manager if route else message.queue_manager
         is_eligible, causes, words = self._eligible(message)
-        base = Explained(
+        base = ExplainedMessage(
             message=message,
             channel=channel,
             queue_manager=manager,
@@ -479,7 +479,7 @@ class _Explaining:
             self.decisions[queue] = decide(situation, mode=self.mode), decide(situation, mode=other)
         return self.decisions[queue]
 
-    def _judged(self, base: Explained, route: Route) -> Explained:
+    def _judged(self, base: ExplainedMessage, route: Route) -> ExplainedMessage:
         decision, other = self._decided(base.message.queue)
         status = route.channel.status
         held = tuple(
@@ -517,7 +517,7 @@ class _Explaining:
             return self._most_favoured(base, route, decision)
         return self._not_redriven(base, route, decision)
 
-    def _most_favoured(self, base: Explained, route: Route, decision: Decision) -> Explained:
+    def _most_favoured(self, base: ExplainedMessage, route: Route, decision: Decision) -> ExplainedMessage:
         here = f"{route.channel.queue_manager} through {base.channel}"
         equals = [c.label for c in decision.chosen if not (c.channel and c.channel.name == base.channel)]
         step = decision.deciding
@@ -558,7 +558,7 @@ class _Explaining:
         )
         return route.channel.queue_manager not in decide(level, mode=self.mode).queue_managers
 
-    def _not_redriven(self, base: Explained, route: Route, decision: Decision) -> Explained:
+    def _not_redriven(self, base: ExplainedMessage, route: Route, decision: Decision) -> ExplainedMessage:
         goes_to = tuple(candidate.label for candidate in decision.chosen)
         status = route.channel.status
         sends = "an attempt that fails would send" if self._is_spent(route) else "the next attempt sends"
@@ -592,7 +592,7 @@ class _Explaining:
             )
         return self.retries[name]
 
-    def _channels(self, messages: Sequence[Explained]) -> tuple[ChannelCount, ...]:
+    def _channels(self, messages: Sequence[ExplainedMessage]) -> tuple[ChannelCount, ...]:
         counted: dict[str, Counter[Reason]] = {}
         managers: dict[str, str] = {}
         for each in messages:
@@ -633,7 +633,7 @@ class _Explaining:
         if self.queue and any(not each.queue for each in self.browse.messages):
             yield assumed(f"Messages that name no queue are for {self.queue}, as was said.", Basis.ASSUMED)
 
-    def _find(self, messages: Sequence[Explained], channels: Sequence[ChannelCount]) -> None:
+    def _find(self, messages: Sequence[ExplainedMessage], channels: Sequence[ChannelCount]) -> None:
         self._find_missing()
         for channel in channels:
             if channel.in_doubt:

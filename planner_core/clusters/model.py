@@ -90,7 +90,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dropped:
+class DroppedCandidate:
     """An instance or a channel that makes no candidate, and why."""
 
     what: str
@@ -116,10 +116,10 @@ class Situation:
     most_channels: int = MOST_CHANNELS
     message: Message = field(default_factory=Message)
 
-    def pairs(self) -> tuple[tuple[Candidate, ...], tuple[Dropped, ...]]:
+    def pairs(self) -> tuple[tuple[Candidate, ...], tuple[DroppedCandidate, ...]]:
         """Instances joined with the channels to their queue managers, and what could not be joined."""
         candidates: list[Candidate] = []
-        dropped: list[Dropped] = []
+        dropped: list[DroppedCandidate] = []
         used: set[int] = set()
         by_manager: dict[str, list[tuple[int, Channel]]] = {}
         for index, channel in enumerate(self.channels):
@@ -127,7 +127,7 @@ class Situation:
         for instance in self.instances:
             if not instance.is_local and self._is_foreign(instance.cluster):
                 reason = f"its cluster {instance.cluster} is none of the sender's"
-                dropped.append(Dropped(what=f"instance on {instance.queue_manager}", reason=reason))
+                dropped.append(DroppedCandidate(what=f"instance on {instance.queue_manager}", reason=reason))
                 continue
             routes = list(self._routes(instance, by_manager.get(instance.queue_manager, [])))
             used.update(index for index, _ in routes)
@@ -138,11 +138,11 @@ class Situation:
                 candidates.extend(Candidate(instance=instance, channel=channel) for _, channel in routes)
             else:
                 reason = "no channel to that queue manager in the queue's cluster"
-                dropped.append(Dropped(what=f"instance on {instance.queue_manager}", reason=reason))
+                dropped.append(DroppedCandidate(what=f"instance on {instance.queue_manager}", reason=reason))
         for index, channel in enumerate(self.channels):
             if index not in used:
                 reason = f"no instance of the queue on {channel.queue_manager} in its cluster"
-                dropped.append(Dropped(what=f"channel {channel.name}", reason=reason))
+                dropped.append(DroppedCandidate(what=f"channel {channel.name}", reason=reason))
         return tuple(candidates), tuple(dropped)
 
     def _is_foreign(self, cluster: str) -> bool:

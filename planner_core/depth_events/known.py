@@ -22,7 +22,7 @@ _SHOWN: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Displayed:
+class DisplayedAttributes:
     """What a text says of queues, and of PERFMEV by queue manager."""
 
     queues: Mapping[str, QueueFacts]
@@ -30,7 +30,7 @@ class Displayed:
     problems: tuple[LineProblem, ...]
 
 
-def read_displayed(text: str) -> Displayed:
+def read_displayed(text: str) -> DisplayedAttributes:
     """Read every QUEUE(...) and QMNAME(...) of a text. Never raises.
 
     >>> read_displayed("QUEUE(SQ1) MAXDEPTH(1000) QDEPTHHI(80)").queues["SQ1"].maxdepth
@@ -49,7 +49,7 @@ def read_displayed(text: str) -> Displayed:
             else:
                 message = f"PERFMEV({value[:_SHOWN]}) is neither ENABLED nor DISABLED: left out."
                 problems.append(LineProblem(record.line_of("PERFMEV"), message))
-    return Displayed(queues, perfmev, tuple(problems))
+    return DisplayedAttributes(queues, perfmev, tuple(problems))
 
 
 def _queue(record: Record, problems: list[LineProblem]) -> QueueFacts:

@@ -13,7 +13,7 @@ from planner_core import checks
 from planner_core.clusters.load import ClusterLoad, load_of
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding, in_order
-from planner_core.plan.result import CurveComparison, PlanResult, Sized, StructureComparison
+from planner_core.plan.result import CurveComparison, CurveSize, PlanResult, StructureComparison
 from planner_core.sizing.placement import Allocation, Group, allocate, question
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve, published_curve
@@ -161,6 +161,6 @@ def compare_curves(
     )
 
 
-def _sized(structure: StructureResult) -> Sized:
+def _sized(structure: StructureResult) -> CurveSize:
     sizes = structure.sizes
-    return Sized(sizes.need_bytes, sizes.initsize_bytes, sizes.size_bytes)
+    return CurveSize(sizes.need_bytes, sizes.initsize_bytes, sizes.size_bytes)

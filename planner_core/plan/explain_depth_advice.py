@@ -18,8 +18,8 @@ from planner_core.sizing.depth_advice import (
     SECONDS_PER_DAY,
     SETS_PER_CYCLE,
     DepthAdvice,
-    Planned,
     QueueAdvice,
+    QueueThresholds,
 )
 from planner_core.sizing.depth_advising import PARTS, Maker, Members, level_rule, members_rates, rates_of
 from planner_core.sizing.explain_filling import Phases, bundle_steps, phases_of
@@ -196,7 +196,7 @@ class _Explainer:
         )
 
     def planned(
-        self, at: str, place: int, planned: Planned, queue: Queue, shared: Mapping[str, Input]
+        self, at: str, place: int, planned: QueueThresholds, queue: Queue, shared: Mapping[str, Input]
     ) -> Iterator[Explanation]:
         at = f"{at}/planned"
         force, demand = planned.force, self.structure.queues[place]
@@ -229,7 +229,7 @@ class _Explainer:
         yield from self.rates(at, planned, queue, maxdepth)
         yield from self.silent(at, planned, queue)
 
-    def alone(self, at: str, place: int, planned: Planned) -> Iterator[Explanation]:
+    def alone(self, at: str, place: int, planned: QueueThresholds) -> Iterator[Explanation]:
         """What fits of one queue alone: the filling is told once, and inputs have no sources but the figure's own."""
         phases = self.phases(self.maker.units.one(place), offload=True)
         used = set(_NAME.findall(" ".join(step.formula for step in phases.steps)))
@@ -253,7 +253,9 @@ class _Explainer:
             formula = f"floor({share} * {held.name})"
             yield self.made(f"{at}/{name}", value, "messages", formula, (shares[share], held))
 
-    def rates(self, at: str, planned: Planned, queue: Queue, maxdepth: Input) -> Iterator[Explanation]:
+    def rates(
+        self, at: str, planned: QueueThresholds, queue: Queue, maxdepth: Input
+    ) -> Iterator[Explanation]:
         growth = self.document.growth
         factor = Input(
             "growth_factor",
@@ -307,7 +309,7 @@ class _Explainer:
                 (enabled, high, low, put, get),
             )
 
-    def silent(self, at: str, planned: Planned, queue: Queue) -> Iterator[Explanation]:
+    def silent(self, at: str, planned: QueueThresholds, queue: Queue) -> Iterator[Explanation]:
         cases: tuple[tuple[str, Fraction | None, Literal["put_rate_per_s", "get_rate_per_s"]], ...] = (
             ("silent_high_percent", planned.silent_high, "put_rate_per_s"),
             ("silent_low_percent", planned.silent_low, "get_rate_per_s"),

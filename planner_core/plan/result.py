@@ -64,7 +64,7 @@ class PlanResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Sized:
+class CurveSize:
     """What one curve gives for one structure [bytes]."""
 
     need_bytes: int
@@ -78,11 +78,11 @@ class StructureComparison:
 
     name: str
     role: Role
-    published: Sized
-    fitted: Sized
+    published: CurveSize
+    fitted: CurveSize
 
     @property
-    def difference(self) -> Sized:
+    def difference(self) -> CurveSize:
         """Fitted less published."""
         return _less(self.fitted, self.published)
 
@@ -120,16 +120,16 @@ class CurveComparison:
         }
 
 
-def _less(one: Sized, other: Sized) -> Sized:
-    return Sized(
+def _less(one: CurveSize, other: CurveSize) -> CurveSize:
+    return CurveSize(
         one.need_bytes - other.need_bytes,
         one.initsize_bytes - other.initsize_bytes,
         one.size_bytes - other.size_bytes,
     )
 
 
-def _sum(items: list[Sized]) -> Sized:
-    return Sized(
+def _sum(items: list[CurveSize]) -> CurveSize:
+    return CurveSize(
         sum(item.need_bytes for item in items),
         sum(item.initsize_bytes for item in items),
         sum(item.size_bytes for item in items),
@@ -137,7 +137,7 @@ def _sum(items: list[Sized]) -> Sized:
 
 
 def _comparison_json(item: StructureComparison) -> dict[str, object]:
-    def sized(sizes: Sized) -> dict[str, object]:
+    def sized(sizes: CurveSize) -> dict[str, object]:
         return {
             "need_bytes": sizes.need_bytes,
             "initsize_kib": bytes_to_kib_ceil(sizes.initsize_bytes),

@@ -60,7 +60,7 @@ _PENDING: Final[TakesEffect] = "pending until rebuild"
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedStructure:
     """One structure of the plan: today, needed, planned, and every difference."""
 
     result: StructureResult
@@ -151,7 +151,7 @@ class Comparison:
     """The whole answer."""
 
     qsg: str
-    structures: tuple[Compared, ...]
+    structures: tuple[ComparedStructure, ...]
     steps: tuple[Step, ...]
     before: State
     merged: Mapping[str, Mapping[str, Setting]]
@@ -246,7 +246,7 @@ def compare(result: PlanResult, running: Running, *, unstated: Unstated = DEFAUL
 
 
 def _check_merged(
-    result: PlanResult, running: Running, compared: Sequence[Compared], unstated: Unstated
+    result: PlanResult, running: Running, compared: Sequence[ComparedStructure], unstated: Unstated
 ) -> tuple[Finding, ...]:
     """Check the merged policy as a merge does, before any command leads to it.
 
@@ -269,7 +269,7 @@ def _check_merged(
     return about
 
 
-def _is_known(each: Compared, running: Running) -> bool:
+def _is_known(each: ComparedStructure, running: Running) -> bool:
     """Whether anything that was given tells of it, be it that it is not there."""
     return running.knows_structures and each.is_new is not None
 
@@ -322,7 +322,7 @@ def _compared(
     running: Running,
     wanted: Mapping[str, Sequence[WantedObject]],
     unstated: Unstated,
-) -> Compared:
+) -> ComparedStructure:
     today = running.structures.get(structure.cfrm_name)
     is_new = False if today is not None else True if running.has_whole_policy else None
     says = wanted_of(structure, _base(today), unstated)
@@ -345,7 +345,7 @@ def _compared(
                 found = object_differences(queue, running.queues.get(queue.name), running)
                 queues += [(queue.name, each) for each in found]
                 objects.append(queue)
-    return Compared(
+    return ComparedStructure(
         structure, today, says, tuple(differences), tuple(queues), is_new, tuple(objects), withheld
     )
 
@@ -381,7 +381,7 @@ def _cfrm_differences(
 # ---- the state before, and the merged policy -----------------------------------------------------------------
 
 
-def _merged(each: Compared) -> dict[str, Setting]:
+def _merged(each: ComparedStructure) -> dict[str, Setting]:
     """What the policy says of a structure when the plan is merged into it."""
     return with_defaults({**(_base(each.today) or {}), **each.wanted})
 
@@ -430,7 +430,7 @@ def _numbered(drafts: Iterator[_Draft]) -> tuple[Step, ...]:
 def _steps(
     result: PlanResult,
     running: Running,
-    compared: Sequence[Compared],
+    compared: Sequence[ComparedStructure],
     wanted: Mapping[str, Sequence[WantedObject]],
 ) -> Iterator[_Draft]:
     differing = [each for each in compared if any(found.layer == "cfrm" for found in each.differences)]
@@ -451,7 +451,7 @@ def _steps(
     yield from cfconlos_drafts(result, running)
 
 
-def _in_place(result: PlanResult, each: Compared) -> Iterator[_Draft]:
+def _in_place(result: PlanResult, each: ComparedStructure) -> Iterator[_Draft]:
     """Enlarge an allocated structure below the SIZE that it has: at once, before anything is rebuilt."""
     today, name = each.today, each.result.cfrm_name
     if today is None or today.size_bytes is None or today.is_allocated is False or today.is_pending:
@@ -474,7 +474,7 @@ def _in_place(result: PlanResult, each: Compared) -> Iterator[_Draft]:
     )
 
 
-def _waits(each: Compared) -> bool:
+def _waits(each: ComparedStructure) -> bool:
     """Whether a change of it is pending until it is rebuilt."""
     return any(found.takes_effect == _PENDING for found in each.differences)
 
@@ -483,23 +483,23 @@ def _policy_name(result: PlanResult, running: Running) -> str:
     return result.document.policy.name or running.policy_name or "policy-name"
 
 
-def _with_which(running: Running, left: Sequence[Compared]) -> str:
+def _with_which(running: Running, left: Sequence[ComparedStructure]) -> str:
     also = f", {_named(left)} left as it is active" if left else ""
     if running.policy_text is not None:
         return f"with the merged policy{also}"
     return f"with the whole policy, these structures merged into it{also}"
 
 
-def _named(structures: Sequence[Compared]) -> str:
+def _named(structures: Sequence[ComparedStructure]) -> str:
     return ", ".join(each.result.cfrm_name for each in structures)
 
 
 def _policy(
     result: PlanResult,
     running: Running,
-    changed: Sequence[Compared],
-    held: Sequence[Compared],
-    left: Sequence[Compared],
+    changed: Sequence[ComparedStructure],
+    held: Sequence[ComparedStructure],
+    left: Sequence[ComparedStructure],
 ) -> Iterator[_Draft]:
     name = _policy_name(result, running)
     why = "IXCMIAPU changes the administrative copy of the policy; nothing that runs changes yet."
@@ -519,7 +519,7 @@ def _policy(
         _source("db2_stop_duplex" if held else "zos_update_cds"),
     )  # fmt: skip
 
-    def listed(each: Compared, when: TakesEffect) -> str:
+    def listed(each: ComparedStructure, when: TakesEffect) -> str:
         keywords = [
             found.keyword
             for found in each.differences
@@ -540,7 +540,7 @@ def _policy(
     )  # fmt: skip
 
 
-def _of_duplexing(changed: Sequence[Compared]) -> Iterator[str]:
+def _of_duplexing(changed: Sequence[ComparedStructure]) -> Iterator[str]:
     """What activating the policy does to duplexing of allocated structures."""
     there = [each for each in changed if each.today is not None and each.today.is_allocated is not False]
     will = {each.result.cfrm_name: each.wanted["DUPLEX"] for each in there}
@@ -570,7 +570,7 @@ def _of_duplexing(changed: Sequence[Compared]) -> Iterator[str]:
 
 
 def _policy_at_last(
-    result: PlanResult, running: Running, held: Sequence[Compared], left: Sequence[Compared]
+    result: PlanResult, running: Running, held: Sequence[ComparedStructure], left: Sequence[ComparedStructure]
 ) -> Iterator[_Draft]:
     """The policy with DUPLEX(ENABLED), when nothing is pending any more."""
     name = _policy_name(result, running)
@@ -596,7 +596,7 @@ def _duplexed(today: RunningStructure) -> Literal["yes", "no", "unknown"]:
     return "unknown" if today.is_allocated is None and may else "no"
 
 
-def _ends_duplexing(each: Compared) -> bool:
+def _ends_duplexing(each: ComparedStructure) -> bool:
     """Whether the new policy takes the second instance of an allocated structure away, or the right to one."""
     today = each.today
     if today is None or today.is_allocated is False or each.wanted["DUPLEX"] != "DISABLED":
@@ -604,7 +604,7 @@ def _ends_duplexing(each: Compared) -> bool:
     return today.is_duplexed or (today.settings or {}).get("DUPLEX") == "ENABLED"
 
 
-def _shrinking(each: Compared) -> str:
+def _shrinking(each: ComparedStructure) -> str:
     """What to know where a rebuild allocates less than there is today."""
     today, initsize = each.today, each.wanted["INITSIZE"]
     if today is None or today.size_bytes is None or not isinstance(initsize, int):
@@ -623,12 +623,12 @@ def _shrinking(each: Compared) -> str:
     return f"{shrinks}{format_size(initsize)} then, or more where its data need it."
 
 
-def _about(each: Compared) -> str:
+def _about(each: ComparedStructure) -> str:
     """What is in it today, in whole steps of the coupling facility."""
     return format_size(round_up(each.in_use_bytes or 0, multiple=each.result.curve.increment_bytes))
 
 
-def _too_small(each: Compared) -> Finding:
+def _too_small(each: ComparedStructure) -> Finding:
     """Why no command is given for a structure."""
     today, most = each.today, each.wanted["SIZE"]
     message = (
@@ -641,7 +641,7 @@ def _too_small(each: Compared) -> Finding:
     )
 
 
-def _above_initsize(each: Compared) -> Finding | None:
+def _above_initsize(each: ComparedStructure) -> Finding | None:
     """A rebuild that allocates more than INITSIZE, for what is in it."""
     initsize = each.wanted["INITSIZE"]
     if each.is_too_small or not _waits(each) or each.in_use_bytes is None or not isinstance(initsize, int):
@@ -658,7 +658,7 @@ def _above_initsize(each: Compared) -> Finding | None:
     )
 
 
-def _rebuild(each: Compared, running: Running) -> Iterator[_Draft]:
+def _rebuild(each: ComparedStructure, running: Running) -> Iterator[_Draft]:
     """Bring pending changes into effect; a duplexed structure is rebuilt between the end and the beginning of duplexing."""
     if not _waits(each):
         return
@@ -694,7 +694,7 @@ def _rebuild(each: Compared, running: Running) -> Iterator[_Draft]:
 
 
 def _findings(
-    result: PlanResult, running: Running, compared: Sequence[Compared], steps: Sequence[Step]
+    result: PlanResult, running: Running, compared: Sequence[ComparedStructure], steps: Sequence[Step]
 ) -> Iterator[Finding]:
     yield from _not_given(running, compared, steps)
     yield from _admin_pools(result, running)
@@ -758,7 +758,9 @@ def _findings(
     yield from _not_in_plan(result, running)
 
 
-def _not_given(running: Running, compared: Sequence[Compared], steps: Sequence[Step]) -> Iterator[Finding]:
+def _not_given(
+    running: Running, compared: Sequence[ComparedStructure], steps: Sequence[Step]
+) -> Iterator[Finding]:
     """What no text speaks of: structures that may run nonetheless, and what is not compared at all."""
     unknown = [each.result.cfrm_name for each in compared if not _is_known(each, running)]
     if unknown and running.knows_structures:
@@ -808,7 +810,7 @@ def _admin_pools(result: PlanResult, running: Running) -> Iterator[Finding]:
     yield from admin_nearly_full(running, admin.cfrm_name)
 
 
-def _is_left_simplex(each: Compared) -> bool:
+def _is_left_simplex(each: ComparedStructure) -> bool:
     """Whether it is allocated once today where its policy has the system duplex it."""
     today = each.today
     if today is None or not today.is_allocated or today.is_duplexed or each.wanted["DUPLEX"] == "DISABLED":
@@ -816,7 +818,7 @@ def _is_left_simplex(each: Compared) -> bool:
     return (today.settings or {}).get("DUPLEX") == "ENABLED"
 
 
-def _loses_its_place(each: Compared, running: Running) -> bool:
+def _loses_its_place(each: ComparedStructure, running: Running) -> bool:
     """Whether it is duplexed today and cannot be by the plan's PREFLIST."""
     if each.today is None or not each.today.is_duplexed or each.wanted["DUPLEX"] == "DISABLED":
         return False

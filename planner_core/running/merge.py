@@ -99,7 +99,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedPolicy:
     """The merged policy, what was changed in it, what to know about it, and the difference as text."""
 
     text: str
@@ -126,7 +126,7 @@ def merge(
     unstated: Unstated = DEFAULT_UNSTATED,
     policy_name: str | None = None,
     running: Running | None = None,
-) -> Merged:
+) -> MergedPolicy:
     """Put the structures of a plan into a policy.
 
     Args:
@@ -174,7 +174,7 @@ def merge(
         for each in (*about_places, *about_sizes)
     ]
     findings = tuple(dict.fromkeys([*sized, *_findings(read, again, policy, result, told, remarks)]))
-    return Merged(merged, tuple(told), findings, policy.name, difference(text, merged))
+    return MergedPolicy(merged, tuple(told), findings, policy.name, difference(text, merged))
 
 
 def _check_places(policy: Policy, result: PlanResult, unstated: Unstated) -> tuple[Finding, ...]:

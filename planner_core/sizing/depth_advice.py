@@ -103,7 +103,7 @@ class Alone:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class QueueThresholds:
     """A queue of which the document says something about depth events: its thresholds in force, and what they do.
 
     What the document leaves open is completed with advice that fits what it says. `puts` and `gets` are the rates of the
@@ -190,7 +190,7 @@ class QueueAdvice:
 
     name: str
     advised: Thresholds
-    planned: Planned | None = None
+    planned: QueueThresholds | None = None
 
     @property
     def force(self) -> Thresholds:

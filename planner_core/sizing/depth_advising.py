@@ -19,8 +19,8 @@ from planner_core.sizing.depth_advice import (
     Alone,
     DepthAdvice,
     JointLead,
-    Planned,
     QueueAdvice,
+    QueueThresholds,
     Thresholds,
     Together,
 )
@@ -296,7 +296,9 @@ class Maker:
             found.append(QueueAdvice(queue.name, advised, planned))
         return tuple(found)
 
-    def planned(self, place: int, queue: Queue, advised: Thresholds, at_action: Fraction | None) -> Planned:
+    def planned(
+        self, place: int, queue: Queue, advised: Thresholds, at_action: Fraction | None
+    ) -> QueueThresholds:
         """A queue with what the document says of it."""
         messages = self.queues[place].messages
         maxdepth = queue.maxdepth if queue.maxdepth is not None else advised.maxdepth
@@ -307,7 +309,7 @@ class Maker:
             else _completed(maxdepth, messages, at_action, qdepthhi=queue.qdepthhi, qdepthlo=queue.qdepthlo)
         )
         puts, gets = rates_of(queue)
-        return Planned(
+        return QueueThresholds(
             given=given,
             force=force,
             alone=self.alone(place),

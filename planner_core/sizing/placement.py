@@ -401,7 +401,7 @@ def _why_not(wanted: AllocationRequest, ordered: Sequence[Candidate], ruled_out:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedStructure:
     """A structure, where it was before, where it is now, and how that was decided."""
 
     wanted: AllocationRequest
@@ -671,10 +671,10 @@ class Allocation:
 
     asked: Question
     board: Board
-    placed: tuple[Placed, ...]
+    placed: tuple[PlacedStructure, ...]
 
     @property
-    def unplaced(self) -> tuple[Placed, ...]:
+    def unplaced(self) -> tuple[PlacedStructure, ...]:
         """Structures that no coupling facility of their PREFLIST can take."""
         return tuple(each for each in self.placed if not each.now)
 
@@ -713,7 +713,9 @@ def allocate(asked: Question, order: Sequence[AllocationRequest] | None = None) 
                 second = second_choice(wanted, board)
                 if second.facility is not None:
                     board.put(wanted, second.facility)
-        found.append(Placed(wanted, (), tuple(board.places.get(wanted.structure, ())), first, second))
+        found.append(
+            PlacedStructure(wanted, (), tuple(board.places.get(wanted.structure, ())), first, second)
+        )
     return Allocation(asked, board, tuple(found))
 
 

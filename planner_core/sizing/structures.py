@@ -53,7 +53,7 @@ _PERCENT = 100
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _InitsizeTarget:
     """What a computed INITSIZE must hold [bytes], and the headroom or the target that made it."""
 
     size_bytes: int
@@ -61,10 +61,10 @@ class _Wanted:
     target: Target | None
 
 
-def _with_headroom(need_bytes: int, headroom_percent: Decimal) -> _Wanted:
+def _with_headroom(need_bytes: int, headroom_percent: Decimal) -> _InitsizeTarget:
     more = _as_fraction(headroom_percent)
     size = need_bytes + ceil_div(need_bytes * more.numerator, more.denominator * _PERCENT)
-    return _Wanted(size, headroom_percent, None)
+    return _InitsizeTarget(size, headroom_percent, None)
 
 
 def _wanted(
@@ -75,7 +75,7 @@ def _wanted(
     filled: Fill | None,
     curve: Curve,
     ratio: tuple[int, int] | None,
-) -> _Wanted:
+) -> _InitsizeTarget:
     """The need with the headroom where the document gives one, else what holds the backlog at the target.
 
     With `filled` the rules are at work: the structure holds 100 / target times the backlog.
@@ -84,14 +84,14 @@ def _wanted(
         return _with_headroom(need_bytes, document.headroom_percent)
     percent = target.percent
     if not demand.messages:  # the base alone would hold no message at all
-        return _Wanted(size_for(entries=1, elements=0, curve=curve, ratio=ratio), None, target)
+        return _InitsizeTarget(size_for(entries=1, elements=0, curve=curve, ratio=ratio), None, target)
     if filled is not None:
         bundles = bundles_for(filled) * _PERCENT / percent
-        return _Wanted(smallest_bytes(bundles, curve=curve, ratio=ratio), None, target)
+        return _InitsizeTarget(smallest_bytes(bundles, curve=curve, ratio=ratio), None, target)
     size = size_for(
         entries=demand.entries, elements=demand.elements, curve=curve, ratio=ratio, percent=percent
     )
-    return _Wanted(size, None, target)
+    return _InitsizeTarget(size, None, target)
 
 
 @lru_cache(maxsize=256)
@@ -103,7 +103,7 @@ def _sizes(
     definition: Structure | Admin | System,
     *,
     need_bytes: int,
-    wanted: _Wanted,
+    wanted: _InitsizeTarget,
     minimum_bytes: int,
     increment_bytes: int,
     size_factor: Decimal,

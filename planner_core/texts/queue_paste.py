@@ -148,7 +148,7 @@ class PastedQueues:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _PastedQueue:
     """A queue, where it stands, and the structure that the text names."""
 
     line: int
@@ -210,8 +210,8 @@ def _plain(heading: str) -> str:
     return re.sub(r"[^a-z0-9]", "", heading.lower())
 
 
-def _from_table(text: str, problems: list[LineProblem]) -> list[_Found]:
-    found: dict[str, _Found] = {}
+def _from_table(text: str, problems: list[LineProblem]) -> list[_PastedQueue]:
+    found: dict[str, _PastedQueue] = {}
     columns: tuple[str | None, ...] | None = None
     doubled: set[str] = set()
     lost = 0
@@ -317,7 +317,7 @@ def _rows(text: str, problems: list[LineProblem]) -> Iterator[tuple[int, list[st
 
 def _from_cells(
     line: int, cells: list[str], columns: tuple[str | None, ...], problems: list[LineProblem]
-) -> _Found | None:
+) -> _PastedQueue | None:
     if len(cells) > len(columns) and any(cells[len(columns) :]):
         words = f"The line has {len(cells)} cells, but there are {len(columns)} columns."
         problems.append(LineProblem(line, words))
@@ -352,7 +352,7 @@ def _from_cells(
     if "backlog" not in queue and not {"put_rate_per_s", "outage_minutes"} <= queue.keys():
         words = f"{name}: neither a backlog nor a rate with an outage is given."
         problems.append(LineProblem(line, words, "backlog", queue=name))
-    return _Found(line, queue, structure.upper())
+    return _PastedQueue(line, queue, structure.upper())
 
 
 def _value(field: str, cell: str) -> object:
@@ -406,13 +406,13 @@ def _number(cell: str) -> int | Decimal | None:
     return int(value) if value == value.to_integral_value() else value
 
 
-def _from_display(text: str, problems: list[LineProblem]) -> list[_Found]:
+def _from_display(text: str, problems: list[LineProblem]) -> list[_PastedQueue]:
     """DISPLAY QLOCAL(*) ALL: shared queues with what their definitions say.
 
     A definition knows persistence and limits, not message sizes: MAXMSGL is the largest that
     is allowed, CURDEPTH what lies there now. Both are proposed nowhere; the size is asked for.
     """
-    found: list[_Found] = []
+    found: list[_PastedQueue] = []
     seen: dict[str, int] = {}
     blocks = 0
     for line, last, attributes in _displayed(text, problems):
@@ -452,7 +452,7 @@ def _from_display(text: str, problems: list[LineProblem]) -> list[_Found]:
         queue.update(attributes_of_use(attributes))
         words = f"{name}: a definition does not say how large messages are; the size is asked for."
         problems.append(LineProblem(line, words, "size", last, name))
-        found.append(_Found(line, queue, structure))
+        found.append(_PastedQueue(line, queue, structure))
     if not blocks and not problems:
         last = len(text.splitlines())
         problems.append(LineProblem(1, "No queue is displayed here.", "lost", last))
@@ -587,14 +587,14 @@ def _value_end(line: str, at: int, dead: set[int]) -> int:
     return -1
 
 
-def _from_plan(text: str, parse: Callable[[str], object], problems: list[LineProblem]) -> list[_Found]:
+def _from_plan(text: str, parse: Callable[[str], object], problems: list[LineProblem]) -> list[_PastedQueue]:
     """The queues of a plan document, of one structure or of a list; all of them, or none and why."""
     last = len(text.splitlines())
-    found: list[_Found] = []
+    found: list[_PastedQueue] = []
     try:
         parsed = parse(text)
         for structure, queues in _lists_in(parsed):
-            found += [_Found(1, _checked(queue), structure) for queue in queues]
+            found += [_PastedQueue(1, _checked(queue), structure) for queue in queues]
     except DocumentInvalid as error:
         problems.append(LineProblem(1, str(error.problems[0].message), "lost", last))
         return []

@@ -94,7 +94,7 @@ class Changes(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ScenarioChange:
     """One thing that a scenario changes, in words; `pointer` says where it stands in the plan document."""
 
     what: str
@@ -171,7 +171,7 @@ def applied(document: PlanDocument, changes: Changes) -> PlanDocument:
         _refuse(*(_in_changes(each, changed, changes) for each in error.problems))
 
 
-def what_changes(document: PlanDocument, changes: Changes) -> tuple[Changed, ...]:
+def what_changes(document: PlanDocument, changes: Changes) -> tuple[ScenarioChange, ...]:
     """Each change in words, with what the plan says."""
     return tuple(_what_changes(document, changes))
 
@@ -280,50 +280,52 @@ def rules_in_words(rules: list[OffloadRule]) -> str:
     return ", ".join(said) or "none"
 
 
-def _what_changes(document: PlanDocument, changes: Changes) -> Iterator[Changed]:
+def _what_changes(document: PlanDocument, changes: Changes) -> Iterator[ScenarioChange]:
     if changes.cfcc_level is not None:
-        yield Changed("CFCC level", "/cfcc_level", str(document.cfcc_level), str(changes.cfcc_level))
+        yield ScenarioChange("CFCC level", "/cfcc_level", str(document.cfcc_level), str(changes.cfcc_level))
     if changes.queue_managers is not None:
-        yield Changed(
+        yield ScenarioChange(
             "Queue managers",
             "/queue_managers",
             str(document.queue_manager_count),
             str(changes.queue_managers),
         )
     if changes.growth is not None:
-        yield Changed("Growth", "/growth", _growth(document.growth), _growth(changes.growth))
+        yield ScenarioChange("Growth", "/growth", _growth(document.growth), _growth(changes.growth))
     if changes.target_usage_percent is not None:
         now, then = _number(document.target_usage_percent), _number(changes.target_usage_percent)
-        yield Changed("Usage at the backlog, at most", "/target_usage_percent", f"{now} %", f"{then} %")
+        yield ScenarioChange(
+            "Usage at the backlog, at most", "/target_usage_percent", f"{now} %", f"{then} %"
+        )
     yield from _headroom_changes(document, changes)
     if changes.size_factor is not None:
         now, then = _number(document.size_factor), _number(changes.size_factor)
-        yield Changed("SIZE as a multiple of INITSIZE", "/size_factor", now, then)
+        yield ScenarioChange("SIZE as a multiple of INITSIZE", "/size_factor", now, then)
     for factor, what in (
         (changes.rate_factor, "Arrival rates and backlogs"),
         (changes.outage_factor, "Outages and backlogs"),
     ):
         if factor is not None:
-            yield Changed(what, "/structures", "as planned", f"times {_number(factor)}")
+            yield ScenarioChange(what, "/structures", "as planned", f"times {_number(factor)}")
     if changes.lost is not None:
-        yield Changed("Coupling facility that is lost", "/coupling_facilities", "none", changes.lost)
+        yield ScenarioChange("Coupling facility that is lost", "/coupling_facilities", "none", changes.lost)
     definitions = {each.name: (at, each) for at, each in enumerate(document.structures)}
     for change in changes.structures:
         index, structure = definitions[change.name]
         yield from _structure_changes(f"/structures/{index}", structure, change)
 
 
-def _headroom_changes(document: PlanDocument, changes: Changes) -> Iterator[Changed]:
+def _headroom_changes(document: PlanDocument, changes: Changes) -> Iterator[ScenarioChange]:
     """A headroom that the changes give, or that a target replaces."""
     now, then = document.headroom_percent, changes.headroom_percent
     if then is not None or (now is not None and changes.target_usage_percent is not None):
         said = ("none" if each is None else f"{_number(each)} %" for each in (now, then))
-        yield Changed("Headroom", "/headroom_percent", *said)
+        yield ScenarioChange("Headroom", "/headroom_percent", *said)
 
 
-def _structure_changes(at: str, structure: Structure, change: StructureChange) -> Iterator[Changed]:
-    def said(what: str, key: str, before: str, after: str) -> Changed:
-        return Changed(what, f"{at}/{key}", before, after, structure.name)
+def _structure_changes(at: str, structure: Structure, change: StructureChange) -> Iterator[ScenarioChange]:
+    def said(what: str, key: str, before: str, after: str) -> ScenarioChange:
+        return ScenarioChange(what, f"{at}/{key}", before, after, structure.name)
 
     for key, word in (("initsize", "INITSIZE"), ("size", "SIZE")):
         then = getattr(change, key)

@@ -56,7 +56,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class GrownStructure:
     """One structure before and after."""
 
     before: StructureResult
@@ -112,7 +112,7 @@ class Step:
     change: Change
     before: PlanResult
     after: PlanResult | None
-    structures: tuple[Changed, ...]
+    structures: tuple[GrownStructure, ...]
     findings: tuple[Finding, ...]
     unplaced: tuple[str, ...]
     unplaced_after_loss: tuple[tuple[str, tuple[str, ...]], ...]
@@ -333,7 +333,7 @@ def _step(plan: PlanResult, change: Change, curve: Curve | None) -> Step:
         before=before,
         after=after,
         structures=tuple(
-            Changed(was, now, now.pointer in replaced)
+            GrownStructure(was, now, now.pointer in replaced)
             for was, now in zip(before.structures, after.structures, strict=True)
         ),
         findings=tuple(

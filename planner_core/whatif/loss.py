@@ -26,7 +26,7 @@ from planner_core.sizing.placement import (
     Choice,
     Facility,
     Group,
-    Placed,
+    PlacedStructure,
     Question,
     allocate,
     first_choice,
@@ -87,7 +87,7 @@ class Loss:
     kind: Kind
     name: str
     gone: tuple[str, ...]
-    placed: tuple[Placed, ...]
+    placed: tuple[PlacedStructure, ...]
     lost: tuple[LostMessages, ...]
     board: Board
     order_matters: bool
@@ -95,7 +95,7 @@ class Loss:
     """Queue managers that end because they lose a structure."""
 
     @property
-    def unplaced(self) -> tuple[Placed, ...]:
+    def unplaced(self) -> tuple[PlacedStructure, ...]:
         """Structures that were allocated and find no place now."""
         return tuple(each for each in self.placed if not each.now and each.before)
 
@@ -199,7 +199,7 @@ class LossAnswer:
     """Everything about losses: where structures are, every loss, the white space, what there is to say."""
 
     asked: Question
-    normal: tuple[Placed, ...]
+    normal: tuple[PlacedStructure, ...]
     board: Board
     losses: tuple[Loss, ...]
     white_space: tuple[WhiteSpace, ...]
@@ -278,7 +278,7 @@ def _loss(
     gone: tuple[str, ...],
     documents: Mapping[str, PlanDocument],
     board: Board,
-    normal: tuple[Placed, ...],
+    normal: tuple[PlacedStructure, ...],
 ) -> Loss:
     order = [each.wanted for each in normal]
     after, placed = _play(gone, order, board)
@@ -299,13 +299,13 @@ def _loss(
     )
 
 
-def _nowhere(placed: Sequence[Placed]) -> frozenset[str]:
+def _nowhere(placed: Sequence[PlacedStructure]) -> frozenset[str]:
     return frozenset(each.wanted.structure for each in placed if not each.now)
 
 
 def _play(
     gone: Sequence[str], order: Sequence[AllocationRequest], before: Board
-) -> tuple[Board, tuple[Placed, ...]]:
+) -> tuple[Board, tuple[PlacedStructure, ...]]:
     """What is left of each structure; then new places for those with nothing left; then second copies."""
     board = before.copy(gone=gone)
     was = {wanted.structure: tuple(before.places.get(wanted.structure, ())) for wanted in order}
@@ -328,7 +328,7 @@ def _play(
             if choice.facility is not None:
                 board.put(wanted, choice.facility)
     placed = tuple(
-        Placed(
+        PlacedStructure(
             wanted=wanted,
             before=was[wanted.structure],
             now=tuple(board.places.get(wanted.structure, ())),
@@ -340,7 +340,7 @@ def _play(
     return board, placed
 
 
-def _lost_messages(placed: Placed) -> Iterator[LostMessages]:
+def _lost_messages(placed: PlacedStructure) -> Iterator[LostMessages]:
     """What is gone of a structure that has no copy left."""
     if not placed.before:
         return
@@ -452,11 +452,11 @@ def _check_white_space(space: Sequence[WhiteSpace]) -> Iterator[Finding]:
         )
 
 
-def _placed_json(each: Placed, board: Board) -> dict[str, object]:
+def _placed_json(each: PlacedStructure, board: Board) -> dict[str, object]:
     return {**each.as_json(), "storage_class_memory": scm_json(each, board.facilities)}
 
 
-def _unplaced_json(each: Placed) -> dict[str, object]:
+def _unplaced_json(each: PlacedStructure) -> dict[str, object]:
     room = each.first.most_room if each.first is not None else None
     return {
         "structure": each.wanted.structure,

@@ -20,12 +20,12 @@ from planner_core.plan.result import PlanResult
 from planner_core.provenance import Explanation
 from planner_core.running.compare import Comparison, compare
 from planner_core.running.state import read_running
-from planner_core.sizing.placement import Placed
+from planner_core.sizing.placement import PlacedStructure
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve
 from planner_core.texts.outputs import render_output
 from planner_core.units import bytes_to_kib_ceil
-from planner_core.whatif.changes import Changed, Changes, applied, facilities_of, what_changes
+from planner_core.whatif.changes import Changes, ScenarioChange, applied, facilities_of, what_changes
 from planner_core.whatif.growth import evaluated_with_sizes
 from planner_core.whatif.loss import LossAnswer, losses_of
 
@@ -93,7 +93,7 @@ class ScenarioResult:
     """What a scenario led to."""
 
     changes: Changes
-    changed: tuple[Changed, ...]
+    changed: tuple[ScenarioChange, ...]
     before: PlanResult
     after: PlanResult
     pairs: tuple[Pair, ...]
@@ -326,7 +326,7 @@ def _losses_json(answer: LossAnswer, lost: str | None) -> list[dict[str, object]
     return found
 
 
-def _move(each: Placed) -> dict[str, object]:
+def _move(each: PlacedStructure) -> dict[str, object]:
     shown = each.as_json()
     kept = ("structure", "size_mib", "before", "coupling_facility", "second_copy", "action", "rule", "reason")
     return {key: shown[key] for key in kept}

@@ -15,7 +15,7 @@ from planner_core.checks.facilities import has_no_scm
 from planner_core.document.model import Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
-from planner_core.sizing.placement import AllocationRequest, Facility, Placed, Question
+from planner_core.sizing.placement import AllocationRequest, Facility, PlacedStructure, Question
 from planner_core.units import KIB, bytes_to_mib, format_mib
 
 _BLOCK = 4 * KIB
@@ -42,7 +42,7 @@ def asked_of(wanted: AllocationRequest) -> int | None:
     return wanted.result.placement.scm_bytes if isinstance(wanted.result.definition, Structure) else None
 
 
-def usable_scm(each: Placed, facilities: Mapping[str, Facility]) -> int | None:
+def usable_scm(each: PlacedStructure, facilities: Mapping[str, Facility]) -> int | None:
     """What a structure can use of storage-class memory where it is now, the least of its copies [bytes].
 
     None where it uses none, or where a coupling facility does not state what it has.
@@ -56,7 +56,7 @@ def usable_scm(each: Placed, facilities: Mapping[str, Facility]) -> int | None:
     return min(known) if len(known) == len(found) else None
 
 
-def scm_json(each: Placed, facilities: Mapping[str, Facility]) -> dict[str, object] | None:
+def scm_json(each: PlacedStructure, facilities: Mapping[str, Facility]) -> dict[str, object] | None:
     """What a structure asks for, can use where it is now, and takes beside it; JSON-ready, None without SCMMAXSIZE."""
     asked = asked_of(each.wanted)
     definition = each.wanted.result.definition
@@ -70,7 +70,7 @@ def scm_json(each: Placed, facilities: Mapping[str, Facility]) -> dict[str, obje
     }
 
 
-def check_scm(asked: Question, placed: Sequence[Placed]) -> Iterator[Finding]:
+def check_scm(asked: Question, placed: Sequence[PlacedStructure]) -> Iterator[Finding]:
     """Findings on structures that ask for storage-class memory, where they are placed."""
     unknown: dict[str, list[str]] = {}
     for each in placed:
@@ -116,7 +116,7 @@ def check_scm(asked: Question, placed: Sequence[Placed]) -> Iterator[Finding]:
 
 
 def check_scm_after_loss(
-    facilities: Mapping[str, Facility], placed: Sequence[Placed], what: str
+    facilities: Mapping[str, Facility], placed: Sequence[PlacedStructure], what: str
 ) -> Iterator[Finding]:
     """Findings on structures that come, after a loss, to where they find less storage-class memory than they ask for.
 
@@ -144,7 +144,7 @@ def check_scm_after_loss(
 
 
 def _overcommitted(
-    facilities: Mapping[str, Facility], placed: Sequence[Placed]
+    facilities: Mapping[str, Facility], placed: Sequence[PlacedStructure]
 ) -> Iterator[tuple[str, int, int]]:
     """Coupling facilities with less storage-class memory than they let their structures use together (IXCH0259E)."""
     together: dict[str, int] = {}
@@ -159,7 +159,9 @@ def _overcommitted(
             yield name, wanted, there
 
 
-def _check_place(each: Placed, facility: Facility, scm: int, *, without: str = "") -> Iterator[Finding]:
+def _check_place(
+    each: PlacedStructure, facility: Facility, scm: int, *, without: str = ""
+) -> Iterator[Finding]:
     result, structure = each.wanted.result, each.wanted.structure
     at = f"{result.pointer}/scm/max_size"
     comes = f"Without {without}, {structure} comes to {facility.name}. It" if without else structure

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from planner_core.clusters import explain as module
 from planner_core.clusters.displays import Displays, Route, read_displays
-from planner_core.clusters.explain import REASONS, Explained, Explanation, NextRetry, explain, next_retry
+from planner_core.clusters.explain import (
+    REASONS,
+    ExplainedMessage,
+    Explanation,
+    NextRetry,
+    explain,
+    next_retry,
+)
 from planner_core.clusters.messages import read_messages, read_rows
 from planner_core.clusters.model import Mode
 from planner_core.document.cluster_instances import Status
@@ -56,7 +63,7 @@ def whole(displays: Displays, *rows: dict[str, object], mode: Mode = "seed", **m
     return explain(displays, browse, mode=mode, **more)  # type: ignore[arg-type]
 
 
-def one(displays: Displays, row: dict[str, object], *, mode: Mode = "seed") -> Explained:
+def one(displays: Displays, row: dict[str, object], *, mode: Mode = "seed") -> ExplainedMessage:
     (found,) = whole(displays, row, mode=mode).messages
     return found
 

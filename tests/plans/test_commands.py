@@ -15,7 +15,7 @@ from sqlalchemy import URL
 
 from app.cli import main
 from app.fits.kept import Curves
-from app.plans.computed import Computed, compute
+from app.plans.computed import ComputedPlan, compute
 from app.texts.documents import example_text
 from planner_core.document.model import PlanDocument
 from tests.app.support import get, send_json
@@ -214,7 +214,7 @@ def test_findings_are_accepted_as_they_read_now(
 def test_files_are_computed_before_the_database_is_locked(
     app: FastAPI, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def others_save_meanwhile(document: PlanDocument, curves: Curves) -> Computed:
+    def others_save_meanwhile(document: PlanDocument, curves: Curves) -> ComputedPlan:
         assert send_json(app, "PUT", "/api/v1/plans/OTHER", changed()).status in (200, 201)
         return compute(document, curves)
 

@@ -12,7 +12,7 @@ from planner_core.errors import OutputRefused
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.result import PlanResult
 from planner_core.running.compare import compare
-from planner_core.running.merge import Merged, MergeRefused, merge
+from planner_core.running.merge import MergedPolicy, MergeRefused, merge
 from planner_core.running.policy import in_effect, planned, policies, read_policies
 from planner_core.running.state import read_running
 from planner_core.texts.cfrm.render import LAST_COLUMN, fragment
@@ -65,7 +65,7 @@ def result(**paths: Any) -> PlanResult:  # noqa: ANN401
     return evaluate(plan(**{**given, **paths}))
 
 
-def codes(merged: Merged) -> dict[str, int | None]:
+def codes(merged: MergedPolicy) -> dict[str, int | None]:
     return {each.finding.code: each.line for each in merged.findings}
 
 

@@ -16,7 +16,7 @@ from planner_core.findings import Finding
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.result import PlanResult
 from planner_core.running.compare import Comparison, compare
-from planner_core.running.merge import Merged, merge
+from planner_core.running.merge import MergedPolicy, merge
 from planner_core.running.policy import in_effect, planned, read_policies
 from planner_core.running.state import read_running
 from planner_core.running.unstated import DEFAULT_UNSTATED, UNSTATED, Unstated
@@ -60,7 +60,7 @@ def stored(document: dict[str, Any]) -> PlanResult:
     return evaluate(read_json(complete))
 
 
-def findings(found: Merged | Comparison, code: str) -> list[Finding]:
+def findings(found: MergedPolicy | Comparison, code: str) -> list[Finding]:
     return [each.finding for each in found.findings if each.finding.code == code]
 
 

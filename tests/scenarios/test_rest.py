@@ -204,7 +204,7 @@ def test_of_two_who_change_at_once_one_is_told(app: FastAPI) -> None:
     outcomes: list[str] = []
     start = threading.Barrier(2)
 
-    def save(worked: service.Worked) -> None:
+    def save(worked: service.ComputedScenario) -> None:
         start.wait(timeout=30)
         try:
             with database.session(writes=True) as session:

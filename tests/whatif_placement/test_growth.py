@@ -17,7 +17,7 @@ from planner_core.plan.evaluate import evaluate
 from planner_core.texts.outputs import render_output
 from planner_core.units import MIB
 from planner_core.whatif import growth
-from planner_core.whatif.growth import Changed, Step, UpgradeAnswer, levels_above, upgrades
+from planner_core.whatif.growth import GrownStructure, Step, UpgradeAnswer, levels_above, upgrades
 from tests.whatif_placement.scenes import cf
 
 K = 1024
@@ -47,12 +47,12 @@ def step(answer: UpgradeAnswer, key: str) -> Step:
     return found
 
 
-def one(found: Step, name: str) -> Changed:
+def one(found: Step, name: str) -> GrownStructure:
     (structure,) = [each for each in found.structures if each.after.name == name]
     return structure
 
 
-def need_k(changed: Changed) -> tuple[int, int]:
+def need_k(changed: GrownStructure) -> tuple[int, int]:
     return changed.before.sizes.need_bytes // K, changed.after.sizes.need_bytes // K
 
 

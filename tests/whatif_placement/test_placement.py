@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.sizing.placement import RULES, Placed, PlansDoNotFit, allocate, question
+from planner_core.sizing.placement import RULES, PlacedStructure, PlansDoNotFit, allocate, question
 from planner_core.whatif.loss import group_of, losses_of
 from tests.whatif_placement.scenes import MACHINE, Json, cf, result, structure
 
 GIB = 2**30
 
 
-def placed(facilities: list[Json], structures: list[Json]) -> dict[str, Placed]:
+def placed(facilities: list[Json], structures: list[Json]) -> dict[str, PlacedStructure]:
     found = allocate(question([group_of("SQ03", result(facilities, structures))])).placed
     return {each.wanted.result.name: each for each in found}
 

@@ -99,7 +99,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedForm:
     """A form that was read: its document when nothing is wrong with it, and what is wrong with which field."""
 
     reading: Reading
@@ -393,7 +393,7 @@ def _queue(cells: Mapping[str, str]) -> dict[str, Any]:
     return queue
 
 
-def check(typed: Mapping[str, str]) -> Checked:
+def check(typed: Mapping[str, str]) -> CheckedForm:
     """Read a form and check what it stands for."""
     reading = read(typed)
     problems: list[FieldProblem] = []
@@ -410,7 +410,7 @@ def check(typed: Mapping[str, str]) -> Checked:
         unread.setdefault(problem.field, []).append(problem.message)
     for name, messages in unread.items():
         errors[name] = f"{errors.get(name, '')} {_together(messages)}".strip()
-    return Checked(reading, document if not errors and not general else None, errors, general)
+    return CheckedForm(reading, document if not errors and not general else None, errors, general)
 
 
 def sort_problems(
@@ -492,7 +492,7 @@ def sentence(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ChangedForm:
     """A form after a button: its fields, where to go on typing, and what there is to say."""
 
     typed: Typed
@@ -502,7 +502,7 @@ class Changed:
     """Whether something was left out or put elsewhere, so that somebody should look at it before it is saved."""
 
 
-def change(typed: Typed, action: str) -> Changed:
+def change(typed: Typed, action: str) -> ChangedForm:
     """Do what a button asks: `add:/structures`, `remove:/structures/0/queues/3`, `text:/structures/0`, ..."""
     taken = take_pastes(typed, replace=action.startswith("replace:"))
     typed, notes = taken.typed, taken.notes
@@ -511,15 +511,15 @@ def change(typed: Typed, action: str) -> Changed:
         return _add(typed, at, notes)
     if verb == "remove" and re.search(r"/\d+$", at):
         kept = {key: text for key, text in typed.items() if key != at and not key.startswith(f"{at}/")}
-        return Changed(kept, _after_removing(kept, at), notes)
+        return ChangedForm(kept, _after_removing(kept, at), notes)
     if verb == "text":
         raw = read(typed).raw["structures"]
         index = _index_of(typed, at)
         queues = raw[index]["queues"] if index is not None else []
-        return Changed(_with_text(typed, at, queues), f"{at}/queues", notes)
+        return ChangedForm(_with_text(typed, at, queues), f"{at}/queues", notes)
     if verb == "rows":
         return _as_rows(typed, at, notes)
-    return Changed(typed, taken.focus, notes)
+    return ChangedForm(typed, taken.focus, notes)
 
 
 def _after_removing(typed: Typed, removed: str) -> str:
@@ -532,7 +532,7 @@ def _after_removing(typed: Typed, removed: str) -> str:
     return row if at == "/structures" else f"{row}/code" if at == "/acknowledged" else f"{row}/name"
 
 
-def _add(typed: Typed, at: str, notes: tuple[str, ...]) -> Changed:
+def _add(typed: Typed, at: str, notes: tuple[str, ...]) -> ChangedForm:
     rows = rows_of(typed)[at]
     new = f"{at}/{max(rows, default=-1) + 1}"
     added = dict(typed)
@@ -547,7 +547,7 @@ def _add(typed: Typed, at: str, notes: tuple[str, ...]) -> Changed:
         added.update({f"{new}/{spec.key}": "" for spec in fields.QUEUE_ALL})
         if rows:  # queues of one structure are mostly of one kind
             added[f"{new}/persistent"] = typed.get(f"{at}/{rows[-1]}/persistent", "")
-    return Changed(added, f"{new}/name", notes)
+    return ChangedForm(added, f"{new}/name", notes)
 
 
 def _index_of(typed: Typed, at: str) -> int | None:
@@ -574,18 +574,18 @@ def _with_rows(typed: Typed, at: str, queues: Sequence[Mapping[str, Any]]) -> Ty
     return kept
 
 
-def _as_rows(typed: Typed, at: str, notes: tuple[str, ...]) -> Changed:
+def _as_rows(typed: Typed, at: str, notes: tuple[str, ...]) -> ChangedForm:
     name = typed.get(f"{at}/name", "").strip().upper()
     queues, _, problems = _read_text(typed.get(f"{at}/queues", ""), name)
     if problems:
-        return Changed(typed, f"{at}/queues", (*notes, *problems))
+        return ChangedForm(typed, f"{at}/queues", (*notes, *problems))
     if len(queues) > ROWS_IN_PLAN:
         note = f"{len(queues)} queues are too many for rows; they stay a text."
-        return Changed(typed, f"{at}/queues", (*notes, note))
-    return Changed(_with_rows(typed, at, queues), f"{at}/queues/0/name", notes)
+        return ChangedForm(typed, f"{at}/queues", (*notes, note))
+    return ChangedForm(_with_rows(typed, at, queues), f"{at}/queues/0/name", notes)
 
 
-def take_pastes(typed: Typed, *, replace: bool = False) -> Changed:
+def take_pastes(typed: Typed, *, replace: bool = False) -> ChangedForm:
     """Put what was pasted beside a structure among the queues; lines that cannot be taken stay where they were."""
     notes: list[str] = []
     focus = ""
@@ -602,7 +602,7 @@ def take_pastes(typed: Typed, *, replace: bool = False) -> Changed:
         notes += remarks
         typed = {**typed, key: _kept(typed[key], pasted)}
         focus = f"{at}/paste" if typed[key] else f"{at}/queues"
-    return Changed(typed, focus, tuple(notes), has_remarks=has_remarks)
+    return ChangedForm(typed, focus, tuple(notes), has_remarks=has_remarks)
 
 
 FEW = 3

@@ -16,10 +16,10 @@ from sqlalchemy.orm import Session
 from app.database.session import SessionDep
 from app.fits.kept import DatabaseCurves
 from app.plans import service
-from app.plans.editor.form import Checked, Typed, change, check, read_typed, take_pastes, typed_of
+from app.plans.editor.form import CheckedForm, Typed, change, check, read_typed, take_pastes, typed_of
 from app.plans.editor.merge import ConflictRow, conflict_rows, merged
 from app.plans.editor.panel import Panel, panel_of
-from app.plans.editor.view import EditorForm, Wrong, label_of, show
+from app.plans.editor.view import EditorForm, FormError, label_of, show
 from app.plans.errors import PlanConflict, PlanGone, PlanNameInvalid, PlanNotFound, PreconditionRequired
 from app.plans.stored import StoredVersion
 from app.sizing.calculator.form import Field, read_form
@@ -70,7 +70,7 @@ class PanelPage(Page):
     """The result alone, for the script."""
 
     panel: Annotated[Panel, "The result beside the form"]
-    problems: Annotated[tuple[Wrong, ...], "What is wrong with which field"]
+    problems: Annotated[tuple[FormError, ...], "What is wrong with which field"]
     form_is_wrong: Annotated[bool, "Whether anything must be mended"]
 
 
@@ -258,8 +258,8 @@ def preview(request: Request, body: BodyDep) -> Response:
         title="Result",
         section="plans",
         panel=panel,
-        problems=tuple(Wrong(at, label_of(at, typed), words) for at, words in checked.errors.items())
-        + tuple(Wrong("", "", words) for words in checked.general),
+        problems=tuple(FormError(at, label_of(at, typed), words) for at, words in checked.errors.items())
+        + tuple(FormError("", "", words) for words in checked.general),
         form_is_wrong=bool(checked.errors or checked.general),
     )
     return render(request, "plans/panel.html", page)
@@ -335,12 +335,12 @@ def _editor(
     checked = check(asked.typed)
     curves = DatabaseCurves(request.app.state.database)
     panel, checked = panel_of(asked.typed, checked, curves, is_asked=is_asked)
-    shown: Checked | None = checked if is_asked else None
+    shown: CheckedForm | None = checked if is_asked else None
     path = f"/plans/{name}/edit" if name else "/new-plan"
     name_field = Field("name", "Name", asked.name, asked.name_error)
     form = show(asked.typed, shown, focus=focus)
     if asked.name_error:
-        form = replace(form, wrong=(Wrong("name", "Name", asked.name_error), *form.wrong))
+        form = replace(form, wrong=(FormError("name", "Name", asked.name_error), *form.wrong))
     if asked.lead:
         form = replace(form, general=(asked.lead, *form.general))
     if focus == CHECK and (form.wrong or form.general):

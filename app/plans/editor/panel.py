@@ -9,8 +9,8 @@ from typing import Any
 
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
-from app.plans.editor.form import Checked, Typed, sort_problems
-from app.plans.editor.view import Wrong, label_of
+from app.plans.editor.form import CheckedForm, Typed, sort_problems
+from app.plans.editor.view import FormError, label_of
 from app.plans.finding_groups import FindingView, findings_shown
 from app.web.rendering import plain
 from planner_core.errors import FieldProblem, PlanRefused
@@ -48,7 +48,7 @@ class Panel:
     rows_omitted: int
     findings: tuple[FindingView, ...]
     findings_omitted: int
-    wrong: tuple[Wrong, ...] = ()
+    wrong: tuple[FormError, ...] = ()
     """What stands between the form and a result, where nobody may have looked yet."""
     comparison: Mapping[str, Any] | None = None
     """The sizes under the published curve beside those under the fitted one; None without a fitted one."""
@@ -58,8 +58,8 @@ NOTHING = Panel("", 0, 0, (), 0, (), 0)
 
 
 def panel_of(
-    typed: Typed, checked: Checked, curves: Curves, *, is_asked: bool = True
-) -> tuple[Panel, Checked]:
+    typed: Typed, checked: CheckedForm, curves: Curves, *, is_asked: bool = True
+) -> tuple[Panel, CheckedForm]:
     """Evaluate a form; what the core refuses is added to what is wrong with the form.
 
     Args:
@@ -72,7 +72,7 @@ def panel_of(
     if document is None:
         if not is_asked:
             return replace(NOTHING, summary="The result will stand here."), checked
-        wrong = tuple(Wrong(name, label_of(name, typed), error) for name, error in checked.errors.items())
+        wrong = tuple(FormError(name, label_of(name, typed), error) for name, error in checked.errors.items())
         return replace(NOTHING, summary=missing(checked), wrong=wrong[:MOST_WRONG]), checked
     try:
         result = evaluate(document, curves)
@@ -85,14 +85,14 @@ def panel_of(
     return _answered(result, typed, checked), checked
 
 
-def missing(checked: Checked) -> str:
+def missing(checked: CheckedForm) -> str:
     """How much stands between the form and a result."""
     wrong = len(checked.errors) + len(checked.general)
     what = "one field needs" if wrong == 1 else f"{wrong} fields need" if wrong else "the plan needs"
     return f"No result yet: {what} mending."
 
 
-def _answered(result: PlanResult, typed: Typed, checked: Checked) -> Panel:
+def _answered(result: PlanResult, typed: Typed, checked: CheckedForm) -> Panel:
     rows = tuple(
         PanelRow(
             structure.name,
@@ -124,7 +124,7 @@ def _comparison(result: PlanResult) -> Mapping[str, Any] | None:
     return {**found, "structures": structures[:MOST_ROWS]}
 
 
-def _findings(items: Sequence[Finding], typed: Typed, checked: Checked) -> tuple[FindingView, ...]:
+def _findings(items: Sequence[Finding], typed: Typed, checked: CheckedForm) -> tuple[FindingView, ...]:
     reading = checked.reading
 
     def target(pointer: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.plans.editor import fields
 from app.plans.editor.fields import Kind, Options, Spec
-from app.plans.editor.form import Checked, Typed, rows_of
+from app.plans.editor.form import CheckedForm, Typed, rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class StructureForm:
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class FormError:
     """A line of the list above the form."""
 
     name: str
@@ -85,7 +85,7 @@ class EditorForm:
     structures: tuple[StructureForm, ...]
     clusters: tuple[Entry, ...]
     acknowledged: tuple[Row, ...]
-    wrong: tuple[Wrong, ...]
+    wrong: tuple[FormError, ...]
     general: tuple[str, ...]
     focus: str
 
@@ -100,7 +100,7 @@ OPEN_STRUCTURES = 4
 """With more of them, structures are folded to a line each."""
 
 
-def show(typed: Typed, checked: Checked | None, *, focus: str = "") -> EditorForm:
+def show(typed: Typed, checked: CheckedForm | None, *, focus: str = "") -> EditorForm:
     """Arrange the fields, with what is wrong beside each."""
     errors = checked.errors if checked else {}
     rows = rows_of(typed)
@@ -128,7 +128,7 @@ def show(typed: Typed, checked: Checked | None, *, focus: str = "") -> EditorFor
             Row(f"/acknowledged/{row}", maker.entries(f"/acknowledged/{row}", fields.ACKNOWLEDGED))
             for row in rows["/acknowledged"]
         ),
-        wrong=tuple(Wrong(name, label_of(name, typed), error) for name, error in errors.items()),
+        wrong=tuple(FormError(name, label_of(name, typed), error) for name, error in errors.items()),
         general=checked.general if checked else (),
         focus=focus,
     )

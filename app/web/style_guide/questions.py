@@ -23,7 +23,7 @@ from app.plans.depth_pages import Depths, advised, depths_of
 from app.plans.editor.view import Entry
 from app.plans.stored import StoredVersion
 from app.running.form import ChosenPlan
-from app.scenarios.form import Option, Typed
+from app.scenarios.form import Option, ScenarioBox
 from app.scenarios.view import ReportView, ScenarioComparisonView, compared, reported
 from app.texts.documents import CLUSTERED, example_text, read_text
 from app.whatif import filling_charts as fill_picture
@@ -72,7 +72,7 @@ class QuestionSpecimens:
     line_findings: tuple[LineFinding, ...]
     compared: ScenarioComparisonView
     reported: ReportView
-    fields: tuple[Typed, ...]
+    fields: tuple[ScenarioBox, ...]
 
 
 def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecimens:
@@ -105,8 +105,8 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
         compared=compared(side_by_side([kept]), shows_all=False),
         reported=reported(report(kept)),
         fields=(
-            Typed("specimen-growth", "Growth", "x", "none", unit="% a year", error="Must be a number."),
-            Typed("specimen-lost", "Lost", "CF01", "none", options=(Option("CF01", "CF01"),)),
+            ScenarioBox("specimen-growth", "Growth", "x", "none", unit="% a year", error="Must be a number."),
+            ScenarioBox("specimen-lost", "Lost", "CF01", "none", options=(Option("CF01", "CF01"),)),
         ),
     )
 

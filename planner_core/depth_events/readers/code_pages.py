@@ -32,14 +32,14 @@ _ASCII_TOP: Final = 0x80
 _EBCDIC_BLANK: Final = b"\x40"
 
 
-class Decoded(NamedTuple):
+class DecodedName(NamedTuple):
     """A name, and what was taken for granted to read it; empty for nothing."""
 
     text: str
     note: str
 
 
-def decode_name(data: bytes, *, ccsid: int) -> Decoded:
+def decode_name(data: bytes, *, ccsid: int) -> DecodedName:
     """A padded name in the character set that was told; 0 and less tell none.
 
     >>> decode_name(bytes.fromhex("d4d8d7f14040"), ccsid=500)
@@ -49,7 +49,7 @@ def decode_name(data: bytes, *, ccsid: int) -> Decoded:
     if told:
         text = data.decode(told, errors="replace").rstrip(_PAD)
         if _NAME.fullmatch(text):
-            return Decoded(text, "")
+            return DecodedName(text, "")
     looks_ebcdic = _looks_ebcdic(data)
     text = data.decode(_EBCDIC if looks_ebcdic else _ASCII).rstrip(_PAD)
     as_what = "EBCDIC" if looks_ebcdic else "ASCII"
@@ -61,7 +61,7 @@ def decode_name(data: bytes, *, ccsid: int) -> Decoded:
         note = f"CCSID {ccsid} is not known here: names are read as {as_what}."
     else:
         note = f"No CCSID is told: names are read as {as_what}, which their bytes look like."
-    return Decoded(text, note)
+    return DecodedName(text, note)
 
 
 def _looks_ebcdic(data: bytes) -> bool:

@@ -16,7 +16,7 @@ from app.fits.kept import Curves
 from app.main import create_app
 from app.plans import changing_pages as changing
 from app.plans import service
-from app.plans.computed import Computed, compute
+from app.plans.computed import ComputedPlan, compute
 from app.settings import Settings
 from app.texts.documents import example_text, read_text
 from bench.plans import largest
@@ -366,7 +366,7 @@ def test_files_are_read_and_computed_before_the_database_is_locked(
 ) -> None:
     computed: list[str] = []
 
-    def others_save_meanwhile(document: PlanDocument, curves: Curves) -> Computed:
+    def others_save_meanwhile(document: PlanDocument, curves: Curves) -> ComputedPlan:
         with app.state.database.session(writes=True) as session:
             service.save_plan(session, f"OTHER-{len(computed)}", document)
         computed.append(document.qsg)
