@@ -54,7 +54,7 @@ class StructureChange(BaseModel):
     preflist: PrefList | None = None
     offload_rules: Annotated[
         list[OffloadRule] | None,
-        Field(max_length=3, description="All rules; they take the place of the plan's."),
+        Field(max_length=3, description="All rules; they replace the plan's rules."),
     ] = None
 
 
@@ -69,7 +69,7 @@ class Changes(BaseModel):
         Annotated[int, Field(ge=1, le=999)] | None,
         Field(description="Queue managers defined to the group, in all."),
     ] = None
-    growth: Annotated[Growth | None, Field(description="Takes the place of the plan's growth.")] = None
+    growth: Annotated[Growth | None, Field(description="Replaces the plan's growth.")] = None
     target_usage_percent: Annotated[
         TargetPercent | None,
         Field(description="Replaces the plan's target, and its headroom where it gives one."),
@@ -128,7 +128,7 @@ def read_changes(changes: object) -> Changes:
         found = field_problems(error, changes, model=Changes, what="a scenario's changes")
         _refuse(*(FieldProblem(f"/changes{each.field}", each.message) for each in found))
     if not read.as_json():
-        _refuse(FieldProblem("/changes", "changes nothing: give at least one change"))
+        _refuse(FieldProblem("/changes", "has no change: give at least one"))
     return read
 
 
@@ -188,7 +188,7 @@ def _misfits(document: PlanDocument, changes: Changes) -> Iterator[FieldProblem]
         if each.name not in known:
             yield FieldProblem(at, f"the plan has no application structure {each.name}")
         elif each.name in seen:
-            yield FieldProblem(at, f"structure {each.name} is named twice")
+            yield FieldProblem(at, f"structure {each.name} appears twice")
         elif len(each.model_dump(exclude_none=True)) == 1:
             yield FieldProblem(at.removesuffix("/name"), f"changes nothing of {each.name}")
         seen.add(each.name)
@@ -336,7 +336,7 @@ def _structure_changes(at: str, structure: Structure, change: StructureChange) -
         now, then = structure.full_threshold, change.full_threshold
         yield said("FULLTHRESHOLD", "full_threshold", f"{now} %", f"{then} %")
     if change.size_with_offload is not None:
-        words = {True: "the rules at work", False: "all of the backlog in the CF"}
+        words = {True: "active offload rules", False: "all of the backlog in the CF"}
         yield said(
             "The need is met with",
             "size_with_offload",

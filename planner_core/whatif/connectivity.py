@@ -17,16 +17,17 @@ from planner_core.sizing.structure_result import StructureResult
 
 Reaction = Literal["TERMINATE", "TOLERATE"]
 ASSUMPTIONS: tuple[str, ...] = (
-    "All queue managers of a group are connected to each of its structures, so that CFCONLOS(TERMINATE) of one ends all of them "
+    "All queue managers of a group are connected to each of its structures, so CFCONLOS(TERMINATE) of one structure ends "
+    "all of them "
     "(assumed; published: a queue manager with CFCONLOS(TERMINATE) ends when it loses the structure).",
-    "CFCONLOS of the queue managers decides for CSQ_ADMIN and for structures with CFCONLOS(ASQMGR). Where the plan does not state it, "
-    "TERMINATE is assumed, the worse case and MQ's default (from memory).",
+    "CFCONLOS of the queue managers decides for CSQ_ADMIN and for structures with CFCONLOS(ASQMGR). If the plan does not "
+    "state it, TERMINATE is assumed: the worse case, and MQ's default (from memory).",
     "A structure below CFLEVEL(5) has no CFCONLOS and no RECAUTO: queue managers that lose it end (derived), and an operator recovers it. "
     "The CFSTRUCT of CSQSYSAPPL is not in the plan: CFCONLOS(ASQMGR) is assumed, so that CFCONLOS of the queue managers decides, and "
     "RECOVER(YES), which IBM requires for group units of recovery. Below CFLEVEL(5) or with CFCONLOS(TERMINATE) it ends queue managers too: "
     "DISPLAY CFSTRUCT(CSQSYSAPPL) CFLEVEL CFCONLOS RECAUTO RECOVER shows what it has.",
-    "MQ recovers a structure without an operator with RECAUTO(YES), RECOVER(YES) and CFLEVEL(5) (published), once it has a place, from "
-    "the last BACKUP CFSTRUCT and the logs. After TERMINATE a queue manager must be started again first.",
+    "MQ recovers a structure without an operator with RECAUTO(YES), RECOVER(YES) and CFLEVEL(5) (published), once it is "
+    "allocated, from the last BACKUP CFSTRUCT and the logs. After TERMINATE a queue manager must be started again first.",
 )
 
 
@@ -50,7 +51,9 @@ class Ending:
         who = "The queue manager" if self.count == 1 else f"All {self.count} queue managers"
         ends = "ends" if self.count == 1 else "end"
         assumed = (
-            " CFCONLOS of the queue managers is not planned: TERMINATE is assumed." if self.is_assumed else ""
+            " The plan does not state CFCONLOS of the queue managers: TERMINATE is assumed."
+            if self.is_assumed
+            else ""
         )
         if self.is_of_system_alone:
             assumed = " CFCONLOS(ASQMGR) of CSQSYSAPPL is assumed: its CFSTRUCT is not in the plan."
@@ -135,7 +138,7 @@ def check_stated(documents: Mapping[str, PlanDocument]) -> Iterator[Finding]:
             of = f" of {plan}" if len(documents) > 1 else ""
             yield finding(
                 "QMGR_CFCONLOS_NOT_STATED",
-                f"The plan{of} does not state CFCONLOS of the queue managers of {document.qsg}: TERMINATE, MQ's default, is assumed, so "
-                "that they end when they lose CSQ_ADMIN. IBM normally suggests TOLERATE.",
+                f"The plan{of} does not state CFCONLOS of the queue managers of {document.qsg}: TERMINATE, MQ's default, is "
+                "assumed, so they end when they lose CSQ_ADMIN. IBM normally suggests TOLERATE.",
                 field="/cfconlos",
             )

@@ -410,7 +410,7 @@ def planned_outage(document: PlanDocument, structure: StructureResult) -> Planne
 def parts_of(structure: StructureResult) -> tuple[Load, Structure]:
     """What an application structure holds, and its entry in the document."""
     if structure.load is None or not isinstance(structure.definition, Structure):
-        message = "is no application structure"
+        message = "is not an application structure"
         raise InputInvalid(WHAT, (FieldProblem("structure", message),))
     return structure.load, structure.definition
 
@@ -654,7 +654,7 @@ def _mix_of(planned: _Planned, wanted: Decimal | None) -> tuple[Mix, list[bool]]
     can_change = 0 < share < _FULL
     if wanted is not None and not can_change:
         message = (
-            "cannot be given: all messages of this structure have one size, or nothing is planned for it"
+            "cannot be given: all messages of this structure have the same size, or nothing is planned for it"
         )
         raise InputInvalid(WHAT, (FieldProblem("larger_percent", message),))
     mean = Fraction(weighted, unit * together) if together else Fraction(0)
@@ -1026,7 +1026,7 @@ def _data_set_moments(answer: FillingUp, queue_managers: int, moment: _Maker) ->
     size = format_size(given)
     alone = _first(answer, pages)
     if alone is not None:
-        puts = "if one queue manager puts everything"
+        puts = "if one queue manager puts all messages"
         if definition.offload.dsexpand:
             text = f"a data set of {size} must expand by its secondary space, {puts}: {_WHILE_IT_EXPANDS}"
             yield moment("data_set_expands", alone, text)
@@ -1040,7 +1040,7 @@ def _data_set_moments(answer: FillingUp, queue_managers: int, moment: _Maker) ->
             if definition.offload.dsexpand
             else ("data_sets_full", "are full")
         )
-        text = f"all {queue_managers} data sets of {size} {state}, if all queue managers put equally much"
+        text = f"all {queue_managers} data sets of {size} {state}, if all queue managers put the same amount"
         yield moment(kind, together, text)
 
 
@@ -1085,7 +1085,7 @@ class _Maker(Protocol):
 def _assumptions(answer: FillingUp, *, is_assumed: bool) -> Iterator[Assumption]:
     model, outage = tables.source("project", "Two pools"), tables.source("project", "An outage in time")
     yield Assumption(
-        "Messages of all queues arrive at an even rate from the first minute on, and nothing takes them off.",
+        "Messages of all queues arrive at an even rate from the first minute on, and no application gets them.",
         Basis.ASSUMED,
         str(outage),
     )
@@ -1096,23 +1096,26 @@ def _assumptions(answer: FillingUp, *, is_assumed: bool) -> Iterator[Assumption]
             str(outage),
         )
     yield Assumption(
-        "Entries and elements are two pools at a fixed ratio; messages that are there when a rule starts stay as they are.",
+        "Entries and elements are two pools at a fixed ratio; messages that are in the structure when a rule starts stay "
+        "there.",
         Basis.ASSUMED,
         str(model),
     )
     yield Assumption(
-        "Usage is that of the fuller pool.", Basis.ASSUMED, str(tables.source("project", "Structure usage"))
+        "The usage is that of the fuller pool.",
+        Basis.ASSUMED,
+        str(tables.source("project", "Structure usage")),
     )
     if answer.points[-1].page_parts:
         place = "SMDS space" if answer.offload_to == "SMDS" else "Db2 LOB space"
         yield Assumption(
-            "Offloaded data takes whole 4 KB pages with a header, and a share for the space map.",
+            "Offloaded data takes whole 4 KB pages with a header, plus a share for the space map.",
             Basis.ASSUMED,
             str(tables.source("project", place)),
         )
     if any(queue.maxdepth is not None for queue in answer.queues):
         yield Assumption(
-            "Queue Depth High comes when depth x 100 is at least QDEPTHHI x MAXDEPTH; the rounding is not published.",
+            "Queue Depth High occurs when depth x 100 is at least QDEPTHHI x MAXDEPTH; the rounding is not published.",
             Basis.ASSUMED,
             str(outage),
         )
@@ -1134,7 +1137,7 @@ def _findings(
     if is_assumed:
         yield finding(
             "OUTAGE_ASSUMED",
-            f"Queues of {name} give a backlog and no rate: it is taken to arrive evenly over "
+            f"Queues of {name} give a backlog and no rate: it is assumed to arrive evenly over "
             f"{_minutes(answer.planned_minutes)}.",
             field=f"{at}/queues",
             structure=name,
@@ -1160,7 +1163,7 @@ def _findings(
         yield finding(
             "DATA_SET_FULL_DURING_OUTAGE",
             f"A shared message data set of {format_size(answer.asked.data_set_bytes or 0)} for {name} {state} after "
-            f"{_minutes(data_set.minutes)} if one queue manager puts everything.{then}",
+            f"{_minutes(data_set.minutes)} if one queue manager puts all messages.{then}",
             field=f"{at}/offload/dsgroup",
             structure=name,
         )
@@ -1170,7 +1173,8 @@ def _findings(
         constants = tables.constants("smds")
         yield finding(
             "SMDS_OVERHEAD_ASSUMED",
-            f"SMDS space rests on an assumed header of {constants['message_header_bytes'].value} bytes a message and an assumed "
+            f"SMDS space includes an assumed header of {constants['message_header_bytes'].value} bytes a message and an "
+            "assumed "
             f"{constants['space_map_percent'].value} % for the space map; IBM publishes neither.",
             structure=name,
         )

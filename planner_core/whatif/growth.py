@@ -31,16 +31,16 @@ DEFAULT_YEARS = (1, 2, 3)
 MOST_STEPS = 12
 MOST_YEARS, MOST_MORE, HIGHEST_LEVEL = 50, 31, 99
 ASSUMPTIONS: tuple[str, ...] = (
-    "INITSIZE or SIZE that the plan gives is kept where it still holds what the target or the headroom asks for; otherwise it is "
-    "computed, and said to be replaced.",
-    "A step to a higher CFCC level raises every coupling facility whose level is stated lower.",
+    "A given INITSIZE or SIZE is kept if it still meets the target or the headroom; otherwise it is computed and reported "
+    "as replaced.",
+    "A step to a higher CFCC level raises every coupling facility that has a lower level.",
     "Growth is compounded on top of the plan's own horizon, at the same rate for every queue.",
 )
 _FITTED = (
-    "The plan names a fitted curve, which knows one CFCC level. Steps to other levels compare the published figures of both "
+    "The plan names a fitted curve, which covers one CFCC level. Steps to other levels compare the published figures of both "
     "levels instead."
 )
-_DEFAULTED = "The rate of growth was not asked for: 10 percent a year is an example."
+_DEFAULTED = "No growth rate was given: 10 percent a year is an example."
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +285,7 @@ def _check(
             value=percent,
             lowest=growth.percent_per_year,
             highest=growth.percent_per_year,
-            advice=f"The plan grows by {growth.percent_per_year} % a year already; for another rate take growth out of the plan.",
+            advice=f"The plan grows by {growth.percent_per_year} % a year already; for another rate, remove growth from the plan.",
         )
 
 

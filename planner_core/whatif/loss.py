@@ -40,12 +40,12 @@ from planner_core.whatif.scm import check_scm, check_scm_after_loss, scm_json
 
 Kind = Literal["coupling_facility", "machine", "site"]
 LOSS_ASSUMPTIONS: tuple[str, ...] = (
-    "After a loss, structures without a copy are allocated anew first, in the order in which they were allocated; then "
-    "structures with DUPLEX(ENABLED) get a second copy again. What stays is not moved.",
-    "A structure is allocated anew with INITSIZE of the policy, however large it had become. Ask with SIZE to see "
-    "what full growth takes.",
-    "Messages counted as lost are those of the planned backlog. Persistent messages come back by RECOVER CFSTRUCT from "
-    "backup and logs once the structure has a place.",
+    "After a loss, structures without a copy are allocated again first, in the order in which they were allocated; then "
+    "structures with DUPLEX(ENABLED) get a second copy again. Structures that remain are not moved.",
+    "A structure is allocated again with the INITSIZE of the policy, however large it had become. Ask with SIZE to see the "
+    "space at full growth.",
+    "Messages counted as lost are those of the planned backlog. RECOVER CFSTRUCT restores persistent messages from backup "
+    "and logs once the structure is allocated.",
 )
 
 
@@ -353,8 +353,9 @@ def _lost_messages(placed: PlacedStructure) -> Iterator[LostMessages]:
     if isinstance(definition, System):
         messages = sum(queue.messages for queue in result.queues)
         words = (
-            "Its CFSTRUCT is not in the plan; RECOVER(YES) is assumed, which IBM requires for group units of recovery. Unavailable until it is "
-            "recovered from its last backup: by itself with RECAUTO(YES) and CFLEVEL(5), else by RECOVER CFSTRUCT(CSQSYSAPPL)."
+            "Its CFSTRUCT is not in the plan; RECOVER(YES) is assumed, which IBM requires for group units of recovery. "
+            "Unavailable until it is recovered from its last backup: automatically with RECAUTO(YES) and CFLEVEL(5), "
+            "otherwise by RECOVER CFSTRUCT(CSQSYSAPPL)."
         )
         yield LostMessages(placed.wanted, 0, messages, True, words)
         return
@@ -372,15 +373,16 @@ def _lost_messages(placed: PlacedStructure) -> Iterator[LostMessages]:
 def _after(name: str, *, comes_back: bool, by_itself: bool) -> str:
     if comes_back and by_itself:
         return (
-            f"Unavailable until MQ has recovered {name} by itself (RECAUTO(YES)): persistent messages come back from backup and logs; "
-            "non-persistent messages are lost."
+            f"Unavailable until MQ has recovered {name} automatically (RECAUTO(YES)): persistent messages are restored from "
+            "backup and logs; nonpersistent messages are lost."
         )
     if comes_back:
         return (
-            f"Unavailable until an operator issues RECOVER CFSTRUCT({name}), for MQ does not recover it by itself (RECAUTO(NO), or below "
-            "CFLEVEL(5)): it brings persistent messages back from backup and logs; non-persistent messages are lost."
+            f"Unavailable until an operator issues RECOVER CFSTRUCT({name}), because MQ does not recover it automatically "
+            "(RECAUTO(NO), or below CFLEVEL(5)): the command restores persistent messages from backup and logs; "
+            "nonpersistent messages are lost."
         )
-    return "Allocated empty: all its messages are lost, since it is not RECOVER(YES)."
+    return "Allocated empty: all its messages are lost, because it does not have RECOVER(YES)."
 
 
 def _white_space(facility: Facility, board: Board, losses: Sequence[Loss]) -> WhiteSpace:
@@ -402,7 +404,7 @@ def _check_loss(loss: Loss) -> Iterator[Finding]:
         reason = each.first.reason if each.first is not None else ""
         yield finding(
             "LOSS_STRUCTURE_NOT_PLACED",
-            f"Without {what}, {each.wanted.structure} ({format_mib(each.wanted.bytes_wanted)}) finds no place. {reason}",
+            f"Without {what}, {each.wanted.structure} ({format_mib(each.wanted.bytes_wanted)}) cannot be placed. {reason}",
             field=f"{each.wanted.result.pointer}/preflist",
             structure=each.wanted.result.name,
         )
@@ -410,7 +412,7 @@ def _check_loss(loss: Loss) -> Iterator[Finding]:
         for lost in loss.lost:
             if lost.gone:
                 duplexed = (
-                    "A second copy, once it finds a place," if lost.wanted.is_duplexed else "DUPLEX(ENABLED)"
+                    "A second copy, once it can be placed," if lost.wanted.is_duplexed else "DUPLEX(ENABLED)"
                 )
                 remedy = (
                     duplexed
@@ -419,8 +421,9 @@ def _check_loss(loss: Loss) -> Iterator[Finding]:
                 )
                 yield finding(
                     "LOSS_MESSAGES_GONE",
-                    f"The loss of {what} takes {lost.gone} messages of the planned backlog of {lost.wanted.structure} with it"
-                    f"{': non-persistent ones' if lost.comes_back else ', for it is RECOVER(NO)'}. {remedy} would keep them.",
+                    f"Without {what}, {lost.gone} messages of the planned backlog of {lost.wanted.structure} are lost"
+                    f"{': nonpersistent ones' if lost.comes_back else ', because it has RECOVER(NO)'}. {remedy} would keep "
+                    "them.",
                     field=f"{lost.wanted.result.pointer}/duplex",
                     structure=lost.wanted.result.name,
                 )
@@ -429,12 +432,12 @@ def _check_loss(loss: Loss) -> Iterator[Finding]:
             if not ending.is_assumed:
                 yield finding(
                     "LOSS_ENDS_QUEUE_MANAGERS",
-                    f"Without {what}: {ending.words} With TOLERATE they go on, and their private queues with them.",
+                    f"Without {what}: {ending.words} With TOLERATE they continue, and so do their private queues.",
                 )
     if loss.order_matters:
         yield finding(
             "PLACEMENT_ORDER_MATTERS",
-            f"Without {what}, which structures find no place depends on the order in which they are allocated anew.",
+            f"Without {what}, the order in which structures are allocated again decides which of them cannot be placed.",
         )
 
 
@@ -448,7 +451,7 @@ def _check_white_space(space: Sequence[WhiteSpace]) -> Iterator[Finding]:
     if len(space) == 1:
         yield finding(
             "ONE_COUPLING_FACILITY",
-            f"{space[0].facility.name} is the only coupling facility: with it, everything is lost until it is back.",
+            f"{space[0].facility.name} is the only coupling facility: while it is lost, everything is unavailable.",
         )
 
 

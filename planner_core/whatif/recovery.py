@@ -247,7 +247,8 @@ def recovery_of(
         findings.append(
             finding(
                 "LOG_RATE_ASSUMED",
-                f"Logs are taken to be read at {float(settled.read):g} MB a second, the rate of IBM's example: measure yours and give it.",
+                f"Logs are assumed to be read at {float(settled.read):g} MB a second, the rate of IBM's example: measure "
+                "your rate and give it.",
             )
         )
     return Recovery(
@@ -400,9 +401,9 @@ def _not_backed_up(definition: Structure) -> str | None:
     """Why there are no backups, as a sentence."""
     lowest = limit("cflevel_recover")
     if definition.cflevel < lowest:
-        return f"It is not backed up: CFLEVEL({definition.cflevel}) has no recovery, CFLEVEL({lowest}) is needed."
+        return f"It is not backed up: CFLEVEL({definition.cflevel}) does not support recovery, which needs CFLEVEL({lowest})."
     if not definition.recover:
-        return "It is not backed up: it is RECOVER(NO)."
+        return "It is not backed up: it has RECOVER(NO)."
     return None
 
 
@@ -562,8 +563,8 @@ def _assumptions(
         place,
     )
     yield Assumption(
-        "Recovery reads the backup and all of the log since, of all queue managers, at one rate; what it does with it takes no time of "
-        "its own.",
+        "Recovery reads the backup and all logs since then, of all queue managers, at one rate; processing the data adds "
+        "no time.",
         Basis.ASSUMED,
         place,
     )
@@ -579,10 +580,10 @@ def _findings(result: StructureResult, answer: StructureRecovery, settled: _Sett
         if answer.back_up_every_minutes:
             remedy = f"back it up every {float(answer.back_up_every_minutes):g} minutes"
         else:
-            remedy = "no interval is short enough, for the backup alone takes longer to read. Read logs faster, or hold less"
+            remedy = "no interval is short enough, because reading the backup alone takes longer. Read logs faster, or hold less"
         yield finding(
             "RECOVERY_TOO_SLOW",
-            f"{name} takes {minutes:.1f} minutes to recover, and may take {goal:g}: {remedy}.",
+            f"{name} takes {minutes:.1f} minutes to recover, but {goal:g} are allowed: {remedy}.",
             field=f"{at}/recover",
             structure=name,
         )
@@ -591,7 +592,7 @@ def _findings(result: StructureResult, answer: StructureRecovery, settled: _Sett
             "LOG_WITHOUT_RATE",
             f"{answer.unrated_queues} persistent queue{'s' if answer.unrated_queues > 1 else ''} of {name} give"
             f"{'' if answer.unrated_queues > 1 else 's'} no put rate: what {'they log' if answer.unrated_queues > 1 else 'it logs'} "
-            "between backups is left out. Beside a stated backlog, rates are given as queue_manager_rates.",
+            "between backups is not counted. With a stated backlog, give rates as queue_manager_rates.",
             field=f"{at}/queues",
             structure=name,
         )

@@ -42,14 +42,14 @@ FIGURES: Mapping[str, tuple[str, str]] = {
 """Figures of a structure that a scenario shows: what each is called, and its unit."""
 TOTALS = ("initsize_kib", "size_kib")
 ASSUMPTIONS: tuple[str, ...] = (
-    "A factor on rates or outages applies to every queue of the plan and to what clusters send; backlogs that the plan states "
-    "are multiplied by both. Rates at which messages are got stay.",
-    "Another CFCC level is that of every coupling facility whose level is stated lower.",
-    "INITSIZE or SIZE that the plan gives is kept where it still holds what the target or the headroom asks for; otherwise it is computed, "
-    "and said to be replaced. What the scenario gives is kept.",
-    "The commands lead from the plan as it is to the scenario: what runs today is taken to be the plan.",
+    "A factor on rates or outages applies to every queue of the plan and to the messages that clusters send; stated "
+    "backlogs are multiplied by both. Get rates stay the same.",
+    "A new CFCC level applies to every coupling facility that has a lower level.",
+    "A given INITSIZE or SIZE is kept if it still meets the target or the headroom; otherwise it is computed and reported "
+    "as replaced. Sizes given in the scenario are kept.",
+    "The commands lead from the current plan to the scenario: the running configuration is assumed to match the plan.",
 )
-NO_FACILITIES = "The plan names no coupling facilities, so that no loss was played through."
+NO_FACILITIES = "The plan has no coupling facilities, so no loss was simulated."
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +198,8 @@ def scenario(
         own.append(
             finding(
                 "SCENARIO_PLAN_OF_ANOTHER_CORE",
-                "The plan's version was saved with other figures than this version of cfplan gives. Before and after are both "
-                "worked out anew here, so that they can be compared.",
+                "The plan's version was saved with other figures than this version of cfplan calculates. Before and after "
+                "are both recalculated, so that they can be compared.",
             )
         )
     after, replaced = evaluated_with_sizes(changed, curve=curve, kept=_given(changed, changes))
@@ -233,8 +233,8 @@ def _curve_changed(document: PlanDocument, changed: PlanDocument) -> Finding:
     fitted = document.curve.fitted if isinstance(document.curve, FittedCurve) else ""
     return finding(
         "SCENARIO_WITHOUT_FITTED_CURVE",
-        f"The plan names the fitted curve {fitted}, which knows one CFCC level. Before, at {document.cfcc_level}, and after, at "
-        f"{changed.cfcc_level}, are worked out with published figures instead.",
+        f"The plan names the fitted curve {fitted}, which covers one CFCC level. Before, at {document.cfcc_level}, and "
+        f"after, at {changed.cfcc_level}, are calculated with published figures instead.",
         field="/curve",
     )
 
@@ -254,7 +254,7 @@ def _commands(before: PlanResult, after: PlanResult) -> tuple[Comparison | None,
     try:
         texts = [render_output(kind, before).text for kind in ("policy", "mqsc")]
     except OutputRefused as refused:
-        return None, f"The plan as it is cannot run: {refused}"
+        return None, f"The current plan cannot run: {refused}"
     try:
         return compare(after, read_running(texts)), ""
     except OutputRefused as refused:

@@ -13,7 +13,7 @@ from planner_core.provenance import Basis
 from planner_core.whatif.scenario import FIGURES, TOTALS
 
 MOST_COMPARED = 4
-NO_COMMANDS = "none can be given"
+NO_COMMANDS = "not available"
 _SETTINGS: Mapping[str, str] = {
     "cfcc_level": "CFCC level",
     "queue_managers": "Queue managers",
@@ -32,7 +32,7 @@ _WHITE_SPACE: Mapping[str, Any] = {
     "sources": [str(tables.source("project", "Placement of structures"))],
 }
 _GONE: Mapping[str, Any] = {
-    "formula": "nonpersistent messages of structures that lose their only copy, and all that RECOVER(YES) does not bring back",
+    "formula": "nonpersistent messages of structures that lose their only copy, and all messages that RECOVER(YES) does not restore",
     "basis": Basis.DERIVED.value,
     "sources": [str(tables.source("mq_held", "Backup and recovery of the coupling facility"))],
 }
@@ -301,8 +301,8 @@ def _not_of_one_plan(kept: Sequence[SavedScenario]) -> Iterator[Finding]:
         shown = ", ".join(f"{each.name} of version {each.version}" for each in kept)
         yield finding(
             "SCENARIOS_NOT_OF_ONE_PLAN",
-            f"The scenarios are of different versions of the plan: {shown}. The column of the plan is that of {kept[0].name}; part "
-            "of a difference may be the plan's.",
+            f"The scenarios are of different versions of the plan: {shown}. The column of the plan is that of "
+            f"{kept[0].name}; part of a difference may come from the plan.",
         )
         return
     first = _start(kept[0])
@@ -310,8 +310,8 @@ def _not_of_one_plan(kept: Sequence[SavedScenario]) -> Iterator[Finding]:
     if others:
         yield finding(
             "SCENARIOS_NOT_OF_ONE_PLAN",
-            f"Before the changes, the figures of {', '.join(others)} are not those of {kept[0].name}: they were worked out with "
-            "another curve or another version of cfplan. The column of the plan is that of "
+            f"Before the changes, the figures of {', '.join(others)} differ from those of {kept[0].name}: they were "
+            "calculated with another curve or another version of cfplan. The column of the plan is that of "
             f"{kept[0].name}.",
         )
 
@@ -322,7 +322,8 @@ def _of_old_versions(kept: Sequence[SavedScenario], latest: int | None) -> Itera
         shown = ", ".join(f"{each.name} of version {each.version}" for each in old)
         yield finding(
             "SCENARIOS_OF_OLD_VERSION",
-            f"The plan's latest version is {latest}. Older are: {shown}. The column of the plan is that of version {kept[0].version}.",
+            f"The plan's latest version is {latest}. These scenarios are older: {shown}. The column of the plan is that of "
+            f"version {kept[0].version}.",
         )
 
 

@@ -81,17 +81,18 @@ def check_scm(asked: Question, placed: Sequence[PlacedStructure]) -> Iterator[Fi
         at, name = f"{result.pointer}/scm", result.name
         yield finding(
             "SCM_USED_FROM_THRESHOLD",
-            f"{each.wanted.structure} may use storage-class memory from {limit('scm_used_from_percent')} % of the structure on. It takes control "
-            "storage, so that a size holds fewer entries and elements than this plan counts; how many, and what that makes of its "
-            "offload rules, is not published. Get and put slow down.",
+            f"{each.wanted.structure} may use storage-class memory from {limit('scm_used_from_percent')} % of the structure "
+            "on. It needs control storage, so the structure has fewer entries and elements than this plan counts; how many "
+            "fewer, and the effect on its offload rules, are not published. Gets and puts slow down.",
             field=f"{at}/max_size",
             structure=name,
         )
         if definition.scm.augmented is None:
             yield finding(
                 "SCM_AUGMENTED_NOT_STATED",
-                f"{each.wanted.structure} takes CF storage beside itself for storage-class memory, and the plan does not say how much: it "
-                "is counted as nothing. When it is not there, puts fail with 2192 although storage-class memory is free.",
+                f"{each.wanted.structure} needs additional CF storage for storage-class memory, and the plan does not state "
+                "how much: it is counted as zero. Without that storage, puts fail with 2192 although storage-class memory "
+                "is free.",
                 field=f"{at}/augmented",
                 structure=name,
             )
@@ -105,8 +106,8 @@ def check_scm(asked: Question, placed: Sequence[PlacedStructure]) -> Iterator[Fi
     for name, structures in unknown.items():
         yield finding(
             "SCM_OF_CF_NOT_STATED",
-            f"The storage-class memory of {name} is not stated, and {', '.join(structures)} may come there: that all of SCMMAXSIZE "
-            "can be used there is not known.",
+            f"The storage-class memory of {name} is not stated, and {', '.join(structures)} may be placed there: it is "
+            "unknown whether all of SCMMAXSIZE can be used there.",
         )
     for name, wanted, there in _overcommitted(asked.facilities, placed):
         yield finding(
@@ -164,20 +165,21 @@ def _check_place(
 ) -> Iterator[Finding]:
     result, structure = each.wanted.result, each.wanted.structure
     at = f"{result.pointer}/scm/max_size"
-    comes = f"Without {without}, {structure} comes to {facility.name}. It" if without else structure
+    comes = f"Without {without}, {structure} is placed in {facility.name}. It" if without else structure
     most = most_scm(facility, asked_bytes=scm, size_bytes=result.sizes.size_bytes)
     if facility.cfcc_level < limit("lowest_cfcc_level_scm"):
         yield finding(
             "SCM_LEVEL_TOO_LOW",
-            f"{comes} asks for storage-class memory, and {facility.name} has CFCC level {facility.cfcc_level}: it takes "
-            f"{limit('lowest_cfcc_level_scm')} or higher.",
+            f"{comes} asks for storage-class memory, but {facility.name} has CFCC level {facility.cfcc_level}: level "
+            f"{limit('lowest_cfcc_level_scm')} or higher is needed.",
             field=at,
             structure=result.name,
         )
     elif has_no_scm(facility.cfcc_level):
         yield finding(
             "SCM_REMOVED",
-            f"{comes} asks for storage-class memory, and {facility.name} has CFCC level {facility.cfcc_level}: there is none after level "
+            f"{comes} asks for storage-class memory, but {facility.name} has CFCC level {facility.cfcc_level}: there is "
+            "none after level "
             f"{limit('highest_cfcc_level_scm')}. Offload to shared message data sets instead.",
             field=at,
             structure=result.name,

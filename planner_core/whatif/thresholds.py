@@ -253,7 +253,9 @@ def advise(
     structure, said = structure_of(document, name, curve=curve)
     load, _ = parts_of(structure)
     if not load.demand.messages:
-        message = f"{name} has no backlog: its mix of messages is not known, so there is nothing to advise on"
+        message = (
+            f"{name} has no backlog: its mix of messages is not known, so cfplan cannot advise thresholds"
+        )
         raise InputInvalid(WHAT, (FieldProblem("structure", message),))
     size = structure.sizes.initsize_bytes if asked.at == "initsize" else structure.sizes.size_bytes
     bench = _Bench(structure, asked)
@@ -278,7 +280,7 @@ class _Chosen:
     capacity: int
     is_within_margin: bool
     keeps_defaults: bool
-    """Offloading lets no more messages in at this ratio, and nothing alters the ratio."""
+    """Offload does not increase the number of messages at this ratio, and nothing alters the ratio."""
 
 
 class _Bench:
@@ -609,16 +611,17 @@ def _whys(bench: _Bench, chosen: _Chosen) -> tuple[str, str, str]:
     normal = f"normal running takes {hundredths(chosen.typical_percent):g} %"
     if asked.cheap_over is not None:
         performance = (
-            f"Messages over {format_size(first)} cost about the same offloaded as kept, so they are offloaded always, and "
-            "the space is left to the others."
+            f"Messages over {format_size(first)} cost about the same offloaded as kept, so they are always offloaded, which "
+            "leaves the space to the others."
         )
     else:
         performance = (
-            f"Below {one.threshold} % only what is too large for the structure is offloaded ({normal}); above it, messages "
+            f"Below {one.threshold} %, only messages that are too large for the structure are offloaded ({normal}); above "
+            "it, messages "
             f"over {format_size(first)} are not worth the space that they take."
         )
     if not two.is_on:
-        transition = "There is no smaller size left to offload earlier: the rule is off."
+        transition = "No smaller size is left to offload earlier: the rule is off."
     elif asked.costly_up_to is not None:
         transition = (
             f"Messages up to {format_size(second)} are costly to offload: larger ones go from {two.threshold} % on, which "
@@ -626,8 +629,8 @@ def _whys(bench: _Bench, chosen: _Chosen) -> tuple[str, str, str]:
         )
     elif bench.between is not None:
         transition = (
-            f"Many messages are of {_kib(bench.between[0])} and of {_kib(bench.between[1])}: from {two.threshold} % on the "
-            "larger ones are offloaded, which saves the most space, and the smaller stay in the structure."
+            f"Many messages are of {_kib(bench.between[0])} and of {_kib(bench.between[1])}: from {two.threshold} % on, the "
+            "larger ones are offloaded, which saves the most space, and the smaller ones stay in the structure."
         )
     else:
         transition = (
@@ -635,7 +638,7 @@ def _whys(bench: _Bench, chosen: _Chosen) -> tuple[str, str, str]:
             "automatic alter has time to adapt."
         )
     if not three.is_on:
-        capacity = "Everything is offloaded already: the rule is off."
+        capacity = "All messages are already offloaded: the rule is off."
     else:
         share = hundredths(chosen.reserve.reserved_percent)
         capacity = (
@@ -649,19 +652,19 @@ def _whys(bench: _Bench, chosen: _Chosen) -> tuple[str, str, str]:
                 else f"which would make it {chosen.ibm_threshold} %"
             )
             stands = (
-                "the default stands"
+                "the default is kept"
                 if three.threshold == bench.choices["highest_capacity_threshold"]
                 else f"{normal}, so {lowest} % is the lowest"
             )
-            capacity += f" by IBM's arithmetic, {asks}; but offloading lets no more of these messages in, and {stands}."
+            capacity += f" by IBM's formula, {asks}; but offload does not increase the number of these messages, and {stands}."
         elif chosen.ibm_threshold is None:
-            capacity += ", more than there is by IBM's arithmetic; the fill model decides."
+            capacity += ", more than there is by IBM's formula; the fill model decides."
         elif three.threshold > chosen.ibm_threshold:
-            capacity += f", so IBM's arithmetic asks for {chosen.ibm_threshold} %; {normal}, so {lowest} % is the lowest."
+            capacity += f", so IBM's formula asks for {chosen.ibm_threshold} %; {normal}, so {lowest} % is the lowest."
         elif three.threshold == chosen.ibm_threshold:
-            capacity += ", so this is what IBM's arithmetic gives, rounded down."
+            capacity += ", so this is the result of IBM's formula, rounded down."
         else:
-            capacity += f"; IBM's arithmetic would allow {chosen.ibm_threshold} %, " + (
+            capacity += f"; IBM's formula would allow {chosen.ibm_threshold} %, " + (
                 "the default is not exceeded."
                 if three.threshold == bench.choices["highest_capacity_threshold"]
                 else "the fill model needs less."
@@ -701,18 +704,18 @@ def _assumptions(bench: _Bench) -> Iterator[Assumption]:
     )
     if bench.asked.margin_percent is None:
         yield Assumption(
-            f"Of IBM's margin of {choices['margin_percent']} % so much is kept that the last threshold does not fall below "
+            f"IBM's margin of {choices['margin_percent']} % is kept only as far as the last threshold does not fall below "
             f"{choices['threshold_without_margin']} %, as in IBM's two examples.",
             Basis.DERIVED,
             str(tables.source("mq_offload", "Capacity")),
         )
     yield Assumption(
-        "What is held, and what is there in normal running, has the mix of the planned backlog.",
+        "The messages to hold, and those in normal running, have the mix of the planned backlog.",
         Basis.ASSUMED,
         place,
     )
     yield Assumption(
-        "Entries and elements are two pools at a fixed ratio, and usage is that of the fuller one.",
+        "Entries and elements are two pools at a fixed ratio, and the usage is that of the fuller one.",
         Basis.ASSUMED,
         str(model_source()),
     )
@@ -727,7 +730,7 @@ def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterat
         larger = (
             f"{keyword} {format_size(short.size_bytes)} would hold them in {float(_FULL - bench.margin):g} % of its space"
             if short.size_bytes is not None
-            else "no size that a policy can state would hold them"
+            else "no size that a policy allows would hold them"
         )
         shorter = (
             f", and this one would hold those of {floor_fraction(short.outage_minutes * 10) / 10:g} minutes"
@@ -744,23 +747,24 @@ def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterat
     elif not chosen.is_within_margin:
         yield finding(
             "BACKLOG_USES_LAST_TENTH",
-            f"{name} is {hundredths(advice.setting.usage_percent):g} % full with {bench.hold} messages; IBM advises to use not more "
-            f"than {float(_FULL - bench.margin):g} %, since one pool may run out before the other.",
+            f"{name} is {hundredths(advice.setting.usage_percent):g} % full with {bench.hold} messages; IBM advises using "
+            f"no more than {float(_FULL - bench.margin):g} %, because one pool may run out before the other.",
             field=f"{at}/{keyword.lower()}",
             structure=name,
         )
     if bench.asked.typical is None:
         yield finding(
             "TYPICAL_DEPTH_NOT_GIVEN",
-            f"How many messages {name} holds in normal running is not given and taken as none: thresholds could lie below it.",
+            f"The number of messages that {name} holds in normal running is not given and assumed to be zero: thresholds "
+            "could be below it.",
             field=f"{at}/queues",
             structure=name,
         )
     if chosen.typical_percent + bench.choices["cushion_above_typical_percent"] > chosen.lowest:
         yield finding(
             "NORMAL_RUNNING_NEARLY_FULL",
-            f"Normal running takes {hundredths(chosen.typical_percent):g} % of {name}: there is no room for a cushion before "
-            "offloading begins, and hardly any for a backlog.",
+            f"Normal running takes {hundredths(chosen.typical_percent):g} % of {name}: there is no room for a cushion "
+            "before offload starts, and hardly any for a backlog.",
             field=f"{at}/{keyword.lower()}",
             structure=name,
         )
@@ -769,7 +773,7 @@ def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterat
         first = min(messages for rule, messages in now.starts if rule.threshold)
         yield finding(
             "OFFLOADS_IN_NORMAL_RUNNING",
-            f"The rules that the plan gives {name} begin at {first} messages, and normal running has {bench.typical}.",
+            f"The plan's rules for {name} start at {first} messages, but normal running has {bench.typical}.",
             field=f"{at}/offload/rules",
             structure=name,
         )
@@ -794,25 +798,26 @@ def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterat
 def _gains_nothing(bench: _Bench, chosen: _Chosen, name: str) -> str:
     """Why the rules let no more messages in, and what the advice makes of it."""
     if not bench.met(chosen.rules):
-        return f"The rules let {name} hold no more messages of this mix: its messages are offloaded, or kept, whatever the rules say."
+        return f"The rules do not let {name} hold more messages of this mix: its messages are offloaded, or kept, regardless of the rules."
     if not chosen.keeps_defaults:
         return (
-            f"At the ratio of entries to elements as it is, offloading lets {name} hold no more messages of this mix: entries run "
-            "out, not elements. IBM's arithmetic counts on automatic alter to make entries of the elements that offloading frees."
+            f"At the current ratio of entries to elements, offload does not let {name} hold more messages of this mix: "
+            "entries run out before elements. IBM's formula relies on automatic alter to turn the elements that offload "
+            "frees into entries."
         )
     why = (
-        "entries run out, not elements, and ALLOWAUTOALT(NO) keeps the ratio"
+        "entries run out before elements, and ALLOWAUTOALT(NO) keeps the ratio"
         if bench.frees_elements
-        else "offloaded, they take as many elements as kept"
+        else "they take as many elements offloaded as in the structure"
     )
     asks = (
-        "would have all space reserved"
+        "would reserve all of the space"
         if chosen.ibm_threshold is None
         else f"would ask for OFFLD3TH({chosen.ibm_threshold})"
     )
     return (
-        f"Offloading does not let {name} hold more messages of this mix: {why}. So IBM's default thresholds stand, and no lower "
-        f"ones are advised; IBM's arithmetic, which counts on automatic alter, {asks}."
+        f"Offload does not let {name} hold more messages of this mix: {why}. Therefore IBM's default thresholds are kept, "
+        f"and no lower ones are advised; IBM's formula, which relies on automatic alter, {asks}."
     )
 
 
@@ -822,11 +827,11 @@ def _margin_given_up(bench: _Bench, chosen: _Chosen, name: str, at: str) -> Iter
     fits = chosen.ibm_threshold is not None and not chosen.keeps_defaults
     if bench.asked.margin_percent is None and fits and last.is_on and last.threshold > whole:
         if chosen.ibm_threshold is not None and last.threshold > chosen.ibm_threshold:
-            why = "since normal running allows no lower one"
+            why = "because normal running allows no lower one"
         elif chosen.capacity < bench.hold:
-            why = "since a lower one would not hold the backlog either"
+            why = "because a lower one would not hold the backlog either"
         else:
-            why = "as in IBM's example of 4 GB, since the fill model holds the backlog so"
+            why = "as in IBM's 4 GB example, because the fill model holds the backlog this way"
         yield finding(
             "IBM_MARGIN_NOT_KEPT",
             f"With IBM's margin of {bench.choices['margin_percent']} % OFFLD3TH of {name} would be at most {float(whole):.1f}. It stays at "

@@ -94,7 +94,7 @@ def test_a_recoverable_structure_is_backed_up_every_hour_and_recovered() -> None
 
 def test_a_structure_that_is_not_recoverable_has_no_backup() -> None:
     text = sections(structures__0__recover=False)["SQ03APP1"]
-    assert "It is not backed up: it is RECOVER(NO). After a loss of the" in text
+    assert "It is not backed up: it has RECOVER(NO). After a loss of the" in text
     assert "BACKUP CFSTRUCT" not in text
     assert "RECOVER CFSTRUCT" not in text
 

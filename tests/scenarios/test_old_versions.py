@@ -92,7 +92,9 @@ def test_a_copy_says_what_the_latest_version_has_no_place_for(app: FastAPI) -> N
 def test_a_comparison_of_old_scenarios_says_so_and_one_of_five_is_refused_in_words(app: FastAPI) -> None:
     (said,) = get(app, f"{PLAN}/scenarios/compare?of=both").json()["findings"]
     assert said["code"] == "SCENARIOS_OF_OLD_VERSION"
-    assert said["message"].startswith("The plan's latest version is 2. Older are: both of version 1.")
+    assert said["message"].startswith(
+        "The plan's latest version is 2. These scenarios are older: both of version 1."
+    )
     page = call(app, "GET", f"{PAGES}/compare?of=both", headers={"accept": "text/html"})
     assert "SCENARIOS_OF_OLD_VERSION" in page.text
     for names, told in ((",", "none is named"), ("a,b,c,d,e", "5 are named")):

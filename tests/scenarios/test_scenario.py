@@ -254,7 +254,7 @@ def test_scenarios_of_two_versions_are_compared_with_a_warning() -> None:
     assert "a of version 1, b of version 2" in found.message
     other = {**copy.deepcopy(SQ03), "headroom_percent": 20}
     (found,) = side_by_side([kept("a", {"lost": "CF01"}), kept("b", {"lost": "CF02"}, plan=other)]).findings
-    assert "the figures of b are not those of a" in found.message
+    assert "the figures of b differ from those of a" in found.message
 
 
 # ---- the report --------------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ def test_each_structure_has_the_figures_of_the_core(app: FastAPI) -> None:
 
 def test_a_structure_that_is_not_backed_up_says_why_and_has_no_time(app: FastAPI) -> None:
     assert row(page(app, "/whatif/recovery?plan=ready"), "SQ03NOBACK") == [
-        "It is not backed up: it is RECOVER(NO)."
+        "It is not backed up: it has RECOVER(NO)."
     ]
 
 

@@ -104,10 +104,10 @@ def test_a_structure_that_takes_too_long_is_told_with_what_to_do() -> None:
 @pytest.mark.parametrize(
     ("keys", "why"),
     [
-        ({"recover": False}, "It is not backed up: it is RECOVER(NO)."),
+        ({"recover": False}, "It is not backed up: it has RECOVER(NO)."),
         (
             {"cflevel": 2, "recover": False},
-            "It is not backed up: CFLEVEL(2) has no recovery, CFLEVEL(3) is needed.",
+            "It is not backed up: CFLEVEL(2) does not support recovery, which needs CFLEVEL(3).",
         ),
     ],
 )
@@ -199,7 +199,7 @@ def test_a_queue_with_a_stated_backlog_logs_at_its_measured_rates() -> None:
     assert "LOG_WITHOUT_RATE" not in codes(answer)
     without = recovery(structure([queue(backlog=9, persistent=True)])).findings
     (said,) = (each.message for each in without if each.code == "LOG_WITHOUT_RATE")
-    assert "Beside a stated backlog, rates are given as queue_manager_rates." in said
+    assert "With a stated backlog, give rates as queue_manager_rates." in said
 
 
 def test_whether_a_structure_meets_its_time_is_not_known_while_a_queue_has_no_rate() -> None:

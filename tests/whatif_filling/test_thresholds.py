@@ -423,9 +423,9 @@ def test_lower_thresholds_never_hold_less(found: Document, one: int, two: int) -
 @pytest.mark.parametrize(
     ("size", "hold", "typical", "expected"),
     [
-        ("4G", MILLION, None, "since the fill model holds the backlog so"),
-        ("100M", 100_000, None, "since a lower one would not hold the backlog either"),
-        ("100M", 10_000, 20_000, "since normal running allows no lower one"),
+        ("4G", MILLION, None, "because the fill model holds the backlog this way"),
+        ("100M", 100_000, None, "because a lower one would not hold the backlog either"),
+        ("100M", 10_000, 20_000, "because normal running allows no lower one"),
     ],
 )
 def test_the_reason_for_which_ibm_s_margin_is_given_up_is_the_one_that_holds(

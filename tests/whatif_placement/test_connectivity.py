@@ -75,8 +75,7 @@ def test_an_ending_says_which_queue_managers_of_which_group_and_whether_it_is_as
         "because_of": ["SQ03CSQ_ADMIN"],
         "is_assumed": True,
         "what_happens": (
-            "All 2 queue managers of SQ03 end on losing SQ03CSQ_ADMIN. CFCONLOS of the queue managers is not planned: "
-            "TERMINATE is assumed."
+            "All 2 queue managers of SQ03 end on losing SQ03CSQ_ADMIN. The plan does not state CFCONLOS of the queue managers: TERMINATE is assumed."
         ),
     }
     assert loss(found, "CF01").as_json()["queue_managers_end"] == [ending]
@@ -100,7 +99,7 @@ def test_a_stated_terminate_is_a_warning_and_a_silent_plan_a_note() -> None:
 @pytest.mark.parametrize(
     ("given", "by_itself", "words"),
     [
-        ({}, True, "MQ has recovered A by itself (RECAUTO(YES))"),
+        ({}, True, "MQ has recovered A automatically (RECAUTO(YES))"),
         ({"recauto": False}, False, "an operator issues RECOVER CFSTRUCT(A)"),
         ({"cflevel": 4}, False, "an operator issues RECOVER CFSTRUCT(A)"),
         ({"recover": False}, False, "all its messages are lost"),

@@ -43,13 +43,13 @@ CASES = {
     "LOSS_MESSAGES_GONE": Case(
         (TWO, [a() | {"queues": NOT_PERSISTENT}]),
         (TWO, [a(duplex="ENABLED") | {"queues": NOT_PERSISTENT}]),
-        r"takes 7 messages of the planned backlog",
+        r"7 messages of the planned backlog",
         at="/structures/0/duplex",
     ),
     "LOSS_ENDS_QUEUE_MANAGERS": Case(
         (TWO, [a(preflist=["CF02"], cfconlos="TERMINATE")]),
         (TWO, [a(preflist=["CF02"], cfconlos="TOLERATE")]),
-        r"^Without CF02: All 2 queue managers of SQ03 end on losing SQ03A\. With TOLERATE they go on",
+        r"^Without CF02: All 2 queue managers of SQ03 end on losing SQ03A\. With TOLERATE they continue",
         at=None,
         structure=None,
     ),
@@ -100,7 +100,7 @@ CASES = {
     "SCM_LEVEL_TOO_LOW": Case(
         ([cf("CF01", cfcc_level=18, scm="16G")], [a(scm=SCM)]),
         ([cf("CF01", cfcc_level=19, scm="16G")], [a(scm=SCM)]),
-        r"CFCC level 18: it takes 19 or higher",
+        r"CFCC level 18: level 19 or higher is needed",
         at="/structures/0/scm/max_size",
     ),
     "SCM_LESS_THAN_ASKED": Case(
@@ -119,7 +119,7 @@ CASES = {
     "SCM_AUGMENTED_NOT_STATED": Case(
         ([cf("CF01", scm="8G")], [a(scm={"max_size": "8G"})]),
         ([cf("CF01", scm="8G")], [a(scm=SCM)]),
-        r"counted as nothing",
+        r"counted as zero",
         at="/structures/0/scm/augmented",
     ),
     "SCM_USED_FROM_THRESHOLD": Case(
@@ -131,7 +131,7 @@ CASES = {
     "SCM_OF_CF_NOT_STATED": Case(
         ([cf("CF01", scm="8G"), cf("CF02")], [a(scm=SCM)]),
         ([cf("CF01", scm="8G"), cf("CF02")], [a(scm=SCM, preflist=["CF01"])]),
-        r"of CF02 is not stated, and SQ03A may come there",
+        r"of CF02 is not stated, and SQ03A may be placed there",
         at=None,
         structure=None,
     ),

@@ -111,7 +111,7 @@ def test_growth_comes_on_top_of_the_plan_s_own_horizon_and_rate() -> None:
     with pytest.raises(OutOfRange) as refused:
         ask(document, percent_per_year=Decimal(10))
     assert str(refused.value) == (
-        "growth is 10, but must be 20. The plan grows by 20 % a year already; for another rate take growth out of the plan."
+        "growth is 10, but must be 20. The plan grows by 20 % a year already; for another rate, remove growth from the plan."
     )
 
 

@@ -124,7 +124,7 @@ def test_a_third_coupling_facility_takes_the_new_second_copy() -> None:
     ("facilities", "remedy"),
     [
         ([cf("CF01")], "A second copy in another coupling facility would keep them."),
-        ([cf("CF01"), cf("CF02", "1G")], "A second copy, once it finds a place, would keep them."),
+        ([cf("CF01"), cf("CF02", "1G")], "A second copy, once it can be placed, would keep them."),
     ],
 )
 def test_a_structure_that_says_duplex_already_is_not_told_to(facilities: list[Json], remedy: str) -> None:
@@ -283,33 +283,32 @@ def scm_of(one: Loss, name: str) -> Json:
             {"scm": "2G"},
             2 * 1024,
             "SCM_LESS_THAN_ASKED",
-            "Without CF01, SQ03A comes to CF02. It asks for 8,192.0 MiB of storage-class memory and can use 2,048.0 MiB in CF02.",
+            "Without CF01, SQ03A is placed in CF02. It asks for 8,192.0 MiB of storage-class memory and can use 2,048.0 MiB in CF02.",
         ),
         (
             {"scm": 0},
             0,
             "SCM_LESS_THAN_ASKED",
-            "Without CF01, SQ03A comes to CF02. It asks for 8,192.0 MiB of storage-class memory, and CF02 has none for it.",
+            "Without CF01, SQ03A is placed in CF02. It asks for 8,192.0 MiB of storage-class memory, and CF02 has none for it.",
         ),
         (
             {"scm": "16G", "cfcc_level": 18},
             0,
             "SCM_LEVEL_TOO_LOW",
-            "Without CF01, SQ03A comes to CF02. It asks for storage-class memory, and CF02 has CFCC level 18: it takes 19 or higher.",
+            "Without CF01, SQ03A is placed in CF02. It asks for storage-class memory, but CF02 has CFCC level 18: level 19 or higher is needed.",
         ),
         (
             {"scm": "16G", "cfcc_level": 26},
             0,
             "SCM_REMOVED",
-            "Without CF01, SQ03A comes to CF02. It asks for storage-class memory, and CF02 has CFCC level 26: there is none after level 25. "
+            "Without CF01, SQ03A is placed in CF02. It asks for storage-class memory, but CF02 has CFCC level 26: there is none after level 25. "
             "Offload to shared message data sets instead.",
         ),
         (
             {},
             None,
             "SCM_OF_CF_NOT_STATED",
-            "The storage-class memory of CF02 is not stated, and SQ03A may come there: that all of SCMMAXSIZE can be used there is "
-            "not known.",
+            "The storage-class memory of CF02 is not stated, and SQ03A may be placed there: it is unknown whether all of SCMMAXSIZE can be used there.",
         ),
     ],
     ids=["enough", "too little", "none", "level too low", "removed", "not stated"],
