@@ -423,7 +423,7 @@ def _report(findings: Sequence[Finding]) -> None:
 
 
 def _schema(arguments: argparse.Namespace) -> int:
-    from planner_core.document.model import json_schema
+    from planner_core.document.schema import json_schema
 
     del arguments
     write_json(json_schema())

@@ -49,7 +49,7 @@ def message_size(whole: Whole) -> Callable[[str], int]:
     def read(text: str) -> int:
         if not text.strip().upper().endswith(_SIZE_ENDS):
             return number(text)
-        from planner_core.document.model import message_bytes
+        from planner_core.document.types import message_bytes
         from planner_core.errors import PlannerError
 
         try:

@@ -22,7 +22,8 @@ from app.plans import service
 from app.settings import Settings
 from bench.plans import QUEUES, largest
 from bench.serving import bare_def
-from planner_core.document.model import PlanDocument, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
 from planner_core.whatif.filling_up import Outage, fill_up
 
 PLAN = "FILLS"

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bench.plans import largest
-from planner_core.document.model import PlanDocument, read_json
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_json
 from planner_core.plan.evaluate import evaluate
 
 

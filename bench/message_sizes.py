@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import NamedTuple
 
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from planner_core.sizing.structure_result import Load, StructureResult
 

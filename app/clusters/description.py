@@ -12,7 +12,7 @@ from app.texts.documents import parse_yaml
 from app.web.openapi import document_schemas, json_request, model_schemas, put_examples, put_schemas
 from planner_core.clusters.answer import answer
 from planner_core.clusters.file import json_schema, read_object
-from planner_core.document.model import read_object as plan_from
+from planner_core.document.reading import read_object as plan_from
 
 DECIDE, LOAD = "/api/v1/cluster/decide", "/api/v1/cluster/load"
 MODE = {

@@ -16,7 +16,8 @@ from planner_core.clusters.displays import read_displays
 from planner_core.clusters.explain import Explanation, explain
 from planner_core.clusters.messages import Browse, instant, read_messages, read_rows
 from planner_core.clusters.model import Mode
-from planner_core.document.model import field_problems, parse_json
+from planner_core.document.problems import field_problems
+from planner_core.document.reading import parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 
 LARGEST_FILE_BYTES = 32 * 2**20

@@ -14,7 +14,8 @@ from app.texts.example_files import ExampleFile
 from planner_core.clusters.answer import DecisionAnswer, answer
 from planner_core.clusters.file import WHAT, DecisionFile, read_object
 from planner_core.clusters.model import Mode
-from planner_core.document.model import PlanDocument, parse_json, read_json
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import parse_json, read_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 
 LARGEST_FILE_BYTES = 2**20

@@ -9,7 +9,9 @@ from pydantic_core import to_json
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from planner_core.depth_events.measured import USINGS, Using, WithRates, with_rates
-from planner_core.document.model import PlanDocument, did_you_mean, parse_json, read_json
+from planner_core.document.model import PlanDocument
+from planner_core.document.problems import did_you_mean
+from planner_core.document.reading import parse_json, read_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 from planner_core.findings import DEPTH_EVENT_CODES
 from planner_core.plan.result import PlanResult

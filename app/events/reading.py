@@ -19,7 +19,8 @@ from planner_core.depth_events.known import read_displayed
 from planner_core.depth_events.readers import LARGEST_FILE_BYTES
 from planner_core.depth_events.reading import WHAT, EventReading, read_all
 from planner_core.depth_events.sets import DEFAULT_WINDOW_S, EventContext, QueueFacts
-from planner_core.document.model import field_problems, parse_json
+from planner_core.document.problems import field_problems
+from planner_core.document.reading import parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, TextTooLong
 from planner_core.names import QUEUE_PATTERN
 

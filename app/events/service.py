@@ -14,7 +14,7 @@ from app.texts.example_files import ExampleFile
 from planner_core import names
 from planner_core.depth_events.file import MOST_MAXDEPTH, WHAT, DepthEventFile, read_object
 from planner_core.depth_events.simulate import Simulation, simulate
-from planner_core.document.model import parse_json
+from planner_core.document.reading import parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, NameSyntax
 
 LARGEST_FILE_BYTES = 4 * 2**20

@@ -10,7 +10,8 @@ from app.plans import service
 from app.plans.computed import compute
 from app.plans.errors import NothingToAcknowledge, PlanConflict
 from app.plans.stored import SaveOutcome, StoredVersion
-from planner_core.document.model import PlanDocument, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
 
 
 def acknowledge(

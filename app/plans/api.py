@@ -24,7 +24,7 @@ from app.plans.stored import NAME_PATTERN, SaveOutcome
 from app.sizing.body import JSON, document_body
 from app.web.openapi import OUTPUT_WORDS, plan_request, problems
 from planner_core.document.compare import differences
-from planner_core.document.model import read_json
+from planner_core.document.reading import read_json
 from planner_core.texts.outputs import OUTPUT_KINDS
 
 MOST_VERSIONS = 2**31 - 1

@@ -17,7 +17,7 @@ from app.plans.editor.typed import text_of
 from app.sizing.calculator.answer import LABELS
 from app.web.rendering import grouped, plain
 from planner_core.document.compare import Difference, differences
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.units import KIB
 
 MOST_LINES = 60

@@ -14,7 +14,7 @@ from app.fits.kept import Curves
 from app.fits.resolve import curve_of
 from app.plans.stored import StoredVersion
 from app.web.rendering import grouped
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
 from planner_core.plan.evaluate import evaluate_structure
 

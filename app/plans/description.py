@@ -16,7 +16,7 @@ from app.plans.stored import StoredVersion
 from app.sizing.body import JSON
 from app.sizing.examples import examples
 from app.web.openapi import COMPONENTS, text_response
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 
 EXAMPLE_TIME = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 TAG = {"type": "string", "pattern": r'^"\d+\.\d+(-[a-z]+){0,2}"$'}

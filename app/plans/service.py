@@ -41,7 +41,8 @@ from app.plans.stored import (
     VersionSummary,
     etag,
 )
-from planner_core.document.model import PlanDocument, read_json
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_json
 from planner_core.units import ceil_div
 
 __all__ = [

@@ -8,7 +8,9 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal
 
-from planner_core.document.model import CouplingFacility, PlanDocument, Structure, read_json, with_new_keys
+from planner_core.document.model import CouplingFacility, PlanDocument, Structure
+from planner_core.document.reading import read_json
+from planner_core.document.schema import with_new_keys
 
 NAME_PATTERN = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
 """Of a plan: safe in an address and as the name of a file."""

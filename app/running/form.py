@@ -16,7 +16,7 @@ from app.plans import service as plans
 from app.running.texts import LARGEST_FILE_BYTES, MOST_TEXTS, WHAT, printable, running_example, text_of
 from app.texts.documents import example_text, read_text
 from app.whatif.asking import EXAMPLE_CHOICE
-from planner_core.document.model import message_bytes
+from planner_core.document.types import message_bytes
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, PlannerError
 from planner_core.plan.result import PlanResult
 

@@ -12,7 +12,9 @@ from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from app.running.texts import LARGEST_FILE_BYTES, MOST_TEXTS, WHAT, invalid
 from planner_core import names
-from planner_core.document.model import MessageBytes, field_problems, parse_json, read_object
+from planner_core.document.problems import field_problems
+from planner_core.document.reading import parse_json, read_object
+from planner_core.document.types import MessageBytes
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, NameSyntax
 from planner_core.plan.result import PlanResult
 from planner_core.running.compare import Comparison, commands_text, compare

@@ -12,7 +12,8 @@ from pydantic_core import to_json
 from app.scenarios.service import LONGEST_NOTE, MOST_VERSIONS, ScenarioDraft
 from app.scenarios.stored import ScenarioSummary, StoredScenario
 from app.web.answers import Answer, FindingAnswer
-from planner_core.document.model import field_problems, parse_json
+from planner_core.document.problems import field_problems
+from planner_core.document.reading import parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 from planner_core.whatif.changes import WHAT, Changes
 from planner_core.whatif.scenario_report import SideBySide

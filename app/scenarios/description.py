@@ -21,7 +21,7 @@ from app.sizing.body import JSON
 from app.sizing.examples import examples
 from app.web.answers import Absent, Answer, FindingAnswer
 from app.web.openapi import COMPONENTS
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.whatif.changes import read_changes
 from planner_core.whatif.scenario import scenario
 from planner_core.whatif.scenario_report import report, side_by_side

@@ -26,7 +26,7 @@ from app.web.openapi import (
     schema_response,
     text_response,
 )
-from planner_core.document.model import json_schema
+from planner_core.document.schema import json_schema
 from planner_core.texts.outputs import OUTPUT_KINDS
 
 SCHEMA_MEDIA_TYPE = "application/schema+json"

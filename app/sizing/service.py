@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
-from planner_core.document.model import read_json
+from planner_core.document.reading import read_json
 from planner_core.findings import SEVERITIES, Finding
 from planner_core.plan.explain import result_json
 from planner_core.texts.outputs import Output, render_output

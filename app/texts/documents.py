@@ -12,7 +12,8 @@ from importlib import resources
 from pathlib import Path
 from typing import NoReturn
 
-from planner_core.document.model import PlanDocument, parse_json, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import parse_json, read_object
 from planner_core.errors import DocumentInvalid, FieldProblem, NotJson
 
 LARGEST_FILE_BYTES = 64 * 2**20

@@ -24,7 +24,7 @@ from app.usage.errors import UsageNotFound, UsageRequestInvalid
 from app.usage.periods import Period, Step
 from app.usage.planning import can_be_planned
 from app.web.openapi import problems
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.names import QUEUE_PATTERN
 

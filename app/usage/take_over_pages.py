@@ -28,7 +28,8 @@ from app.usage.plan_form import PlanForm
 from app.usage.plan_pages import Asking, QueueRow, asking_of, choices_of, into, queue_row
 from app.usage.planning import DraftPlan, MeasuredBasis
 from app.web.rendering import Page, render, root_path
-from planner_core.document.model import PlanDocument, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
 
 router = APIRouter(include_in_schema=False)

@@ -21,7 +21,8 @@ from app.sizing.body import JSON, YAML
 from app.sizing.examples import examples
 from app.web.answers import ProblemAnswer
 from app.web.problems import PROBLEM_MEDIA_TYPE, TYPE_OF_STATUS, UNEXPECTED, Problem, problem_of
-from planner_core.document.model import json_schema, read_object
+from planner_core.document.reading import read_object
+from planner_core.document.schema import json_schema
 from planner_core.errors import DocumentInvalid, FieldProblem, OutputRefused
 from planner_core.plan.evaluate import evaluate
 from planner_core.texts.outputs import OUTPUT_KINDS, render_output

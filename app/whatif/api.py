@@ -17,7 +17,7 @@ from app.web.openapi import json_response, plan_request, problems
 from app.whatif import address
 from app.whatif.growing import upgrade_answer
 from app.whatif.losing import AT, MOST_OTHERS, loss_answer, stored_plans
-from planner_core.document.model import read_json
+from planner_core.document.reading import read_json
 from planner_core.sizing.placement import At
 from planner_core.whatif.growth import DEFAULT_YEARS, HIGHEST_LEVEL, MOST_MORE, MOST_YEARS
 

@@ -17,7 +17,8 @@ from app.web.rendering import Page, render
 from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
 from app.whatif.choices import Field
 from app.whatif.recovering import job as job_of
-from planner_core.document.model import PlanDocument, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
 from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
 from planner_core.texts.smds_job import LOADS, Load, SmdsJob, offloading

@@ -312,7 +312,7 @@ EXAMPLE = "smallest"
 
 def add(whole: dict[str, Any]) -> None:
     """Put the components and examples into the whole description; it is called when first asked for."""
-    from planner_core.document.model import read_object
+    from planner_core.document.reading import read_object
     from planner_core.plan.evaluate import evaluate
     from planner_core.texts.smds_job import smds_job
     from planner_core.whatif.filling_up import fill_up

@@ -17,7 +17,8 @@ from app.sizing.body import JSON, document_body, flag
 from app.web.openapi import EXPLAIN, json_response, plan_request, problems
 from app.whatif import filling, recovering, thresholds
 from app.whatif.structure_parameters import FILLING, RECOVERY, SMDS_JOB, THRESHOLDS, Parameter, read_values
-from planner_core.document.model import PlanDocument, read_json
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_json
 from planner_core.whatif.filling_up import WHAT
 
 router = APIRouter(prefix="/api/v1/whatif", tags=["what if"])

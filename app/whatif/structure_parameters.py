@@ -169,7 +169,7 @@ def read_values(
 
 
 def _unknown(name: str, known: Mapping[str, Parameter]) -> str:
-    from planner_core.document.model import did_you_mean  # the commands start without it
+    from planner_core.document.problems import did_you_mean  # the commands start without it
 
     return f"is not a parameter of this question{did_you_mean(name, known)}"
 

@@ -9,7 +9,6 @@ from pydantic import BaseModel, Field, ValidationError
 
 from planner_core.clusters.model import Message, Situation
 from planner_core.document.cluster_entries import (
-    MODEL,
     ChannelEntry,
     InstanceEntry,
     MqName,
@@ -19,7 +18,8 @@ from planner_core.document.cluster_entries import (
     with_senders_own,
 )
 from planner_core.document.cluster_instances import MOST_CHANNELS, Channel
-from planner_core.document.model import field_problems
+from planner_core.document.problems import field_problems
+from planner_core.document.types import MODEL
 from planner_core.errors import FieldProblem, InputInvalid
 
 WHAT = "The input of the decision"

@@ -31,7 +31,8 @@ from planner_core.depth_events.model import (
     StatisticsOfDisabled,
     Switches,
 )
-from planner_core.document.model import QueueManagerName, QueueName, field_problems
+from planner_core.document.problems import field_problems
+from planner_core.document.types import QueueManagerName, QueueName
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.limits import limit
 

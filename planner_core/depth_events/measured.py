@@ -13,7 +13,8 @@ from fractions import Fraction
 from typing import Any, Literal, NoReturn
 
 from planner_core.depth_events.model import Event
-from planner_core.document.model import PlanDocument, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding, finding
 

@@ -7,25 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any, Literal, NoReturn, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
 from planner_core.document.cluster_instances import DEFAULT_WEIGHT, Channel, Instance, Status
+from planner_core.document.types import MODEL, refuse
 from planner_core.errors import FieldProblem
 
-MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 MOST_CHANNELS_OF_ONE = 16
 _NAME = r"[A-Za-z0-9./_%]"
 _LONGEST_CHANNEL = 20
 _LONGEST_NAME = 48
-
-
-def refuse(message: str) -> NoReturn:
-    """Say what is wrong with a field."""
-    msg = "cfplan"
-    raise PydanticCustomError(msg, "{message}", {"message": message})
 
 
 def _matching(what: str, longest: int) -> BeforeValidator:

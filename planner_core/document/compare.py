@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from planner_core.document.model import escape_pointer
+from planner_core.document.problems import escape_pointer
 
 _KEYS = ("name", "code")
 

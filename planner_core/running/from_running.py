@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from planner_core import names
-from planner_core.document.model import PlanDocument, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
 from planner_core.errors import NameSyntax, PlannerError
 from planner_core.findings import finding
 from planner_core.limits import limit

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Final, get_args
 
 from planner_core.bounds import check_lines, check_structures
-from planner_core.document.model import DuplexSite
+from planner_core.document.types import DuplexSite
 from planner_core.errors import SHOWN_PROBLEMS, OutputRefused, PlannerError, TextTooLong
 from planner_core.findings import Finding, finding
 from planner_core.plan.result import PlanResult

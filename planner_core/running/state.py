@@ -14,7 +14,7 @@ from typing import Final, TypedDict, get_args
 
 from planner_core import names, tables
 from planner_core.bounds import check_lines
-from planner_core.document.model import DuplexSite
+from planner_core.document.types import DuplexSite
 from planner_core.errors import SizeSyntax
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit

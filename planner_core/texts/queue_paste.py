@@ -17,7 +17,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Literal
 
 from planner_core import names
-from planner_core.document.model import parse_json
+from planner_core.document.reading import parse_json
 from planner_core.errors import DocumentInvalid, NameSyntax, SizeSyntax
 from planner_core.limits import limit
 from planner_core.units import parse_size

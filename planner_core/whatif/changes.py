@@ -9,24 +9,20 @@ from typing import Annotated, Any, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from planner_core.document.model import (
+from planner_core.document.model import Growth, OffloadRule, PlanDocument, Queue, Structure
+from planner_core.document.problems import field_problems
+from planner_core.document.reading import read_object
+from planner_core.document.types import (
     CfccLevel,
     CfName,
     CfstructName,
     Duplex,
-    Growth,
-    OffloadRule,
     Percent,
-    PlanDocument,
     PrefList,
-    Queue,
     SizeFactor,
-    Structure,
     StructureSize,
     TargetPercent,
     Threshold,
-    field_problems,
-    read_object,
 )
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 from planner_core.units import format_size

@@ -9,7 +9,7 @@ import pytest
 
 from bench.__main__ import main
 from bench.plans import largest
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 
 ROOT = Path(__file__).parents[2]

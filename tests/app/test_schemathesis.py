@@ -18,7 +18,7 @@ from app.plans import service
 from app.scenarios import service as scenarios
 from app.scenarios.service import ScenarioDraft
 from app.settings import Settings
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.app.support import SQ03
 from tests.curves.support import daily, fit_json, forecast_json, store_night

@@ -12,7 +12,9 @@ from fastapi import FastAPI
 from app.sizing import service
 from app.sizing.examples import examples
 from bench.plans import largest
-from planner_core.document.model import PlanDocument, json_schema, read_json, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_json, read_object
+from planner_core.document.schema import json_schema
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.explain import result_json
 from planner_core.texts.outputs import OUTPUT_KINDS, render_output

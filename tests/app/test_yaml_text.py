@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from app.texts.documents import parse_yaml
 from app.texts.yaml_text import yaml_text
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from tests.app.support import COMPLETE
 from tests.core.plans import documents
 

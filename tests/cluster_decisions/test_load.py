@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from app.texts.documents import example_text, parse_yaml
 from planner_core.clusters.flow import Failure, flow_of
-from planner_core.document.model import Cluster, read_object
+from planner_core.document.model import Cluster
+from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid
 from planner_core.plan.evaluate import evaluate
 

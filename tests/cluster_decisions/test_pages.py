@@ -15,7 +15,7 @@ from app.texts.documents import example_text, parse_yaml
 from app.texts.example_files import ExampleFile
 from planner_core.clusters.answer import answer
 from planner_core.clusters.file import read_object
-from planner_core.document.model import read_object as plan_from
+from planner_core.document.reading import read_object as plan_from
 from planner_core.plan.evaluate import evaluate
 from tests.app.support import Answer, call, get, send_json
 

@@ -14,15 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from planner_core.document.model import (
-    FittedCurve,
-    MessageSizes,
-    PlanDocument,
-    json_schema,
-    parse_json,
-    read_json,
-    read_object,
-)
+from planner_core.document.model import FittedCurve, MessageSizes, PlanDocument
+from planner_core.document.reading import parse_json, read_json, read_object
+from planner_core.document.schema import json_schema
 from planner_core.errors import DocumentInvalid, NotJson
 from planner_core.plan.evaluate import evaluate
 from tests.core.plans import BASE, documents, policy_documents, varied

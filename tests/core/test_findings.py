@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from pydantic import TypeAdapter
 
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.errors import PlanRefused
 from planner_core.findings import (
     DEPTH_EVENT_CODES,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.errors import PlanRefused
 from planner_core.plan.evaluate import compare_curves, evaluate
 from planner_core.plan.explain import explain_result, result_json

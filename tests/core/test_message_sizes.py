@@ -13,7 +13,7 @@ import pytest
 
 from bench import message_sizes as bench
 from bench.message_sizes import RULE_SETS, Held, Mix, mix_of, put_one_by_one
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.whatif.filling_up import Outage, fill_up
 from tests.docs.pages import ROOT
 

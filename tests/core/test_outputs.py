@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from planner_core.document.model import PlanDocument, read_json, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_json, read_object
 from planner_core.errors import OutputRefused, UnknownOutput
 from planner_core.plan.evaluate import evaluate
 from planner_core.texts.cfrm.parse import parse_statements, parse_structures

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from app.cli import main
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.errors import OutputRefused
 from planner_core.findings import Finding
 from planner_core.plan.evaluate import evaluate

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid
 from planner_core.plan.evaluate import evaluate
 from planner_core.running.from_running import plan_from

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from planner_core.texts.xcf.runbook import runbook
 from planner_core.whatif.recovery import recovery

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.findings import Finding
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.result import PlanResult

@@ -6,7 +6,8 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from planner_core.document.model import PlanDocument, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
 from planner_core.errors import PlanRefused
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.splitting import advise, gains

@@ -19,7 +19,7 @@ from app.fits.resolve import evaluate
 from app.nightly.models import FitVersion
 from app.plans import service
 from app.sizing.answers import PlanResultAnswer
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.errors import PlanRefused
 from planner_core.plan.evaluate import evaluate as core_evaluate
 from planner_core.texts.outputs import OUTPUT_KINDS

@@ -13,7 +13,7 @@ from app.events.advise_answers import AdviceAnswer, RatesAnswer
 from app.events.advise_description import example_request
 from app.main import create_app
 from app.settings import read_settings
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from tests.app.support import SQ03, post_json
 from tests.core.plans import varied

@@ -11,8 +11,9 @@ import pytest
 from pydantic import BaseModel
 
 from app.texts.documents import parse_yaml
-from planner_core.document import model as core
-from planner_core.document.model import json_schema, read_object
+from planner_core.document import cluster_entries, model
+from planner_core.document.reading import read_object
+from planner_core.document.schema import json_schema
 from planner_core.errors import DocumentInvalid
 from tests.app.support import COMPLETE, Json
 from tests.docs.pages import ROOT, headings, rows, section
@@ -75,15 +76,15 @@ def test_the_page_has_every_key_of_an_object_and_no_other(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "key"), KEYS, ids=IDS)
 def test_the_default_on_the_page_is_that_of_the_document(name: str, key: str) -> None:
-    model: type[BaseModel] = getattr(core, name)
-    field, cell = model.model_fields[key], described(name)[key][3]
+    shape: type[BaseModel] = (vars(cluster_entries) | vars(model))[name]
+    field, cell = shape.model_fields[key], described(name)[key][3]
     if field.is_required():
         assert cell == "*required*"
         return
     default = field.get_default(call_default_factory=True, validated_data={})
     stated = value_of(cell)
     # Through the document itself, so that `256K` and 262144 bytes, or {} and all defaults, are the same.
-    assert model.model_construct(**{key: default}) == model.model_construct(
+    assert shape.model_construct(**{key: default}) == shape.model_construct(
         **{key: read_field(name, key, stated)}
     )
 

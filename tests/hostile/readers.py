@@ -23,7 +23,7 @@ from planner_core import names
 from planner_core.clusters.displays import read_displays
 from planner_core.clusters.messages import read_messages
 from planner_core.depth_events.readers import read_events
-from planner_core.document.model import parse_json, read_json
+from planner_core.document.reading import parse_json, read_json
 from planner_core.errors import PlannerError
 from planner_core.inputs import detect as detect_input
 from planner_core.plan.evaluate import evaluate

@@ -11,7 +11,8 @@ from sqlalchemy import URL
 from app.main import create_app
 from app.settings import Settings
 from app.sizing.examples import examples
-from planner_core.document.model import PlanDocument, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
 
 SQ03 = examples()["sq03"].document
 

@@ -23,7 +23,7 @@ from app.main import create_app
 from app.settings import Settings
 from app.sizing.examples import examples
 from app.texts.documents import example_text
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.findings import Finding
 from planner_core.plan.evaluate import evaluate
 from planner_core.texts.outputs import OUTPUT_KINDS, render_output

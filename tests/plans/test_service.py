@@ -13,7 +13,7 @@ from app.database.engine import Database
 from app.plans import service
 from app.plans.stored import StoredVersion
 from planner_core import CORE_VERSION
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.errors import PlanRefused
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.explain import result_json

@@ -6,7 +6,7 @@ import pytest
 
 from app.texts.documents import example_text, read_text
 from planner_core.depth_events.readers import read_events
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid, TextTooLong
 from planner_core.plan.evaluate import evaluate
 from planner_core.running.lint import lint

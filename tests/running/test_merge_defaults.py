@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from planner_core.running.merge import merge
 from tests.core.plans import varied

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.cli import main
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.errors import OutputRefused
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.result import PlanResult

@@ -17,7 +17,7 @@ from app.running.answers import (
     requests,
 )
 from app.running.texts import running_example
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from planner_core.running.merge import merge
 from planner_core.running.policy import in_effect, read_policies

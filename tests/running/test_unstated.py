@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.document.model import read_json, read_object
+from planner_core.document.reading import read_json, read_object
 from planner_core.findings import Finding
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.result import PlanResult

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_core.document.model import PlanDocument, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
 from planner_core.errors import InputInvalid
 from planner_core.whatif.changes import applied, read_changes, what_changes
 from tests.plans.support import SQ03

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from app.main import create_app
 from app.scenarios import cli as commands
 from app.settings import Settings
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.errors import InputInvalid
 from planner_core.whatif.changes import applied, read_changes
 from planner_core.whatif.scenario import scenario

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.scenarios.view import reported
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.errors import InputInvalid, OutOfRange, PlanRefused
 from planner_core.plan.evaluate import evaluate
 from planner_core.sizing.fitted import fitted_curve

@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import URL
 
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from tests.app.support import SQ03, Json, get, post_json, send_json
 from tests.plans.support import app_on
 from tests.usage.support import moment, queue_hour, store, structure_hour, ten_days

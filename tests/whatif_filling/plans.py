@@ -6,7 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from planner_core.document.model import PlanDocument, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
 
 Document = dict[str, Any]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.errors import InputInvalid
 from planner_core.plan.evaluate import evaluate
 from planner_core.sizing.offload import Rule

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from fastapi import FastAPI
 
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from planner_core.texts.smds_job import LOADS, smds_job
 from planner_core.whatif.recovery import recovery

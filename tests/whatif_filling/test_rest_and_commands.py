@@ -15,7 +15,7 @@ from fastapi import FastAPI
 from app.cli import main
 from app.whatif.structure_answers import FillingAnswer, SmdsJobAnswer, ThresholdsAnswer
 from app.whatif.structure_parameters import SMDS_JOB
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from planner_core.sizing.offload import Rule
 from planner_core.texts.smds_job import LOADS, smds_job

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from planner_core.document.model import PlanDocument, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from planner_core.texts.smds_job import LOADS, Load, SmdsJob, smds_job
 from tests.whatif_filling.plans import queue, structure

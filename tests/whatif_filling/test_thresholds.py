@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.document.model import PlanDocument, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
 from planner_core.errors import InputInvalid
 from planner_core.findings import Finding
 from planner_core.plan.evaluate import evaluate

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.cli import main
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from planner_core.whatif.growth import upgrades
 from planner_core.whatif.loss import losses_of

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.whatif import placement_cli as placement_commands
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.errors import OutOfRange, PlanRefused
 from planner_core.plan.evaluate import evaluate
 from planner_core.texts.outputs import render_output

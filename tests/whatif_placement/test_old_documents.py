@@ -10,7 +10,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_core.document.model import read_json, read_object, with_new_keys
+from planner_core.document.reading import read_json, read_object
+from planner_core.document.schema import with_new_keys
 from tests.core.plans import documents
 
 COMPLETE = Path(__file__).parents[1] / "core" / "data" / "complete.json"

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 
 from app.whatif.placement_answers import CfLossAnswer, UpgradeAnswerShape
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from planner_core.whatif.growth import upgrades
 from planner_core.whatif.loss import losses_of

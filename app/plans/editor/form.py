@@ -18,7 +18,8 @@ from app.plans.editor import fields
 from app.plans.editor.fields import Spec
 from app.plans.editor.typed import CLUSTERS, mean_of, text_of, value_of
 from app.texts.documents import parse_text
-from planner_core.document.model import PlanDocument, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid, FieldProblem
 from planner_core.texts.queue_paste import PastedQueues, read_queues
 

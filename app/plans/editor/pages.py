@@ -26,7 +26,8 @@ from app.sizing.calculator.form import Field, read_form
 from app.texts.documents import example_text, read_text
 from app.web.rendering import Page, render
 from planner_core.bounds import MOST_STRUCTURES_READ
-from planner_core.document.model import PlanDocument, read_json, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_json, read_object
 from planner_core.errors import DocumentInvalid, PlanRefused
 from planner_core.units import MIB, ceil_fraction, format_size, kib_to_bytes, round_up
 

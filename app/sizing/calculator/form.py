@@ -12,7 +12,8 @@ from decimal import Decimal
 from fractions import Fraction
 from urllib.parse import urlencode
 
-from planner_core.document.model import PlanDocument, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid, FieldProblem, SizeSyntax
 from planner_core.units import ceil_fraction, parse_size
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from app.whatif.asking import PlanSelection
 from app.whatif.loss_pages import LossesView, arranged
-from planner_core.document.model import PlanDocument, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
 from planner_core.errors import FieldProblem
 from planner_core.plan.evaluate import evaluate
 from planner_core.whatif.loss import losses_of

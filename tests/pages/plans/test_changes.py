@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from app.plans.changes_pages import Change, document_changes, result_changes
-from planner_core.document.model import read_object
+from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from tests.core.plans import documents, varied
 

@@ -11,7 +11,8 @@ import pytest
 from app.plans.depth_pages import advised, depths_of, duration
 from app.plans.editor.form import check, typed_of
 from app.plans.stored import StoredVersion
-from planner_core.document.model import PlanDocument, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from tests.core.plans import varied
 

@@ -20,7 +20,8 @@ from app.plans.editor.form import (
 from app.plans.editor.typed import text_of, value_of
 from app.plans.editor.view import show
 from app.texts.documents import example_text, read_text
-from planner_core.document.model import PlanDocument, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
 
 
 def example() -> PlanDocument:

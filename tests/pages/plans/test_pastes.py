@@ -7,7 +7,8 @@ from fastapi import FastAPI
 
 from app.plans.editor.form import Typed, change, check, take_pastes, typed_of
 from app.texts.documents import example_text, read_text
-from planner_core.document.model import PlanDocument, read_object
+from planner_core.document.model import PlanDocument
+from planner_core.document.reading import read_object
 from tests.pages.plans.browsing import Browser, Seen
 
 DISPLAY = """CSQM201I +QM01 CSQMDRTC  DISPLAY QLOCAL DETAILS

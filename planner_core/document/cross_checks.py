@@ -1,0 +1,131 @@
+"""Checks on a plan document that no single field shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from planner_core.document.cluster_entries import check_instances, check_sender
+from planner_core.document.model import Cluster, MessageSizes, PlanDocument, Queue
+from planner_core.errors import FieldProblem
+from planner_core.units import format_size
+
+_MOST_CLUSTER_CHANNELS = 200
+"""In all clusters of a plan: what each of them brings when it fails is worked out."""
+
+
+def cross_checks(plan: PlanDocument) -> Iterator[FieldProblem]:
+    """Errors of a document whose fields are valid one by one."""
+    members = plan.queue_managers if isinstance(plan.queue_managers, int) else set(plan.queue_managers)
+    if isinstance(plan.perfmev, dict):
+        yield from _check_members("/perfmev", plan.perfmev, members)
+    if isinstance(plan.queue_managers, list):
+        yield from _twice("/queue_managers", plan.queue_managers, "queue manager")
+        if plan.qsg in plan.queue_managers:
+            at = f"/queue_managers/{plan.queue_managers.index(plan.qsg)}"
+            yield FieldProblem(
+                at, f"{plan.qsg} is the name of the group: no queue manager in it may have that name"
+            )
+    yield from _twice(
+        "/coupling_facilities", [cf.name for cf in plan.coupling_facilities], "coupling facility", "/name"
+    )
+    yield from _twice("/structures", [structure.name for structure in plan.structures], "structure", "/name")
+    for key, given in (("/admin", plan.admin), ("/system", plan.system)):
+        yield from _check_sizes(key, given.initsize, given.size, given.minsize)
+        yield from _check_lists(key, given.preflist, given.exclist)
+    yield from _check_clusters(plan.clusters)
+    queue_places: dict[str, str] = {}
+    for index, structure in enumerate(plan.structures):
+        at = f"/structures/{index}"
+        yield from _check_sizes(at, structure.initsize, structure.size, structure.minsize)
+        yield from _check_lists(at, structure.preflist, structure.exclist)
+        if structure.offload.dsblock & (structure.offload.dsblock - 1):
+            yield FieldProblem(f"{at}/offload/dsblock", "must be 8K, 16K, 32K, 64K, 128K, 256K, 512K or 1M")
+        for number, queue in enumerate(structure.queues):
+            where = f"{at}/queues/{number}"
+            if queue.name in queue_places:
+                other = queue_places[queue.name]
+                yield FieldProblem(
+                    f"{where}/name",
+                    f"queue {queue.name} is already at {other}: a queue lies on one structure",
+                )
+            queue_places[queue.name] = where
+            yield from _check_queue(where, queue)
+            if queue.queue_manager_rates:
+                yield from _check_members(f"{where}/queue_manager_rates", queue.queue_manager_rates, members)
+
+
+def _check_clusters(clusters: list[Cluster]) -> Iterator[FieldProblem]:
+    seen: dict[tuple[str, str, str | None], int] = {}
+    channels = sum(len(instance.as_channels()) for entry in clusters for instance in entry.instances)
+    if channels > _MOST_CLUSTER_CHANNELS:
+        yield FieldProblem(
+            "/clusters", f"have {channels} channels together; at most {_MOST_CLUSTER_CHANNELS} are taken"
+        )
+    for index, entry in enumerate(clusters):
+        at, key = f"/clusters/{index}", (entry.name, entry.queue, entry.sender)
+        if key in seen:
+            yield FieldProblem(
+                f"{at}/queue",
+                f"queue {entry.queue} is already at /clusters/{seen[key]}: name the sender of each",
+            )
+        seen[key] = index
+        yield from check_instances(entry.instances, f"{at}/instances")
+        yield from check_sender(entry.instances, entry.sender, f"{at}/instances")
+
+
+def _twice(at: str, values: list[str], what: str, key: str = "") -> Iterator[FieldProblem]:
+    seen: set[str] = set()
+    for index, value in enumerate(values):
+        if value in seen:
+            yield FieldProblem(f"{at}/{index}{key}", f"{what} {value} is named twice")
+        seen.add(value)
+
+
+def _check_sizes(
+    at: str, initsize: int | None, size: int | None, minsize: int | None
+) -> Iterator[FieldProblem]:
+    if initsize is not None and size is not None and initsize > size:
+        yield FieldProblem(
+            f"{at}/initsize", f"INITSIZE {format_size(initsize)} is above SIZE {format_size(size)}"
+        )
+    ceiling = initsize or size
+    if minsize is not None and ceiling is not None and minsize > ceiling:
+        yield FieldProblem(f"{at}/minsize", f"MINSIZE {format_size(minsize)} is above {format_size(ceiling)}")
+
+
+def _check_lists(at: str, preflist: list[str], exclist: list[str]) -> Iterator[FieldProblem]:
+    yield from _twice(f"{at}/preflist", preflist, "coupling facility")
+    yield from _twice(f"{at}/exclist", exclist, "structure")
+
+
+def _check_members(at: str, by_name: Mapping[str, object], members: int | set[str]) -> Iterator[FieldProblem]:
+    """Names that are told of must be queue managers of the group."""
+    if isinstance(members, set):
+        for name in by_name:
+            if name not in members:
+                yield FieldProblem(f"{at}/{name}", f"{name} is not among the queue_managers of the plan")
+    elif len(by_name) > members:
+        yield FieldProblem(at, f"names {len(by_name)} queue managers, but queue_managers says {members}")
+
+
+def _check_queue(at: str, queue: Queue) -> Iterator[FieldProblem]:
+    is_measured = queue.get_rate_per_s is not None and queue.backlog is not None
+    rated = queue.outage_minutes is not None or (queue.put_rate_per_s is not None and not is_measured)
+    if queue.get_rate_per_s is not None and queue.put_rate_per_s is None:
+        yield FieldProblem(f"{at}/put_rate_per_s", "is required with get_rate_per_s")
+    if queue.backlog is not None and rated:
+        extra = "outage_minutes" if queue.put_rate_per_s is None or is_measured else "put_rate_per_s"
+        yield FieldProblem(
+            f"{at}/{extra}", "give either backlog, or put_rate_per_s with outage_minutes, not both"
+        )
+    elif queue.backlog is None and not rated:
+        yield FieldProblem(f"{at}/backlog", "is required, unless put_rate_per_s and outage_minutes are given")
+    elif queue.backlog is None and queue.put_rate_per_s is None:
+        yield FieldProblem(f"{at}/put_rate_per_s", "is required with outage_minutes")
+    elif queue.backlog is None and queue.outage_minutes is None:
+        yield FieldProblem(f"{at}/outage_minutes", "is required with put_rate_per_s")
+    if isinstance(queue.message_bytes, MessageSizes):
+        sizes = queue.message_bytes.distribution()
+        problem = None if isinstance(sizes, int) else sizes.problem()
+        if problem:
+            yield FieldProblem(f"{at}/message_bytes", problem)

@@ -1,0 +1,171 @@
+"""Errors of a document in words, one for each field, under its JSON pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from planner_core.bounds import first_problems
+from planner_core.errors import FieldProblem
+
+_MOST_SUGGESTIONS = 50
+_LONGEST_SUGGESTED = 40
+"""Comparing an unknown key with the known ones costs time, so only this many keys of at most this length are compared."""
+_NOTHING = object()
+
+_SENTENCES = {
+    "missing": "is required",
+    "string_pattern_mismatch": "is not allowed here: a queue has 1 to 48 characters A-Z a-z 0-9 . / _ %",
+    "int_type": "must be a whole number",
+    "bool_type": "must be true or false",
+    "string_type": "must be text in quotes",
+    "list_type": "must be a list",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "dict_type": "must be an object",
+}
+
+
+def field_problems(
+    error: ValidationError,
+    document: object,
+    *,
+    model: type[BaseModel],
+    what: str = "the plan document",
+    sentences: Mapping[str, str] | None = None,
+) -> tuple[FieldProblem, ...]:
+    """One problem a field, with pydantic's branch labels taken out of the location; the first when there are many.
+
+    `model` is the document's shape, whose keys are suggested for unknown ones; `what` names the document; `sentences`
+    adds words for kinds of errors that only that document has.
+    """
+    known = {**_SENTENCES, "extra_forbidden": f"is not a key of {what}", **(sentences or {})}
+    by_field: dict[str, list[str]] = {}
+    suggestions = 0
+    errors = [
+        (_pointer(item["loc"], document, missing=item["type"] == "missing"), item)
+        for item in error.errors(include_url=False, include_input=False)
+    ]
+    around = _around(pointer for pointer, _ in errors)
+    for pointer, item in errors:
+        if _is_other_branch(item["type"]) and pointer in around:
+            continue  # what is wrong stands deeper: the plain form of the field was not meant
+        message = (
+            known.get(item["type"])
+            or _of_length(item)
+            or item["msg"].removeprefix("Input ").removeprefix("Value error, ")
+        )
+        if item["type"] == "extra_forbidden" and suggestions < _MOST_SUGGESTIONS:
+            suggestions += 1
+            message += did_you_mean(str(item["loc"][-1]), _keys_at(model, item["loc"][:-1]))
+        messages = by_field.setdefault(pointer, [])
+        if message not in messages:
+            messages.append(message)
+    return first_problems(
+        FieldProblem(pointer, ", or ".join(messages)) for pointer, messages in by_field.items()
+    )
+
+
+def _around(pointers: Iterable[str]) -> set[str]:
+    """The pointers of every list and object that holds one of these fields."""
+    found: set[str] = set()
+    for pointer in pointers:
+        here = pointer
+        while here:
+            here = here.rpartition("/")[0]
+            if here in found:
+                break
+            found.add(here)
+    return found
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a sentence that refuses a word: the closest known one, or nothing."""
+    if len(word) > _LONGEST_SUGGESTED:
+        return ""
+    plain = word.strip().lower().replace("-", "_").replace(" ", "_")
+    found = get_close_matches(plain, list(known), n=1)
+    return f": did you mean {found[0]}?" if found else ""
+
+
+def _keys_at(model: type[BaseModel], location: Iterable[int | str]) -> list[str]:
+    """The keys of the object at a place in a document of this shape; of all shapes that it may have there."""
+    here: tuple[type[BaseModel], ...] = (model,)
+    for item in location:
+        deeper = [
+            found
+            for each in here
+            for name, field in each.model_fields.items()
+            if item in (name, field.alias)
+            for found in _models_in(field.annotation)
+        ]
+        # An index, the name of a queue manager and the label of a union's branch lead no deeper in the model.
+        here = tuple(deeper) or here
+    return sorted({field.alias or name for each in here for name, field in each.model_fields.items()})
+
+
+def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
+    """The models in an annotation, through unions, lists, maps and their constraints."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)
+
+
+def _of_length(item: ErrorDetails) -> str | None:
+    """What is wrong with the length of a list, an object or a text; None where it is something else."""
+    told = item.get("ctx", {})
+    least, most, has = told.get("min_length"), told.get("max_length"), told.get("actual_length")
+    kind = item["type"]
+    if kind in ("too_short", "string_too_short") and (has == 0 or (kind != "too_short" and least == 1)):
+        return f"is empty: it needs at least {_count(least, 'item' if kind == 'too_short' else 'character')}"
+    if kind == "too_short":
+        return f"has {_count(has, 'item')}: it needs at least {_count(least, 'item')}"
+    if kind == "too_long":
+        return f"has {_count(has, 'item')}: at most {_count(most, 'item')} are allowed"
+    if kind == "string_too_short":
+        return f"must have at least {_count(least, 'character')}"
+    if kind == "string_too_long":
+        return f"must have at most {_count(most, 'character')}"
+    return None
+
+
+def _count(number: object, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _is_other_branch(kind: str) -> bool:
+    """Whether the error says only that a value is of another kind than one branch of a union wants."""
+    return kind.endswith("_type") or kind == "literal_error"
+
+
+def _pointer(location: tuple[int | str, ...], document: object, *, missing: bool) -> str:
+    parts: list[str] = []
+    here = document
+    for index, item in enumerate(location):
+        step = _child(here, item)
+        if step is not _NOTHING:
+            here = step
+        elif not (missing and index == len(location) - 1):
+            # The label of a union's branch, no part of the document.
+            continue
+        parts.append(escape_pointer(str(item)))
+    return "".join(f"/{part}" for part in parts)
+
+
+def _child(here: object, item: int | str) -> object:
+    """What stands under a key or index, or _NOTHING."""
+    if isinstance(here, dict):
+        return here.get(item, _NOTHING)
+    if isinstance(here, list) and isinstance(item, int) and item < len(here):
+        return here[item]
+    return _NOTHING
+
+
+def escape_pointer(part: str) -> str:
+    """One step of a JSON pointer (RFC 6901)."""
+    return part.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,181 @@
+"""Plan documents read from JSON text or from parsed objects, each problem with its JSON pointer."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from itertools import chain
+from typing import NoReturn
+
+from pydantic import ValidationError
+
+from planner_core.bounds import MOST_KEYS, MOST_STRUCTURES_READ, first_problems, is_too_deep
+from planner_core.document.cross_checks import cross_checks
+from planner_core.document.model import PlanDocument
+from planner_core.document.problems import escape_pointer, field_problems
+from planner_core.errors import DocumentInvalid, FieldProblem, NotJson
+from planner_core.limits import limit
+from planner_core.units import MIB, format_size
+
+_LONGEST_NUMBER = 40
+_SHOWN = 20
+_SMALLEST_CF_BYTES = limit("smallest_cf_mib") * MIB
+_MOST_GIB_MEANT = 1023
+"""Larger numbers are meant as M."""
+
+
+def read_json(text: bytes | str, *, is_stored: bool = False) -> PlanDocument:
+    """Read a plan document from JSON text; `is_stored` as for `read_object`.
+
+    Raises:
+        DocumentInvalid: Not UTF-8, not JSON, a key twice, or a field that is wrong; every
+            problem with its JSON pointer.
+    """
+    return read_object(parse_json(text), is_stored=is_stored)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unusable:
+    """Stands in a parsed document for what cannot be read, so that its field can be named."""
+
+    message: str
+
+
+def parse_json(text: bytes | str) -> object:
+    """JSON text → object, stricter than the standard library: no key twice, no NaN, numbers exact.
+
+    Raises:
+        DocumentInvalid: Not UTF-8, not JSON; or each number and object that cannot be read,
+            with its JSON pointer.
+    """
+    reader = _JsonReader()
+    try:
+        parsed = reader.read(text if isinstance(text, str) else text.decode("utf-8"))
+        if is_too_deep(parsed):
+            raise RecursionError
+        problems = first_problems(_unusable(parsed, "")) if reader.met_unusable else ()
+    except UnicodeDecodeError as error:
+        _invalid(f"The text is not UTF-8: byte {error.start} cannot be read.")
+    except json.JSONDecodeError as error:
+        message = f"The text is not JSON: {error.msg} (line {error.lineno}, column {error.colno})."
+        raise NotJson((FieldProblem("", message),)) from None
+    except RecursionError:
+        _invalid("The text is nested too deeply.")
+    if problems:
+        raise DocumentInvalid(problems)
+    return parsed
+
+
+class _JsonReader:
+    """The standard library's reader, with what it would let through marked."""
+
+    def __init__(self) -> None:
+        self.met_unusable = False
+
+    def read(self, text: str) -> object:
+        return json.loads(
+            text,
+            object_pairs_hook=self._once,
+            parse_float=self._decimal,
+            parse_int=self._integer,
+            parse_constant=lambda name: self._mark(f"{name} is not a number that JSON knows."),
+        )
+
+    def _mark(self, message: str) -> _Unusable:
+        self.met_unusable = True
+        return _Unusable(message)
+
+    def _once(self, pairs: list[tuple[str, object]]) -> dict[str, object] | _Unusable:
+        if len(pairs) > MOST_KEYS:
+            return self._mark(f"The object has {len(pairs)} keys: at most {MOST_KEYS} are allowed.")
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+            return self._mark(f"The key {twice!r} stands twice in one object.")
+        return found
+
+    def _decimal(self, text: str) -> Decimal | _Unusable:
+        if len(text) > _LONGEST_NUMBER:
+            return self._too_long(text)
+        try:
+            return Decimal(text)
+        except InvalidOperation:  # an exponent beyond what a computer can hold
+            return self._mark(f"The number {text} is beyond every range.")
+
+    def _integer(self, text: str) -> int | _Unusable:
+        return self._too_long(text) if len(text) > _LONGEST_NUMBER else int(text)
+
+    def _too_long(self, text: str) -> _Unusable:
+        return self._mark(f"The number {text[:_SHOWN]}... is too long: at most {_LONGEST_NUMBER} characters.")
+
+
+def _unusable(value: object, pointer: str) -> Iterator[FieldProblem]:
+    if isinstance(value, _Unusable):
+        yield FieldProblem(pointer, value.message)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _unusable(item, f"{pointer}/{escape_pointer(key)}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _unusable(item, f"{pointer}/{index}")
+
+
+def _invalid(message: str, field: str = "") -> NoReturn:
+    raise DocumentInvalid((FieldProblem(field, message),)) from None
+
+
+def read_object(document: object, *, is_stored: bool = False) -> PlanDocument:
+    """Check an already parsed document.
+
+    Args:
+        document: What was parsed.
+        is_stored: It was accepted and stored before, perhaps by an earlier version: sizes that are only implausible
+            are accepted.
+
+    Raises:
+        DocumentInvalid: Every problem with its JSON pointer.
+    """
+    if not isinstance(document, dict):
+        _invalid("A plan document is an object with the keys qsg, queue_managers, structures and so on.")
+    structures = document.get("structures")
+    if (
+        isinstance(structures, list)
+        and sum(isinstance(each, dict) for each in structures) > MOST_STRUCTURES_READ
+    ):
+        message = (
+            f"has {len(structures)} structures: a group has at most {limit('structures_per_group')}, and more than "
+            f"{MOST_STRUCTURES_READ} are not read"
+        )
+        raise DocumentInvalid((FieldProblem("/structures", message),))
+    try:
+        plan = PlanDocument.model_validate(document)
+    except ValidationError as error:
+        raise DocumentInvalid(field_problems(error, document, model=PlanDocument)) from None
+    except RecursionError:
+        _invalid("The document is nested too deeply.")
+    problems = first_problems(chain(cross_checks(plan), () if is_stored else _implausible_sizes(plan)))
+    if problems:
+        raise DocumentInvalid(problems)
+    return plan
+
+
+def _implausible_sizes(plan: PlanDocument) -> Iterator[FieldProblem]:
+    """Coupling facilities so small that a unit is missing or wrong: a bare number counts K, as in a CFRM policy."""
+    for index, facility in enumerate(plan.coupling_facilities):
+        if facility.size is None or facility.size >= _SMALLEST_CF_BYTES:
+            continue
+        size = format_size(facility.size)
+        number = int(size[:-1])
+        meant = " or ".join(
+            f"{number}{unit}"
+            for unit, fits in (("M", number >= _SMALLEST_CF_BYTES // MIB), ("G", number <= _MOST_GIB_MEANT))
+            if fits
+        )
+        yield FieldProblem(
+            f"/coupling_facilities/{index}/size",
+            f"is {size}, too small for a coupling facility, which has at least {format_size(_SMALLEST_CF_BYTES)} "
+            f"(a number without a unit counts K): did you mean {meant}?",
+        )

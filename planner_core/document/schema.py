@@ -1,0 +1,90 @@
+"""The JSON Schema of the plan document, and stored documents brought up to it."""
+
+from __future__ import annotations
+
+import copy
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel
+
+from planner_core.document.cluster_entries import ChannelEntry
+from planner_core.document.model import (
+    Admin,
+    Cluster,
+    ClusteredInstance,
+    CouplingFacility,
+    Growth,
+    Offload,
+    PlanDocument,
+    Policy,
+    Queue,
+    QueueManagerRates,
+    Scm,
+    Structure,
+    System,
+)
+
+_MODELS: tuple[type[BaseModel], ...] = (
+    Growth,
+    Admin,
+    System,
+    Policy,
+    CouplingFacility,
+    Scm,
+    Offload,
+    QueueManagerRates,
+    Queue,
+    Structure,
+    ChannelEntry,
+    ClusteredInstance,
+    Cluster,
+    PlanDocument,
+)
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of the plan document (draft 2020-12), with defaults as a document writes them."""
+    schema = PlanDocument.model_json_schema(mode="validation")
+    for model in _MODELS:
+        place = schema if model is PlanDocument else schema["$defs"][model.__name__]
+        for name, default in model.model_construct().model_dump(mode="json", warnings=False).items():
+            place["properties"][name]["default"] = default
+    branches = schema["$defs"]["Queue"]["properties"]["message_bytes"]
+    # Text is a second form of the number, so pydantic writes one list of branches into the other.
+    branches["anyOf"] = [part for each in branches["anyOf"] for part in each.get("anyOf", [each])]
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    return {**head, "title": "cfplan plan document"}
+
+
+def with_new_keys(document: dict[str, Any]) -> dict[str, Any]:
+    """A document as it was stored, with the keys that came later at their defaults.
+
+    So that an old document and a new one differ in what somebody wrote, and in nothing else. It is not checked again.
+    """
+    schema = _schema_once()
+    found = _filled(document, schema, schema["$defs"])
+    return found if isinstance(found, dict) else document
+
+
+@cache
+def _schema_once() -> dict[str, Any]:
+    return json_schema()
+
+
+def _filled(value: object, schema: dict[str, Any], known: dict[str, Any]) -> object:
+    """A value with what its schema has defaults for."""
+    branches = [schema, *schema.get("anyOf", ())]
+    if isinstance(value, dict):
+        named = next((each["$ref"] for each in branches if "$ref" in each), None)
+        shape = known[named.rpartition("/")[2]] if named else schema
+        properties = shape.get("properties")
+        if properties is None:  # a map whose keys are names
+            return value
+        found = {key: _filled(each, properties.get(key, {}), known) for key, each in value.items()}
+        missing = {key: each for key, each in properties.items() if key not in value and "default" in each}
+        return found | {key: copy.deepcopy(each["default"]) for key, each in missing.items()}
+    if isinstance(value, list):
+        items: dict[str, Any] = next((each["items"] for each in branches if "items" in each), {})
+        return [_filled(each, items, known) for each in value] if items else value
+    return value

@@ -1,0 +1,264 @@
+"""The types of the fields of a plan document: sizes, numbers and names, checked when they are read."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Annotated, Any, Literal, NoReturn
+
+from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from planner_core import names
+from planner_core.errors import NameSyntax, SizeSyntax
+from planner_core.limits import limit
+from planner_core.units import KIB, MIB, format_size, kib_to_bytes, parse_size
+
+MODEL = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
+_MOST_DIGITS = 15
+"""A number that is kept as JSON keeps it: more digits would be lost."""
+
+
+def refuse(message: str) -> NoReturn:
+    """Report an error of a field in this sentence."""
+    msg = "cfplan"
+    raise PydanticCustomError(msg, "{message}", {"message": message})
+
+
+def checked_by(check: Callable[[str], str], *, example: str) -> Any:  # noqa: ANN401 - an annotation for pydantic
+    """A text that a function of `names` accepts."""
+
+    def validate(value: object) -> str:
+        if not isinstance(value, str):
+            refuse(f"must be text in quotes, such as {example!r}")
+        try:
+            return check(value)
+        except NameSyntax as error:
+            refuse(str(error))
+
+    return BeforeValidator(validate)
+
+
+def hardware_code(label: str, *, longest: int, alphabet: str, example: str, exact: bool = False) -> Any:  # noqa: ANN401
+    """A code of fixed letters and digits that identifies hardware."""
+
+    def validate(value: object) -> str:
+        if not isinstance(value, str):
+            refuse(f"must be text in quotes, such as {example!r}: leading zeros count")
+        fits = len(value) == longest if exact else 1 <= len(value) <= longest
+        if not fits or any(character not in alphabet for character in value):
+            count, letters = f"{longest}" if exact else f"1 to {longest}", alphabet.rstrip("0123456789")
+            refuse(
+                f"{label} has {count} characters of {letters[0]}-{letters[-1]} and digits, such as {example!r}"
+            )
+        return value
+
+    return BeforeValidator(validate)
+
+
+HEX = "ABCDEF0123456789"
+ALNUM = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+
+def _size(*, lowest_kib: int, highest_bytes: int, bare: str | None = "K") -> Any:  # noqa: ANN401
+    def validate(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, (str, int)):
+            refuse("must be a size such as '512M' or a number of K")
+        try:
+            size = parse_size(value, default_unit=bare)
+        except SizeSyntax as error:
+            refuse(str(error))
+        if size % KIB:
+            refuse(f"{format_size(size)} is no whole number of K")
+        if not kib_to_bytes(lowest_kib) <= size <= highest_bytes:
+            refuse(f"must be between {lowest_kib}K and {format_size(highest_bytes)}")
+        return size
+
+    return BeforeValidator(validate)
+
+
+_SIZE_TEXT = r"^ *[0-9]{1,15}(\.[0-9]{1,9})? *"
+_SIZE_SCHEMA = WithJsonSchema(
+    {
+        "anyOf": [
+            {"type": "string", "pattern": rf"{_SIZE_TEXT}([KMGTkmgt]([Ii]?[Bb])?|[Bb])? *$"},
+            {"type": "integer", "minimum": 0},
+        ],
+        "description": "A number with K, M, G or T (1024-based); without a unit, K as in a CFRM policy.",
+    }
+)
+_SIZE_WITH_UNIT_SCHEMA = WithJsonSchema(
+    {
+        "anyOf": [
+            {"type": "string", "pattern": rf"{_SIZE_TEXT}([KMGTkmgt]([Ii]?[Bb])?|[Bb]) *$|^ *0 *$"},
+            {"type": "integer", "const": 0},
+        ],
+        "description": "A number with K or M (1024-based), as MQSC writes it; only 0 needs no unit.",
+    }
+)
+_AS_SIZE = PlainSerializer(format_size, return_type=str, when_used="json-unless-none")
+_LARGEST_STRUCTURE = limit("largest_policy_size_mib") * MIB
+_LARGEST_CF = 64 * _LARGEST_STRUCTURE
+_LARGEST_SCM = 16 * _LARGEST_STRUCTURE
+LARGEST_MESSAGE_BYTES = limit("largest_message_bytes")
+
+StructureSize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_STRUCTURE), _AS_SIZE, _SIZE_SCHEMA]
+MinSize = Annotated[int, _size(lowest_kib=0, highest_bytes=_LARGEST_STRUCTURE), _AS_SIZE, _SIZE_SCHEMA]
+FacilitySize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_CF), _AS_SIZE, _SIZE_SCHEMA]
+Occupied = Annotated[int, _size(lowest_kib=0, highest_bytes=_LARGEST_CF), _AS_SIZE, _SIZE_SCHEMA]
+ScmSize = Annotated[int, _size(lowest_kib=1, highest_bytes=_LARGEST_SCM), _AS_SIZE, _SIZE_SCHEMA]
+RULE_OFF_BYTES = 64 * KIB
+RuleSize = Annotated[
+    int, _size(lowest_kib=0, highest_bytes=RULE_OFF_BYTES, bare=None), _AS_SIZE, _SIZE_WITH_UNIT_SCHEMA
+]
+BlockSize = Annotated[
+    int, _size(lowest_kib=8, highest_bytes=MIB, bare=None), _AS_SIZE, _SIZE_WITH_UNIT_SCHEMA
+]
+
+
+def number_between(*, lowest: int, highest: int) -> Any:  # noqa: ANN401
+    """A number within bounds, kept exactly as it was written."""
+
+    def validate(value: object) -> Decimal:
+        if type(value) is int and lowest <= value <= highest:
+            return Decimal(value)
+        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+            refuse("must be a number")
+        if isinstance(value, float) and not math.isfinite(value):
+            refuse("must be a finite number")
+        number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+        if not number.is_finite() or not lowest <= number <= highest:
+            refuse(f"must be between {lowest} and {highest}")
+        if len(number.normalize().as_tuple().digits) > _MOST_DIGITS or (
+            number.adjusted() < -_MOST_DIGITS and number
+        ):
+            refuse(f"must not have more than {_MOST_DIGITS} digits")
+        return number
+
+    return BeforeValidator(validate)
+
+
+def _as_number(value: Decimal) -> int | float:
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+AS_NUMBER = PlainSerializer(_as_number, when_used="json-unless-none")
+
+
+def number_schema(lowest: int, highest: int) -> WithJsonSchema:
+    """The JSON Schema of `number_between`."""
+    return WithJsonSchema({"type": "number", "minimum": lowest, "maximum": highest})
+
+
+_ONE_MESSAGE_SIZE = r" *[0-9]{1,15}(\.[0-9]{1,9})? *([KMGTkmgt]([Ii]?[Bb])?|[Bb])? *"
+_DECIMAL_TEXT = re.compile(r"\d{1,15}\.\d{1,9}", re.ASCII)
+_WHOLE_BYTES: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": LARGEST_MESSAGE_BYTES}
+_MESSAGE_SIZE_SCHEMA: dict[str, Any] = {
+    "type": "string",
+    "pattern": f"^{_ONE_MESSAGE_SIZE}$",
+    "description": "A number of bytes, or a number with K or M (1024-based), such as 2K.",
+}
+MESSAGE_SIZES_SCHEMA: dict[str, Any] = {
+    "anyOf": [
+        _WHOLE_BYTES,
+        {
+            "type": "string",
+            "pattern": f"^{_ONE_MESSAGE_SIZE}(/{_ONE_MESSAGE_SIZE}/{_ONE_MESSAGE_SIZE})?$",
+            "description": "A size with its unit, such as 2K, or mean/p95/max, such as 3500/12K/60K.",
+        },
+    ]
+}
+
+
+def message_bytes(value: str | int) -> int:
+    """A message size as people type it: a number of bytes, or a size such as `2K` [bytes].
+
+    Raises:
+        ValueError: It is no size, or no message is as large.
+    """
+    size = parse_size(value, default_unit="B")
+    if size > LARGEST_MESSAGE_BYTES:
+        message = f"must be between 0 and {LARGEST_MESSAGE_BYTES} bytes (100 MB)"
+        raise ValueError(message)
+    return size
+
+
+def _one_message_size(value: object) -> object:
+    """The bytes of a size in text; what is no text is left to the field."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return message_bytes(value)
+    except (SizeSyntax, ValueError) as error:
+        refuse(str(error))
+
+
+def _mean_size(value: object) -> object:
+    """A mean may also have decimals: `3500.5`."""
+    if isinstance(value, str) and _DECIMAL_TEXT.fullmatch(value):
+        return Decimal(value)
+    return _one_message_size(value)
+
+
+MessageBytes = Annotated[
+    int,
+    BeforeValidator(_one_message_size),
+    Field(ge=0, le=LARGEST_MESSAGE_BYTES),
+    WithJsonSchema({"anyOf": [_WHOLE_BYTES, _MESSAGE_SIZE_SCHEMA]}),
+]
+Percent = Annotated[Decimal, number_between(lowest=0, highest=1000), AS_NUMBER, number_schema(0, 1000)]
+TargetPercent = Annotated[Decimal, number_between(lowest=1, highest=100), AS_NUMBER, number_schema(1, 100)]
+GrowthPercent = Annotated[
+    Decimal, number_between(lowest=-99, highest=1000), AS_NUMBER, number_schema(-99, 1000)
+]
+Years = Annotated[Decimal, number_between(lowest=0, highest=50), AS_NUMBER, number_schema(0, 50)]
+SizeFactor = Annotated[Decimal, number_between(lowest=1, highest=2), AS_NUMBER, number_schema(1, 2)]
+Rate = Annotated[Decimal, number_between(lowest=0, highest=10**9), AS_NUMBER, number_schema(0, 10**9)]
+Minutes = Annotated[Decimal, number_between(lowest=0, highest=10**6), AS_NUMBER, number_schema(0, 10**6)]
+MeanBytes = Annotated[
+    Decimal,
+    number_between(lowest=0, highest=LARGEST_MESSAGE_BYTES),
+    BeforeValidator(_mean_size),
+    AS_NUMBER,
+    WithJsonSchema(
+        {"anyOf": [{"type": "number", "minimum": 0, "maximum": LARGEST_MESSAGE_BYTES}, _MESSAGE_SIZE_SCHEMA]}
+    ),
+]
+
+QsgName = Annotated[str, checked_by(names.qsg, example="SQ03"), Field(min_length=1, max_length=4)]
+CfstructName = Annotated[
+    str, checked_by(names.cfstruct, example="APPLICATION1"), Field(min_length=1, max_length=12)
+]
+CfName = Annotated[
+    str, checked_by(names.coupling_facility, example="CF01"), Field(min_length=1, max_length=8)
+]
+StructureName = Annotated[
+    str, checked_by(names.structure, example="DB2GBP1"), Field(min_length=1, max_length=16)
+]
+PolicyName = Annotated[str, checked_by(names.policy, example="POLICY1"), Field(min_length=1, max_length=8)]
+QueueName = Annotated[str, Field(pattern=rf"^{names.QUEUE_PATTERN}$")]
+"""By pattern, not by function as the others: a plan may have 32 000 queues."""
+QueueManagerName = Annotated[
+    str, checked_by(names.queue_manager, example="QM01"), Field(min_length=1, max_length=4)
+]
+DsGroup = Annotated[
+    str, checked_by(names.dsgroup, example="MQ.SMDS.*.APP1"), Field(min_length=1, max_length=44)
+]
+Count = Annotated[int, Field(ge=0, le=10**12)]
+CfccLevel = Annotated[int, Field(ge=1, le=99)]
+Threshold = Annotated[int, Field(ge=0, le=100)]
+PrefList = Annotated[list[CfName], Field(max_length=8)]
+ExclList = Annotated[list[StructureName], Field(max_length=8)]
+Duplex = Literal["DISABLED", "ALLOWED", "ENABLED"]
+Switch = Literal["ENABLED", "DISABLED"]
+MaxDepth = Annotated[int, Field(ge=0, le=limit("largest_maxdepth"))]
+DuplexSite = Literal["ANYSITE", "SAMESITE", "SAMESITEONLY", "CROSSSITE"]
+
+
+def not_boolean(value: object) -> object:
+    """Refuse true and false where a whole number is required; Python takes them for 1 and 0."""
+    if isinstance(value, bool):
+        refuse("must be a whole number")
+    return value
