@@ -69,6 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
                 shutil.copytree(source, copied)
                 with Application(copied) as application:
                     written(application, texts, work / part)
+                for failure in application.failed:
+                    texts.remark(failure)
                 print(f"{part}: {time.monotonic() - began:.0f} s", file=sys.stderr)
         print(texts.write_index())
     return 0

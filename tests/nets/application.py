@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
@@ -22,8 +23,7 @@ ADDRESS = "http://127.0.0.1:8000"
 SHOWN_HEADERS = (
     "content-type", "location", "etag", "content-disposition", "cache-control", "link", "allow", "retry-after", "x-cfplan-findings",
 )  # fmt: skip
-STREAM_S = 3.0
-"""How long an answer may take that lasts as long as a job does."""
+INTERNAL_ERROR = 500
 
 
 class Application:
@@ -35,6 +35,7 @@ class Application:
         transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
         self._client = httpx.AsyncClient(transport=transport, base_url=ADDRESS, timeout=60)
         self._database = data / "cfplan.db"
+        self.failed: list[str] = []
         self.get("/api/v1/plans")  # brings the tables up to date
         self._first = sqlite3.connect(":memory:")
         with closing(sqlite3.connect(self._database)) as database:
@@ -66,7 +67,12 @@ class Application:
             async with asyncio.timeout(60):
                 return await self._client.request(method, address, **options)
 
-        return self._runner.run(request())
+        logging.disable()  # the traceback of a failure has the paths of the old layout
+        answer = self._runner.run(request())
+        logging.disable(logging.NOTSET)
+        if answer.status_code >= INTERNAL_ERROR:
+            self.failed.append(f"{answer.status_code} {method} {address}")
+        return answer
 
     def json(self, address: str) -> Any:  # noqa: ANN401 - any JSON value
         """The JSON that an address answers."""

@@ -287,10 +287,10 @@ def stateless(names: dict[str, list[str]]) -> Iterator[str]:
     yield f"{simulate} --days 1 --out small"
     yield f"{simulate} --days 2 --out small --force --last-day 2026-02-20"
     yield "cksum small/*"
+    decode = "cfplan smf decode small/simulated-2026-02-19.smf --section"
     for section in ("qest", "qesd", "qqst", "wq", "r744"):
-        for output in ("csv", "jsonl"):
-            yield f"cfplan smf decode small/simulated-2026-02-19.smf --section {section} --output {output} | head -40"
-        yield f"cfplan smf decode small/simulated-2026-02-20.smf --section {section} | cksum"
+        yield f"{decode} {section} > {section}.csv; head -40 {section}.csv; cksum {section}.csv"
+    yield f"{decode} qest --output jsonl | head -40"
     yield "cfplan smf decode sq03.yaml --section qest"
 
 
@@ -409,17 +409,13 @@ def stored(application: Application) -> Iterator[str]:
     for command in ("curves list", "curves list --current", "forecasts list"):
         yield f"cfplan {command}"
         yield f"cfplan {command} --json"
-    for table in ("structure_usage", "smds_usage", "queue_usage", "allocation"):
-        yield f"cfplan history export --table {table} --output csv | head -20"
-        yield f"cfplan history export --table {table} --output csv | cksum"
-    yield "cfplan history export --table structure_usage --qsg SIM1 --structure ORDERS --from 2026-02-20 --to 2026-02-21"
+    for table in ("structure_usage", "allocation"):
+        yield f"cfplan history export --table {table} --output csv > {table}.csv; head -20 {table}.csv; cksum {table}.csv"
     yield "cfplan history export --table structure_usage --from soon"
     yield "cfplan migrate"
     yield "printf 'qsg,structure,interval_start,interval_end,entries_in_use\\nSQ03,NEW1,2026-02-01T11:00Z,2026-02-01T12:00Z,1200\\n' > m.csv"
-    yield "cfplan ingest m.csv"
     yield "cfplan ingest m.csv displays.txt"
     yield "cfplan ingest displays.txt --observed-at 2026-02-20T09:30 --zone Europe/Berlin"
-    yield "cfplan history rollup"
     yield "cfplan plans put NEW sq03.yaml --comment 'First draft'"
     yield "cfplan plans put NEW inventory.yaml"
     yield "cfplan plans put NEW inventory.yaml --if-match x"

@@ -25,6 +25,8 @@ MOST_ALIKE = 3
 MOST_FIELDS = 60
 """Fields of one form that get a bad value, one at a time."""
 OUTSIDE = ("/static", "/assets", "/openapi.json", "/healthz")
+SAMPLES = "/style"
+"""Forms there lead nowhere: they show what forms look like."""
 TYPED = ("text", "search", "number", "hidden", "", "date", "datetime-local", "email", "url")
 WITHOUT_LINKS = (
     "/docs", "/style", "/api/docs", "/nothing/here", "/sheet", "/export-plans", "/import-plans", "/deleted-plans",
@@ -162,7 +164,7 @@ def write(application: Application, texts: Texts, work: Path) -> None:
         page = Page(address, answer.text)
         for form in page.forms:
             alike = forms.setdefault(form.kind, [])
-            if len(alike) < MOST_ALIKE:
+            if len(alike) < MOST_ALIKE and not address.startswith(SAMPLES):
                 alike.append(form)
         for link in page.links:
             path = path_of(link)
@@ -171,23 +173,29 @@ def write(application: Application, texts: Texts, work: Path) -> None:
                 count[path] += 1
                 waiting.append(link)
     on_page = Counter[str]()
+    tried: dict[str, set[str]] = {}
     for alike in forms.values():
         for form in alike:
             at = f"{form.method} {form.action} {form.page}"
             on_page[at] += 1
-            send(application, texts, form, number=on_page[at], is_first=form is alike[0])
+            steps = path_of(form.action).split("/")
+            kind_of_address = f"{form.method} {steps[1]} {steps[-1]}"
+            seen_fields = tried.setdefault(kind_of_address, set()) if form is alike[0] else None
+            send(application, texts, form, number=on_page[at], seen=seen_fields)
     unreached(application, texts, forms)
 
 
-def send(application: Application, texts: Texts, form: Form, *, number: int, is_first: bool) -> None:
-    """Send a form: as it is, by each of its buttons, empty, and with one bad value at a time."""
-    seen: set[str] = set()
+def send(application: Application, texts: Texts, form: Form, *, number: int, seen: set[str] | None) -> None:
+    """Send a form as it is and by each of its buttons; the first of its kind also empty and with bad values.
+
+    `seen` are the kinds of fields that had a bad value before.
+    """
     tried: list[tuple[str, list[tuple[str, str]]]] = [("as it is", form.values)]
     tried += [
         (f"button {name}={value}", [*form.values, (name, value)])
         for name, value in list(dict.fromkeys(form.buttons))[:12]
     ]
-    if is_first:
+    if seen is not None:
         tried.append(("empty", [(name, "" if name in form.typed else value) for name, value in form.values]))
         tried.append(
             ("all bad", [(name, BAD if name in form.typed else value) for name, value in form.values])
