@@ -47,13 +47,13 @@ def add(verb: Command) -> None:
 
 
 def _explain(arguments: argparse.Namespace) -> int:
-    from app.clusters.explaining import Question, answer, read_text, text_of
+    from app.clusters.explaining import ExplanationRequest, answer, read_text, text_of
 
     def text(name: str) -> str:
         return text_of(sys.stdin.buffer.read()) if name == STANDARD_INPUT else read_text(Path(name))
 
     found = answer(
-        Question(
+        ExplanationRequest(
             displays=[(name, text(name)) for name in arguments.files],
             messages=text(arguments.messages),
             messages_name=arguments.messages,

@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from app.clusters.explain_view import ExplanationView, shown
-from app.clusters.explaining import EXAMPLES, Example, Question, answer, text_of
+from app.clusters.explaining import EXAMPLES, ExplanationExample, ExplanationRequest, answer, text_of
 from app.uploads.fields import Box
 from app.web.rendering import Page, render
 from planner_core.clusters.model import Mode
@@ -42,8 +42,8 @@ class ExplainPage(Page):
     boxes: Annotated[tuple[Box, ...], "Queue, times, order of eliminations"]
     is_unfolded: Annotated[bool, "Whether one of these was given or is wrong"]
     files: Annotated[tuple[str, ...], "Names of the files that were sent, which no form can repeat"]
-    examples: Annotated[tuple[Example, ...], "Examples that come with the application"]
-    example: Annotated[Example | None, "The example that is shown; None where something else is"]
+    examples: Annotated[tuple[ExplanationExample, ...], "Examples that come with the application"]
+    example: Annotated[ExplanationExample | None, "The example that is shown; None where something else is"]
     shown: Annotated[
         ExplanationView | None, "The answer; None when nothing was asked or something must be mended"
     ]
@@ -84,13 +84,13 @@ def _answered(
     typed: Mapping[str, str],
     files: Mapping[str, list[tuple[str, str]]],
     *,
-    example: Example | None = None,
+    example: ExplanationExample | None = None,
 ) -> Response:
     displays = [("displays", typed.get("displays", "")), *files.get("displays_files", [])]
     browses = files.get("messages_file", [])
     name, text = browses[0] if browses else ("messages", typed.get("messages", ""))
     mode: Mode = "ibm" if typed.get("mode") == "ibm" else "seed"
-    question = Question(
+    question = ExplanationRequest(
         displays=[each for each in displays if each[1].strip()],
         messages=text,
         messages_name=name,
@@ -116,7 +116,7 @@ def _page(
     *,
     wrong: Mapping[str, str] | None = None,
     files: tuple[str, ...] = (),
-    example: Example | None = None,
+    example: ExplanationExample | None = None,
     answer: ExplanationView | None = None,
 ) -> ExplainPage:
     faults = {name: f"{message[:1].upper()}{message[1:]}." for name, message in (wrong or {}).items()}

@@ -56,7 +56,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class MessageGroup:
     """Messages that are alike: one channel, one queue, one reason, one explanation."""
 
     count: int
@@ -113,7 +113,7 @@ class ExplanationView:
     channels_left_out: int
     reasons: tuple[tuple[Reason, str], ...]
     """Those that occur, as columns of the table."""
-    groups: tuple[Group, ...]
+    groups: tuple[MessageGroup, ...]
     groups_left_out: int
     grids: tuple[Grid, ...]
     grids_left_out: int
@@ -179,7 +179,7 @@ def _picture(channels: Sequence[ChannelCount], *, kind: str, width: int, left: i
     return Picture(kind, width, _TOP + _ROW * max(1, len(bars)), left, tuple(bars))
 
 
-def _groups(messages: Iterable[ExplainedMessage]) -> tuple[Group, ...]:
+def _groups(messages: Iterable[ExplainedMessage]) -> tuple[MessageGroup, ...]:
     alike: dict[tuple[str, str, str, Reason, str], list[ExplainedMessage]] = {}
     for each in messages:
         key = each.channel, each.queue_manager, each.message.queue, each.reason, each.sentence
@@ -193,12 +193,12 @@ def _groups(messages: Iterable[ExplainedMessage]) -> tuple[Group, ...]:
     )
 
 
-def _group(members: Sequence[ExplainedMessage]) -> Group:
+def _group(members: Sequence[ExplainedMessage]) -> MessageGroup:
     first = members[0]
     times = [each.message.put_at for each in members if each.message.put_at]
     ids = [each.message.message_id or f"number {each.message.number}" for each in members]
     count = len(members)
-    return Group(
+    return MessageGroup(
         count=count,
         channel=first.channel,
         queue_manager=first.queue_manager,

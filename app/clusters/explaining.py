@@ -27,7 +27,7 @@ _MOST_TEXTS = 50
 _MOST_PROBLEMS = 5
 
 
-class Example(NamedTuple):
+class ExplanationExample(NamedTuple):
     """Two files in app/examples/waiting, displays and a browse, and what they show."""
 
     name: str
@@ -48,14 +48,14 @@ class Example(NamedTuple):
 
 
 EXAMPLES = (
-    Example(
+    ExplanationExample(
         "runmqsc",
         "Two channels are retrying",
         "runmqsc and amqsbcg: a rank that holds messages, one that is pinned, one that waits for the next retry.",
         "displays.txt",
         "browse.txt",
     ),
-    Example(
+    ExplanationExample(
         "zos",
         "A stopped channel in doubt",
         "CSQUTIL on z/OS and a browse as CSV: nobody tries the channel any more, and one instance is PUT(DISABLED).",
@@ -66,7 +66,7 @@ EXAMPLES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ExplanationRequest:
     """What is asked, as text."""
 
     displays: Sequence[tuple[str, str]]
@@ -78,7 +78,7 @@ class Question:
     browsed_at: str = ""
 
 
-def answer(question: Question) -> Explanation:
+def answer(question: ExplanationRequest) -> Explanation:
     """Explain the messages.
 
     Raises:
@@ -195,7 +195,7 @@ def explanation_json(body: bytes) -> bytes:
     texts = [asked.displays] if isinstance(asked.displays, str) else asked.displays
     if len(texts) > _MOST_TEXTS:
         _invalid("/displays", f"has more than {_MOST_TEXTS} texts: join them")
-    question = Question(
+    question = ExplanationRequest(
         displays=[
             (f"displays[{at}]" if len(texts) > 1 else "displays", text) for at, text in enumerate(texts)
         ],
@@ -208,6 +208,6 @@ def explanation_json(body: bytes) -> bytes:
     return to_json(answer(question).as_json())
 
 
-def example_request(example: Example) -> Mapping[str, str]:
+def example_request(example: ExplanationExample) -> Mapping[str, str]:
     """The example as a request."""
     return {"displays": example.displays, "messages": example.messages}

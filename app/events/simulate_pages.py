@@ -80,7 +80,7 @@ _PARTLY = {
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ReadingChoice:
     """A reading and how it can be set from the form."""
 
     name: str
@@ -160,7 +160,7 @@ class SimulateEventsPage(Page):
 
     sent: Annotated[SimulationForm, "What the form holds"]
     examples: Annotated[tuple[ExampleFile, ...], "Timelines to begin with"]
-    choices: Annotated[tuple[Choice, ...], "Readings that the form can set"]
+    choices: Annotated[tuple[ReadingChoice, ...], "Readings that the form can set"]
     problems: Annotated[tuple[FieldProblem, ...], "What cannot be read; empty when there is an answer"]
     answer: Annotated[SimulationView | None, "What the timeline gives"]
 
@@ -214,9 +214,9 @@ def _page(request: Request, sent: SimulationForm) -> Response:
     return render(request, "events/simulate.html", page, status_code=422 if problems else 200)
 
 
-def _choices(sent: SimulationForm) -> list[Choice]:
+def _choices(sent: SimulationForm) -> list[ReadingChoice]:
     return [
-        Choice(
+        ReadingChoice(
             name,
             label,
             (("", "as the file says"), *((value, words[value]) for value in READING_VALUES[name])),

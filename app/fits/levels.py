@@ -31,7 +31,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Facility:
+class FacilityLevel:
     """A coupling facility that the map or a plan names: the level that the next night goes by, and who says so."""
 
     name: str
@@ -104,7 +104,7 @@ def checked(coupling_facility: str, cfcc_level: int | str) -> tuple[str, int]:
     return name, int(text)
 
 
-def facilities(session: Session) -> tuple[Facility, ...]:
+def facilities(session: Session) -> tuple[FacilityLevel, ...]:
     """Every coupling facility that the map, a plan or a fit names, by name."""
     kept = {each.coupling_facility: each for each in levels(session)}
     said: dict[str, dict[int, list[str]]] = {name: {} for name in kept}
@@ -116,7 +116,7 @@ def facilities(session: Session) -> tuple[Facility, ...]:
                 by = said.setdefault(facility["name"], {}).setdefault(facility["cfcc_level"], [])
                 by.append(plan.name)
     return tuple(
-        Facility(name, kept.get(name), tuple((level, tuple(by)) for level, by in sorted(of.items())))
+        FacilityLevel(name, kept.get(name), tuple((level, tuple(by)) for level, by in sorted(of.items())))
         for name, of in sorted(said.items())
         if name
     )

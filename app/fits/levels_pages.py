@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from app.database.session import SessionDep
 from app.fits import levels
 from app.fits.errors import LevelInvalid
-from app.fits.levels import Facility
+from app.fits.levels import FacilityLevel
 from app.plans.editor.pages import BodyDep
 from app.uploads.fields import Box
 from app.web.rendering import Page, render, root_path
@@ -33,7 +33,9 @@ _MOST_FIELDS = 20
 class CfLevelsPage(Page):
     """The CFCC level of each coupling facility."""
 
-    facilities: Annotated[tuple[Facility, ...], "Every coupling facility that the map, a plan or a fit names"]
+    facilities: Annotated[
+        tuple[FacilityLevel, ...], "Every coupling facility that the map, a plan or a fit names"
+    ]
     boxes: Annotated[tuple[Box, ...], "The boxes for a new entry"]
     wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
     said: Annotated[str, "What has just been done"]

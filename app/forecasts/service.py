@@ -210,7 +210,7 @@ def list_forecasts(session: Session, *, page: int = 1, per_page: int = 50) -> Fo
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ForecastSummary:
     """What all forecasts come to."""
 
     full: tuple[StructureForecast, ...]
@@ -220,7 +220,7 @@ class Outcome:
     horizon_days: int
 
 
-def outcome(database: Database) -> Outcome | None:
+def outcome(database: Database) -> ForecastSummary | None:
     """For pages that need no database: None where there is no forecast, or where the database does not answer.
 
     Simulated structures are spoken of only where there are no others.
@@ -251,7 +251,7 @@ def outcome(database: Database) -> Outcome | None:
         ),
         None,
     )
-    return Outcome(tuple(full.values()), first, rows[0].forecast.horizon_days)
+    return ForecastSummary(tuple(full.values()), first, rows[0].forecast.horizon_days)
 
 
 def outlooks(session: Session, qsg: str, structure: str) -> tuple[Outlook, ...]:

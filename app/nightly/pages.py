@@ -22,7 +22,7 @@ from app.nightly.errors import NightUnderWay, RunNotFound
 from app.nightly.models import Trigger
 from app.nightly.schedule import Schedule
 from app.nightly.service import Run
-from app.nightly.view import FindingLine, NewestNight, Progress, RunLine, StageTime
+from app.nightly.view import FindingLine, NewestNight, RunLine, RunProgress, StageTime
 from app.uploads.arrivals import start_after_commit
 from app.web.rendering import Page, render, root_path
 
@@ -50,7 +50,7 @@ class NightsPage(Page):
     newest: Annotated[NewestNight | None, "What the newest night found; None before the first"]
     next_due: Annotated[datetime | None, "When the next night is due; None where that is switched off"]
     is_under_way: Annotated[bool, "Whether a run works or waits"]
-    removing: Annotated[Progress | None, "Simulated data on its way out; None where it is not"]
+    removing: Annotated[RunProgress | None, "Simulated data on its way out; None where it is not"]
     has_simulated: Annotated[bool, "Whether simulated data is stored"]
     said: Annotated[str, "What has just been done"]
     missing: Annotated[str, "What to do before anything can run; empty when all is there"]
@@ -62,7 +62,7 @@ class NightPage(Page):
 
     run: Annotated[Run, "The run that is shown"]
     trigger: Annotated[str, "What it was begun by"]
-    progress: Annotated[Progress, "How far it is, or how it ended"]
+    progress: Annotated[RunProgress, "How far it is, or how it ended"]
     findings: Annotated[tuple[FindingLine, ...], "What it found, errors first"]
     omitted: Annotated[int, "How many findings more there are"]
     fits: Annotated[tuple[Fit, ...], "Fits that it brought"]

@@ -29,7 +29,7 @@ HEADINGS = {"error": "Errors", "warning": "Warnings", "info": "To know"}
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class NightlyReport:
     """What the newest night is worth telling."""
 
     run: Run
@@ -38,7 +38,7 @@ class Report:
     curves: Sequence[FitVersion]
 
 
-def newest(session: Session) -> Report:
+def newest(session: Session) -> NightlyReport:
     """The report of the last run that ended well.
 
     Raises:
@@ -48,7 +48,7 @@ def newest(session: Session) -> Report:
     if run is None:
         raise NoReport
     urgent, _ = most_urgent(session, offset=0, limit=MOST_FORECASTS)
-    return Report(
+    return NightlyReport(
         run=run,
         findings=repository.findings_of(session, run.id),
         forecasts=[each.forecast for each in urgent if each.forecast.earliest_crossing_day is not None],
@@ -99,7 +99,7 @@ def _run_written(files: tuple[Path, Path]) -> int | None:
 # ---- as data ---------------------------------------------------------------------------------------------------------
 
 
-def as_json(report: Report) -> dict[str, Any]:
+def as_json(report: NightlyReport) -> dict[str, Any]:
     """JSON-ready; the members are described with the REST interface."""
     run = report.run
     return {
@@ -125,7 +125,7 @@ def as_json(report: Report) -> dict[str, Any]:
     }
 
 
-def is_simulated(report: Report) -> bool:
+def is_simulated(report: NightlyReport) -> bool:
     """Whether any of it rests on simulated data."""
     return (
         any(each.is_simulated for each in report.findings)
@@ -185,7 +185,7 @@ def _iso(day: Any) -> str | None:  # noqa: ANN401 - a date, or none
 # ---- as text ---------------------------------------------------------------------------------------------------------
 
 
-def as_markdown(report: Report) -> str:
+def as_markdown(report: NightlyReport) -> str:
     """The report as people read it in a mail."""
     run = report.run
     lines = [f"# cfplan: the night of {run.stored_at:%Y-%m-%d} (run {run.id})", ""]

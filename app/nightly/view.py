@@ -86,7 +86,7 @@ class RunLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RunProgress:
     """How far a job is."""
 
     value: int
@@ -212,7 +212,7 @@ def duration_words(duration: timedelta | None) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
-def progress_of(job: Job) -> Progress:
+def progress_of(job: Job) -> RunProgress:
     """How far a job is, and how it ended."""
     is_known = job.state == JobState.RUNNING and job.total > 0
     words = STATES[job.state]
@@ -221,7 +221,7 @@ def progress_of(job: Job) -> Progress:
         if is_known and job.total > 1:
             words += f": {grouped(min(job.done, job.total))} of {grouped(job.total)}"
     value = THOUSAND * min(job.done, job.total) // job.total if is_known else -1
-    return Progress(
+    return RunProgress(
         value=THOUSAND if job.state == JobState.DONE else 0 if job.state == JobState.FAILED else value,
         words=words,
         sentence=sentence_of(job),

@@ -106,7 +106,7 @@ _UNITS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangeRow:
     """One difference in words; values are lines, none where there is none."""
 
     kind: str
@@ -116,12 +116,12 @@ class Change:
     after: tuple[str, ...]
 
 
-def document_changes(before: object, after: object) -> tuple[Change, ...]:
+def document_changes(before: object, after: object) -> tuple[ChangeRow, ...]:
     """What differs between two plan documents."""
     return tuple(_change(each, _document_value) for each in differences(before, after))
 
 
-def result_changes(before: object, after: object) -> tuple[Change, ...]:
+def result_changes(before: object, after: object) -> tuple[ChangeRow, ...]:
     """What differs between two results, but for advice on queue depths: that follows the sizes, queue by queue."""
     found = differences(_without_advice(before), _without_advice(after))
     return tuple(_change(each, _result_value) for each in found)
@@ -137,7 +137,7 @@ def _without_advice(result: object) -> object:
     return {**result, "structures": structures}
 
 
-def _change(found: Difference, value: Any) -> Change:  # noqa: ANN401 - one of the two functions below
+def _change(found: Difference, value: Any) -> ChangeRow:  # noqa: ANN401 - one of the two functions below
     steps = [step.replace("~1", "/").replace("~0", "~") for step in found.pointer.split("/")[1:]]
     place, general, rest = _place(steps)
     label, spec = _label(general, rest)
@@ -145,7 +145,7 @@ def _change(found: Difference, value: Any) -> Change:  # noqa: ANN401 - one of t
         () if absent else tuple(value(general, rest, spec, each))
         for absent, each in ((found.kind == "added", found.before), (found.kind == "removed", found.after))
     )
-    return Change(found.kind, place, label, before, after)
+    return ChangeRow(found.kind, place, label, before, after)
 
 
 def _place(steps: Sequence[str]) -> tuple[str, str, list[str]]:

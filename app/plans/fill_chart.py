@@ -38,7 +38,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FillStepRow:
     """A row of the table under the chart."""
 
     messages: int
@@ -67,7 +67,7 @@ class FillChart:
     spot_x: float
     spot_y: float
     spot: Mark
-    table: tuple[Step, ...]
+    table: tuple[FillStepRow, ...]
 
 
 def fill_chart(found: Mapping[str, Any]) -> FillChart | None:
@@ -89,16 +89,16 @@ def fill_chart(found: Mapping[str, Any]) -> FillChart | None:
     curve = " ".join(frame.point(*point) for point in sorted(points)) if is_bent else ""
     threshold = found["full_threshold"]
     table = [
-        *(Step(step["at_messages"], step["threshold"], _rule(step)) for step in steps),
-        Step(
+        *(FillStepRow(step["at_messages"], step["threshold"], _rule(step)) for step in steps),
+        FillStepRow(
             min(backlog, offloaded),
             usage,
             "the planned backlog" if backlog <= offloaded else "full before the backlog",
         ),
-        Step(plain, _FULL, "full without offload"),
+        FillStepRow(plain, _FULL, "full without offload"),
     ]
     if offloaded != plain:
-        table.append(Step(offloaded, _FULL, "full with offload"))
+        table.append(FillStepRow(offloaded, _FULL, "full with offload"))
     drawn = [frame.spot(*point) for point in (sorted(points) if is_bent else [(0, 0.0), (plain, 100.0)])]
     placed = _Labels(frame, drawn)
     spot_x, spot_y = frame.x(min(backlog, largest)), frame.y(usage)

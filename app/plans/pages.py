@@ -19,7 +19,7 @@ from app.database.session import SessionDep
 from app.fits.kept import CurvesBeside
 from app.fits.resolve import curve_of, evaluate
 from app.plans import service
-from app.plans.changes_pages import Change, document_changes, result_changes
+from app.plans.changes_pages import ChangeRow, document_changes, result_changes
 from app.plans.depth_pages import Depths, advised, depths_of
 from app.plans.errors import PlanNotFound, StoredOutputRefused
 from app.plans.fill_chart import FillChart, fill_chart
@@ -187,8 +187,8 @@ class ComparePage(Page):
     structures: Annotated[
         tuple[tuple[str, StructureLine | None, StructureLine | None], ...], "Sizes, before and after"
     ]
-    document: Annotated[tuple[Change, ...], "Differences of the input"]
-    result: Annotated[tuple[Change, ...], "Differences of the result, without findings"]
+    document: Annotated[tuple[ChangeRow, ...], "Differences of the input"]
+    result: Annotated[tuple[ChangeRow, ...], "Differences of the result, without findings"]
     findings_gone: Annotated[tuple[Any, ...], "Findings that only the one has"]
     findings_new: Annotated[tuple[Any, ...], "Findings that only the other has"]
     omitted: Annotated[int, "Differences that are not shown"]
@@ -208,7 +208,7 @@ class PrintPage(Page):
     findings_total: Annotated[int, "How many there are"]
     queues: Annotated[tuple[QueueLine, ...], "All queues, or the first of very many"]
     queues_total: Annotated[int, "How many there are"]
-    changes: Annotated[tuple[Change, ...], "What changed since the version before"]
+    changes: Annotated[tuple[ChangeRow, ...], "What changed since the version before"]
     changes_total: Annotated[int, "How many changes there are"]
     policy: Annotated[OutputTextView, "The policy, or why it is not given"]
 

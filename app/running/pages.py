@@ -50,7 +50,7 @@ _MOST_WRONG: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RunningQuestion:
     """A page about what runs."""
 
     path: str
@@ -60,24 +60,24 @@ class Question:
     command: str
 
 
-QUESTIONS: tuple[Question, ...] = (
-    Question(
+QUESTIONS: tuple[RunningQuestion, ...] = (
+    RunningQuestion(
         "/running", "Compare with a plan",
         "Each structure today, needed and planned, and the ordered SETXCF and MQSC commands from one to the other, each with when it "
         "takes effect.",
         "what-runs-today", "cfplan diff PLAN --current FILE...",
     ),
-    Question(
+    RunningQuestion(
         "/merge", "Merge a plan into a policy",
         "The whole current CFRM policy in, the whole merged policy out. Every other statement stays as it is, to the byte.",
         "merging-a-policy", "cfplan merge PLAN --policy FILE",
     ),
-    Question(
+    RunningQuestion(
         "/lint", "Check a text",
         "A CFRM policy, MQSC or displays without any plan: syntax, limits and advice, each finding with its line.",
         "linting-a-policy", "cfplan lint FILE",
     ),
-    Question(
+    RunningQuestion(
         "/plan-from-running", "Make a plan of what runs",
         "A plan document that changes nothing yet, from policy, displays and definitions.",
         "what-runs-today", "cfplan from-running FILE...",
@@ -89,7 +89,7 @@ QUESTIONS: tuple[Question, ...] = (
 class WhatRunsPage(Page):
     """The four pages."""
 
-    questions: Annotated[tuple[Question, ...], "What can be asked about what runs"]
+    questions: Annotated[tuple[RunningQuestion, ...], "What can be asked about what runs"]
 
 
 class FormPageContext(TypedDict):

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.jobs.answers import JobMembers, job_members
-from app.uploads.qsg_map import QUEUE_MANAGER_PATTERN, SYSTEM_PATTERN, Entry
-from app.uploads.service import Outcome, StoredUpload, UploadPage
+from app.uploads.qsg_map import QUEUE_MANAGER_PATTERN, SYSTEM_PATTERN, GroupMapping
+from app.uploads.service import PageOfUploads, StoredUpload, UploadOutcome
 from app.web.answers import Answer, FindingAnswer
 from planner_core.inputs import KINDS
 
@@ -182,13 +182,13 @@ def upload_answer(upload: StoredUpload) -> UploadAnswer:
     return UploadAnswer(**upload_members(upload), findings=[])
 
 
-def received_answer(outcome: Outcome) -> ReceivedAnswer:
+def received_answer(outcome: UploadOutcome) -> ReceivedAnswer:
     """An upload that has just arrived."""
     stored: Literal["created", "identical"] = "created" if outcome.is_new else "identical"
     return ReceivedAnswer(**upload_members(outcome.upload), stored=stored, findings=[])
 
 
-def page_answer(page: UploadPage) -> UploadsAnswer:
+def page_answer(page: PageOfUploads) -> UploadsAnswer:
     """One page of the list."""
     return UploadsAnswer(
         uploads=[UploadMembers(**upload_members(item)) for item in page.items],
@@ -200,7 +200,7 @@ def page_answer(page: UploadPage) -> UploadsAnswer:
     )
 
 
-def entry_members(entry: Entry) -> dict[str, Any]:
+def entry_members(entry: GroupMapping) -> dict[str, Any]:
     """The members of an entry of the map."""
     return {
         "system_id": entry.system_id,
@@ -210,6 +210,6 @@ def entry_members(entry: Entry) -> dict[str, Any]:
     }
 
 
-def map_answer(entries: Sequence[Entry]) -> QsgMapAnswer:
+def map_answer(entries: Sequence[GroupMapping]) -> QsgMapAnswer:
     """The whole map."""
     return QsgMapAnswer(entries=[QsgMapEntry(**entry_members(entry)) for entry in entries], findings=[])

@@ -16,7 +16,7 @@ from app.settings import Settings
 from app.uploads import files, service
 from app.uploads import receive as receiving
 from app.uploads.receive import Form
-from app.uploads.service import Outcome, UploadDetails
+from app.uploads.service import UploadDetails, UploadOutcome
 
 FORM = "multipart/form-data"
 
@@ -53,7 +53,7 @@ async def _receive(request: Request, *, filename: str) -> Form:
         ) from None
 
 
-def keep(request: Request, arrived: Form, said: UploadDetails) -> list[Outcome]:
+def keep(request: Request, arrived: Form, said: UploadDetails) -> list[UploadOutcome]:
     """Make uploads of what arrived, in one transaction, and have their jobs started."""
     said = UploadDetails(
         kind=arrived.fields.get("kind", said.kind),

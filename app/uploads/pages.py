@@ -22,8 +22,8 @@ from app.uploads import arrivals, qsg_map, service
 from app.uploads.amounts import amount
 from app.uploads.errors import UploadInvalid, UploadNotFound
 from app.uploads.fields import Box, about_boxes, when_boxes
-from app.uploads.qsg_map import Entry
-from app.uploads.report import Report, shown
+from app.uploads.qsg_map import GroupMapping
+from app.uploads.report import UploadReport, shown
 from app.uploads.service import StoredUpload, UploadDetails
 from app.web.rendering import Page, render, root_path
 from planner_core.errors import FieldProblem
@@ -59,7 +59,7 @@ NO_GROUP_GIVEN = FieldProblem("qsg", "Name the group, or say that the queue mana
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class UploadRow:
     """One upload in the list."""
 
     upload: StoredUpload
@@ -70,7 +70,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class GroupQuestion:
     """A queue manager whose group is asked for."""
 
     system_id: str
@@ -83,7 +83,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class UploadProgress:
     """How far a job is."""
 
     value: int
@@ -98,7 +98,7 @@ class Progress:
 class UploadsPage(Page):
     """All uploads, or what an empty installation says."""
 
-    lines: Annotated[tuple[Line, ...], "One page of uploads"]
+    lines: Annotated[tuple[UploadRow, ...], "One page of uploads"]
     pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of the other pages"]
     page: Annotated[int, "The number of this one"]
     said: Annotated[str, "What has just been done"]
@@ -127,15 +127,15 @@ class UploadPage(Page):
     size: Annotated[str, "Its length in words"]
     said: Annotated[str, "What has just been done"]
     state: Annotated[str, "The state of the job in a word"]
-    progress: Annotated[Progress, "How far the reading is"]
+    progress: Annotated[UploadProgress, "How far the reading is"]
     sentence: Annotated[str, "Where it is, or how it ended"]
     is_failed: Annotated[bool, "Whether the reading came to nothing"]
     messages: Annotated[tuple[str, ...], "The questions as sentences"]
-    questions: Annotated[tuple[Question, ...], "Queue managers whose group is asked for"]
+    questions: Annotated[tuple[GroupQuestion, ...], "Queue managers whose group is asked for"]
     when: Annotated[tuple[Box, ...], "Boxes for the time of observation, where it is asked for"]
     wrong: Annotated[tuple[str, ...], "What is wrong with the answers"]
     boxes: Annotated[tuple[Box, ...], "What can be overruled"]
-    report: Annotated[Report | None, "What was found; None before"]
+    report: Annotated[UploadReport | None, "What was found; None before"]
     log: Annotated[str, "What the job said"]
 
 
@@ -143,7 +143,7 @@ class UploadPage(Page):
 class QsgMapPage(Page):
     """The site's map."""
 
-    entries: Annotated[tuple[Entry, ...], "The map, in order"]
+    entries: Annotated[tuple[GroupMapping, ...], "The map, in order"]
     boxes: Annotated[tuple[Box, ...], "The boxes for a new entry"]
     is_none: Annotated[bool, "Whether the queue manager was said to be in no group"]
     wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
@@ -312,7 +312,7 @@ def _upload(
     return render(request, "uploads/upload.html", page, status_code=422 if wrong else 200)
 
 
-def _report(session: SessionDep, job: Job | None) -> Report | None:
+def _report(session: SessionDep, job: Job | None) -> UploadReport | None:
     if job is None or job.is_under_way:
         return None
     return shown(jobs.report_of(session, job.id), is_stored=job.state == JobState.DONE)
@@ -320,9 +320,9 @@ def _report(session: SessionDep, job: Job | None) -> Report | None:
 
 def _questions(
     asks: AsksAnswer | None, typed: Mapping[str, str], wrong: Mapping[str, str]
-) -> tuple[Question, ...]:
+) -> tuple[GroupQuestion, ...]:
     return tuple(
-        Question(
+        GroupQuestion(
             each.system_id, each.queue_manager, _who(each), each.suggested or "",
             Box(
                 name, f"Group of {_who(each)}", "name", typed.get(name, ""), wrong.get(name, ""),
@@ -389,27 +389,29 @@ def _map(
     return render(request, "uploads/map.html", page, status_code=422 if wrong else 200)
 
 
-def _progress(job: Job | None) -> Progress:
+def _progress(job: Job | None) -> UploadProgress:
     if job is None:
-        return Progress(-1, "", is_under_way=False, events="")
+        return UploadProgress(-1, "", is_under_way=False, events="")
     events = f"/api/v1/jobs/{job.id}/events" if job.is_under_way else ""
     if job.state == JobState.DONE:
-        return Progress(1000, "done", is_under_way=False, events="")
+        return UploadProgress(1000, "done", is_under_way=False, events="")
     if job.state != JobState.RUNNING or not job.total:
-        return Progress(-1, STATES[job.state], is_under_way=job.is_under_way, events=events)
+        return UploadProgress(-1, STATES[job.state], is_under_way=job.is_under_way, events=events)
     of = f"{amount(job.done)} of {amount(job.total)}" if job.total > 1 else ""
     words = ": ".join(filter(None, (STAGES.get(job.stage, job.stage), of)))
-    return Progress(1000 * min(job.done, job.total) // job.total, words, is_under_way=True, events=events)
+    return UploadProgress(
+        1000 * min(job.done, job.total) // job.total, words, is_under_way=True, events=events
+    )
 
 
-def _line(upload: StoredUpload) -> Line:
+def _line(upload: StoredUpload) -> UploadRow:
     kind = service.kind_of(upload)
     state = upload.job.state if upload.job else JobState.FAILED
     severity = {JobState.FAILED: "error", JobState.ASKS: "warning"}.get(state, "")
     words = STATES[state]
     if upload.job is not None and state == JobState.RUNNING and upload.job.total:
         words += f", {100 * min(upload.job.done, upload.job.total) // upload.job.total} %"
-    return Line(upload, KIND_TITLES[kind] if kind else "", amount(upload.size_bytes), words, severity)
+    return UploadRow(upload, KIND_TITLES[kind] if kind else "", amount(upload.size_bytes), words, severity)
 
 
 def _general(wrong: Mapping[str, str], own: set[str]) -> tuple[str, ...]:

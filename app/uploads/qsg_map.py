@@ -23,7 +23,7 @@ _SYSTEM = re.compile(SYSTEM_PATTERN)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class GroupMapping:
     """One entry as it is shown. An empty group: the queue manager is in none."""
 
     system_id: str
@@ -32,7 +32,7 @@ class Entry:
     updated_at: datetime
 
 
-def entries(session: Session) -> Sequence[Entry]:
+def entries(session: Session) -> Sequence[GroupMapping]:
     """The whole map, in order."""
     return [_shown(row) for row in repository.list_mappings(session)]
 
@@ -42,7 +42,7 @@ def as_arguments(session: Session) -> list[str]:
     return [f"{row.system_id}:{row.queue_manager}={row.qsg}" for row in repository.list_mappings(session)]
 
 
-def put(session: Session, system_id: str, queue_manager: str, qsg: str) -> Entry:
+def put(session: Session, system_id: str, queue_manager: str, qsg: str) -> GroupMapping:
     """Add or change an entry; an empty group says that the queue manager is in none. What is in the history already keeps the name that it was stored under.
 
     Raises:
@@ -129,5 +129,5 @@ def put_all(session: Session, answers: Mapping[tuple[str, str], str]) -> None:
         put(session, system_id, queue_manager, qsg)
 
 
-def _shown(row: QsgMapping) -> Entry:
-    return Entry(row.system_id, row.queue_manager, row.qsg, row.updated_at)
+def _shown(row: QsgMapping) -> GroupMapping:
+    return GroupMapping(row.system_id, row.queue_manager, row.qsg, row.updated_at)

@@ -48,7 +48,7 @@ MOST_SHOWN = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class RecordCounts:
     """Records of one type, and what became of them."""
 
     type: str
@@ -112,14 +112,14 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class UploadReport:
     """What was found in a file."""
 
     message: str
     facts: tuple[tuple[str, str], ...]
     structures: tuple[FileStructure, ...]
     managers: tuple[FileQueueManager, ...]
-    records: tuple[Records, ...]
+    records: tuple[RecordCounts, ...]
     rows: tuple[Rows, ...]
     faults: tuple[Fault, ...]
     faults_omitted: int
@@ -136,14 +136,14 @@ class Report:
         return sum(each.outranked for each in self.rows)
 
 
-def shown(report: Mapping[str, Any] | None, *, is_stored: bool = False) -> Report | None:
+def shown(report: Mapping[str, Any] | None, *, is_stored: bool = False) -> UploadReport | None:
     """The report on the one file of an upload; None where there is none. What is stored has pages of its own."""
     files = (report or {}).get("files")
     part = files[0] if isinstance(files, list) and files else None
     if not isinstance(part, dict):
         return None
     faults, omitted, title = _faults(part)
-    return Report(
+    return UploadReport(
         message=_text(part.get("message")),
         facts=tuple(_facts(part)),
         structures=tuple(
@@ -194,7 +194,7 @@ def _facts(part: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(name, words) for name, words in found if words]
 
 
-def _records(part: Mapping[str, Any]) -> list[Records]:
+def _records(part: Mapping[str, Any]) -> list[RecordCounts]:
     """What was decoded, then what was skipped. Reports without findings are older: they counted both as decoded."""
     skipped = {_text(each.get("type")): each for each in _dicts(part.get("skipped"))}
     counted_twice = {} if "findings" in part else skipped
@@ -203,12 +203,12 @@ def _records(part: Mapping[str, Any]) -> list[Records]:
         for name, count in _items(part.get("records"))
     }
     found = [
-        Records(name, RECORD_TITLES.get(name, ""), count, "", was_read=True)
+        RecordCounts(name, RECORD_TITLES.get(name, ""), count, "", was_read=True)
         for name, count in decoded.items()
         if count > 0
     ]
     passed = [
-        Records(
+        RecordCounts(
             name, RECORD_TITLES.get(name, ""), _whole(each.get("records")), amount(_whole(each.get("bytes"))), was_read=False
         )
         for name, each in skipped.items()
@@ -216,7 +216,7 @@ def _records(part: Mapping[str, Any]) -> list[Records]:
     return sorted(found, key=_by_type) + sorted(passed, key=_by_type)[:MOST_SHOWN]
 
 
-def _by_type(records: Records) -> tuple[tuple[bool, int, str], ...]:
+def _by_type(records: RecordCounts) -> tuple[tuple[bool, int, str], ...]:
     return tuple(
         (not each.isdigit(), int(each) if each.isdigit() else 0, each) for each in records.type.split("-")
     )

@@ -61,7 +61,7 @@ class StoredUpload:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class UploadOutcome:
     """What became of a file that arrived. The same file again is not stored twice."""
 
     upload: StoredUpload
@@ -69,7 +69,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class UploadPage:
+class PageOfUploads:
     """One page of the list, the newest first."""
 
     items: tuple[StoredUpload, ...]
@@ -147,13 +147,13 @@ def get(session: Session, upload_id: int) -> StoredUpload:
     return _shown(row, jobs.latest(session, [row.id]).get(row.id))
 
 
-def list_uploads(session: Session, *, page: int = 1, per_page: int = 50) -> UploadPage:
+def list_uploads(session: Session, *, page: int = 1, per_page: int = 50) -> PageOfUploads:
     """Uploads, the newest first."""
     per_page = min(max(per_page, 1), MOST_PER_PAGE)
     rows, total = repository.page(session, offset=(page - 1) * per_page, limit=per_page)
     of = jobs.latest(session, [row.id for row in rows])
     items = tuple(_shown(row, of.get(row.id)) for row in rows)
-    return UploadPage(items, total, page, max(-(-total // per_page), 1), per_page)
+    return PageOfUploads(items, total, page, max(-(-total // per_page), 1), per_page)
 
 
 def report(session: Session, upload_id: int) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def report(session: Session, upload_id: int) -> dict[str, Any]:
 # ---- changing --------------------------------------------------------------------------------------------------------
 
 
-def keep(session: Session, received: StagedUpload, *, filename: str, said: UploadDetails) -> Outcome:
+def keep(session: Session, received: StagedUpload, *, filename: str, said: UploadDetails) -> UploadOutcome:
     """Make an upload of a file that has arrived, and a job that reads it; or find the one there is.
 
     A file that is there already and could not be read is read again.
@@ -186,7 +186,7 @@ def keep(session: Session, received: StagedUpload, *, filename: str, said: Uploa
         session.add(found)
         session.flush()
         jobs.queue_ingest(session, found.id)
-        return Outcome(get(session, found.id), is_new=True)
+        return UploadOutcome(get(session, found.id), is_new=True)
     for row in repository.find_with_bytes(session, received.sha256):
         row.removed_at = None  # the file has just been put back
     shown = get(session, found.id)
@@ -194,7 +194,7 @@ def keep(session: Session, received: StagedUpload, *, filename: str, said: Uploa
         _change(session, found, said)
         jobs.queue_ingest(session, found.id)
         shown = get(session, found.id)
-    return Outcome(shown, is_new=False)
+    return UploadOutcome(shown, is_new=False)
 
 
 def read_again(

@@ -11,13 +11,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.usage.measured import (
-    Limits,
     MeasuredStructure,
+    ObservedTotals,
+    PageOfStructures,
     QueueFigures,
     QueuePoint,
     SizeBucket,
     SmdsFigures,
-    StructurePage,
     UsagePoint,
 )
 from app.usage.observed import ComparedSize, Duplexing, shrinking
@@ -324,7 +324,7 @@ class PlanFromUsageAnswer(Answer):
     ]
 
 
-def structures_answer(page: StructurePage) -> MeasuredStructuresAnswer:
+def structures_answer(page: PageOfStructures) -> MeasuredStructuresAnswer:
     """One page of the list."""
     return MeasuredStructuresAnswer(
         structures=[_structure(each) for each in page.items],
@@ -358,7 +358,7 @@ def _structure(found: MeasuredStructure) -> MeasuredStructureAnswer:
     )
 
 
-def _limits(limits: Limits | None) -> LimitsAnswer | None:
+def _limits(limits: ObservedTotals | None) -> LimitsAnswer | None:
     if limits is None:
         return None
     return LimitsAnswer(

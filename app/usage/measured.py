@@ -13,7 +13,7 @@ GENERATED = ("CSQ_ADMIN", "CSQSYSAPPL")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ObservedTotals:
     """How many entries and elements a structure had, each as last observed: a display may know but one of the two."""
 
     entries: int | None = None
@@ -46,7 +46,7 @@ class MeasuredStructure:
     elements: int | None
     entries_pct: float | None
     elements_pct: float | None
-    limits: Limits | None
+    limits: ObservedTotals | None
     size_bytes: int | None
     entries_of_week: int | None
     """Most in use in the last seven days."""
@@ -81,7 +81,7 @@ class MeasuredStructure:
 
 
 @dataclass(frozen=True, slots=True)
-class StructurePage:
+class PageOfStructures:
     """One page of a list."""
 
     items: tuple[MeasuredStructure, ...]

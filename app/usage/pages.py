@@ -17,12 +17,12 @@ from app.usage import periods, service
 from app.usage.charts import Bars, UsageChart, held_from, size_bars, time_chart
 from app.usage.measured import (
     GENERATED,
-    Limits,
+    ObservedTotals,
+    PageOfStructures,
     QueueFigures,
     QueuePoint,
     SizeBucket,
     SmdsFigures,
-    StructurePage,
     UsagePoint,
 )
 from app.usage.periods import Chosen, Period, instant
@@ -41,7 +41,7 @@ MOST_QUEUES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PeriodChoice:
     """A length of time that can be chosen."""
 
     label: str
@@ -54,7 +54,7 @@ class PeriodPicker:
     """The period of a page, and how another is chosen."""
 
     chosen: Period
-    choices: tuple[Choice, ...]
+    choices: tuple[PeriodChoice, ...]
     earlier: str
     later: str
     first_day: str
@@ -88,7 +88,7 @@ class ChartScript:
 class UsageListPage(Page):
     """All measured structures, or what an empty installation says."""
 
-    structures: Annotated[StructurePage, "One page of structures"]
+    structures: Annotated[PageOfStructures, "One page of structures"]
     search: Annotated[str, "What was looked for"]
     pages: Annotated[tuple[tuple[int, str], ...], "Numbers and addresses of the other pages"]
     groups: Annotated[tuple[str, ...], "The groups on this page, to make plans of"]
@@ -106,7 +106,7 @@ class UsagePage(Page):
     span: Annotated[Span, "When it was first and last measured"]
     period: Annotated[PeriodPicker, "Which hours are shown"]
     highest: Annotated[tuple[Highest, ...], "The highest figures of the period"]
-    limits: Annotated[Limits | None, "Its limits, as last observed up to the end of the period"]
+    limits: Annotated[ObservedTotals | None, "Its limits, as last observed up to the end of the period"]
     full: Annotated[tuple[UsagePoint, ...], "When it was found full, the last first"]
     charts: Annotated[tuple[UsageChart, ...], "Entries and elements over time"]
     points: Annotated[tuple[UsagePoint, ...], "The same as a table"]
@@ -342,7 +342,8 @@ def _period_shown(path: str, chosen: Chosen, span: Span, hidden: Mapping[str, st
     return PeriodPicker(
         chosen=period,
         choices=tuple(
-            Choice(label, href({"period": word}), word == period.choice) for word, label in lengths.items()
+            PeriodChoice(label, href({"period": word}), word == period.choice)
+            for word, label in lengths.items()
         ),
         earlier=href(earlier.query()) if earlier.past > span.first_hour else "",
         later=href(later.query()) if later.first <= span.last_hour else "",

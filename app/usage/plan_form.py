@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 from fastapi import HTTPException
 
 from app.plans.editor.typed import value_of
-from app.sizing.calculator.form import Field
+from app.sizing.calculator.form import CalculatorField
 from app.usage.planning import Backlog, PlanQuestion, QueueKey, Reckoning, Sizes
 from planner_core.errors import FieldProblem
 
@@ -36,18 +36,18 @@ P95 = "p95:"
 class PlanForm:
     """All fields as typed, and which queues are ticked."""
 
-    fields: Mapping[str, Field]
+    fields: Mapping[str, CalculatorField]
     queues: frozenset[QueueKey]
     p95: Mapping[QueueKey, str]
     wrong_p95: Mapping[QueueKey, str]
     errors: tuple[str, ...] = ()
     action: str = "check"
 
-    def __getitem__(self, name: str) -> Field:
+    def __getitem__(self, name: str) -> CalculatorField:
         return self.fields[name]
 
     @property
-    def wrong(self) -> tuple[Field, ...]:
+    def wrong(self) -> tuple[CalculatorField, ...]:
         """The fields that must be mended."""
         return tuple(field for field in self.fields.values() if field.error)
 
@@ -75,7 +75,7 @@ def blank(
         "coupling_facilities": coupling_facilities,
     }
     return PlanForm(
-        fields={key: Field(key, label, given.get(key, "")) for key, label in LABELS.items()},
+        fields={key: CalculatorField(key, label, given.get(key, "")) for key, label in LABELS.items()},
         queues=queues,
         p95={},
         wrong_p95={},
@@ -101,7 +101,7 @@ def read(body: bytes) -> tuple[PlanForm, Mapping[str, str], list[str]]:
         if key.startswith(P95) and text.strip()
     }
     form = PlanForm(
-        fields={key: Field(key, label, plain.get(key, "")) for key, label in LABELS.items()},
+        fields={key: CalculatorField(key, label, plain.get(key, "")) for key, label in LABELS.items()},
         queues=frozenset(key_of(text) for key, text in pairs if key == "queue"),
         p95=p95,
         wrong_p95={},

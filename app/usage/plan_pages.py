@@ -56,7 +56,7 @@ class StructureRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class PlanPreview:
     """What would be saved."""
 
     made: DraftPlan
@@ -92,7 +92,7 @@ class PlanFromUsagePage(Page):
     offered: Annotated[
         tuple[tuple[str, str], ...], "Plans of the group, and where the figures are taken over into each"
     ]
-    preview: Annotated[Preview | None, "What would be saved; None before it is asked for"]
+    preview: Annotated[PlanPreview | None, "What would be saved; None before it is asked for"]
 
 
 @router.get("/usage/{qsg}/plan")
@@ -128,7 +128,7 @@ def make(request: Request, session: SessionDep, qsg: str, body: BodyDep) -> Resp
     if not made.planned:
         form = replace(form, errors=("None of the ticked queues can be planned.", *made.remarks))
     document: PlanDocument | None = None
-    preview: Preview | None = None
+    preview: PlanPreview | None = None
     if not form.has_errors:
         try:
             document = read_object(made.document)
@@ -166,9 +166,9 @@ def asking_of(session: Session, qsg: str, parameters: Mapping[str, str], structu
     return Asking(qsg, chosen, tuple(grounds), tuple(name for name in names if name not in listed))
 
 
-def _preview(session: Session, made: DraftPlan, document: PlanDocument, period: Period) -> Preview:
+def _preview(session: Session, made: DraftPlan, document: PlanDocument, period: Period) -> PlanPreview:
     result = evaluate(document, CurvesBeside(session), compares=False)
-    return Preview(made, service.sizes_compared(session, result, period))
+    return PlanPreview(made, service.sizes_compared(session, result, period))
 
 
 def _page(
@@ -177,7 +177,7 @@ def _page(
     asking: Asking,
     form: PlanForm,
     *,
-    preview: Preview | None = None,
+    preview: PlanPreview | None = None,
     status_code: int = 200,
 ) -> Response:
     period, listed = asking.chosen.period, [g.structure for g in asking.grounds]

@@ -15,7 +15,7 @@ from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
-from app.usage.measured import GENERATED, Limits, QueueFigures
+from app.usage.measured import GENERATED, ObservedTotals, QueueFigures
 from app.usage.observed import ObservedStructure, in_order
 from app.usage.periods import Period
 from planner_core.errors import FieldProblem
@@ -92,7 +92,7 @@ def make_plan(
     asked: PlanQuestion,
     *,
     period: Period,
-    admin_limits: Limits | None = None,
+    admin_limits: ObservedTotals | None = None,
 ) -> DraftPlan:
     """A plan document for these queues of these structures."""
     planned: list[PlannedQueue] = []

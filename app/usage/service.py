@@ -18,13 +18,13 @@ from app.uploads import qsg_map
 from app.usage import repository
 from app.usage.errors import UsageNotFound
 from app.usage.measured import (
-    Limits,
     MeasuredStructure,
+    ObservedTotals,
+    PageOfStructures,
     QueueFigures,
     QueuePoint,
     SizeBucket,
     SmdsFigures,
-    StructurePage,
     UsagePoint,
     added,
     highest,
@@ -67,7 +67,7 @@ class StructureUsage(NamedTuple):
     """A structure over a period."""
 
     points: tuple[UsagePoint, ...]
-    limits_before: Limits | None
+    limits_before: ObservedTotals | None
     """The limits as they were last observed before the period."""
 
 
@@ -76,7 +76,7 @@ class StructureUsage(NamedTuple):
 
 def list_structures(
     session: Session, *, search: str | None = None, page: int = 1, per_page: int = 50
-) -> StructurePage:
+) -> PageOfStructures:
     """Measured structures by group and name. `search` is looked for in both, whatever the case."""
     search = " ".join(search.replace("\0", " ").split()) if search else None
     per_page = min(max(per_page, 1), MOST_PER_PAGE)
@@ -84,7 +84,7 @@ def list_structures(
         session, search=search, offset=(page - 1) * per_page, limit=per_page
     )
     plans = plans_using(session, {row.qsg for row in rows})
-    return StructurePage(
+    return PageOfStructures(
         items=tuple(_structure(row, _week(session, row), plans) for row in rows),
         total=total,
         page=page,
@@ -113,7 +113,7 @@ def _structure(
         elements=row.elements_in_use_max,
         entries_pct=row.entries_in_use_pct_max,
         elements_pct=row.elements_in_use_pct_max,
-        limits=Limits(
+        limits=ObservedTotals(
             row.entries_total, row.last_entries_limit_hour, row.elements_total, row.last_elements_limit_hour
         )
         if known
@@ -164,10 +164,10 @@ def structure_usage(session: Session, qsg: str, structure: str, period: Period) 
     )
 
 
-def last_limits(session: Session, qsg: str, structure: str, before: datetime) -> Limits | None:
+def last_limits(session: Session, qsg: str, structure: str, before: datetime) -> ObservedTotals | None:
     """The limits of a structure, each as it was last observed before a time."""
     found = repository.limits_before(session, qsg, structure, before)
-    return Limits(*found) if found else None
+    return ObservedTotals(*found) if found else None
 
 
 def _usage_point(at: datetime, rows: Sequence[AnyRow]) -> UsagePoint:

@@ -16,7 +16,7 @@ from app.database.session import SessionDep
 from app.fits.kept import CurvesBeside
 from app.fits.resolve import evaluate
 from app.plans import service as plans
-from app.plans.changes_pages import Change, document_changes, queue_words
+from app.plans.changes_pages import ChangeRow, document_changes, queue_words
 from app.plans.computed import canonical
 from app.plans.editor.pages import BodyDep
 from app.plans.errors import PlanConflict, PlanNotFound
@@ -64,11 +64,11 @@ class SizeChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class TakeOverPreview:
     """What would be saved, beside what is there."""
 
     made: DraftPlan
-    changes: tuple[Change, ...]
+    changes: tuple[ChangeRow, ...]
     omitted: int
     sizes: tuple[SizeChange, ...]
     findings_new: tuple[Mapping[str, Any], ...]
@@ -92,7 +92,7 @@ class TakeOverPage(Page):
     structures: Annotated[tuple[MeasuredStructureRow, ...], "The plan's structures that were measured"]
     unmeasured: Annotated[tuple[str, ...], "The plan's structures of which no queue was measured"]
     missing: Annotated[tuple[str, ...], "Measured structures that the plan does not have"]
-    preview: Annotated[Preview | None, "What would be saved; None before it is asked for"]
+    preview: Annotated[TakeOverPreview | None, "What would be saved; None before it is asked for"]
 
 
 @router.get("/usage/{qsg}/plan/into/{name}")
@@ -129,7 +129,7 @@ def take(request: Request, session: SessionDep, qsg: str, name: str, body: BodyD
     if not made.planned:
         form = replace(form, errors=("Nothing of the ticked queues can be taken over.", *made.remarks))
     document: PlanDocument | None = None
-    preview: Preview | None = None
+    preview: TakeOverPreview | None = None
     if not form.has_errors:
         try:
             document = read_object(made.document)
@@ -173,11 +173,11 @@ def _asking(session: Session, qsg: str, plan: StoredVersion, parameters: Mapping
 
 def _preview(
     session: Session, plan: StoredVersion, made: DraftPlan, document: PlanDocument, period: Period
-) -> Preview:
+) -> TakeOverPreview:
     evaluated = evaluate(document, CurvesBeside(session), compares=False)
     result: dict[str, Any] = evaluated.as_json()
     changes = document_changes(plan.comparable_object, json.loads(canonical(document)))
-    return Preview(
+    return TakeOverPreview(
         made,
         changes[:MOST_CHANGES],
         max(len(changes) - MOST_CHANGES, 0),
@@ -216,7 +216,7 @@ def _page(
     plan: StoredVersion,
     form: PlanForm,
     *,
-    preview: Preview | None = None,
+    preview: TakeOverPreview | None = None,
     status_code: int = 200,
 ) -> Response:
     path = into(asking.qsg, plan.name)

@@ -14,7 +14,7 @@ MOST_KEPT = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ChoiceField:
     """One field: the text in it, what is wrong with it, and the slider that a script puts beside it."""
 
     name: str
@@ -31,15 +31,15 @@ class Field:
 class Choices:
     """The form, and the values that its fields stand for."""
 
-    fields: Mapping[str, Field]
+    fields: Mapping[str, ChoiceField]
     values: Mapping[str, Any]
     query: str
 
-    def __getitem__(self, name: str) -> Field:
+    def __getitem__(self, name: str) -> ChoiceField:
         return self.fields[name]
 
     @property
-    def wrong(self) -> tuple[Field, ...]:
+    def wrong(self) -> tuple[ChoiceField, ...]:
         """The fields that must be mended."""
         return tuple(field for field in self.fields.values() if field.error)
 
@@ -48,7 +48,7 @@ def read_choices(
     parameters: Sequence[Parameter],
     given: Mapping[str, str],
     *,
-    fields: Mapping[str, Field],
+    fields: Mapping[str, ChoiceField],
     structure: str | None = None,
 ) -> Choices:
     """Read a form.
@@ -72,5 +72,5 @@ def read_choices(
     for name, field in fields.items():
         error = errors.get(name.partition("-")[0], "") if typed[name] else ""
         error = error and f"{error[:1].upper()}{error[1:]}."
-        shown[name] = Field(name, field.label, typed[name], error, field.unit, field.hint, field.slider)
+        shown[name] = ChoiceField(name, field.label, typed[name], error, field.unit, field.hint, field.slider)
     return Choices(shown, values, urlencode({name: text for name, text in typed.items() if text}))

@@ -15,7 +15,7 @@ from app.fits.kept import CurvesBeside
 from app.fits.resolve import curve_of
 from app.plans.stored import StoredVersion
 from app.web.rendering import Page, render
-from app.whatif.choices import Choices, Field, read_choices
+from app.whatif.choices import ChoiceField, Choices, read_choices
 from app.whatif.filling import outage_of
 from app.whatif.filling_charts import Happening, Happenings, Picture, happenings, picture_of, said
 from app.whatif.one_structure import path_of, plan_with, version_of
@@ -116,13 +116,13 @@ def unanswered(form: Choices) -> str:
     return f"No answer yet: {what} mending."
 
 
-def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, Field]:
+def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, ChoiceField]:
     """The fields with what is planned in them."""
     definition, planned = document.structures[0], planned_outage(document, structure)
     longest, same, mix = shown_minutes(planned.minutes), planned.is_common, planned.mix
     rules = definition.offload.rules
     made = [
-        Field(
+        ChoiceField(
             "outage_minutes",
             "Outage",
             _plain(Decimal(str(longest))) if same else "",
@@ -130,12 +130,12 @@ def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, 
             hint="As planned." if same else f"Empty: each queue's own, up to {longest:g} minutes.",
             slider=("0", str(max(10, min(LONGEST_SLIDER, round(longest * 3)))), "1", f"{longest:g}"),
         ),
-        Field("rate_percent", "Rate", "100", unit="% of planned", slider=("0", "400", "5", "100")),
+        ChoiceField("rate_percent", "Rate", "100", unit="% of planned", slider=("0", "400", "5", "100")),
     ]
     if mix.can_change:
         share = round(float(mix.planned_percent), 1)
         made.append(
-            Field(
+            ChoiceField(
                 "larger_percent",
                 "Share of larger messages",
                 "",
@@ -144,17 +144,17 @@ def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, 
                 slider=("0", "100", "1", f"{share:g}"),
             )
         )
-    made.append(Field("at", "Storage", "initsize"))
+    made.append(ChoiceField("at", "Storage", "initsize"))
     for number in range(1, 4):
         text = (
             f"{rules[number - 1].usage_over}:{rules[number - 1].size_over // 1024}K"
             if number <= len(rules)
             else ""
         )
-        made.append(Field(f"rule-{number}", f"OFFLD{number}TH : OFFLD{number}SZ", text))
+        made.append(ChoiceField(f"rule-{number}", f"OFFLD{number}TH : OFFLD{number}SZ", text))
     if structure.smds is not None:
         made.append(
-            Field("data_set_size", "Space of each SMDS", "", hint="Such as 20G; empty: not looked at.")
+            ChoiceField("data_set_size", "Space of each SMDS", "", hint="Such as 20G; empty: not looked at.")
         )
     return {field.name: field for field in made}
 

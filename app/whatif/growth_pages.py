@@ -14,7 +14,7 @@ from app.database.session import SessionDep
 from app.fits.kept import DatabaseCurves
 from app.web.rendering import Page, render
 from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
-from app.whatif.choices import Field
+from app.whatif.choices import ChoiceField
 from app.whatif.growing import upgrade_answer
 from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
@@ -99,7 +99,7 @@ class UpgradePage(Page):
     """A plan before and after changes."""
 
     asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
-    fields: Annotated[tuple[Field, ...], "What is changed, as it was typed"]
+    fields: Annotated[tuple[ChoiceField, ...], "What is changed, as it was typed"]
     problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
     answer: Annotated[UpgradeView | None, "The plan before and after each change"]
 
@@ -138,10 +138,10 @@ _DEFAULTS = (
     ("years", " ".join(map(str, DEFAULT_YEARS))),
 )
 _FIELDS = (
-    Field("cfcc", "CFCC levels", "", hint="Empty: those with published figures."),
-    Field("queue_managers", "More queue managers", ""),
-    Field("growth", "Growth a year", "", unit="%", hint="Empty: the plan's own, or 10."),
-    Field("years", "After years", ""),
+    ChoiceField("cfcc", "CFCC levels", "", hint="Empty: those with published figures."),
+    ChoiceField("queue_managers", "More queue managers", ""),
+    ChoiceField("growth", "Growth a year", "", unit="%", hint="Empty: the plan's own, or 10."),
+    ChoiceField("years", "After years", ""),
 )
 
 

@@ -123,7 +123,7 @@ QUEUES_AND_CLUSTERS: tuple[Question, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class QuestionGroup:
     """Questions that need no stored plan, under one heading."""
 
     title: str
@@ -131,13 +131,13 @@ class Group:
 
 
 GROUPS = (
-    Group(
+    QuestionGroup(
         "What runs today",
         tuple(
             Question(each.path, each.title, each.about, each.docs, each.command) for each in RUNNING_QUESTIONS
         ),
     ),
-    Group("Queues and clusters", QUEUES_AND_CLUSTERS),
+    QuestionGroup("Queues and clusters", QUEUES_AND_CLUSTERS),
 )
 
 
@@ -148,7 +148,7 @@ class WhatIfPage(Page):
     asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
     questions: Annotated[tuple[Question, ...], "What can be asked"]
     structures: Annotated[tuple[str, ...], "Application structures of the plan"]
-    groups: Annotated[tuple[Group, ...], "What can be asked without a plan, by subject"]
+    groups: Annotated[tuple[QuestionGroup, ...], "What can be asked without a plan, by subject"]
 
 
 @router.get("/whatif/filling")

@@ -14,7 +14,7 @@ from app.database.session import SessionDep
 from app.fits.kept import DatabaseCurves
 from app.web.rendering import Page, mib, render
 from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
-from app.whatif.choices import Choices, Field, read_choices
+from app.whatif.choices import ChoiceField, Choices, read_choices
 from app.whatif.placement_charts import Measure, PlacementChart, chart_of_measures
 from app.whatif.recovering import answer as recovery_answer
 from app.whatif.structure_parameters import RECOVERY
@@ -32,23 +32,25 @@ _SECONDS_PER_MINUTE = 60
 FIELDS = {
     field.name: field
     for field in (
-        Field("recovery_minutes", "Back within", "", unit="min", hint="Empty: 60, an assumption."),
-        Field("interval_minutes", "Backed up every", "", unit="min", hint="Empty: 60, IBM's least."),
-        Field(
+        ChoiceField("recovery_minutes", "Back within", "", unit="min", hint="Empty: 60, an assumption."),
+        ChoiceField("interval_minutes", "Backed up every", "", unit="min", hint="Empty: 60, IBM's least."),
+        ChoiceField(
             "log_read_mb_per_s",
             "Logs are read at",
             "",
             unit="MB/s",
             hint="Empty: 2.7, IBM's old example. Measure yours.",
         ),
-        Field(
+        ChoiceField(
             "backup_overhead_bytes",
             "Beside each message",
             "",
             unit="bytes",
             hint="In a backup. Empty: 512, an assumption.",
         ),
-        Field("fill_percent", "Backlog that is there", "", unit="%", hint="Empty: 100, all that is planned."),
+        ChoiceField(
+            "fill_percent", "Backlog that is there", "", unit="%", hint="Empty: 100, all that is planned."
+        ),
     )
 }
 _INPUTS = {

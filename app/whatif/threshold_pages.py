@@ -14,7 +14,7 @@ from app.database.session import SessionDep
 from app.fits.kept import CurvesBeside
 from app.plans.stored import StoredVersion
 from app.web.rendering import Page, grouped, render
-from app.whatif.choices import Choices, Field, read_choices
+from app.whatif.choices import ChoiceField, Choices, read_choices
 from app.whatif.filling_pages import unanswered
 from app.whatif.one_structure import path_of, plan_with, version_of
 from app.whatif.structure_parameters import THRESHOLDS
@@ -30,28 +30,28 @@ router = APIRouter(include_in_schema=False)
 FIELDS = {
     field.name: field
     for field in (
-        Field("hold", "To be held", "", unit="messages", hint="Empty: the planned backlog."),
-        Field(
+        ChoiceField("hold", "To be held", "", unit="messages", hint="Empty: the planned backlog."),
+        ChoiceField(
             "typical",
             "In normal running",
             "",
             unit="messages",
             hint="No rule should begin there. Empty: none.",
         ),
-        Field("at", "Storage", "initsize"),
-        Field(
+        ChoiceField("at", "Storage", "initsize"),
+        ChoiceField(
             "cheap_over",
             "Cheap to offload over",
             "",
             hint="A size such as 32K: they are offloaded always. Empty: none are.",
         ),
-        Field(
+        ChoiceField(
             "costly_up_to",
             "Costly to offload up to",
             "",
             hint="A size such as 2K: larger ones are offloaded earlier, to leave them room.",
         ),
-        Field(
+        ChoiceField(
             "margin_percent",
             "Margin",
             "",

@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 
 from app.cli import main
-from app.clusters.explaining import EXAMPLES, Example
+from app.clusters.explaining import EXAMPLES, ExplanationExample
 from app.clusters.explaining_answers import ExplanationOfMessages
 from tests.app.support import Json, assert_problem, call, post_json
 from tests.cluster_explain.support import clusqmgr, display, dump, qcluster
@@ -30,7 +30,7 @@ FOLDER = Path(__file__).parents[2] / "app/examples/waiting"
 EVERY_EXAMPLE = pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
 
 
-def files(example: Example) -> list[str]:
+def files(example: ExplanationExample) -> list[str]:
     return [str(FOLDER / example.displays_file), "--messages", str(FOLDER / example.messages_file)]
 
 
@@ -40,7 +40,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> Json:
 
 @EVERY_EXAMPLE
 def test_the_command_gives_every_message_its_reason(
-    example: Example, capsys: pytest.CaptureFixture[str]
+    example: ExplanationExample, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["cluster", "explain", *files(example), "--json"]) == 0
     answer = told(capsys)
@@ -51,7 +51,7 @@ def test_the_command_gives_every_message_its_reason(
 
 @EVERY_EXAMPLE
 def test_the_address_gives_the_same_but_for_the_names_of_texts(
-    app: FastAPI, example: Example, capsys: pytest.CaptureFixture[str]
+    app: FastAPI, example: ExplanationExample, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main(["cluster", "explain", *files(example), "--json"])
     found = post_json(app, ADDRESS, {"displays": example.displays, "messages": example.messages})

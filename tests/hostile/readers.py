@@ -114,7 +114,7 @@ READERS: Final[Mapping[str, Reader]] = {
     "policy among displays": lambda text: read_running([running_example().current, text]),
     "displays of a cluster": lambda text: read_displays([("displays", text)]),
     "browsed messages": read_messages,
-    "why messages wait": lambda text: explaining.answer(explaining.Question(displays=[("displays", text)], messages=text)),
+    "why messages wait": lambda text: explaining.answer(explaining.ExplanationRequest(displays=[("displays", text)], messages=text)),
     "input of a decision": lambda text: cluster_service.decide_text(text.encode("utf-8", "replace"), mode="seed"),
     "depth events": lambda text: read_events(text.encode("utf-8", "replace"), name="events"),
     "timelines of depth events": lambda text: event_service.read_yaml_or_json(text.encode("utf-8", "replace")),

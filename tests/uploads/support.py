@@ -22,7 +22,7 @@ from app.main import create_app
 from app.settings import Settings
 from app.uploads import files, service
 from app.uploads.files import Incoming, StagedUpload
-from app.uploads.service import Outcome, UploadDetails
+from app.uploads.service import UploadDetails, UploadOutcome
 from tests.app.support import Answer, call
 
 READER = Path(__file__).parent / "reader"
@@ -62,7 +62,7 @@ def placed(data_dir: Path, content: bytes) -> StagedUpload:
 
 def keep(
     database: Database, data_dir: Path, content: str | bytes, *, filename: str = "night.smf", said: UploadDetails = NOTHING_SAID
-) -> Outcome:  # fmt: skip
+) -> UploadOutcome:  # fmt: skip
     """An upload with its job, as a request makes them."""
     data = content.encode() if isinstance(content, str) else content
     found = received(data_dir, data)
@@ -95,7 +95,7 @@ def job(database: Database, job_id: int) -> Job:
         return jobs.get(session, job_id)
 
 
-def job_id_of(outcome: Outcome) -> int:
+def job_id_of(outcome: UploadOutcome) -> int:
     assert outcome.upload.job is not None
     return outcome.upload.job.id
 

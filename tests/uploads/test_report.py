@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.uploads.amounts import amount
-from app.uploads.report import Report, shown
+from app.uploads.report import UploadReport, shown
 from app.web.rendering import environment
 
 JSON = st.recursive(
@@ -26,7 +26,7 @@ KEYS = (
 )  # fmt: skip
 
 
-def page(report: Report) -> str:
+def page(report: UploadReport) -> str:
     macro = environment().get_template("uploads/_report.html").make_module({"url": lambda path: path})
     return str(macro.report_tables(report))  # type: ignore[attr-defined]
 

@@ -18,7 +18,7 @@ from app.jobs.errors import JobBusy
 from app.jobs.models import JobState
 from app.uploads import files, qsg_map, service
 from app.uploads.errors import FileGone, MappingNotFound, ReportNotReady, UploadInvalid, UploadNotFound
-from app.uploads.service import Outcome, UploadDetails
+from app.uploads.service import UploadDetails, UploadOutcome
 from tests.uploads.support import job_id_of, keep, placed, set_state, whole_files
 
 STALE = timedelta(seconds=60)
@@ -178,7 +178,7 @@ def test_a_file_that_was_read_or_waits_for_answers_is_left_as_it_is(
 
 
 def test_many_uploads_of_one_file_at_once_are_one(database: Database, tmp_path: Path) -> None:
-    outcomes: list[Outcome] = []
+    outcomes: list[UploadOutcome] = []
     at_the_same_time(lambda: outcomes.append(keep(database, tmp_path, "text")), times=6)
     assert len(outcomes) == 6
     assert sum(outcome.is_new for outcome in outcomes) == 1

@@ -17,7 +17,7 @@ from app.jobs.errors import JobBusy
 from app.jobs.models import JobState
 from app.uploads import files, repository, service
 from app.uploads.errors import UploadNotFound
-from app.uploads.service import Outcome, UploadDetails
+from app.uploads.service import UploadDetails, UploadOutcome
 from tests.uploads.support import NOTHING_SAID, job_id_of, keep, placed, received, set_state, whole_files
 
 AT_NINE = UploadDetails(observed_at="2024-11-21T09:00", zone="UTC")
@@ -50,9 +50,9 @@ def uploads_without_file(database: Database, data_dir: Path) -> list[int]:
 @pytest.fixture
 def upload_during_removal(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[], Outcome]:
+) -> Callable[[], UploadOutcome]:
     """Begin an upload of the same bytes just before a file is removed; the result waits for it."""
-    outcomes: list[Outcome] = []
+    outcomes: list[UploadOutcome] = []
     upload = threading.Thread(target=lambda: outcomes.append(keep(database, tmp_path, TEXT)))
     remove = files.remove
 
@@ -63,7 +63,7 @@ def upload_during_removal(
 
     monkeypatch.setattr(files, "remove", slowly)
 
-    def wait() -> Outcome:
+    def wait() -> UploadOutcome:
         upload.join()
         return outcomes[0]
 
@@ -71,7 +71,7 @@ def upload_during_removal(
 
 
 def test_an_upload_while_a_deletion_removes_the_file_keeps_it(
-    database: Database, tmp_path: Path, upload_during_removal: Callable[[], Outcome]
+    database: Database, tmp_path: Path, upload_during_removal: Callable[[], UploadOutcome]
 ) -> None:
     delete(database, keep(database, tmp_path, TEXT).upload.id, tmp_path)
     assert upload_during_removal().is_new
@@ -79,7 +79,7 @@ def test_an_upload_while_a_deletion_removes_the_file_keeps_it(
 
 
 def test_an_upload_while_the_cleanup_removes_the_file_keeps_it(
-    database: Database, tmp_path: Path, upload_during_removal: Callable[[], Outcome]
+    database: Database, tmp_path: Path, upload_during_removal: Callable[[], UploadOutcome]
 ) -> None:
     set_state(database, job_id_of(keep(database, tmp_path, TEXT)), JobState.DONE, ended_days_ago=40)
     clean_up(database, tmp_path)
@@ -88,7 +88,7 @@ def test_an_upload_while_the_cleanup_removes_the_file_keeps_it(
 
 
 def test_an_upload_while_the_cleanup_removes_a_file_without_a_row_keeps_it(
-    database: Database, tmp_path: Path, upload_during_removal: Callable[[], Outcome]
+    database: Database, tmp_path: Path, upload_during_removal: Callable[[], UploadOutcome]
 ) -> None:
     os.utime(placed(tmp_path, TEXT.encode()).target, (1, 1))
     clean_up(database, tmp_path)

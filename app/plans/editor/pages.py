@@ -22,7 +22,7 @@ from app.plans.editor.panel import Panel, panel_of
 from app.plans.editor.view import EditorForm, FormError, label_of, show
 from app.plans.errors import PlanConflict, PlanGone, PlanNameInvalid, PlanNotFound, PreconditionRequired
 from app.plans.stored import StoredVersion
-from app.sizing.calculator.form import Field, read_form
+from app.sizing.calculator.form import CalculatorField, read_form
 from app.texts.documents import example_text, read_text
 from app.web.rendering import Page, render
 from planner_core.bounds import MOST_STRUCTURES_READ
@@ -53,7 +53,7 @@ class EditorPage(Page):
     """The form, and beside it its result."""
 
     name: Annotated[str, "Name of the plan; empty for one that is not yet saved"]
-    name_field: Annotated[Field, "The field for the name of a new plan"]
+    name_field: Annotated[CalculatorField, "The field for the name of a new plan"]
     action: Annotated[str, "Where the form is sent"]
     preview: Annotated[str, "Where the script asks for the result"]
     etag: Annotated[str, "The version that the change is made on top of"]
@@ -338,7 +338,7 @@ def _editor(
     panel, checked = panel_of(asked.typed, checked, curves, is_asked=is_asked)
     shown: CheckedForm | None = checked if is_asked else None
     path = f"/plans/{name}/edit" if name else "/new-plan"
-    name_field = Field("name", "Name", asked.name, asked.name_error)
+    name_field = CalculatorField("name", "Name", asked.name, asked.name_error)
     form = show(asked.typed, shown, focus=focus)
     if asked.name_error:
         form = replace(form, wrong=(FormError("name", "Name", asked.name_error), *form.wrong))

@@ -11,7 +11,7 @@ from app.plans.editor.form import CheckedForm, Typed, rows_of
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FieldView:
     """One field as shown."""
 
     name: str
@@ -30,8 +30,8 @@ class Row:
     """A row of a list: its pointer and its fields."""
 
     at: str
-    entries: tuple[Entry, ...]
-    more: tuple[Entry, ...] = ()
+    entries: tuple[FieldView, ...]
+    more: tuple[FieldView, ...] = ()
     is_unfolded: bool = False
     told: str = ""
     """What the folded fields say, in a few words."""
@@ -45,18 +45,18 @@ class StructureForm:
     title: str
     summary: str
     is_open: bool
-    entries: tuple[Entry, ...]
-    sizes: tuple[Entry, ...]
-    offload: tuple[Entry, ...]
+    entries: tuple[FieldView, ...]
+    sizes: tuple[FieldView, ...]
+    offload: tuple[FieldView, ...]
     rules: tuple[Row, ...]
     sizes_unfolded: bool
     offload_unfolded: bool
     queues: tuple[Row, ...]
     queues_as_text: bool
-    text: Entry
-    paste: Entry
-    paste_bytes: Entry
-    paste_backlog: Entry
+    text: FieldView
+    paste: FieldView
+    paste_bytes: FieldView
+    paste_backlog: FieldView
     paste_unfolded: bool
     wrong: int
 
@@ -74,22 +74,22 @@ class FormError:
 class EditorForm:
     """The whole form."""
 
-    group: tuple[Entry, ...]
-    group_more: tuple[Entry, ...]
-    admin: tuple[Entry, ...]
-    admin_more: tuple[Entry, ...]
-    system: tuple[Entry, ...]
-    system_more: tuple[Entry, ...]
-    policy: tuple[Entry, ...]
+    group: tuple[FieldView, ...]
+    group_more: tuple[FieldView, ...]
+    admin: tuple[FieldView, ...]
+    admin_more: tuple[FieldView, ...]
+    system: tuple[FieldView, ...]
+    system_more: tuple[FieldView, ...]
+    policy: tuple[FieldView, ...]
     facilities: tuple[Row, ...]
     structures: tuple[StructureForm, ...]
-    clusters: tuple[Entry, ...]
+    clusters: tuple[FieldView, ...]
     acknowledged: tuple[Row, ...]
     wrong: tuple[FormError, ...]
     general: tuple[str, ...]
     focus: str
 
-    def is_unfolded(self, entries: Iterable[Entry]) -> bool:
+    def is_unfolded(self, entries: Iterable[FieldView]) -> bool:
         """Whether fields that few need are shown: one of them is wrong."""
         return any(entry.error for entry in entries)
 
@@ -138,18 +138,18 @@ class _Maker:
     def __init__(self, typed: Mapping[str, str], errors: Mapping[str, str]) -> None:
         self.typed, self.errors = typed, errors
 
-    def entries(self, at: str, specs: Iterable[Spec]) -> tuple[Entry, ...]:
+    def entries(self, at: str, specs: Iterable[Spec]) -> tuple[FieldView, ...]:
         return tuple(self.entry(at, spec) for spec in specs)
 
-    def entry(self, at: str, spec: Spec) -> Entry:
+    def entry(self, at: str, spec: Spec) -> FieldView:
         name = f"{at}/{spec.key}"
-        return Entry(
+        return FieldView(
             name, spec.label, self.typed.get(name, ""), self.errors.get(name, ""), spec.kind, spec.unit, spec.hint,
             spec.options, spec.required,
         )  # fmt: skip
 
-    def plain(self, name: str, label: str, kind: Kind = "text", hint: str = "", unit: str = "") -> Entry:
-        return Entry(name, label, self.typed.get(name, ""), self.errors.get(name, ""), kind, unit, hint)
+    def plain(self, name: str, label: str, kind: Kind = "text", hint: str = "", unit: str = "") -> FieldView:
+        return FieldView(name, label, self.typed.get(name, ""), self.errors.get(name, ""), kind, unit, hint)
 
 
 def _facility(maker: _Maker, at: str) -> Row:
@@ -165,7 +165,7 @@ def _queue(maker: _Maker, at: str) -> Row:
     return Row(at, maker.entries(at, fields.QUEUE), more, any(entry.error for entry in more), told)
 
 
-def _is_given(entry: Entry) -> bool:
+def _is_given(entry: FieldView) -> bool:
     """Whether a field says something. A choice always has a value: its first option says nothing."""
     if entry.kind in ("choice", "switch"):
         return entry.value not in ("", entry.options[0][0])

@@ -88,7 +88,7 @@ _DECIMAL = re.compile(r"\d+(?:\.\d+)?|\.\d+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class CalculatorField:
     """One field: its name, its label, the text in it, and what is wrong with that; empty when nothing is."""
 
     name: str
@@ -101,11 +101,11 @@ class Field:
 class QuickForm:
     """All fields as typed, and what is wrong with the form as a whole."""
 
-    fields: Mapping[str, Field]
+    fields: Mapping[str, CalculatorField]
     is_example: bool
     errors: tuple[str, ...] = ()
 
-    def __getitem__(self, name: str) -> Field:
+    def __getitem__(self, name: str) -> CalculatorField:
         return self.fields[name]
 
     @property
@@ -114,7 +114,7 @@ class QuickForm:
         return bool(self.errors) or any(field.error for field in self.fields.values())
 
     @property
-    def wrong(self) -> tuple[Field, ...]:
+    def wrong(self) -> tuple[CalculatorField, ...]:
         """The fields that must be mended."""
         return tuple(field for field in self.fields.values() if field.error)
 
@@ -185,7 +185,7 @@ def read_form(query: Mapping[str, str]) -> tuple[QuickForm, PlanDocument | None]
     document = reader.document()
     form = QuickForm(
         fields={
-            name: Field(name, LABELS[name], value, reader.errors.get(name, ""))
+            name: CalculatorField(name, LABELS[name], value, reader.errors.get(name, ""))
             for name, value in typed.items()
         },
         is_example=not any(name in query for name in DEFAULTS),

@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, Response
 
 from app.forecasts import service as forecasts
-from app.forecasts.service import Outcome
+from app.forecasts.service import ForecastSummary
 from app.nightly.view import NewestNight, newest_at_home
 from app.plans import service as plans
 from app.sizing.calculator.answer import (
@@ -38,7 +38,8 @@ class QuickPage(Page):
     refused: Annotated[tuple[Finding, ...], "Why no such plan can exist; empty unless the core refused it"]
     summary: Annotated[str, "The answer, or what is missing, in a sentence or two: read out when it changes"]
     outcome: Annotated[
-        Outcome | None, "What all forecasts come to; None where there is none, or an answer is asked for"
+        ForecastSummary | None,
+        "What all forecasts come to; None where there is none, or an answer is asked for",
     ] = None
     night: Annotated[
         NewestNight | None,

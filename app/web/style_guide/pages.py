@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from app.sizing.calculator.answer import CalculatorText, Figure
-from app.sizing.calculator.form import Field
+from app.sizing.calculator.form import CalculatorField
 from app.web.rendering import Page, render
 from app.web.style_guide.specimens import Specimens, figures, specimens
 from planner_core.findings import Finding, finding
@@ -30,7 +30,7 @@ class StylePage(Page):
     """One specimen of everything."""
 
     swatches: Annotated[tuple[str, ...], "Names of the colours"]
-    fields: Annotated[Mapping[str, Field], "A field in each state, by name"]
+    fields: Annotated[Mapping[str, CalculatorField], "A field in each state, by name"]
     bases: Annotated[tuple[Basis, ...], "Every basis a number can have"]
     findings: Annotated[tuple[Finding, ...], "A finding of each severity"]
     table: Annotated[PublishedTable, "A table to show"]
@@ -46,11 +46,11 @@ class StylePage(Page):
 def style(request: Request) -> HTMLResponse:
     """Every component in all its states, with invented values."""
     fields = (
-        Field("specimen-plain", "With a unit", "200000"),
-        Field("specimen-empty", "Empty, with a hint", ""),
-        Field("specimen-wrong", "Wrong", "2OO", "Write a whole number, in digits only."),
-        Field("specimen-name", "A name", "SQ03"),
-        Field("specimen-choice", "A choice", "one"),
+        CalculatorField("specimen-plain", "With a unit", "200000"),
+        CalculatorField("specimen-empty", "Empty, with a hint", ""),
+        CalculatorField("specimen-wrong", "Wrong", "2OO", "Write a whole number, in digits only."),
+        CalculatorField("specimen-name", "A name", "SQ03"),
+        CalculatorField("specimen-choice", "A choice", "one"),
     )
     explanation = explain_size(
         "need of a specimen",

@@ -20,7 +20,7 @@ from app.events.reading import EXAMPLE_DISPLAY, EXAMPLE_MEMBERS, EXAMPLE_NAME, k
 from app.events.reading import example_text as event_messages
 from app.fits.kept import NoCurves
 from app.plans.depth_pages import Depths, advised, depths_of
-from app.plans.editor.view import Entry
+from app.plans.editor.view import FieldView
 from app.plans.stored import StoredVersion
 from app.running.form import ChosenPlan
 from app.scenarios.form import Option, ScenarioBox
@@ -28,7 +28,7 @@ from app.scenarios.view import ReportView, ScenarioComparisonView, compared, rep
 from app.texts.documents import CLUSTERED, example_text, read_text
 from app.whatif import filling_charts as fill_picture
 from app.whatif import threshold_charts as threshold_picture
-from app.whatif.choices import Choices, Field, read_choices
+from app.whatif.choices import ChoiceField, Choices, read_choices
 from app.whatif.structure_parameters import FILLING, THRESHOLDS
 from app.whatif.thresholds import answer as threshold_answer
 from planner_core.clusters.explain import Explanation
@@ -46,9 +46,9 @@ STRUCTURE = "MYDATA"
 FIELDS = {
     field.name: field
     for field in (
-        Field("rate_percent", "Rate", "-1", unit="% of planned", slider=("0", "400", "5", "100")),
-        Field("data_set_size", "Each data set", "4G", hint="As planned."),
-        Field("at", "Storage", "initsize"),
+        ChoiceField("rate_percent", "Rate", "-1", unit="% of planned", slider=("0", "400", "5", "100")),
+        ChoiceField("data_set_size", "Each data set", "4G", hint="As planned."),
+        ChoiceField("at", "Storage", "initsize"),
     )
 }
 
@@ -68,7 +68,7 @@ class QuestionSpecimens:
     fill_picture: fill_picture.Picture | None
     threshold_picture: threshold_picture.Picture | None
     plan: ChosenPlan
-    document: Entry
+    document: FieldView
     line_findings: tuple[LineFinding, ...]
     compared: ScenarioComparisonView
     reported: ReportView
@@ -97,7 +97,9 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
         fill_picture=fill_picture.picture_of(filled),
         threshold_picture=threshold_picture.picture_of(advice),
         plan=ChosenPlan(("one", "another"), "another", ""),
-        document=Entry("specimen-document", "Plan document", "qsg: SQ03", "Line 1: no structures.", "text"),
+        document=FieldView(
+            "specimen-document", "Plan document", "qsg: SQ03", "Line 1: no structures.", "text"
+        ),
         line_findings=(
             LineFinding(finding("POLICY_LOWER_CASE", "Said of a line."), 3),
             LineFinding(finding("NOTHING_TO_CHECK", "Said of the whole text."), None),
@@ -113,7 +115,9 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
 
 def _explanation() -> Explanation:
     example = explaining.EXAMPLES[0]
-    question = explaining.Question(displays=[("displays", example.displays)], messages=example.messages)
+    question = explaining.ExplanationRequest(
+        displays=[("displays", example.displays)], messages=example.messages
+    )
     return explaining.answer(question)
 
 

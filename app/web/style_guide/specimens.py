@@ -13,9 +13,9 @@ from app.events.service import EXAMPLES as TIMELINES
 from app.events.service import read_yaml_or_json
 from app.events.simulate_pages import SimulationView
 from app.events.simulate_pages import answer_of as events_answer
-from app.nightly.view import FindingLine, Progress
-from app.plans.changes_pages import Change, document_changes
-from app.plans.editor.view import Entry
+from app.nightly.view import FindingLine, RunProgress
+from app.plans.changes_pages import ChangeRow, document_changes
+from app.plans.editor.view import FieldView
 from app.plans.fill_chart import FillChart, fill_chart
 from app.plans.finding_groups import FindingView, findings_shown
 from app.plans.pages import OutputTextView
@@ -30,13 +30,13 @@ from app.uploads.report import (
     Fault,
     FileQueueManager,
     FileStructure,
-    Records,
-    Report,
+    RecordCounts,
     Rows,
+    UploadReport,
 )
 from app.usage.charts import UsageChart, time_chart
 from app.usage.measured import QueueFigures
-from app.usage.pages import ChartScript, Choice, PeriodPicker
+from app.usage.pages import ChartScript, PeriodChoice, PeriodPicker
 from app.usage.periods import HOUR, Period
 from app.usage.plan_form import PlanForm, blank
 from app.usage.plan_pages import QueueRow
@@ -72,7 +72,7 @@ class UsageSpecimens:
 class NightSpecimens:
     """For the pages of nights."""
 
-    progress: Progress
+    progress: RunProgress
     findings: tuple[FindingLine, ...]
 
 
@@ -84,15 +84,15 @@ class Specimens:
     structures: tuple[StructureLine, ...]
     facilities: tuple[FacilityLine, ...]
     assumption: str
-    differences: tuple[Change, ...]
+    differences: tuple[ChangeRow, ...]
     findings: tuple[FindingView, ...]
     texts: tuple[OutputTextView, ...]
     fill: FillChart
     chart: SizeChart
-    entries: Mapping[str, Entry]
-    lines: Entry
+    entries: Mapping[str, FieldView]
+    lines: FieldView
     usage: UsageSpecimens
-    report: Report
+    report: UploadReport
     ahead: AheadSpecimens
     night: NightSpecimens
     events: SimulationView
@@ -134,7 +134,7 @@ def specimens() -> Specimens:
         fill=fill,
         chart=answer_of(asked, form).chart,
         entries={entry.kind: entry for entry in _entries()},
-        lines=Entry(
+        lines=FieldView(
             "specimen-lines",
             "Many lines",
             "name\tbacklog\nA.IN\t100",
@@ -163,7 +163,7 @@ def figures(why: Explanation) -> tuple[Figure, ...]:
     )
 
 
-def _differences() -> tuple[Change, ...]:
+def _differences() -> tuple[ChangeRow, ...]:
     queue = {"name": "B.IN", "message_bytes": {"mean": 3500, "p95": 12_000, "max": 60_000}, "backlog": None}
     before = {"name": "APP1", "size": "1G", "queues": [{**queue, "name": "A.IN", "backlog": 200_000}, queue]}
     after = {"name": "APP1", "initsize": "512M", "size": "1G", "queues": [queue, {**queue, "name": "C.IN"}]}
@@ -188,8 +188,8 @@ def _usage() -> UsageSpecimens:
         period=PeriodPicker(
             chosen=period,
             choices=(
-                Choice("24 hours", "/style", is_current=True),
-                Choice("7 days", "/style", is_current=False),
+                PeriodChoice("24 hours", "/style", is_current=True),
+                PeriodChoice("7 days", "/style", is_current=False),
             ),
             earlier="/style",
             later="/style",
@@ -231,13 +231,13 @@ def _usage() -> UsageSpecimens:
     )
 
 
-def _report() -> Report:
-    return Report(
+def _report() -> UploadReport:
+    return UploadReport(
         message="",
         facts=(("Period", "2026-11-21 00:00 to 24:00 UTC"),),
         structures=(FileStructure("SQ03", "APPLICATION1", "SQ03APPLICATION1", ""),),
         managers=(FileQueueManager("SYSA", "CSQ1", "SQ03"),),
-        records=(Records("115-2", "Statistics of a queue manager", 48, "214 KB", was_read=True),),
+        records=(RecordCounts("115-2", "Statistics of a queue manager", 48, "214 KB", was_read=True),),
         rows=(Rows("structure_usage", 96, 80, 10, 5, 2, 1),),
         faults=(Fault("offset 4096, record 12", "120 bytes", "No plausible header."),),
         faults_omitted=3,
@@ -259,7 +259,7 @@ def _night() -> NightSpecimens:
         )  # fmt: skip
 
     return NightSpecimens(
-        Progress(
+        RunProgress(
             420,
             "Reducing the days: 37 of 120",
             "Reducing 2 of 365 days: structures, 37 of 120 tasks",
@@ -302,13 +302,13 @@ def _texts() -> tuple[OutputTextView, ...]:
     )
 
 
-def _entries() -> tuple[Entry, ...]:
+def _entries() -> tuple[FieldView, ...]:
     return (
-        Entry("specimen-yes", "To tick", "yes", "", "yes", hint="What it means."),
-        Entry("specimen-site", "To choose", "SITE2", "", "choice", options=_SITES),
-        Entry("specimen-words", "Words", "MQ.SMDS.*.APP1", "", "text"),
-        Entry("specimen-managers", "Names", "", "Give at least one.", "names", required=True),
-        Entry("specimen-percent", "A share", "12.5", "", "decimal", unit="%"),
+        FieldView("specimen-yes", "To tick", "yes", "", "yes", hint="What it means."),
+        FieldView("specimen-site", "To choose", "SITE2", "", "choice", options=_SITES),
+        FieldView("specimen-words", "Words", "MQ.SMDS.*.APP1", "", "text"),
+        FieldView("specimen-managers", "Names", "", "Give at least one.", "names", required=True),
+        FieldView("specimen-percent", "A share", "12.5", "", "decimal", unit="%"),
     )
 
 

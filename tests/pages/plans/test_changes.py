@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from app.plans.changes_pages import Change, document_changes, result_changes
+from app.plans.changes_pages import ChangeRow, document_changes, result_changes
 from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
 from tests.core.plans import documents, varied
@@ -19,7 +19,7 @@ QUEUE = {"name": "ORDERS.IN", "message_bytes": {"mean": 3500, "p95": 12000, "max
 MYDATA = {"name": "MYDATA", "preflist": ["CF02"], "offload": {"dsgroup": "MQ.SMDS.*.M"}, "queues": [QUEUE]}
 
 
-def changes(**paths: Any) -> dict[tuple[str, str], Change]:  # noqa: ANN401
+def changes(**paths: Any) -> dict[tuple[str, str], ChangeRow]:  # noqa: ANN401
     before, after = (read_object(varied(**given)).model_dump(mode="json") for given in ({}, paths))
     return {(item.place, item.label): item for item in document_changes(before, after)}
 
