@@ -19,6 +19,7 @@ from app.command_line import (
     EXIT_FINDINGS,
     EXIT_OK,
     EXIT_USAGE,
+    LazyParser,
     add_fail_on,
     add_json,
     exit_code,
@@ -54,7 +55,7 @@ class _UsageError(Exception):
     """Bad usage, with the sentence to show; or the help text was asked for."""
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(LazyParser):
     def error(self, message: str) -> NoReturn:
         msg = f"{self.prog}: {message}\n{self.format_usage().strip()}"
         raise _UsageError(msg)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from planner_core.document.model import PlanDocument
+    from planner_core.questions import Question
 
 LARGEST_MESSAGE_BYTES = 100 * 2**20
 EXIT_OK, EXIT_FINDINGS, EXIT_USAGE = 0, 1, 2
@@ -40,6 +41,68 @@ def verbs_of(commands: Command, parser_class: Parser, name: str, about: str) -> 
 def _nothing(arguments: argparse.Namespace) -> int:
     del arguments
     return EXIT_OK
+
+
+class LazyParser(argparse.ArgumentParser):
+    """A parser whose options are added when a command line is first read with it.
+
+    Every command builds the parsers of all others; the options of questions come from models that take long to import.
+    """
+
+    fill: Callable[[argparse.ArgumentParser], None] | None = None
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401, D102 - as argparse has it
+        fill, self.fill = self.fill, None
+        if fill is not None:
+            fill(self)
+        return super().parse_known_args(args, namespace)
+
+
+def add_question(made: argparse.ArgumentParser, load: Callable[[], type[Question]]) -> None:
+    """Add an option for each parameter of a question, which `read_question` reads by the rules of REST.
+
+    Args:
+        made: The parser of the command; its class is LazyParser.
+        load: Imports the question; called when the command is used.
+    """
+    made.set_defaults(question=load)
+    if not isinstance(made, LazyParser):
+        raise TypeError(made)
+    made.fill = lambda parser: _add_options(parser, load())
+
+
+def _add_options(made: argparse.ArgumentParser, question: type[Question]) -> None:
+    from planner_core.questions import parameters
+
+    for each in parameters(question).values():
+        made.add_argument(
+            f"--{each.name.replace('_', '-')}",
+            dest=each.name,
+            metavar=None if each.choices else each.metavar,
+            choices=each.choices or None,
+            required=each.is_required,
+            action="append" if each.is_list else "store",
+            help=each.about.replace("%", "%%"),
+        )
+
+
+def read_question(arguments: argparse.Namespace) -> Any:  # noqa: ANN401 - an instance of what `question` loads
+    """The question that the options of a command ask.
+
+    Raises:
+        InputInvalid: With every option at fault.
+    """
+    from planner_core.questions import parameters
+
+    question = arguments.question()
+    typed = {name: getattr(arguments, name) for name in parameters(question)}
+    return question.read(
+        {
+            name: value if isinstance(value, list) else [value]
+            for name, value in typed.items()
+            if value is not None
+        }
+    )
 
 
 def message_size(whole: Whole) -> Callable[[str], int]:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from app.clusters import service
 from app.clusters.description import decision_request
-from app.sizing.api import curves_of
+from app.fits.dependencies import curves_of
 from app.sizing.body import JSON, document_body
 from app.web.openapi import json_response, plan_request, problems
 from planner_core.clusters.model import Mode

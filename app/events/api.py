@@ -11,7 +11,7 @@ from app.events import advising, reading, service
 from app.events.advise_description import advice_response, rates_request, rates_response
 from app.events.description import file_request, simulation_response
 from app.events.read_description import read_request, reading_response
-from app.sizing.api import curves_of
+from app.fits.dependencies import curves_of
 from app.sizing.body import JSON, document_body
 from app.web.openapi import plan_request, problems
 

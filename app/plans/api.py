@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -21,7 +21,7 @@ from app.plans.schemas import (
     VersionsAnswer,
 )
 from app.plans.stored import NAME_PATTERN, SaveOutcome
-from app.sizing.body import JSON, document_body
+from app.sizing.body import JSON, DocumentBody
 from app.web.openapi import OUTPUT_WORDS, plan_request, problems
 from planner_core.document.compare import differences
 from planner_core.document.reading import read_json
@@ -43,7 +43,6 @@ Name = Annotated[
 Number = Annotated[int, Path(ge=1, le=MOST_VERSIONS, description="Number of the version.", examples=[1])]
 Explain = Annotated[bool, Query(description="Say behind every figure where it comes from.")]
 OneOf = Annotated[int | None, Query(ge=1, le=MOST_VERSIONS)]
-Body = Annotated[bytes, Depends(document_body)]
 
 router = APIRouter(prefix="/api/v1", tags=["stored plans"])
 
@@ -92,7 +91,7 @@ def read_plan(name: Name, session: SessionDep, request: Request, explain: Explai
 )
 def save_plan(
     name: Name,
-    body: Body,
+    body: DocumentBody,
     session: SessionDep,
     request: Request,
     comment: Annotated[str | None, Query(max_length=500, description="A remark for the history.")] = None,

@@ -11,8 +11,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from app.fits.dependencies import curves_of
 from app.running import service
-from app.sizing.api import curves_of
 from app.sizing.body import JSON, document_body
 from app.web.openapi import json_request, json_response, problems
 

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.database.session import SessionDep
+from app.fits.dependencies import curves_of
 from app.running import service
 from app.running.form import (
     SHOWN_CHARACTERS,
@@ -35,7 +36,6 @@ from app.running.view import (
     shown_lint,
     shown_merge,
 )
-from app.sizing.api import curves_of
 from app.uploads.fields import Box
 from app.web.rendering import Page, render
 from planner_core.errors import DocumentInvalid, InputInvalid, OutputRefused, PlannerError, PlanRefused

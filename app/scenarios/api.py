@@ -11,13 +11,13 @@ from starlette.responses import Response
 
 from app.database.session import SessionDep
 from app.plans.answers import conditional, header_list
-from app.plans.api import Body, Name
+from app.plans.api import Name
 from app.plans.description import conditional_delete, conditional_get, conditional_put
 from app.plans.stored import NAME_PATTERN
 from app.scenarios import answers, description, service
 from app.scenarios.answers import ScenarioDeletionAnswer, ScenariosAnswer
 from app.scenarios.stored import ScenarioOutcome
-from app.sizing.body import JSON
+from app.sizing.body import JSON, DocumentBody
 from app.web.openapi import json_request, problems
 
 STATUS_OF_SAVE = {"created": 201, "changed": 200, "identical": 200}
@@ -52,7 +52,7 @@ def list_scenarios(name: Name, session: SessionDep) -> ScenariosAnswer:
     response_class=Response,
     openapi_extra=json_request("DescribedNewScenario"),
 )
-def make_scenario(name: Name, body: Body, session: SessionDep, request: Request) -> Response:
+def make_scenario(name: Name, body: DocumentBody, session: SessionDep, request: Request) -> Response:
     """Works out what the changes lead to, and keeps it. The version of the plan is the latest unless one is given."""
     scenario, wanted = answers.read_request(body, named=True)
     service.check_name(scenario)
@@ -123,7 +123,7 @@ def read_scenario(name: Name, scenario: Scenario, session: SessionDep, request: 
     openapi_extra={**json_request("DescribedScenario"), **conditional_put()},
 )
 def save_scenario(
-    name: Name, scenario: Scenario, body: Body, session: SessionDep, request: Request
+    name: Name, scenario: Scenario, body: DocumentBody, session: SessionDep, request: Request
 ) -> Response:
     """Makes a scenario (201) or changes it (200): it is worked out anew. A change must name in If-Match what it changes."""
     service.check_name(scenario)

@@ -13,7 +13,7 @@ from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.fits.kept import DatabaseCurves
+from app.fits.dependencies import curves_of
 from app.sizing.body import JSON, document_body, flag
 from app.sizing.service import compute, size_answer, text_output
 from app.web.openapi import (
@@ -67,11 +67,6 @@ async def schema() -> Response:
 @cache
 def _schema_text() -> bytes:
     return to_json({**json_schema(), "findings": []}, indent=2)
-
-
-def curves_of(request: Request) -> DatabaseCurves:
-    """The fitted curves of the service; nothing is asked before a document names one."""
-    return DatabaseCurves(request.app.state.database)
 
 
 def _text_handler(kind: str) -> Callable[[Request], Awaitable[Response]]:

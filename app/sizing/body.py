@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from fastapi import Depends
 from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -46,6 +49,10 @@ async def document_body(request: Request) -> bytes:
         )
         raise HTTPException(413, detail)
     return await run_in_threadpool(yaml_as_json, body)
+
+
+DocumentBody = Annotated[bytes, Depends(document_body)]
+"""The body of a request, as JSON text."""
 
 
 def flag(request: Request, name: str) -> bool:

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.sizing.api import curves_of
+from app.fits.dependencies import curves_of
 from app.sizing.body import JSON, document_body
 from app.web.openapi import json_response, plan_request, problems
 from app.whatif import address

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Generic, TypeVar
 from urllib.parse import urlencode
 
-from app.whatif.structure_parameters import Parameter, check_values
+from planner_core.questions import Question
 
+AnyQuestion = TypeVar("AnyQuestion", bound=Question)
 MOST_KEPT = 100
 """Characters of a field that are read and shown again."""
 
@@ -28,11 +29,11 @@ class ChoiceField:
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
-    """The form, and the values that its fields stand for."""
+class Choices(Generic[AnyQuestion]):
+    """The form, and the question that its fields ask; None while a field is in error."""
 
     fields: Mapping[str, ChoiceField]
-    values: Mapping[str, Any]
+    question: AnyQuestion | None
     query: str
 
     def __getitem__(self, name: str) -> ChoiceField:
@@ -45,16 +46,16 @@ class Choices:
 
 
 def read_choices(
-    parameters: Sequence[Parameter],
+    model: type[AnyQuestion],
     given: Mapping[str, str],
     *,
     fields: Mapping[str, ChoiceField],
     structure: str | None = None,
-) -> Choices:
+) -> Choices[AnyQuestion]:
     """Read a form.
 
     Args:
-        parameters: What may be asked.
+        model: The question.
         given: What was sent; an empty field is one that was not used.
         fields: The fields with the texts that an empty address shows; of `rule` there are three, rule-1 to rule-3.
         structure: Name of the structure, known from the address of the page, where the question is about one.
@@ -67,10 +68,10 @@ def read_choices(
     for name, text in typed.items():
         if text:
             texts.setdefault(name.partition("-")[0], []).append(text)
-    values, errors = check_values(parameters, texts)
+    question, errors = model.check(texts)
     shown = {}
     for name, field in fields.items():
         error = errors.get(name.partition("-")[0], "") if typed[name] else ""
         error = error and f"{error[:1].upper()}{error[1:]}."
         shown[name] = ChoiceField(name, field.label, typed[name], error, field.unit, field.hint, field.slider)
-    return Choices(shown, values, urlencode({name: text for name, text in typed.items() if text}))
+    return Choices(shown, question, urlencode({name: text for name, text in typed.items() if text}))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from app.fits.kept import Curves
 from app.fits.resolve import curve_of
@@ -13,29 +12,15 @@ from planner_core.units import format_mib
 from planner_core.whatif.filling_up import FillingUp, Outage, fill_up, only_structure, shown_minutes
 
 
-def answer(document: PlanDocument, values: Mapping[str, Any], curves: Curves) -> FillingUp:
+def answer(document: PlanDocument, question: Outage, curves: Curves) -> FillingUp:
     """Let the outage happen.
 
     Raises:
         InputInvalid: There is no such structure, or its mix cannot be changed.
         PlanRefused: No such plan can exist.
     """
-    return fill_up(
-        document,
-        values.get("structure") or only_structure(document),
-        outage_of(values),
-        curve=curve_of(document, curves),
-    )
-
-
-def outage_of(values: Mapping[str, Any]) -> Outage:
-    """The question that these values ask."""
-    given = {
-        name: values[name]
-        for name in ("at", "outage_minutes", "rate_percent", "larger_percent")
-        if name in values
-    }
-    return Outage(**given, rules=values.get("rule"), data_set_bytes=values.get("data_set_size"))
+    structure = question.structure or only_structure(document)
+    return fill_up(document, structure, question, curve=curve_of(document, curves))
 
 
 def lines(found: FillingUp) -> Iterator[str]:

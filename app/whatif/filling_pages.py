@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -16,16 +16,15 @@ from app.fits.resolve import curve_of
 from app.plans.stored import StoredVersion
 from app.web.rendering import Page, render
 from app.whatif.choices import ChoiceField, Choices, read_choices
-from app.whatif.filling import outage_of
 from app.whatif.filling_charts import Happening, Happenings, Picture, happenings, picture_of, said
 from app.whatif.one_structure import path_of, plan_with, version_of
-from app.whatif.structure_parameters import FILLING
 from planner_core.document.model import PlanDocument
 from planner_core.errors import InputInvalid, PlanRefused
 from planner_core.findings import Finding
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.whatif.filling_up import (
     FillingUp,
+    Outage,
     Point,
     QueueFilling,
     fill_structure,
@@ -48,7 +47,7 @@ class FillingPage(Page):
     version: Annotated[StoredVersion, "The version as stored"]
     structure_at: Annotated[str, "Path of the page of the structure"]
     cfrm_name: Annotated[str, "Name of the structure in the CFRM policy"]
-    form: Annotated[Choices, "The fields as typed"]
+    form: Annotated[Choices[Outage], "The fields as typed"]
     found: Annotated[FillingUp | None, "The answer; None when something must be mended first"]
     picture: Annotated[Picture | None, "The picture; None where there is nothing to draw"]
     rows: Annotated[tuple[Happening, ...], "What happens, as rows of a table"]
@@ -65,7 +64,7 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
     stored = version_of(session, name, number)
     document = plan_with(stored, structure)
     cfrm_name, at = structure, path_of(stored, structure)
-    form = read_choices(FILLING, request.query_params, structure=structure, fields={})
+    form = read_choices(Outage, request.query_params, structure=structure, fields={})
     found, summary, refused = None, "", tuple[Finding, ...]()
     try:
         worked_out, said_of_curve = structure_of(
@@ -73,11 +72,10 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
         )
         cfrm_name = worked_out.cfrm_name
         form = read_choices(
-            FILLING, request.query_params, structure=structure, fields=_fields(document, worked_out)
+            Outage, request.query_params, structure=structure, fields=_fields(document, worked_out)
         )
-        if not form.wrong:
-            asked = outage_of(form.values)
-            found = fill_structure(document, worked_out, asked, said=said_of_curve)
+        if form.question is not None:
+            found = fill_structure(document, worked_out, form.question, said=said_of_curve)
             summary = said(found)
     except PlanRefused as error:
         refused = error.findings
@@ -109,7 +107,7 @@ def _picked(points: tuple[Point, ...]) -> tuple[Point, ...]:
     return tuple(point for index, point in enumerate(points) if index % step == 0 or point is points[-1])
 
 
-def unanswered(form: Choices) -> str:
+def unanswered(form: Choices[Any]) -> str:
     """What stands in the place of an answer."""
     wrong = len(form.wrong)
     what = "one field needs" if wrong == 1 else f"{wrong} fields need" if wrong else "the plan needs"

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from app.fits.kept import Curves
 from app.fits.resolve import curve_of, evaluate
 from planner_core.document.model import PlanDocument
-from planner_core.texts.smds_job import SmdsJob, smds_job
+from planner_core.texts.smds_job import SmdsJob, SmdsJobQuestion, smds_job
 from planner_core.units import format_mib
 from planner_core.whatif.recovery import Recovery, RecoveryQuestion, StructureRecovery, recovery
 
 
-def answer(document: PlanDocument, values: Mapping[str, Any], curves: Curves) -> Recovery:
+def answer(document: PlanDocument, question: RecoveryQuestion, curves: Curves) -> Recovery:
     """What a backup writes, and how long recovery takes.
 
     Raises:
         PlanRefused: No such plan can exist.
     """
-    return recovery(document, RecoveryQuestion(**values), curve=curve_of(document, curves))
+    return recovery(document, question, curve=curve_of(document, curves))
 
 
-def job(document: PlanDocument, values: Mapping[str, Any], curves: Curves) -> SmdsJob:
+def job(document: PlanDocument, question: SmdsJobQuestion, curves: Curves) -> SmdsJob:
     """The job of the shared message data sets.
 
     Raises:
         PlanRefused: No such plan can exist.
     """
-    return smds_job(evaluate(document, curves, compares=False), load=values.get("for", "backlog"))
+    return smds_job(evaluate(document, curves, compares=False), load=question.load)
 
 
 def lines(found: Recovery) -> Iterator[str]:

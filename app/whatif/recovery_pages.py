@@ -17,12 +17,11 @@ from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, a
 from app.whatif.choices import ChoiceField, Choices, read_choices
 from app.whatif.placement_charts import Measure, PlacementChart, chart_of_measures
 from app.whatif.recovering import answer as recovery_answer
-from app.whatif.structure_parameters import RECOVERY
 from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
 from planner_core.provenance import Explanation, Input
 from planner_core.units import floor_fraction
-from planner_core.whatif.recovery import Recovery, StructureRecovery
+from planner_core.whatif.recovery import Recovery, RecoveryQuestion, StructureRecovery
 
 router = APIRouter(include_in_schema=False)
 MOST_BARS = 20
@@ -123,7 +122,7 @@ class RecoveryPage(Page):
     """Backups and recovery of a plan's structures."""
 
     asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
-    form: Annotated[Choices, "The fields as typed"]
+    form: Annotated[Choices[RecoveryQuestion], "The fields as typed"]
     problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
     answer: Annotated[RecoveryView | None, "Bytes, times and intervals of every structure"]
 
@@ -146,12 +145,13 @@ def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
 def _page(
     request: Request, asked: PlanSelection, document: PlanDocument | None, typed: Mapping[str, str]
 ) -> Response:
-    form = read_choices(RECOVERY, typed, fields=FIELDS)
+    form = read_choices(RecoveryQuestion, typed, fields=FIELDS)
     curves = DatabaseCurves(request.app.state.database)
+    question = form.question
     answer, problems = answered(
         asked,
-        None if form.wrong else document,
-        lambda plan: arranged(recovery_answer(plan, form.values, curves)),
+        None if question is None else document,
+        lambda plan: arranged(recovery_answer(plan, question or RecoveryQuestion(), curves)),
     )
     page = RecoveryPage(
         title="Backup and recovery",

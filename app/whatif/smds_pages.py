@@ -21,7 +21,7 @@ from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
 from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
-from planner_core.texts.smds_job import LOADS, Load, SmdsJob, offloading
+from planner_core.texts.smds_job import LOADS, Load, SmdsJob, SmdsJobQuestion, offloading
 from planner_core.units import MIB
 
 router = APIRouter(include_in_schema=False)
@@ -161,7 +161,7 @@ def _found(
             if group := given.get(f"dsgroup-{structure['name']}"):
                 structure.setdefault("offload", {})["dsgroup"] = group.upper()
         document = read_object(changed)
-    return document, job_of(document, {"for": load}, curves)
+    return document, job_of(document, SmdsJobQuestion(load=load), curves)
 
 
 def _split(text: str) -> list[str]:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from app.command_line import (
     EXIT_FINDINGS,
     Command,
+    add_question,
     exit_code,
     finding_lines,
     read_plan,
+    read_question,
     write,
     write_json,
     write_lines,
 )
-from app.whatif.structure_parameters import FILLING, RECOVERY, SMDS_JOB, THRESHOLDS, Parameter, read_values
+
+if TYPE_CHECKING:
+    from planner_core.questions import Question
 
 
 def add(verb: Command) -> None:
@@ -25,74 +30,66 @@ def add(verb: Command) -> None:
     filling = verb(
         "filling", "One outage of a structure: what happens when, and how long it lasts.", _filling
     )
-    _options(filling, FILLING)
+    add_question(filling, _outage)
     thresholds = verb(
         "thresholds", "Three offload thresholds for a structure, explained and compared.", _thresholds
     )
-    _options(thresholds, THRESHOLDS)
-    thresholds.add_argument(
-        "--explain", action="store_true", help="with --json: the explanation of the capacity"
-    )
+    add_question(thresholds, _threshold_question)
     recovery = verb("recovery", "Backups of structures, their logs, and how long recovery takes.", _recovery)
-    _options(recovery, RECOVERY)
-    recovery.add_argument(
-        "--explain", action="store_true", help="with --json: the explanation of each figure"
-    )
+    add_question(recovery, _recovery_question)
     job = verb("smds-job", "The job that defines and formats the shared message data sets.", _smds_job)
-    _options(job, SMDS_JOB)
+    add_question(job, _smds_job_question)
+    for made, about in ((thresholds, "the capacity"), (recovery, "each figure")):
+        made.add_argument("--explain", action="store_true", help=f"with --json: the explanation of {about}")
 
 
-def _options(made: argparse.ArgumentParser, parameters: Iterable[Parameter]) -> None:
-    """An option for each parameter. What is typed is read where the answer is made, by the rules of REST."""
-    for each in parameters:
-        made.add_argument(
-            each.option,
-            dest=each.name,
-            metavar=None if each.choices else each.metavar,
-            choices=each.choices or None,
-            required=each.required,
-            action="append" if each.kind == "rules" else "store",
-            help=each.about.replace("%", "%%"),
-        )
+def _outage() -> type[Question]:
+    from planner_core.whatif.filling_up import Outage
+
+    return Outage
+
+
+def _threshold_question() -> type[Question]:
+    from planner_core.whatif.thresholds import ThresholdQuestion
+
+    return ThresholdQuestion
+
+
+def _recovery_question() -> type[Question]:
+    from planner_core.whatif.recovery import RecoveryQuestion
+
+    return RecoveryQuestion
+
+
+def _smds_job_question() -> type[Question]:
+    from planner_core.texts.smds_job import SmdsJobQuestion
+
+    return SmdsJobQuestion
 
 
 def _filling(arguments: argparse.Namespace) -> int:
-    from app.fits.from_settings import CurvesOfSettings
     from app.whatif import filling
 
-    values = _values(arguments, FILLING)
-    return _answered(
-        arguments,
-        lambda: filling.answer(read_plan(arguments.file), values, CurvesOfSettings()),
-        lambda found: found.as_json(),
-        filling.lines,
-    )
+    return _answered(arguments, filling.answer, lambda found: found.as_json(), filling.lines)
 
 
 def _thresholds(arguments: argparse.Namespace) -> int:
-    from app.fits.from_settings import CurvesOfSettings
     from app.whatif import thresholds
 
-    values = _values(arguments, THRESHOLDS)
-    return _answered(
-        arguments,
-        lambda: thresholds.answer(read_plan(arguments.file), values, CurvesOfSettings()),
-        lambda found: found.as_json(explain=arguments.explain),
-        thresholds.lines,
-    )
+    explained = partial(_explained, arguments)
+    return _answered(arguments, thresholds.answer, explained, thresholds.lines)
 
 
 def _recovery(arguments: argparse.Namespace) -> int:
-    from app.fits.from_settings import CurvesOfSettings
     from app.whatif import recovering
 
-    values = _values(arguments, RECOVERY)
-    return _answered(
-        arguments,
-        lambda: recovering.answer(read_plan(arguments.file), values, CurvesOfSettings()),
-        lambda found: found.as_json(explain=arguments.explain),
-        recovering.lines,
-    )
+    explained = partial(_explained, arguments)
+    return _answered(arguments, recovering.answer, explained, recovering.lines)
+
+
+def _explained(arguments: argparse.Namespace, found: Any) -> Mapping[str, Any]:  # noqa: ANN401 - an answer of the core
+    answer: Mapping[str, Any] = found.as_json(explain=arguments.explain)
+    return answer
 
 
 def _smds_job(arguments: argparse.Namespace) -> int:
@@ -100,8 +97,8 @@ def _smds_job(arguments: argparse.Namespace) -> int:
     from app.fits.from_settings import CurvesOfSettings
     from app.whatif import recovering
 
-    values = _values(arguments, SMDS_JOB)
-    found = recovering.job(read_plan(arguments.file), values, CurvesOfSettings())
+    question = read_question(arguments)
+    found = recovering.job(read_plan(arguments.file), question, CurvesOfSettings())
     if arguments.json:
         write_json(found.as_json())
     else:
@@ -111,27 +108,19 @@ def _smds_job(arguments: argparse.Namespace) -> int:
     return exit_code([finding.as_json() for finding in found.findings], arguments.fail_on)
 
 
-def _values(arguments: argparse.Namespace, parameters: Sequence[Parameter]) -> dict[str, Any]:
-    """What was typed, read."""
-    typed: dict[str, list[str]] = {}
-    for each in parameters:
-        value = getattr(arguments, each.name)
-        if value is not None:
-            typed[each.name] = value if isinstance(value, list) else [value]
-    return read_values(parameters, typed, what="The question")
-
-
 def _answered(
     arguments: argparse.Namespace,
-    ask: Callable[[], Any],
+    answer: Callable[..., Any],
     as_json: Callable[[Any], Mapping[str, Any]],
     lines: Callable[[Any], Iterable[str]],
 ) -> int:
     """Print an answer; a plan that cannot exist is answered with its findings."""
+    from app.fits.from_settings import CurvesOfSettings
     from planner_core.errors import PlanRefused
 
+    question = read_question(arguments)
     try:
-        found = ask()
+        found = answer(read_plan(arguments.file), question, CurvesOfSettings())
     except PlanRefused as refused:
         if arguments.json:
             write_json({"findings": [finding.as_json() for finding in refused.findings]})

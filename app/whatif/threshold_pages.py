@@ -17,14 +17,13 @@ from app.web.rendering import Page, grouped, render
 from app.whatif.choices import ChoiceField, Choices, read_choices
 from app.whatif.filling_pages import unanswered
 from app.whatif.one_structure import path_of, plan_with, version_of
-from app.whatif.structure_parameters import THRESHOLDS
 from app.whatif.threshold_charts import Picture, picture_of
 from app.whatif.thresholds import NAMES, answer
 from planner_core.errors import InputInvalid, PlanRefused
 from planner_core.findings import Finding
 from planner_core.names import cfrm_structure_name
 from planner_core.units import format_size
-from planner_core.whatif.thresholds import ThresholdAdvice
+from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion
 
 router = APIRouter(include_in_schema=False)
 FIELDS = {
@@ -69,7 +68,7 @@ class ThresholdsPage(Page):
     version: Annotated[StoredVersion, "The version as stored"]
     structure_at: Annotated[str, "Path of the page of the structure"]
     cfrm_name: Annotated[str, "Name of the structure in the CFRM policy"]
-    form: Annotated[Choices, "The fields as typed"]
+    form: Annotated[Choices[ThresholdQuestion], "The fields as typed"]
     advice: Annotated[ThresholdAdvice | None, "The answer; None when something must be mended first"]
     picture: Annotated[Picture | None, "The picture; None where there is nothing to draw"]
     names: Annotated[dict[str, str], "What the compared settings are called"]
@@ -85,11 +84,11 @@ def thresholds(request: Request, session: SessionDep, name: str, number: str, st
     stored = version_of(session, name, number)
     plan = plan_with(stored, structure)
     at = path_of(stored, structure)
-    form = read_choices(THRESHOLDS, request.query_params, structure=structure, fields=FIELDS)
+    form = read_choices(ThresholdQuestion, request.query_params, structure=structure, fields=FIELDS)
     advice, summary, refused = None, "", tuple[Finding, ...]()
-    if not form.wrong:
+    if form.question is not None:
         try:
-            advice = answer(plan, form.values, CurvesBeside(session))
+            advice = answer(plan, form.question, CurvesBeside(session))
             summary = said(advice)
         except PlanRefused as error:
             refused = error.findings

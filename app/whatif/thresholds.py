@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from app.fits.kept import Curves
 from app.fits.resolve import curve_of
@@ -16,20 +15,15 @@ from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion, a
 NAMES = {"advised": "advised", "plan": "the plan's", "defaults": "IBM's defaults", "none": "without rules"}
 
 
-def answer(document: PlanDocument, values: Mapping[str, Any], curves: Curves) -> ThresholdAdvice:
+def answer(document: PlanDocument, question: ThresholdQuestion, curves: Curves) -> ThresholdAdvice:
     """Choose the rules.
 
     Raises:
         InputInvalid: There is no such structure, or it has no backlog.
         PlanRefused: No such plan can exist.
     """
-    asked = {name: value for name, value in values.items() if name != "structure"}
-    return advise(
-        document,
-        values.get("structure") or only_structure(document),
-        ThresholdQuestion(**asked),
-        curve=curve_of(document, curves),
-    )
+    structure = question.structure or only_structure(document)
+    return advise(document, structure, question, curve=curve_of(document, curves))
 
 
 def lines(found: ThresholdAdvice) -> Iterator[str]:

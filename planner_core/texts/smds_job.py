@@ -13,11 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
+from pydantic import Field
+
 from planner_core import tables
 from planner_core.document.model import PlanDocument, Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.plan.result import PlanResult
+from planner_core.questions import Question
 from planner_core.sizing.structure_result import SmdsNeed
 from planner_core.texts.outputs import errors_of
 from planner_core.units import GIB, MIB, ceil_div
@@ -25,6 +28,19 @@ from planner_core.units import GIB, MIB, ceil_div
 Load = Literal["backlog", "size"]
 """What data sets are allocated for: the planned backlog with space for an overload, or a structure that is full at SIZE."""
 LOADS: Final[tuple[Load, ...]] = get_args(Load)
+
+
+class SmdsJobQuestion(Question):
+    """For which load the data sets of a plan are allocated."""
+
+    load: Load = Field(
+        "backlog",
+        alias="for",
+        description="what each data set is allocated for: the planned backlog, with space for an overload, or a structure "
+        "that is full at SIZE; absent: backlog",
+    )
+
+
 _PERCENT = 100
 _SETS_PER_JOB = 127
 """Two steps for each; a job has 255 at most (z/OS MVS JCL Reference, EXEC statement)."""

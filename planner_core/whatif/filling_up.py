@@ -25,7 +25,9 @@ from fractions import Fraction
 from functools import cached_property
 from math import lcm
 from operator import mul
-from typing import Literal, NamedTuple, Protocol
+from typing import Annotated, Literal, NamedTuple, Protocol
+
+from pydantic import Field
 
 from planner_core import tables
 from planner_core.document.model import PlanDocument, Queue, Structure
@@ -34,6 +36,7 @@ from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
 from planner_core.plan.evaluate import evaluate_structure
 from planner_core.provenance import Basis
+from planner_core.questions import Absent, Metavar, Number, Question, Rules, Size, StructureName
 from planner_core.sizing.demand import SECONDS_PER_MINUTE, QueueDemand, Units, band_edges, growth_factor
 from planner_core.sizing.offload import Rule, can_fire, offloads
 from planner_core.sizing.shared_findings import usage_measure_assumed
@@ -50,7 +53,6 @@ from planner_core.units import bytes_to_kib_ceil, ceil_div, ceil_fraction, floor
 
 Storage = Literal["initsize", "size"]
 STORAGES: tuple[Storage, ...] = ("initsize", "size")
-WHAT = "The question"
 _FULL = 100
 _NEVER = None
 _GRID = 10**6
@@ -60,26 +62,33 @@ _SHOWN = 5
 _SHOWN_DIGITS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Outage:
-    """What is asked. Nothing given is the outage that the plan has.
+class Outage(Question):
+    """One outage of a structure; without any parameter, the outage that the plan has."""
 
-    Args:
-        at: The storage that fills: INITSIZE, or SIZE after an alter.
-        outage_minutes: One outage for all queues; None: each queue's own [minutes].
-        rate_percent: Arrival rates, as a part of the planned ones [percent].
-        larger_percent: Share of the messages that come to the queues with the larger messages;
-            the number of messages stays; None: as planned [percent].
-        rules: Offload rules in the place of the plan's.
-        data_set_bytes: Space of each shared message data set, to see whether it suffices [bytes].
-    """
-
-    at: Storage = "initsize"
-    outage_minutes: Decimal | None = None
-    rate_percent: Decimal = Decimal(100)
-    larger_percent: Decimal | None = None
-    rules: tuple[Rule, ...] | None = None
-    data_set_bytes: int | None = None
+    structure: StructureName = Field(
+        None, description="the application structure, as its CFSTRUCT is named; absent: the plan's only one"
+    )
+    at: Storage = Field("initsize", description="the storage that fills: INITSIZE, or SIZE after an alter")
+    outage_minutes: Annotated[Decimal | Absent, Number(highest=10**6), Metavar("MINUTES")] = Field(
+        None, description="one outage for all queues; absent: each queue's own"
+    )
+    rate_percent: Annotated[Decimal, Number(highest=10**5), Metavar("P")] = Field(
+        Decimal(100), description="arrival rates, in percent of the planned ones"
+    )
+    larger_percent: Annotated[Decimal | Absent, Number(highest=100), Metavar("P")] = Field(
+        None,
+        description="share of the messages that come to the queues with the larger messages; absent: as planned",
+    )
+    rules: Annotated[tuple[Rule, ...] | Absent, Rules(), Metavar("TH:SZ")] = Field(
+        None,
+        alias="rule",
+        description="an offload rule in the place of the plan's, such as 70:32K; up to three",
+    )
+    data_set_bytes: Annotated[int | Absent, Size(), Metavar("SIZE")] = Field(
+        None,
+        alias="data_set_size",
+        description="space of each shared message data set, to see whether it suffices",
+    )
 
 
 class Point(NamedTuple):
@@ -344,7 +353,7 @@ def only_structure(document: PlanDocument) -> str:
     if len(document.structures) == 1:
         return document.structures[0].name
     message = f"is required: the plan has {_named([each.name for each in document.structures])}"
-    raise InputInvalid(WHAT, (FieldProblem("structure", message),))
+    raise InputInvalid(Outage.what, (FieldProblem("structure", message),))
 
 
 def _named(known: Sequence[str]) -> str:
@@ -387,7 +396,7 @@ def structure_of(
     if found is None:
         known = [each.name for each in document.structures]
         message = f"the plan has no application structure {name[:20]!r}; it has {_named(known) if known else 'none'}"
-        raise InputInvalid(WHAT, (FieldProblem("structure", message),))
+        raise InputInvalid(Outage.what, (FieldProblem("structure", message),))
     return found
 
 
@@ -411,7 +420,7 @@ def parts_of(structure: StructureResult) -> tuple[Load, Structure]:
     """What an application structure holds, and its entry in the document."""
     if structure.load is None or not isinstance(structure.definition, Structure):
         message = "is not an application structure"
-        raise InputInvalid(WHAT, (FieldProblem("structure", message),))
+        raise InputInvalid(Outage.what, (FieldProblem("structure", message),))
     return structure.load, structure.definition
 
 
@@ -656,7 +665,7 @@ def _mix_of(planned: _Planned, wanted: Decimal | None) -> tuple[Mix, list[bool]]
         message = (
             "cannot be given: all messages of this structure have the same size, or nothing is planned for it"
         )
-        raise InputInvalid(WHAT, (FieldProblem("larger_percent", message),))
+        raise InputInvalid(Outage.what, (FieldProblem("larger_percent", message),))
     mean = Fraction(weighted, unit * together) if together else Fraction(0)
     return Mix(mean, share, share if wanted is None else Fraction(wanted), can_change), larger
 

@@ -13,6 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import Annotated
+
+from pydantic import Field
 
 from planner_core import tables
 from planner_core.document.model import MessageSizes, PlanDocument, Queue, Structure
@@ -20,6 +23,7 @@ from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
 from planner_core.plan.evaluate import evaluate_structure, evaluate_system
 from planner_core.provenance import Basis, Explanation, Input, Step
+from planner_core.questions import Absent, Metavar, Number, Question, Whole
 from planner_core.sizing.demand import QueueDemand, growth_factor
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve
@@ -31,23 +35,25 @@ _SECONDS_PER_HOUR = 3600
 _TENTHS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class RecoveryQuestion:
-    """What is asked.
+class RecoveryQuestion(Question):
+    """How structures are backed up and recovered; absent parameters have the assumed or published values."""
 
-    Args:
-        recovery_minutes: In how long a structure must be back [minutes].
-        interval_minutes: How often it is backed up [minutes].
-        log_read_mb_per_s: At what rate logs are read [MB/s, 1024-based]; None: IBM's example.
-        backup_overhead_bytes: What a message takes in a backup beside its data [bytes].
-        fill_percent: How much of the planned backlog is there when the structure is lost [percent]; None: all of it.
-    """
-
-    recovery_minutes: Decimal | None = None
-    interval_minutes: Decimal | None = None
-    log_read_mb_per_s: Decimal | None = None
-    backup_overhead_bytes: int | None = None
-    fill_percent: Decimal | None = None
+    recovery_minutes: Annotated[Decimal | Absent, Number(highest=10**5), Metavar("MINUTES")] = Field(
+        None, description="in how long a structure must be back; absent: 60"
+    )
+    interval_minutes: Annotated[Decimal | Absent, Number(highest=10**5), Metavar("MINUTES")] = Field(
+        None, description="how often structures are backed up; absent: 60, IBM's least"
+    )
+    log_read_mb_per_s: Annotated[Decimal | Absent, Number(lowest=1, highest=10**6), Metavar("MB")] = Field(
+        None, description="at what rate your logs are read; absent: 2.7, IBM's example"
+    )
+    backup_overhead_bytes: Annotated[int | Absent, Whole(highest=10**6), Metavar("BYTES")] = Field(
+        None, description="what a message takes in a backup beside its data; absent: 512, assumed"
+    )
+    fill_percent: Annotated[Decimal | Absent, Number(highest=100), Metavar("P")] = Field(
+        None,
+        description="how much of the planned backlog is there when a structure is lost; absent: 100",
+    )
 
 
 @dataclass(frozen=True, slots=True)

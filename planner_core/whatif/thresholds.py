@@ -23,7 +23,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from planner_core import tables
 from planner_core.document.model import PlanDocument
@@ -31,6 +33,7 @@ from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
 from planner_core.provenance import Basis, Explanation
+from planner_core.questions import Absent, Metavar, Number, Question, RuleSize, StructureName, Whole
 from planner_core.sizing.demand import Demand, QueueDemand, band_edges, demand_of
 from planner_core.sizing.explain_filling import bundle_steps, model_source, phases_of
 from planner_core.sizing.filling import Fill, Pool, Snapshot, fill, two_pools
@@ -40,7 +43,7 @@ from planner_core.sizing.smds import data_set_bytes, lob_bytes, message_header_b
 from planner_core.sizing.structure_result import StructureResult, hundredths
 from planner_core.sizing.structure_size import Curve, bundles_in, model_constant
 from planner_core.units import KIB, MIB, bytes_to_kib_ceil, ceil_div, floor_fraction, format_size
-from planner_core.whatif.filling_up import WHAT, Assumption, Storage, parts_of, structure_of
+from planner_core.whatif.filling_up import Assumption, Storage, parts_of, structure_of
 
 Purpose = Literal["performance", "cushioned transition", "capacity"]
 PURPOSES: tuple[Purpose, ...] = ("performance", "cushioned transition", "capacity")
@@ -48,28 +51,31 @@ _FULL = 100
 _RULES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdQuestion:
-    """What is asked.
+class ThresholdQuestion(Question):
+    """Which offload rules a structure should have; without any parameter, for its planned backlog."""
 
-    Args:
-        at: The storage that the rules are for: INITSIZE, or SIZE.
-        hold: Messages that must be held; None: the planned backlog [messages].
-        typical: Messages in normal running; None: not known, taken as none [messages].
-        margin_percent: Part of the space that is not counted on; None: IBM's 10 %, as far as
-            IBM's own examples keep it [percent].
-        cheap_over: Messages over this size cost about the same offloaded as kept, so they are
-            offloaded always [bytes].
-        costly_up_to: Messages up to this size are costly to offload, so larger ones are
-            offloaded earlier to leave them the space [bytes].
-    """
-
-    at: Storage = "initsize"
-    hold: int | None = None
-    typical: int | None = None
-    margin_percent: Decimal | None = None
-    cheap_over: int | None = None
-    costly_up_to: int | None = None
+    structure: StructureName = Field(
+        None, description="the application structure, as its CFSTRUCT is named; absent: the plan's only one"
+    )
+    at: Storage = Field("initsize", description="the storage that the rules are for: INITSIZE, or SIZE")
+    hold: Annotated[int | Absent, Whole(lowest=1)] = Field(
+        None, description="messages that must be held; absent: the planned backlog"
+    )
+    typical: Annotated[int | Absent, Whole()] = Field(
+        None, description="messages that are there in normal running; absent: not known, taken as none"
+    )
+    margin_percent: Annotated[Decimal | Absent, Number(highest=99), Metavar("P")] = Field(
+        None,
+        description="part of the space not counted on; absent: IBM's 10 %, as far as IBM's examples keep it",
+    )
+    cheap_over: Annotated[int | Absent, RuleSize(), Metavar("SIZE")] = Field(
+        None,
+        description="messages over this size cost about the same offloaded as kept: they are offloaded always",
+    )
+    costly_up_to: Annotated[int | Absent, RuleSize(), Metavar("SIZE")] = Field(
+        None,
+        description="messages up to this size are costly to offload: larger ones are offloaded earlier",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +262,7 @@ def advise(
         message = (
             f"{name} has no backlog: its mix of messages is not known, so cfplan cannot advise thresholds"
         )
-        raise InputInvalid(WHAT, (FieldProblem("structure", message),))
+        raise InputInvalid(ThresholdQuestion.what, (FieldProblem("structure", message),))
     size = structure.sizes.initsize_bytes if asked.at == "initsize" else structure.sizes.size_bytes
     bench = _Bench(structure, asked)
     chosen = bench.choose(size)

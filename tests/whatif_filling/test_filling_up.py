@@ -29,7 +29,7 @@ def example(*, dsexpand: bool = True, **keys: object) -> FillingUp:
     """512 MB at CFCC 14, 2048 bytes, IBM's default rules: the example of docs/assumptions.md, at 40 messages a second."""
     offload = {} if dsexpand else {"offload": {"dsexpand": False}}
     document = structure([queue(put_rate_per_s=40)], cfcc_level=14, initsize="512M", size="512M", **offload)
-    return fill_up(document, "APP1", Outage(**keys))  # type: ignore[arg-type]
+    return fill_up(document, "APP1", Outage(**keys))
 
 
 def test_the_example_of_the_assumptions_offloads_at_141_905_messages_and_holds_220_741() -> None:

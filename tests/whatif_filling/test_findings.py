@@ -30,15 +30,15 @@ class Case(NamedTuple):
 
 
 def outage(made: Document, keys: Document = FOUR_GB, **asked: object) -> Ask:
-    return lambda: fill_up(structure([made], **keys), "APP1", Outage(**asked)).findings  # type: ignore[arg-type]
+    return lambda: fill_up(structure([made], **keys), "APP1", Outage(**asked)).findings
 
 
 def thresholds(made: Document, keys: Document = FOUR_GB, **asked: object) -> Ask:
-    return lambda: advise(structure([made], **keys), "APP1", ThresholdQuestion(**asked)).findings  # type: ignore[arg-type]
+    return lambda: advise(structure([made], **keys), "APP1", ThresholdQuestion(**asked)).findings
 
 
 def recovered(made: Document, **asked: object) -> Ask:
-    return lambda: recovery(structure([made]), RecoveryQuestion(**asked)).findings  # type: ignore[arg-type]
+    return lambda: recovery(structure([made]), RecoveryQuestion(**asked)).findings
 
 
 def job(**keys: object) -> Ask:

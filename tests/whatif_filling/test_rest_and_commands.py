@@ -14,11 +14,11 @@ from fastapi import FastAPI
 
 from app.cli import main
 from app.whatif.structure_answers import FillingAnswer, SmdsJobAnswer, ThresholdsAnswer
-from app.whatif.structure_parameters import SMDS_JOB
 from planner_core.document.reading import read_object
 from planner_core.plan.evaluate import evaluate
+from planner_core.questions import parameters
 from planner_core.sizing.offload import Rule
-from planner_core.texts.smds_job import LOADS, smds_job
+from planner_core.texts.smds_job import LOADS, SmdsJobQuestion, smds_job
 from planner_core.whatif.filling_up import Outage, fill_up
 from planner_core.whatif.thresholds import ThresholdQuestion, advise
 from tests.app.support import assert_problem, post_json
@@ -89,7 +89,7 @@ def test_another_load_of_the_data_sets_is_refused(
     assert post_json(app, "/api/v1/whatif/smds-job?for=half", DOCUMENT).status == 422
     code, _, err = run(capsys, "smds-job", plan_file, "--for", "half")
     assert (code, "invalid choice: 'half'" in err) == (2, True)
-    assert SMDS_JOB[0].choices == LOADS
+    assert parameters(SmdsJobQuestion)["for"].choices == LOADS
 
 
 def test_every_choice_reaches_the_core(

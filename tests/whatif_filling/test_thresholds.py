@@ -49,7 +49,7 @@ def plan_of(size: str, *queues: Document, **keys: object) -> PlanDocument:
 
 
 def ask(document: PlanDocument, **keys: object) -> ThresholdAdvice:
-    return advise(document, "APP1", ThresholdQuestion(**keys))  # type: ignore[arg-type]
+    return advise(document, "APP1", ThresholdQuestion(**keys))
 
 
 # ---- IBM's four examples ---------------------------------------------------------------------------------------------

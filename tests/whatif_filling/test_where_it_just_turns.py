@@ -17,7 +17,7 @@ KIB, MIB = 2**10, 2**20
 
 
 def ask(size: str, *queues: Document, **keys: object) -> ThresholdAdvice:
-    return advise(structure(list(queues), initsize=size, size=size), "APP1", ThresholdQuestion(**keys))  # type: ignore[arg-type]
+    return advise(structure(list(queues), initsize=size, size=size), "APP1", ThresholdQuestion(**keys))
 
 
 # ---- thresholds ------------------------------------------------------------------------------------------------------

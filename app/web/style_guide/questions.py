@@ -29,7 +29,6 @@ from app.texts.documents import CLUSTERED, example_text, read_text
 from app.whatif import filling_charts as fill_picture
 from app.whatif import threshold_charts as threshold_picture
 from app.whatif.choices import ChoiceField, Choices, read_choices
-from app.whatif.structure_parameters import FILLING, THRESHOLDS
 from app.whatif.thresholds import answer as threshold_answer
 from planner_core.clusters.explain import Explanation
 from planner_core.depth_events.reading import EventReading, read_all
@@ -41,6 +40,7 @@ from planner_core.whatif.changes import read_changes
 from planner_core.whatif.filling_up import FillingUp, Outage, fill_structure
 from planner_core.whatif.scenario import scenario
 from planner_core.whatif.scenario_report import SavedScenario, report, side_by_side
+from planner_core.whatif.thresholds import ThresholdQuestion
 
 STRUCTURE = "MYDATA"
 FIELDS = {
@@ -63,7 +63,7 @@ class QuestionSpecimens:
     explanation: ExplanationView
     reading: EventFilesView
     depths: tuple[Depths, ...]
-    form: Choices
+    form: Choices[Outage]
     filling: FillingUp
     fill_picture: fill_picture.Picture | None
     threshold_picture: threshold_picture.Picture | None
@@ -80,8 +80,7 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
     result = evaluate(document)
     structure = next(each for each in result.structures if each.name == STRUCTURE)
     filled = fill_structure(document, structure, Outage())
-    asked = read_choices(THRESHOLDS, QueryParams(), structure=STRUCTURE, fields={})
-    advice = threshold_answer(document, asked.values, NoCurves())
+    advice = threshold_answer(document, ThresholdQuestion(structure=STRUCTURE), NoCurves())
     changes = read_changes({"queue_managers": 6, "growth": {"percent_per_year": 10, "years": 2}})
     kept = SavedScenario("more-trade", 2, "", scenario(document, changes).as_json())
     depths = (depths_of(advised(version, item, NoCurves())) for item in version.result["structures"])
@@ -92,7 +91,7 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
         explanation=explanation_shown(_explanation()),
         reading=reading_answer(_reading()),
         depths=tuple(each for each in depths if each),
-        form=read_choices(FILLING, QueryParams(), structure=STRUCTURE, fields=FIELDS),
+        form=read_choices(Outage, QueryParams(), structure=STRUCTURE, fields=FIELDS),
         filling=filled,
         fill_picture=fill_picture.picture_of(filled),
         threshold_picture=threshold_picture.picture_of(advice),

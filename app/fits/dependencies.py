@@ -1,0 +1,17 @@
+"""Fitted curves as a dependency of routes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from app.fits.kept import DatabaseCurves
+
+
+def curves_of(request: Request) -> DatabaseCurves:
+    """The fitted curves of this service, for documents that name one."""
+    return DatabaseCurves(request.app.state.database)
+
+
+CurvesDep = Annotated[DatabaseCurves, Depends(curves_of)]

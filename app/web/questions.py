@@ -1,0 +1,37 @@
+"""Questions of the core as parameters of an address: FastAPI describes and reads them, refusals name each parameter."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cache
+from typing import Any, get_type_hints
+
+from fastapi import Request
+from pydantic import BaseModel
+
+from planner_core.questions import Question
+
+
+def check_question(request: Request) -> None:
+    """Refuse parameters that the question of this route does not have or cannot read.
+
+    A dependency of routers. FastAPI reads the question itself, but takes the last of several values, and words
+    refusals as pydantic does.
+
+    Raises:
+        InputInvalid: With every parameter at fault.
+    """
+    query = request.query_params
+    _question_of(request.scope["route"].endpoint).read({name: query.getlist(name) for name in query})
+
+
+@cache
+def _question_of(endpoint: Callable[..., Any]) -> type[Question]:
+    """The question that an endpoint declares."""
+    kinds = (get_type_hints(endpoint)[name] for name in inspect.signature(endpoint).parameters)
+    return next(
+        kind
+        for kind in kinds
+        if isinstance(kind, type) and issubclass(kind, BaseModel) and issubclass(kind, Question)
+    )

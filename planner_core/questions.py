@@ -1,0 +1,328 @@
+"""Questions that REST, the command line and forms ask alike: each parameter is declared once, as a field of a model.
+
+A field's annotation says how its text is read, within which bounds, and what OpenAPI shows of it; its description serves
+REST and the command line. Values may also be given as what they are read to, so that the core's callers need no texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any, ClassVar, Final, Self, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
+from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from planner_core.document.problems import did_you_mean
+from planner_core.errors import FieldProblem, InputInvalid, PlannerError
+from planner_core.sizing.offload import Rule, parse_rule
+from planner_core.units import parse_size
+
+Absent = SkipJsonSchema[None]
+"""The parameter may be missing; it is never null."""
+_LONGEST: Final = 30
+_MOST_DIGITS: Final = 15
+_MOST_UNKNOWN: Final = 50
+_LONGEST_NAME: Final = 40
+_MOST_RULES: Final = 3
+_WHOLE: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
+_SIZE: Final = re.compile(r"[0-9]{1,9}[KMGT]", re.ASCII)
+_RULE_SIZE: Final = re.compile(r"([0-9]|[1-5][0-9]|6[0-3])K", re.ASCII)
+_RULE: Final = re.compile(r"(100|[1-9]?[0-9]):([0-9]|[1-5][0-9]|6[0-4])K", re.ASCII)
+_FLAGS: Final = {"true": True, "1": True, "false": False, "0": False}
+_LARGEST_SIZE: Final = parse_size("16T")
+
+
+class Question(BaseModel):
+    """The parameters of one question."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", populate_by_name=True, arbitrary_types_allowed=True
+    )
+    what: ClassVar[str] = "The question"
+    """What the sentence of a refusal begins with."""
+
+    @classmethod
+    def read(cls, texts: Mapping[str, Sequence[str]]) -> Self:
+        """The question that these texts ask.
+
+        Args:
+            texts: All texts of each parameter, by name.
+
+        Raises:
+            InputInvalid: With every parameter at fault.
+        """
+        found, errors = cls.check(texts)
+        if found is None:
+            raise InputInvalid(cls.what, tuple(FieldProblem(*each) for each in errors.items()))
+        return found
+
+    @classmethod
+    def check(cls, texts: Mapping[str, Sequence[str]]) -> tuple[Self | None, dict[str, str]]:
+        """The question, or the errors by parameter."""
+        lists = {name for name, each in parameters(cls).items() if each.is_list}
+        errors = {
+            name: "is given twice" for name, found in texts.items() if len(found) > 1 and name not in lists
+        }
+        given = {
+            name: list(found) if name in lists else found[0]
+            for name, found in texts.items()
+            if found and name not in errors
+        }
+        try:
+            question = cls.model_validate(given)
+        except ValidationError as error:
+            return None, {**messages(cls, error.errors(include_url=False)), **errors}
+        return (None, errors) if errors else (question, {})
+
+
+def messages(model: type[Question], errors: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """The errors of pydantic as ends of sentences that begin with the name of the parameter."""
+    known = parameters(model)
+    found: dict[str, str] = {}
+    unknown = 0
+    for error in errors:
+        kind, name = error["type"], str(error["loc"][-1])
+        if kind == "extra_forbidden":
+            unknown += 1
+            if unknown <= _MOST_UNKNOWN:
+                found[name[:_LONGEST_NAME]] = (
+                    f"is not a parameter of this question{did_you_mean(name, known)}"
+                )
+        elif kind == "missing":
+            found[name] = "is required"
+        elif kind == "literal_error":
+            found[name] = f"must be {' or '.join(known[name].choices)}"
+        else:
+            found[name] = str(error["msg"])
+    return found
+
+
+# ---- how parameters are read --------------------------------------------------------------------------------
+
+
+class _Read:
+    """An annotation that reads a text; what is no text is taken as the value itself."""
+
+    def _read(self, text: str) -> object:
+        """The value.
+
+        Raises:
+            ValueError: With the end of a sentence that begins with the name of the parameter.
+        """
+        raise NotImplementedError
+
+    def _schema(self) -> dict[str, Any]:
+        """The JSON Schema."""
+        raise NotImplementedError
+
+    def _value(self, given: object) -> object:
+        if not isinstance(given, str):
+            return given
+        plain = given.strip()
+        try:
+            if len(plain) > _LONGEST:
+                message = f"must not have more than {_LONGEST} characters"
+                raise ValueError(message)
+            return self._read(plain)
+        except (ValueError, PlannerError) as error:
+            raise _fault(str(error)) from None
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        del source, handler
+        return core_schema.no_info_plain_validator_function(self._value)
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        del schema, handler
+        return self._schema()
+
+
+def _fault(message: str) -> PydanticCustomError:
+    return PydanticCustomError("parameter", "{message}", {"message": message})
+
+
+@dataclass(frozen=True, slots=True)
+class Number(_Read):
+    """A number within bounds, read exactly."""
+
+    lowest: int = 0
+    highest: int = 10**12
+
+    def _read(self, text: str) -> Decimal:
+        try:
+            value = Decimal(text if text.isascii() and "_" not in text else "none")
+        except InvalidOperation:
+            message = "must be a number"
+            raise ValueError(message) from None
+        if not value.is_finite() or not self.lowest <= value <= self.highest:
+            message = f"must be between {self.lowest} and {self.highest}"
+            raise ValueError(message)
+        if len(value.normalize().as_tuple().digits) > _MOST_DIGITS or (
+            value and value.adjusted() < -_MOST_DIGITS
+        ):
+            message = f"must not have more than {_MOST_DIGITS} digits"
+            raise ValueError(message)
+        return value
+
+    def _schema(self) -> dict[str, Any]:
+        return {"type": "number", "minimum": self.lowest, "maximum": self.highest}
+
+
+@dataclass(frozen=True, slots=True)
+class Whole(_Read):
+    """A whole number within bounds."""
+
+    lowest: int = 0
+    highest: int = 10**12
+
+    def _read(self, text: str) -> int:
+        if not _WHOLE.fullmatch(text):
+            message = "must be a whole number"
+            raise ValueError(message)
+        if not self.lowest <= int(text) <= self.highest:
+            message = f"must be between {self.lowest} and {self.highest}"
+            raise ValueError(message)
+        return int(text)
+
+    def _schema(self) -> dict[str, Any]:
+        return {"type": "integer", "minimum": self.lowest, "maximum": self.highest}
+
+
+@dataclass(frozen=True, slots=True)
+class Size(_Read):
+    """A size such as 512M [bytes]."""
+
+    def _read(self, text: str) -> int:
+        plain = text.upper()
+        if not _SIZE.fullmatch(plain) or not 0 < parse_size(plain) <= _LARGEST_SIZE:
+            message = "must be a size of at most 16T with K, M, G or T, such as 512M"
+            raise ValueError(message)
+        return parse_size(plain)
+
+    def _schema(self) -> dict[str, Any]:
+        return {"type": "string", "pattern": f"^({_SIZE.pattern})$"}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSize(_Read):
+    """A size as OFFLDnSZ has it, such as 32K [bytes]."""
+
+    def _read(self, text: str) -> int:
+        plain = text.upper()
+        if not _RULE_SIZE.fullmatch(plain):
+            message = "must be a whole number of K from 0K to 63K, such as 32K"
+            raise ValueError(message)
+        return parse_size(plain)
+
+    def _schema(self) -> dict[str, Any]:
+        return {"type": "string", "pattern": f"^({_RULE_SIZE.pattern})$"}
+
+
+@dataclass(frozen=True, slots=True)
+class Name(_Read):
+    """A name that is looked up later."""
+
+    def _read(self, text: str) -> str:
+        if not text:
+            message = "is required"
+            raise ValueError(message)
+        return text
+
+    def _schema(self) -> dict[str, Any]:
+        return {"type": "string", "minLength": 1, "maxLength": _LONGEST}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules(_Read):
+    """Up to three offload rules such as 70:32K."""
+
+    def _value(self, given: object) -> object:
+        if not isinstance(given, list):
+            return given
+        if len(given) > _MOST_RULES:
+            message = f"can be given {_MOST_RULES} times at most"
+            raise _fault(message)
+        found: list[Rule] = []
+        for text in given:
+            plain = str(text).strip().upper()
+            if not _RULE.fullmatch(plain):
+                message = "must be a percentage and a size from 0K to 64K, such as 70:32K"
+                raise _fault(message)
+            found.append(parse_rule(plain))
+        return tuple(found)
+
+    def _schema(self) -> dict[str, Any]:
+        rule = {"type": "string", "pattern": f"^({_RULE.pattern})$"}
+        return {"type": "array", "items": rule, "maxItems": _MOST_RULES}
+
+
+@dataclass(frozen=True, slots=True)
+class Flag(_Read):
+    """True or false."""
+
+    def _read(self, text: str) -> bool:
+        if text.lower() not in _FLAGS:
+            message = "must be true or false"
+            raise ValueError(message)
+        return _FLAGS[text.lower()]
+
+    def _schema(self) -> dict[str, Any]:
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class Metavar:
+    """What the help of the command line shows for a parameter's value."""
+
+    text: str
+
+
+# ---- what the command line and forms ask of a model --------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a question, as the command line and forms need it."""
+
+    name: str
+    field: str
+    about: str
+    metavar: str
+    choices: tuple[str, ...]
+    is_list: bool
+    is_required: bool
+
+
+def parameters(model: type[Question]) -> dict[str, Parameter]:
+    """The parameters of a question by name, in order."""
+    found: dict[str, Parameter] = {}
+    for field, info in model.model_fields.items():
+        name = info.alias or field
+        metavar = next((each.text for each in info.metadata if isinstance(each, Metavar)), "N")
+        is_list = any(isinstance(each, Rules) for each in info.metadata)
+        choices = (
+            tuple(str(each) for each in get_args(info.annotation)) if _is_choice(info.annotation) else ()
+        )
+        about = info.description or ""
+        found[name] = Parameter(name, field, about, metavar, choices, is_list, info.is_required())
+    return found
+
+
+def _is_choice(annotation: Any) -> bool:  # noqa: ANN401 - any type expression
+    return bool(get_args(annotation)) and all(isinstance(each, str) for each in get_args(annotation))
+
+
+StructureName = Annotated[str | Absent, Name(), Metavar("S")]
+
+
+class Explained(Question):
+    """A question whose answer can be explained."""
+
+    explain: Annotated[bool, Flag()] = Field(
+        False, description="Say behind every figure where it comes from."
+    )
