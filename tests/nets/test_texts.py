@@ -12,6 +12,7 @@ FOLDERS = {"/tmp/run-1": "/FOLDER", "/tmp/run-2": "/FOLDER"}  # noqa: S108 - nam
     [
         ("see /tmp/run-1/data", "see /tmp/run-2/data"),
         ('<link href="/static/app.css?v=1a2b">', '<link href="/static/app.css?v=3c4d">'),
+        ("20260302T093000.000000Z-f95819d0", "20260302T093000.000000Z-dd29c7d3"),
         ("written in 0.7 s", "written in 1.2 s"),
         ('{"seconds": {"decoding": 0.1}}', '{"seconds": {"decoding": 0.2, "storing": 0.1}}'),
     ],

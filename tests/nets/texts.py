@@ -14,6 +14,7 @@ _STATIC_VERSION = re.compile(r"(/static/[^\"'?\s]+\?v=)[0-9a-f]+")
 _DURATION = re.compile(r"\b(in|after) [0-9]+(\.[0-9]+)? s\b")
 _SECONDS = re.compile(r'("seconds": ?\{)[^{}]*\}')
 _REFERENCE = re.compile(r"\b((?:reference|Reference)[: ]+(?:<[a-z]+>)?)[0-9a-f]{12}\b")
+_COMMIT = re.compile(r"\b([0-9]{8}T[0-9]{6}\.[0-9]{6}Z)-[0-9a-f]{8}\b")
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^"{}\[\],:\s]+|\s+')
 
 
@@ -24,6 +25,7 @@ def normalized(text: str, folders: dict[str, str]) -> str:
             text = text.replace(form, name)
     text = _STATIC_VERSION.sub(r"\1VERSION", text)
     text = _SECONDS.sub(r"\1}", text)
+    text = _COMMIT.sub(r"\1-COMMIT", text)
     text = _DURATION.sub(r"\1 N s", text)
     return _REFERENCE.sub(r"\1REFERENCE", text)
 
