@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from app.command_line import STANDARD_INPUT, Command, add_fail_on, add_json, write_answer
 
 if TYPE_CHECKING:
-    from planner_core.clusters.explain import Explanation
+    from planner_core.clusters.explain import WaitingExplanation
 
 
 def add(verb: Command) -> None:
@@ -66,7 +66,7 @@ def _explain(arguments: argparse.Namespace) -> int:
     return write_answer(arguments, found.as_json(), _lines(found))
 
 
-def _lines(found: Explanation) -> Iterator[str]:
+def _lines(found: WaitingExplanation) -> Iterator[str]:
     from planner_core.clusters.explain import REASONS
 
     for channel in found.channels:

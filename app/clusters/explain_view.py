@@ -9,9 +9,9 @@ from typing import Final
 
 from app.web.rendering import grouped
 from planner_core.clusters.answer import Assumption
-from planner_core.clusters.decide import Decision, Step
-from planner_core.clusters.displays import TextProblem
-from planner_core.clusters.explain import REASONS, ChannelCount, ExplainedMessage, Explanation, Reason
+from planner_core.clusters.decide import Decision, DecisionStep
+from planner_core.clusters.displays import DisplayProblem
+from planner_core.clusters.explain import REASONS, ChannelCount, ExplainedMessage, Reason, WaitingExplanation
 from planner_core.clusters.model import Candidate
 from planner_core.findings import Finding
 
@@ -94,7 +94,7 @@ class Grid:
     """The elimination for one queue: a row a candidate, a column a step."""
 
     queue: str
-    steps: tuple[Step, ...]
+    steps: tuple[DecisionStep, ...]
     rows: tuple[GridRow, ...]
     result: str
     reasons: tuple[str, ...]
@@ -119,11 +119,11 @@ class ExplanationView:
     grids_left_out: int
     findings: tuple[Finding, ...]
     assumptions: tuple[Assumption, ...]
-    problems: tuple[TextProblem, ...]
+    problems: tuple[DisplayProblem, ...]
     problems_left_out: int
 
 
-def shown(found: Explanation) -> ExplanationView:
+def shown(found: WaitingExplanation) -> ExplanationView:
     """An explanation as the page shows it."""
     groups = _groups(found.messages)
     counts = found.counts
@@ -148,7 +148,7 @@ def shown(found: Explanation) -> ExplanationView:
     )
 
 
-def _summary(found: Explanation) -> str:
+def _summary(found: WaitingExplanation) -> str:
     messages, channels = len(found.messages), len(found.channels)
     parts = [f"{count:,} {REASONS[reason]}" for reason, count in found.counts.items() if count]
     waits = "1 message waits" if messages == 1 else f"{messages:,} messages wait"

@@ -13,7 +13,7 @@ from pydantic_core import to_json
 
 from app.texts import example_files
 from planner_core.clusters.displays import read_displays
-from planner_core.clusters.explain import Explanation, explain
+from planner_core.clusters.explain import WaitingExplanation, explain
 from planner_core.clusters.messages import Browse, instant, read_messages, read_rows
 from planner_core.clusters.model import Mode
 from planner_core.document.problems import field_problems
@@ -78,7 +78,7 @@ class ExplanationRequest:
     browsed_at: str = ""
 
 
-def answer(question: ExplanationRequest) -> Explanation:
+def answer(question: ExplanationRequest) -> WaitingExplanation:
     """Explain the messages.
 
     Raises:

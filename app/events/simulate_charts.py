@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from app.web.axes import Plot, PlotFrame, Tick, round_values, short
 from app.web.rendering import grouped
-from planner_core.depth_events.course import Course, Occurrence, Row
+from planner_core.depth_events.course import Course, CourseRow, Occurrence
 from planner_core.depth_events.model import Event, Rounding
 
 MOST_LABELS = 14
@@ -121,7 +121,7 @@ class _Shared:
 
     def __init__(
         self,
-        rows: Sequence[Row],
+        rows: Sequence[CourseRow],
         events: Sequence[Occurrence],
         members: Sequence[str],
         last: Fraction,
@@ -220,7 +220,7 @@ def _stepped(values: Sequence[tuple[Fraction, int]], place: _Place) -> str:
     return _points(points)
 
 
-def _depth(rows: Sequence[Row], place: _Place) -> str:
+def _depth(rows: Sequence[CourseRow], place: _Place) -> str:
     """A stepped line; of many steps on one point of the screen, only what can be seen."""
     columns: dict[int, list[tuple[float, float]]] = {}
     before = rows[0].depth
@@ -281,7 +281,7 @@ def _lane_marks(events: Sequence[Occurrence], member: str, place: _Place) -> Ite
             yield LaneMark("none", place.x(event.at))
 
 
-def _in_words(rows: Sequence[Row], events: Sequence[Occurrence]) -> str:
+def _in_words(rows: Sequence[CourseRow], events: Sequence[Occurrence]) -> str:
     depths = [row.depth for row in rows]
     words = f"From {grouped(depths[0])} to {grouped(depths[-1])} messages, at most {grouped(max(depths))}."
     if not events:

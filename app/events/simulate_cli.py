@@ -22,7 +22,7 @@ from app.events.advise_cli import add_advise
 from app.events.read_cli import add_read
 
 if TYPE_CHECKING:
-    from planner_core.depth_events.course import EventMessage, Occurrence, Row
+    from planner_core.depth_events.course import CourseRow, Occurrence, SimulatedEventMessage
     from planner_core.depth_events.simulate import Simulation
 
 
@@ -66,7 +66,7 @@ def _lines(simulation: Simulation) -> list[str]:
     return lines
 
 
-def _row_line(row: Row) -> str:
+def _row_line(row: CourseRow) -> str:
     from planner_core.depth_events.course import plain_seconds
 
     switches = " ".join(name.upper() for name, value in row.switches.as_json().items() if value == "ENABLED")
@@ -93,7 +93,7 @@ def _messages(occurrence: Occurrence) -> str:
     return f"{number} message{'' if number == 1 else 's'}"
 
 
-def _message(message: EventMessage) -> str:
+def _message(message: SimulatedEventMessage) -> str:
     null = ", null event" if message.is_null else ""
     return (
         f"{message.queue_manager}: TimeSinceReset {message.time_since_reset}, HighQDepth {message.high_q_depth}, "

@@ -15,7 +15,7 @@ from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, starter_text, with_
 from app.events.simulate_charts import TimelineChart, chart_of
 from app.texts.example_files import ExampleFile
 from app.web.rendering import Page, render
-from planner_core.depth_events.course import START, Occurrence, Row, plain_seconds
+from planner_core.depth_events.course import START, CourseRow, Occurrence, plain_seconds
 from planner_core.depth_events.file import DepthEventFile
 from planner_core.depth_events.model import READING_VALUES, SWITCH_FIELDS
 from planner_core.depth_events.simulate import Simulation, simulate
@@ -285,7 +285,7 @@ def _event(occurrence: Occurrence) -> OccurrenceRow:
     )
 
 
-def _row(row: Row) -> TimelineStepRow:
+def _row(row: CourseRow) -> TimelineStepRow:
     on = row.switches.as_json()
     words = _ACTIONS[row.action].format(messages=row.messages)
     if row.took_effect is not None and row.took_effect != row.messages and row.action in _PARTLY:

@@ -14,7 +14,7 @@ from app.plans.stored import StoredVersion
 from app.sizing.calculator.answer import LABELS, Figure
 from planner_core.document.model import Queue
 from planner_core.provenance import Basis, Explanation, Input, Step
-from planner_core.sizing.placement import Group, allocate, question
+from planner_core.sizing.placement import AllocationGroup, allocate, question
 from planner_core.sizing.structure_result import Placement, StructureResult
 from planner_core.units import kib_to_bytes
 
@@ -197,9 +197,9 @@ def in_words(lacking: Iterable[tuple[str, bool]]) -> tuple[str, ...]:
     )
 
 
-def stored_group(version: StoredVersion) -> Group:
+def stored_group(version: StoredVersion) -> AllocationGroup:
     """The structures of a version with the sizes that it was stored with, to be placed."""
-    return Group(
+    return AllocationGroup(
         plan=version.name,
         cfcc_level=version.result["cfcc_level"],
         coupling_facilities=version.coupling_facilities,

@@ -15,7 +15,7 @@ from app.plans.result_tables import csv_text
 from app.plans.result_view import FacilityLine, facility_line, in_words, stored_group
 from app.plans.stored import StoredVersion
 from app.web.rendering import Page, render
-from planner_core.plan.sheet import Facility, Sheet, sheet
+from planner_core.plan.sheet import Sheet, SheetFacility, sheet
 from planner_core.sizing.placement import FacilityUse
 
 router = APIRouter(include_in_schema=False)
@@ -58,7 +58,7 @@ class SheetPage(Page):
     lines: Annotated[tuple[FacilityLine, ...], "Storage of each coupling facility"]
     unplaced: Annotated[tuple[str, ...], "Structures and second copies without a place"]
     without_preflist: Annotated[tuple[str, ...], "Structures that name no coupling facility"]
-    facilities: Annotated[tuple[Facility, ...], "Structures by coupling facility"]
+    facilities: Annotated[tuple[SheetFacility, ...], "Structures by coupling facility"]
     same_names: Annotated[tuple[str, ...], "Structures that more than one plan has"]
     assumption: Annotated[str, "How structures are counted"]
     csv: Annotated[str, "Address of the table as a file"]

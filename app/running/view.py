@@ -9,12 +9,12 @@ from typing import Final
 
 from app.running.texts import printable
 from planner_core.findings import SEVERITIES
-from planner_core.running.compare import ComparedStructure, Comparison, Step
+from planner_core.running.compare import CommandStep, ComparedStructure, Comparison
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.lint import Lint
-from planner_core.running.merge import Change, MergedPolicy
+from planner_core.running.merge import MergedPolicy, PolicyChange
 from planner_core.running.policy import Setting
-from planner_core.running.steps import Difference
+from planner_core.running.steps import RunningDifference
 from planner_core.units import bytes_to_kib_ceil
 
 MOST_LINES: Final = 3_000
@@ -105,7 +105,7 @@ class MergeView:
     """A merged policy."""
 
     summary: str
-    changes: tuple[Change, ...]
+    changes: tuple[PolicyChange, ...]
     difference: tuple[DifferenceLine, ...]
     findings: tuple[LineFinding, ...]
     text: str
@@ -193,7 +193,7 @@ class StructureComparisonView:
     state: str
 
     @property
-    def named(self) -> tuple[tuple[str, Difference], ...]:
+    def named(self) -> tuple[tuple[str, RunningDifference], ...]:
         """All differences, those of queues with the queue's name."""
         own = tuple((self.compared.result.name, each) for each in self.compared.differences)
         return (*own, *self.compared.queue_differences)
@@ -205,7 +205,7 @@ class ComparisonView:
 
     summary: str
     structures: tuple[StructureComparisonView, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[CommandStep, ...]
     instead_of_rebuilds: tuple[str, ...]
     text: str
     assumptions: tuple[str, ...]

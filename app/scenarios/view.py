@@ -8,7 +8,7 @@ from typing import Any
 
 from app.plans.finding_groups import FindingView, findings_shown, source_of
 from planner_core.provenance import Source
-from planner_core.whatif.scenario_report import FindingRow, Row, SavedScenario, SideBySide
+from planner_core.whatif.scenario_report import ComparisonRow, FindingRow, SavedScenario, SideBySide
 
 MOST_ROWS = 2000
 MOST_FINDINGS = 300
@@ -19,7 +19,7 @@ class RowGroup:
     """Rows of one structure, or of one loss."""
 
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[ComparisonRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class ScenarioComparisonView:
     settings: tuple[RowGroup, ...]
     figures: tuple[RowGroup, ...]
     losses: tuple[RowGroup, ...]
-    commands: tuple[Row, ...]
+    commands: tuple[ComparisonRow, ...]
     findings: tuple[FindingRow, ...]
     said: tuple[FindingView, ...]
     left_out: int
@@ -42,7 +42,7 @@ class ScenarioComparisonView:
 def compared(answer: SideBySide, *, shows_all: bool) -> ScenarioComparisonView:
     """Arrange a comparison; without `shows_all`, only rows that are not the same everywhere."""
 
-    def wanted(rows: Sequence[Row]) -> list[Row]:
+    def wanted(rows: Sequence[ComparisonRow]) -> list[ComparisonRow]:
         return [row for row in rows if shows_all or any(row.differs)]
 
     everything = (answer.settings, answer.totals, answer.figures, answer.losses)
@@ -61,8 +61,8 @@ def compared(answer: SideBySide, *, shows_all: bool) -> ScenarioComparisonView:
     )
 
 
-def _grouped(rows: Sequence[Row], without: str) -> tuple[RowGroup, ...]:
-    groups: dict[str, list[Row]] = {}
+def _grouped(rows: Sequence[ComparisonRow], without: str) -> tuple[RowGroup, ...]:
+    groups: dict[str, list[ComparisonRow]] = {}
     for row in rows:
         groups.setdefault(row.structure or without, []).append(row)
     return tuple(RowGroup(title, tuple(found)) for title, found in groups.items())

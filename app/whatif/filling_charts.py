@@ -16,7 +16,7 @@ from typing import NamedTuple
 from app.web.axes import Tick, round_values, short
 from app.web.rendering import grouped, plain
 from planner_core.units import GIB, KIB, MIB, TIB
-from planner_core.whatif.filling_up import FillingUp, Moment, shown_minutes
+from planner_core.whatif.filling_up import FillingEvent, FillingUp, shown_minutes
 
 QUEUE_KINDS = ("depth_high", "queue_full")
 """What happens to a single queue: marks on a line of their own, since there may be a thousand."""
@@ -139,7 +139,7 @@ def happenings(found: FillingUp, *, most_of_queues: int) -> Happenings:
     return Happenings(tuple(rows), max(of_queues - most_of_queues, 0))
 
 
-def _happening(moment: Moment, number: int | None) -> Happening:
+def _happening(moment: FillingEvent, number: int | None) -> Happening:
     return Happening(
         number,
         moment.kind,
@@ -165,8 +165,8 @@ class _Traced:
 
     found: FillingUp
     points: tuple[_Seen, ...]
-    of_structure: tuple[Moment, ...]
-    of_queues: tuple[tuple[float, Moment], ...]
+    of_structure: tuple[FillingEvent, ...]
+    of_queues: tuple[tuple[float, FillingEvent], ...]
 
     @classmethod
     def of(cls, found: FillingUp) -> _Traced:
@@ -282,7 +282,7 @@ def _draw(traced: _Traced, name: str, *, width: int) -> FillingChartLayout:
     )
 
 
-def _rows(found: FillingUp, moments: Sequence[Moment], width: int) -> list[int]:
+def _rows(found: FillingUp, moments: Sequence[FillingEvent], width: int) -> list[int]:
     """In which row above the plot each number stands, so that none covers another."""
     frame, ends, rows = _Frame(found, width, 0), [-1e9] * _MOST_ROWS, []
     for moment in moments:
@@ -363,7 +363,7 @@ def _offload_axis(found: FillingUp) -> tuple[tuple[float, ...], tuple[int, str]]
 
 def _marks(traced: _Traced, frame: _Frame) -> tuple[QueueMark, ...]:
     """Marks of queues; those at one place are one mark."""
-    at: dict[tuple[str, int], list[Moment]] = {}
+    at: dict[tuple[str, int], list[FillingEvent]] = {}
     for minutes, moment in traced.of_queues:
         at.setdefault((moment.kind, round(frame.x(minutes) / _MARK) * _MARK), []).append(moment)
     words = {"depth_high": "at QDEPTHHI", "queue_full": "at MAXDEPTH"}

@@ -20,7 +20,7 @@ from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
 from planner_core.units import kib_to_bytes
-from planner_core.whatif.growth import DEFAULT_YEARS, Step, UpgradeAnswer
+from planner_core.whatif.growth import DEFAULT_YEARS, UpgradeAnswer, UpgradeStep
 
 router = APIRouter(include_in_schema=False)
 _WHOLE = re.compile(r"[0-9]{1,4}")
@@ -205,7 +205,7 @@ def arranged(answer: UpgradeAnswer) -> UpgradeView:
     )
 
 
-def _step(step: Step, answer: UpgradeAnswer) -> UpgradeStepView:
+def _step(step: UpgradeStep, answer: UpgradeAnswer) -> UpgradeStepView:
     (before, after), (size_before, size_after) = step.total("initsize_kib"), step.total("size_kib")
     fragment = None
     if step.fragment:

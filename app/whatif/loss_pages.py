@@ -26,7 +26,7 @@ from app.whatif.placement_charts import PlacementChart, chart_of
 from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
-from planner_core.sizing.placement import ASSUMPTIONS, RULES, At, Rule
+from planner_core.sizing.placement import ASSUMPTIONS, RULES, At, PlacementRule
 from planner_core.whatif.loss import LOSS_ASSUMPTIONS, Loss, LossAnswer, WhiteSpace
 from planner_core.whatif.scm import asked_of, usable_scm
 
@@ -57,7 +57,7 @@ class StructureLossRow:
     plan: str
     size_bytes: int
     normal: Cell
-    rule: Rule
+    rule: PlacementRule
     reason: str
     cells: tuple[Cell, ...]
 
@@ -116,7 +116,7 @@ class LossesView:
     worst_bytes: int
     gone: int
     findings: tuple[Finding, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[PlacementRule, ...]
     assumptions: tuple[str, ...]
 
 

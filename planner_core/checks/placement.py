@@ -8,10 +8,10 @@ from planner_core.checks.facilities import check_sites
 from planner_core.findings import Finding, finding
 from planner_core.sizing.placement import (
     Allocation,
+    AllocationQuestion,
     AllocationRequest,
     FacilityUse,
     PlacedStructure,
-    Question,
     allocate,
     at_size,
     is_roomy,
@@ -106,7 +106,7 @@ def _check_placed(each: PlacedStructure, allocation: Allocation) -> Iterator[Fin
             )
 
 
-def _no_place(each: PlacedStructure, asked: Question) -> Iterator[Finding]:
+def _no_place(each: PlacedStructure, asked: AllocationQuestion) -> Iterator[Finding]:
     """The finding on a structure, or on the second copy that it asks for, that no coupling facility can take."""
     wanted, result = each.wanted, each.wanted.result
     if not wanted.preflist:

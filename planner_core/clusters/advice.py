@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner_core.clusters.decide import NAMED_BY_SEED, TIERS_IBM, TIERS_SEED, Decision, Step, decide
+from planner_core.clusters.decide import NAMED_BY_SEED, TIERS_IBM, TIERS_SEED, Decision, DecisionStep, decide
 from planner_core.clusters.model import Candidate, Mode
 from planner_core.clusters.reallocate import Reallocation
 from planner_core.document.cluster_instances import Status
@@ -150,11 +150,11 @@ def _about_assumptions(decision: Decision, queue: str, field: str) -> Iterator[F
                 )
 
 
-def _before(step: Step) -> tuple[Candidate, ...]:
+def _before(step: DecisionStep) -> tuple[Candidate, ...]:
     return (*step.kept, *(item.candidate for item in step.eliminated))
 
 
-def _is_unnamed(step: Step) -> bool:
+def _is_unnamed(step: DecisionStep) -> bool:
     kept = {candidate.status for candidate in step.kept}
     if kept == {Status.RUNNING}:
         return False
@@ -162,7 +162,7 @@ def _is_unnamed(step: Step) -> bool:
     return len(states) > 1 and any(state not in NAMED_BY_SEED for state in states)
 
 
-def _both_priorities(decision: Decision, step: Step) -> bool:
+def _both_priorities(decision: Decision, step: DecisionStep) -> bool:
     before = _before(step)
     queues = {candidate.instance.priority for candidate in before}
     channels = {candidate.channel_priority for candidate in before}

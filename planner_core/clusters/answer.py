@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from planner_core import tables
 from planner_core.clusters.advice import other_mode, remarks, remarks_on_message
-from planner_core.clusters.decide import Decision, Step, decide, spread
+from planner_core.clusters.decide import Decision, DecisionStep, decide, spread
 from planner_core.clusters.file import DecisionFile
 from planner_core.clusters.model import Candidate, Mode
 from planner_core.clusters.reallocate import Reallocation, reallocate
@@ -151,7 +151,7 @@ def step_rows(decision: Decision) -> list[dict[str, object]]:
     return [_step_row(step) for step in decision.steps]
 
 
-def _step_row(step: Step) -> dict[str, object]:
+def _step_row(step: DecisionStep) -> dict[str, object]:
     return {
         "step": step.number,
         "id": step.id,

@@ -43,7 +43,7 @@ class Elimination:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class DecisionStep:
     """One step: who stayed, who went out.
 
     `id` names what is looked at (`channel_rank`, `put`, `status` ...), the same in both modes; `number` is the step's
@@ -71,12 +71,12 @@ class Decision:
     situation: Situation
     candidates: Candidates
     dropped: tuple[DroppedCandidate, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[DecisionStep, ...]
     chosen: Candidates
     failure: str = ""
 
     @property
-    def deciding(self) -> Step | None:
+    def deciding(self) -> DecisionStep | None:
         """The last step that put somebody out; None where all were equal, or there was only one."""
         return next((step for step in reversed(self.steps) if step.eliminated), None)
 
@@ -111,7 +111,7 @@ def decide(situation: Situation, *, mode: Mode = "seed") -> Decision:
         mode: `seed` (the eight eliminations, in order) or `ibm` (the whole algorithm).
     """
     candidates, dropped = situation.pairs()
-    remaining, steps, failure = candidates, list[Step](), "" if candidates else "no_destination"
+    remaining, steps, failure = candidates, list[DecisionStep](), "" if candidates else "no_destination"
     is_made = not candidates
     for rule in _rules(mode, candidates):
         if is_made:
@@ -169,8 +169,8 @@ def _step(
     eliminated: tuple[Elimination, ...] = (),
     note: str = "",
     is_reached: bool = True,
-) -> Step:
-    return Step(
+) -> DecisionStep:
+    return DecisionStep(
         id=rule.id,
         number=rule.number,
         title=rule.title,

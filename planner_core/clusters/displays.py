@@ -69,7 +69,7 @@ _LOCAL_TYPES: Final = ("QLOCAL", "QALIAS", "QREMOTE")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextProblem:
+class DisplayProblem:
     """What could not be read, in which text and line (from 1)."""
 
     text: str
@@ -138,7 +138,7 @@ class Displays:
     queue_local_uses: Mapping[str, Literal["LOCAL", "ANY", "QMGR"]] = field(default_factory=dict)
     most_channels: int = MOST_CHANNELS
     assumptions: tuple[Assumption, ...] = ()
-    problems: tuple[TextProblem, ...] = ()
+    problems: tuple[DisplayProblem, ...] = ()
     shows: frozenset[str] = frozenset()
     """The kinds of display that were found."""
     queue_index: Mapping[str, tuple[ClusterQueue, ...]] = field(default_factory=dict)
@@ -181,7 +181,7 @@ def read_displays(texts: Iterable[tuple[str, str]]) -> Displays:
 
 class _Reading:
     def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
-        self.problems: list[TextProblem] = []
+        self.problems: list[DisplayProblem] = []
         self.rows: list[tuple[str, Record]] = []
         self.folded: list[str] = []
         """Texts in small letters."""
@@ -192,7 +192,9 @@ class _Reading:
                 text = _in_capitals(given)
             found = read_records(text, kinds=_KINDS, reads=_READ)
             self.rows += [(name, record) for record in found.records]
-            self.problems += [TextProblem(text=name, line=p.line, message=p.message) for p in found.problems]
+            self.problems += [
+                DisplayProblem(text=name, line=p.line, message=p.message) for p in found.problems
+            ]
         self.left_out: Counter[str] = Counter()
         self.unread: set[str] = set()
         """Channels whose status says something that was not understood."""
@@ -246,7 +248,7 @@ class _Reading:
         message = (
             f"{count} of {names[:_SHOWN]}, about other channels: passed over. {own} is taken as the sender."
         )
-        self.problems.append(TextProblem(text=name, line=first.line, message=message))
+        self.problems.append(DisplayProblem(text=name, line=first.line, message=message))
         return [(name, row) for name, row in self.rows if row.queue_manager in (None, own)]
 
     def _sender(self, of: dict[str, list[tuple[str, Record]]]) -> str:
@@ -410,7 +412,7 @@ class _Reading:
         return int(text)
 
     def _problem(self, name: str, row: Record, key: str, message: str) -> None:
-        self.problems.append(TextProblem(text=name, line=row.line_of(key), message=message))
+        self.problems.append(DisplayProblem(text=name, line=row.line_of(key), message=message))
 
     def _assumptions(
         self,

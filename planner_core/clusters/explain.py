@@ -21,7 +21,7 @@ from typing import Final, Literal
 
 from planner_core.clusters.answer import Assumption, attributes, step_rows
 from planner_core.clusters.decide import Decision, decide
-from planner_core.clusters.displays import LONG_RETRIES, Displays, Retries, Route, TextProblem, assumed
+from planner_core.clusters.displays import LONG_RETRIES, DisplayProblem, Displays, Retries, Route, assumed
 from planner_core.clusters.messages import Browse, WaitingMessage
 from planner_core.clusters.model import Bind, Message, Mode
 from planner_core.clusters.reallocate import CAUSES, eligibility
@@ -150,7 +150,7 @@ class ChannelCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class WaitingExplanation:
     """The whole answer."""
 
     queue_manager: str
@@ -160,7 +160,7 @@ class Explanation:
     decisions: tuple[Decision, ...]
     """One for each queue that messages wait for, in the mode asked for."""
     assumptions: tuple[Assumption, ...]
-    problems: tuple[TextProblem, ...]
+    problems: tuple[DisplayProblem, ...]
     findings: tuple[Finding, ...]
 
     @property
@@ -192,7 +192,7 @@ def explain(
     queue: str = "",
     failed_at: datetime | None = None,
     browsed_at: datetime | None = None,
-) -> Explanation:
+) -> WaitingExplanation:
     """Explain every message of a browse.
 
     Args:
@@ -314,13 +314,13 @@ class _Explaining:
         self.retries: dict[str, NextRetry | None] = {}
         self.last: dict[str, datetime] = {}
 
-    def explanation(self) -> Explanation:
+    def explanation(self) -> WaitingExplanation:
         for message in self.browse.messages:
             self._note_evaluation(message)
         messages = tuple(self._explained(each) for each in self.browse.messages)
         channels = self._channels(messages)
         self._find(messages, channels)
-        return Explanation(
+        return WaitingExplanation(
             queue_manager=self.displays.queue_manager,
             mode=self.mode,
             messages=messages,

@@ -65,7 +65,7 @@ Route = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class FailureOutcome:
     """A flow while something fails.
 
     Attributes:
@@ -107,7 +107,7 @@ class Flow:
     rate: Fraction
     decision: Decision
     shares: Mapping[Candidate, Fraction]
-    normal: Outcome
+    normal: FailureOutcome
 
     @property
     def arriving(self) -> Amounts:
@@ -135,7 +135,7 @@ class Flow:
             if not candidate.is_local:
                 yield Failure("destination", candidate.instance.physical_queue)
 
-    def during(self, failure: Failure) -> Outcome:
+    def during(self, failure: Failure) -> FailureOutcome:
         """The flow while something fails. What is bound stays with its destination, the rest is chosen anew."""
         failed = {_key(c) for c in self.decision.candidates if failure.stops(c)}
         if not failed:
@@ -161,7 +161,7 @@ class Flow:
         for candidate, rate in then:
             routes[_key(candidate)] += rate
         gathered = free * self.detect_s * sum((rate for _, rate in stopped), Fraction(0))
-        return Outcome(
+        return FailureOutcome(
             decision=decision,
             arriving=_by_queue((c, rate) for c, rate in then if _key(c) not in failed),
             waiting=_by_queue((c, rate) for c, rate in then if _key(c) in failed),
@@ -184,7 +184,7 @@ def flow_of(entry: Cluster, *, index: int, qsg: str, growth: Fraction = Fraction
     decision = decide(situation, mode=entry.mode)
     parts, rate = shares(decision.chosen), Fraction(entry.rate_per_s) * growth
     rates = {candidate: share * rate for candidate, share in parts.items()}
-    normal = Outcome(
+    normal = FailureOutcome(
         decision=decision,
         arriving=_by_queue(rates.items()),
         waiting={},

@@ -13,7 +13,7 @@ from fractions import Fraction
 from planner_core import tables
 from planner_core.clusters.advice import remarks
 from planner_core.clusters.answer import Assumption, destination
-from planner_core.clusters.flow import HBINT, Failure, Flow, Outcome, Route, flow_of
+from planner_core.clusters.flow import HBINT, Failure, FailureOutcome, Flow, Route, flow_of
 from planner_core.clusters.model import Candidate
 from planner_core.document.model import Growth, PlanDocument, Queue, Structure
 from planner_core.findings import Finding, finding
@@ -108,7 +108,7 @@ class ClusterLoad:
     qsg: str
     flows: tuple[Flow, ...]
     structures: tuple[StructureLoad, ...]
-    outcomes: Mapping[tuple[int, Failure], Outcome]
+    outcomes: Mapping[tuple[int, Failure], FailureOutcome]
     homes: Mapping[str, str]
     findings: tuple[Finding, ...]
     assumptions: tuple[Assumption, ...]
@@ -160,7 +160,7 @@ class ClusterLoad:
             ],
         }
 
-    def _outcome_json(self, flow: Flow, failure: Failure, outcome: Outcome) -> dict[str, object]:
+    def _outcome_json(self, flow: Flow, failure: Failure, outcome: FailureOutcome) -> dict[str, object]:
         return {
             "kind": failure.kind,
             "name": failure.name,
@@ -269,7 +269,7 @@ def _structure_load(
     result: StructureResult,
     flows: Sequence[Flow],
     failures: Sequence[Failure],
-    outcomes: Mapping[tuple[int, Failure], Outcome],
+    outcomes: Mapping[tuple[int, Failure], FailureOutcome],
     growth: Fraction,
 ) -> StructureLoad:
     definition = result.definition
@@ -409,7 +409,7 @@ def _backlog_of(messages: int) -> dict[str, object]:
 def _queue_during(
     queue: Queue,
     flows: Sequence[Flow],
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[FailureOutcome],
     *,
     failure: Failure | None,
     qsg: str,
@@ -469,7 +469,7 @@ def _backlog(
 
 
 def _surge(
-    queue: Queue, flows: Sequence[Flow], outcomes: Sequence[Outcome], *, qsg: str, before: Fraction
+    queue: Queue, flows: Sequence[Flow], outcomes: Sequence[FailureOutcome], *, qsg: str, before: Fraction
 ) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
     """Messages that wait for the queue, how deep they make it on return, and how long they arrive.
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
 
-from planner_core.clusters.displays import TextProblem
+from planner_core.clusters.displays import DisplayProblem
 from planner_core.clusters.model import Bind
 from planner_core.names import QUEUE_PATTERN
 
@@ -105,7 +105,7 @@ class Browse:
     """What was read of a browse."""
 
     messages: tuple[WaitingMessage, ...]
-    problems: tuple[TextProblem, ...]
+    problems: tuple[DisplayProblem, ...]
     format: Format
 
 
@@ -123,7 +123,7 @@ def read_rows(rows: object, *, name: str = "messages") -> Browse:
 class _Reading:
     def __init__(self, name: str) -> None:
         self.name = name
-        self.problems: list[TextProblem] = []
+        self.problems: list[DisplayProblem] = []
 
     def read(self, text: str) -> Browse:
         plain = text.lstrip("\ufeff").translate(_QUOTES).replace("\r\n", "\n").replace("\r", "\n")
@@ -140,7 +140,7 @@ class _Reading:
 
     def _problem(self, line: int, message: str) -> None:
         if len(self.problems) < _MOST_PROBLEMS:
-            self.problems.append(TextProblem(text=self.name, line=line, message=message))
+            self.problems.append(DisplayProblem(text=self.name, line=line, message=message))
 
     def _is_over(self, number: int, line: int) -> bool:
         if number <= MOST_MESSAGES:

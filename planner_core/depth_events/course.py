@@ -15,9 +15,9 @@ from planner_core.depth_events import file as given
 from planner_core.depth_events.file import WHAT, DepthEventFile, Moment, QueueDefinition, moments
 from planner_core.depth_events.model import (
     Counters,
+    DepthLimits,
     DisabledDetector,
     Event,
-    Limits,
     Readings,
     StatisticsOfDisabled,
     Switches,
@@ -31,7 +31,7 @@ START: Final = "beginning"
 
 
 @dataclass(frozen=True, slots=True)
-class EventMessage:
+class SimulatedEventMessage:
     """One message on the SYSTEM.ADMIN.PERFM.EVENT of `queue_manager`."""
 
     number: int
@@ -82,7 +82,7 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
-class Reconciliation:
+class AccountedDepth:
     """The depth that the messages of one event account for, and what they leave out."""
 
     depth_before: int
@@ -127,10 +127,10 @@ class Occurrence:
     depth: int
     switches: Switches
     correl_id: str | None
-    messages: tuple[EventMessage, ...]
+    messages: tuple[SimulatedEventMessage, ...]
     missing: tuple[tuple[str, str], ...]
     """Members that wrote none, and why: perfmev_disabled, not_active, not_asked."""
-    reconciliation: Reconciliation | None
+    reconciliation: AccountedDepth | None
 
     @property
     def is_silent(self) -> bool:
@@ -163,7 +163,7 @@ class Occurrence:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CourseRow:
     """A queue after a step; step 0 is how the timeline begins."""
 
     step: int
@@ -175,7 +175,7 @@ class Row:
     took_effect: int | None
     queue: str
     depth: int
-    limits: Limits
+    limits: DepthLimits
     switches: Switches
     changed: tuple[str, ...]
     occurrences: tuple[int, ...]
@@ -201,7 +201,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class CourseNote:
     """Something of the course of events to tell of in a finding: where in the file, and the numbers."""
 
     kind: str
@@ -219,11 +219,11 @@ class Course:
     """What happened under one set of readings."""
 
     readings: Readings
-    events: tuple[EventMessage, ...]
+    events: tuple[SimulatedEventMessage, ...]
     occurrences: tuple[Occurrence, ...]
-    rows: tuple[Row, ...]
-    notes: tuple[Note, ...]
-    queues: Mapping[str, Row]
+    rows: tuple[CourseRow, ...]
+    notes: tuple[CourseNote, ...]
+    queues: Mapping[str, CourseRow]
     """Each queue as the timeline leaves it."""
 
 
@@ -243,7 +243,7 @@ class _Queue:
 
     definition: QueueDefinition
     depth: int
-    limits: Limits
+    limits: DepthLimits
     switches: Switches
     counters: dict[str, Counters]
     base_depth: int
@@ -282,10 +282,10 @@ class _Player:
         self.perfmev = {each.name: each.perfmev == "ENABLED" for each in file.queue_managers}
         self.active = {each.name: each.active for each in file.queue_managers}
         self.queues = {each.name: self._begun(each) for each in file.queues}
-        self.events: list[EventMessage] = []
+        self.events: list[SimulatedEventMessage] = []
         self.occurrences: list[Occurrence] = []
-        self.rows: list[Row] = []
-        self.notes: list[Note] = []
+        self.rows: list[CourseRow] = []
+        self.notes: list[CourseNote] = []
         self.nth = 0
         self.now = Moment(Fraction(0), 0, None)
 
@@ -358,7 +358,7 @@ class _Player:
         ]
         old, new = before.as_json(), queue.switches.as_json()
         self.rows.append(
-            Row(
+            CourseRow(
                 step=self.nth,
                 index=self.now.index if self.nth else None,
                 at=self.now.at,
@@ -385,7 +385,7 @@ class _Player:
 
     def _note(self, kind: str, queue: _Queue, member: str, messages: int, reason: int = 0) -> None:
         self.notes.append(
-            Note(
+            CourseNote(
                 kind,
                 self.now.index,
                 self.now.at,
@@ -551,9 +551,9 @@ class _Player:
 
     def _message(
         self, event: Event, queue: _Queue, writer: str, occurrence: int, correl_id: str | None, number: int
-    ) -> EventMessage:
+    ) -> SimulatedEventMessage:
         counters = queue.counters[writer]
-        return EventMessage(
+        return SimulatedEventMessage(
             number=number,
             occurrence=occurrence,
             step=self.nth,
@@ -577,7 +577,7 @@ class _Player:
         queue.base_depth, queue.base_at = queue.depth, self.now.at
         queue.moved, queue.uncounted = {}, {}
 
-    def _reconciled(self, queue: _Queue, messages: tuple[EventMessage, ...]) -> Reconciliation:
+    def _reconciled(self, queue: _Queue, messages: tuple[SimulatedEventMessage, ...]) -> AccountedDepth:
         reported = {message.queue_manager: message for message in messages}
         causes = []
         for member, counters in queue.counters.items():
@@ -591,7 +591,7 @@ class _Player:
             kind = "counters_reset" if counters.since > queue.base_at else "counted_before"
             causes.append(Cause(kind, member, moved - counters.net))
         causes += [Cause(cause, None, number) for cause, number in queue.uncounted.items()]
-        return Reconciliation(
+        return AccountedDepth(
             depth_before=queue.base_depth,
             enqueued=sum(message.msg_enq_count for message in messages),
             dequeued=sum(message.msg_deq_count for message in messages),

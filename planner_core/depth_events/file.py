@@ -24,8 +24,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from planner_core.depth_events.model import (
+    DepthLimits,
     DisabledDetector,
-    Limits,
     Readings,
     Rounding,
     StatisticsOfDisabled,
@@ -126,9 +126,9 @@ class QueueDefinition(BaseModel):
         return self.qsgdisp == "SHARED"
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> DepthLimits:
         """MAXDEPTH and the thresholds."""
-        return Limits(maxdepth=self.maxdepth, qdepthhi=self.qdepthhi, qdepthlo=self.qdepthlo)
+        return DepthLimits(maxdepth=self.maxdepth, qdepthhi=self.qdepthhi, qdepthlo=self.qdepthlo)
 
     @property
     def switches(self) -> Switches:

@@ -140,7 +140,7 @@ def enabled(value: bool) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class DepthLimits:
     """MAXDEPTH [messages] and the thresholds [percent of MAXDEPTH]."""
 
     maxdepth: int

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from planner_core import tables
-from planner_core.depth_events.course import Course, Note, Occurrence, plain_seconds, play
+from planner_core.depth_events.course import Course, CourseNote, Occurrence, plain_seconds, play
 from planner_core.depth_events.file import (
     AlterQmgr,
     AlterQueue,
@@ -219,7 +219,7 @@ def _of_notes(course: Course) -> Iterator[Finding]:
             yield finding("EVENT_PUTS_REJECTED_OTHERWISE", _rejected(when, note), field=field)
 
 
-def _rejected(when: str, note: Note) -> str:
+def _rejected(when: str, note: CourseNote) -> str:
     rejected = f"{when} {note.messages} puts on {note.queue} are rejected with reason {note.reason}"
     if note.kind == "rejected_below":
         return (

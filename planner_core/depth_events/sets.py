@@ -18,7 +18,7 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Final, Literal
 
-from planner_core.depth_events.model import EVENT_OF_REASON, Event, Limits
+from planner_core.depth_events.model import EVENT_OF_REASON, DepthLimits, Event
 from planner_core.depth_events.readers.message import EventMessage, iso
 
 GroupedBy = Literal["correl_id", "time", "order"]
@@ -49,14 +49,14 @@ class QueueFacts:
         """The lowest depth at which a put meets QDEPTHHI."""
         if self.maxdepth is None or self.qdepthhi is None:
             return None
-        return Limits(maxdepth=self.maxdepth, qdepthhi=self.qdepthhi, qdepthlo=0).high_depth()
+        return DepthLimits(maxdepth=self.maxdepth, qdepthhi=self.qdepthhi, qdepthlo=0).high_depth()
 
     @property
     def low_depth(self) -> int | None:
         """The highest depth at which a get meets QDEPTHLO."""
         if self.maxdepth is None or self.qdepthlo is None:
             return None
-        return Limits(maxdepth=self.maxdepth, qdepthhi=0, qdepthlo=self.qdepthlo).low_depth()
+        return DepthLimits(maxdepth=self.maxdepth, qdepthhi=0, qdepthlo=self.qdepthlo).low_depth()
 
 
 @dataclass(frozen=True, slots=True)

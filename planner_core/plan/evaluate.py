@@ -14,7 +14,7 @@ from planner_core.clusters.load import ClusterLoad, load_of
 from planner_core.document.model import PlanDocument
 from planner_core.findings import Finding, in_order
 from planner_core.plan.result import CurveComparison, CurveSize, PlanResult, StructureComparison
-from planner_core.sizing.placement import Allocation, Group, allocate, question
+from planner_core.sizing.placement import Allocation, AllocationGroup, allocate, question
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve, published_curve
 from planner_core.sizing.structures import size_admin, size_application, size_system
@@ -63,7 +63,7 @@ def evaluate(document: PlanDocument, *, curve: Curve | None = None) -> PlanResul
 
 def allocated(document: PlanDocument, structures: Sequence[StructureResult]) -> Allocation:
     """Allocate the structures of a document in its coupling facilities, counted with INITSIZE."""
-    group = Group(document.qsg, document.cfcc_level, document.coupling_facilities, structures)
+    group = AllocationGroup(document.qsg, document.cfcc_level, document.coupling_facilities, structures)
     return allocate(question([group]))
 
 

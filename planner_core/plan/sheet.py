@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from planner_core.document.model import CouplingFacility
 from planner_core.sizing.placement import (
     Allocation,
+    AllocationGroup,
     AllocationRequest,
     FacilityUse,
-    Group,
     allocate,
     question,
 )
@@ -26,7 +26,7 @@ _STATED = {"size": "size", "occupied": "occupied storage", "dumpspace": "dump sp
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SheetRow:
     """One copy of a structure of one plan [K]."""
 
     plan: str
@@ -50,14 +50,14 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Facility:
+class SheetFacility:
     """A coupling facility on the sheet.
 
     `stated_differently` names what plans state differently of it: the smallest size and the largest of the others count.
     """
 
     use: FacilityUse
-    rows: tuple[Row, ...]
+    rows: tuple[SheetRow, ...]
     stated_differently: tuple[str, ...]
 
     @property
@@ -81,9 +81,9 @@ class Sheet:
     `same_names` are structures that more than one plan has: the first plan's is counted.
     """
 
-    facilities: tuple[Facility, ...]
-    unplaced: tuple[Row, ...]
-    without_preflist: tuple[Row, ...]
+    facilities: tuple[SheetFacility, ...]
+    unplaced: tuple[SheetRow, ...]
+    without_preflist: tuple[SheetRow, ...]
     same_names: tuple[str, ...]
     assumption: str = ASSUMPTION
 
@@ -98,7 +98,7 @@ class Sheet:
         }
 
 
-def sheet(groups: Sequence[Group]) -> Sheet:
+def sheet(groups: Sequence[AllocationGroup]) -> Sheet:
     """Put plans on one sheet: all their structures, placed together.
 
     Args:
@@ -117,7 +117,7 @@ def sheet(groups: Sequence[Group]) -> Sheet:
     ]
     return Sheet(
         facilities=tuple(
-            Facility(use, _rows(use), tuple(_differences(stated.get(use.facility.name, []))))
+            SheetFacility(use, _rows(use), tuple(_differences(stated.get(use.facility.name, []))))
             for use in sorted(allocation.facilities, key=lambda use: use.facility.name)
         ),
         unplaced=tuple(lacking),
@@ -126,7 +126,7 @@ def sheet(groups: Sequence[Group]) -> Sheet:
     )
 
 
-def _each_once(groups: Iterable[Group]) -> tuple[list[Group], set[str]]:
+def _each_once(groups: Iterable[AllocationGroup]) -> tuple[list[AllocationGroup], set[str]]:
     """The groups with each structure in the first plan that has it, and the names that several have."""
     seen: set[str] = set()
     twice: set[str] = set()
@@ -140,13 +140,13 @@ def _each_once(groups: Iterable[Group]) -> tuple[list[Group], set[str]]:
     return found, twice
 
 
-def _rows(use: FacilityUse) -> tuple[Row, ...]:
+def _rows(use: FacilityUse) -> tuple[SheetRow, ...]:
     name = use.facility.name
     first = [_row(each, name, is_second_copy=False) for each in use.first]
     return (*first, *(_row(each, name, is_second_copy=True) for each in use.second))
 
 
-def _without_preflist(allocation: Allocation) -> list[Row]:
+def _without_preflist(allocation: Allocation) -> list[SheetRow]:
     return [
         _row(each.wanted, NOWHERE, is_second_copy=False)
         for each in allocation.placed
@@ -154,8 +154,8 @@ def _without_preflist(allocation: Allocation) -> list[Row]:
     ]
 
 
-def _row(wanted: AllocationRequest, facility: str, *, is_second_copy: bool) -> Row:
-    return Row(
+def _row(wanted: AllocationRequest, facility: str, *, is_second_copy: bool) -> SheetRow:
+    return SheetRow(
         plan=wanted.plan,
         structure=wanted.structure,
         role=wanted.result.role,

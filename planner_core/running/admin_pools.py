@@ -14,7 +14,7 @@ from planner_core import names
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
 from planner_core.sizing.admin_structure import elements_required, they_need
-from planner_core.texts.xcf.displays import FullEvent, Instance
+from planner_core.texts.xcf.displays import DisplayedInstance, FullEvent
 
 _ALL_PERCENT: Final = 100
 
@@ -29,7 +29,7 @@ class AdminPools:
     elements_total: int | None = None
 
     @classmethod
-    def of(cls, shown: FullEvent | Instance) -> AdminPools:
+    def of(cls, shown: FullEvent | DisplayedInstance) -> AdminPools:
         """Return the counts of a display."""
         return cls(shown.entries_in_use, shown.entries_total, shown.elements_in_use, shown.elements_total)
 

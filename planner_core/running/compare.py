@@ -46,8 +46,8 @@ from planner_core.running.shrinking import (
 from planner_core.running.state import Running, RunningStructure, admin_nearly_full
 from planner_core.running.steps import NOW as _NOW
 from planner_core.running.steps import OUTAGE as _OUTAGE
-from planner_core.running.steps import Difference, StepKind, TakesEffect
 from planner_core.running.steps import Draft as _Draft
+from planner_core.running.steps import RunningDifference, StepKind, TakesEffect
 from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
 from planner_core.sizing.admin_structure import admin_need
 from planner_core.sizing.levels import sizing_level
@@ -67,8 +67,8 @@ class ComparedStructure:
     today: RunningStructure | None
     wanted: Mapping[str, Setting]
     """What the merged policy says: the plan, and what the policy keeps."""
-    differences: tuple[Difference, ...]
-    queue_differences: tuple[tuple[str, Difference], ...]
+    differences: tuple[RunningDifference, ...]
+    queue_differences: tuple[tuple[str, RunningDifference], ...]
     is_new: bool | None
     """Whether a whole policy does not have it; None where nothing that was given speaks of it."""
     objects: tuple[WantedObject, ...] = ()
@@ -120,7 +120,7 @@ class ComparedStructure:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CommandStep:
     """One command, in its place, with when it takes effect and why it is there."""
 
     number: int
@@ -152,7 +152,7 @@ class Comparison:
 
     qsg: str
     structures: tuple[ComparedStructure, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[CommandStep, ...]
     before: State
     merged: Mapping[str, Mapping[str, Setting]]
     findings: tuple[LineFinding, ...]
@@ -185,7 +185,7 @@ class Comparison:
         }
 
 
-def _is_rebuild(step: Step) -> bool:
+def _is_rebuild(step: CommandStep) -> bool:
     return step.command.startswith("SETXCF START,REBUILD,STRNAME=")
 
 
@@ -338,7 +338,7 @@ def _compared(
                 objects.append(each)
                 differences += object_differences(each, has, running)
                 withheld = without_dsgroup(each) if lacks_data_sets(each, has, running) else None
-    queues: list[tuple[str, Difference]] = []
+    queues: list[tuple[str, RunningDifference]] = []
     if running.knows_queues:
         for queue in wanted["QLOCAL"]:
             if queue.structure == structure.name:
@@ -361,7 +361,7 @@ def _cfrm_differences(
     says: Mapping[str, Setting],
     *,
     is_new: bool | None,
-) -> Iterator[Difference]:
+) -> Iterator[RunningDifference]:
     settings = today.settings if today else None
     waits = is_new is None or (today is not None and today.is_allocated is not False)
     for keyword, value in says.items():
@@ -375,7 +375,7 @@ def _cfrm_differences(
         wanted = ",".join(filter(None, (written(keyword, value), site)))
         if not waits:
             when, basis, key, section = _NOW, Basis.PUBLISHED, "zos_cfrm", ""
-        yield Difference("cfrm", keyword, shown, wanted, when, basis, _source(key, section))
+        yield RunningDifference("cfrm", keyword, shown, wanted, when, basis, _source(key, section))
 
 
 # ---- the state before, and the merged policy -----------------------------------------------------------------
@@ -411,9 +411,9 @@ def _state(running: Running, in_use: Mapping[str, int | None]) -> State:
 # ---- commands ------------------------------------------------------------------------------------------------
 
 
-def _numbered(drafts: Iterator[_Draft]) -> tuple[Step, ...]:
+def _numbered(drafts: Iterator[_Draft]) -> tuple[CommandStep, ...]:
     return tuple(
-        Step(
+        CommandStep(
             number,
             each.kind,
             each.command,
@@ -694,7 +694,7 @@ def _rebuild(each: ComparedStructure, running: Running) -> Iterator[_Draft]:
 
 
 def _findings(
-    result: PlanResult, running: Running, compared: Sequence[ComparedStructure], steps: Sequence[Step]
+    result: PlanResult, running: Running, compared: Sequence[ComparedStructure], steps: Sequence[CommandStep]
 ) -> Iterator[Finding]:
     yield from _not_given(running, compared, steps)
     yield from _admin_pools(result, running)
@@ -759,7 +759,7 @@ def _findings(
 
 
 def _not_given(
-    running: Running, compared: Sequence[ComparedStructure], steps: Sequence[Step]
+    running: Running, compared: Sequence[ComparedStructure], steps: Sequence[CommandStep]
 ) -> Iterator[Finding]:
     """What no text speaks of: structures that may run nonetheless, and what is not compared at all."""
     unknown = [each.result.cfrm_name for each in compared if not _is_known(each, running)]
@@ -909,7 +909,7 @@ _WHERE: Final[Mapping[StepKind, str]] = {
 """Where a step is carried out: its heading."""
 
 
-def _lines_of(step: Step) -> Iterator[str]:
+def _lines_of(step: CommandStep) -> Iterator[str]:
     """The command of a step in remarks, and the display that shows the state before it."""
     if step.kind == "policy":
         yield from _instruction(f"DO: {step.command}")

@@ -14,7 +14,7 @@ from planner_core.errors import NameSyntax, OutOfRange, PlanRefused, SizeSyntax
 from planner_core.findings import finding
 from planner_core.limits import limit
 from planner_core.running.line_findings import LineFinding
-from planner_core.running.policy import Policy, policies, size_of, stated
+from planner_core.running.policy import PolicyDefinition, policies, size_of, stated
 from planner_core.sizing.admin_structure import admin_need
 from planner_core.sizing.shared_findings import admin_duplexed
 from planner_core.sizing.system_structure import system_sizes
@@ -506,7 +506,7 @@ def _named_twice(statement: TextStatement, groups: Sequence[str]) -> Iterator[Li
 # ---- a whole policy ----------------------------------------------------------------------------------------
 
 
-def _together(policy: Policy) -> Iterator[LineFinding]:
+def _together(policy: PolicyDefinition) -> Iterator[LineFinding]:
     """Names that stand twice, and coupling facilities that nothing defines."""
     for kind in (policy.facilities, policy.structures):
         seen: dict[str, int] = {}
@@ -549,7 +549,7 @@ _APPLICATION = re.compile(r"(?P<qsg>[A-Z][A-Z0-9$#@]{3})(?P<name>[A-Z][A-Z0-9]{0
 _OF_GROUP = re.compile(rf"{names.ADMIN_STRUCTURE}|[A-Z][A-Z0-9]{{0,11}}")
 
 
-def _group_names(policy: Policy) -> tuple[str, ...]:
+def _group_names(policy: PolicyDefinition) -> tuple[str, ...]:
     """The groups of a policy, each as four characters: those with CSQ_ADMIN or CSQSYSAPPL."""
     found = (
         match["qsg"]
@@ -560,7 +560,9 @@ def _group_names(policy: Policy) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _groups(policy: Policy, *, cfcc_level: int | None, queue_managers: int | None) -> Iterator[LineFinding]:
+def _groups(
+    policy: PolicyDefinition, *, cfcc_level: int | None, queue_managers: int | None
+) -> Iterator[LineFinding]:
     """What MQ asks of the structures of each queue-sharing group that the names tell."""
     by_name = {statement.one("NAME") or "": statement for statement in policy.structures}
     admins = {match["qsg"]: by_name[name] for name in by_name if (match := _ADMIN.fullmatch(name))}

@@ -23,7 +23,7 @@ from planner_core.running.line_findings import LineFinding
 from planner_core.running.lint_policy import DAMAGE, lint_read, sentence
 from planner_core.running.placing import as_merged, check_merged_places, errors_with_kept
 from planner_core.running.policy import (
-    Policy,
+    PolicyDefinition,
     Setting,
     field_of,
     in_effect,
@@ -72,7 +72,7 @@ class MergeRefused(PlannerError):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PolicyChange:
     """One thing that was changed: the structure, the keyword, and what was and is written there.
 
     `before` is None for what was not written, `keyword` empty for a statement that was added.
@@ -103,7 +103,7 @@ class MergedPolicy:
     """The merged policy, what was changed in it, what to know about it, and the difference as text."""
 
     text: str
-    changes: tuple[Change, ...]
+    changes: tuple[PolicyChange, ...]
     findings: tuple[LineFinding, ...]
     policy_name: str | None
     difference: str
@@ -177,7 +177,7 @@ def merge(
     return MergedPolicy(merged, tuple(told), findings, policy.name, difference(text, merged))
 
 
-def _check_places(policy: Policy, result: PlanResult, unstated: Unstated) -> tuple[Finding, ...]:
+def _check_places(policy: PolicyDefinition, result: PlanResult, unstated: Unstated) -> tuple[Finding, ...]:
     """Place the structures by the merged policy; what the policy keeps may leave one without a place."""
     says: dict[str, dict[str, Setting]] = {}
     structures: list[StructureResult] = []
@@ -254,7 +254,7 @@ def difference(before: str, after: str, *, old: str = "current policy", new: str
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
-def _chosen(read: PolicyText, result: PlanResult, policy_name: str | None) -> Policy:
+def _chosen(read: PolicyText, result: PlanResult, policy_name: str | None) -> PolicyDefinition:
     found = [
         policy for policy in policies(read) if policy.facilities or policy.structures or policy.definition
     ]
@@ -281,7 +281,7 @@ _HARMLESS: Final = frozenset({"unexpected"})
 """Page headings of a report and the like: passed over, and told."""
 
 
-def _refuse_damage(read: PolicyText, policy: Policy, result: PlanResult) -> None:
+def _refuse_damage(read: PolicyText, policy: PolicyDefinition, result: PlanResult) -> None:
     bad = [problem for problem in read.problems if problem.kind not in _HARMLESS]
     found = [LineFinding(finding(DAMAGE[each.kind], sentence(each.message)), each.line) for each in bad]
     for statement in policy.structures:
@@ -355,22 +355,22 @@ def _change_structure(
         )
 
 
-def _placed(wanted: _PendingChange, again: PolicyText, statement: TextStatement | None) -> Change:
+def _placed(wanted: _PendingChange, again: PolicyText, statement: TextStatement | None) -> PolicyChange:
     """The change with its line in the merged text."""
     line, after = 1, wanted.after
     if statement is not None:
         parameter = statement.get(wanted.keyword) if wanted.keyword else None
         line = parameter.line if parameter else statement.line
         after = after or again.source_of(statement)
-    return Change(wanted.structure, wanted.keyword, wanted.before, after, line, wanted.from_default)
+    return PolicyChange(wanted.structure, wanted.keyword, wanted.before, after, line, wanted.from_default)
 
 
 def _findings(
     read: PolicyText,
     again: PolicyText,
-    policy: Policy,
+    policy: PolicyDefinition,
     result: PlanResult,
-    told: Sequence[Change],
+    told: Sequence[PolicyChange],
     remarks: Sequence[str | None],
 ) -> Iterator[LineFinding]:
     """What to know about the merged text: what was passed over, what defaults decided, what is wrong in it now."""
@@ -503,7 +503,7 @@ class _Editing:
             return
         below.below += _fitting(text, indent=self._indent(statement))
 
-    def add_structure(self, policy: Policy, structure: StructureResult) -> None:
+    def add_structure(self, policy: PolicyDefinition, structure: StructureResult) -> None:
         """Write a statement below the last structure of the policy, or its last statement."""
         last = policy.structures[-1] if policy.structures else policy.last
         made = list(structure_lines(structure))

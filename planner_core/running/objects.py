@@ -29,7 +29,7 @@ from planner_core.running.state import (
     plain,
     same,
 )
-from planner_core.running.steps import NOW, OUTAGE, Difference, Draft, Layer, TakesEffect
+from planner_core.running.steps import NOW, OUTAGE, Draft, Layer, RunningDifference, TakesEffect
 from planner_core.running.unstated import (
     DEFAULT_UNSTATED,
     OFFLOAD_RULES,
@@ -154,7 +154,7 @@ def running_attributes(today: MqObject) -> Attributes:
 
 def object_differences(
     wanted: WantedObject, today: MqObject | None, running: Running
-) -> Iterator[Difference]:
+) -> Iterator[RunningDifference]:
     """What differs between an object today and planned; all of it where the object is not there."""
     has = running_attributes(today) if today else {}
     reference = "mq_cfstruct" if wanted.layer == "cfstruct" else "mq_qlocal"
@@ -167,7 +167,7 @@ def object_differences(
             if today is None
             else _effect(wanted, key, today, running)
         )
-        yield Difference(wanted.layer, key, known, value, when, basis, source)
+        yield RunningDifference(wanted.layer, key, known, value, when, basis, source)
 
 
 def _source(key: str, section: str = "") -> Source:
@@ -300,7 +300,11 @@ def _together(
 
 
 def _alter(
-    command: str, wanted: WantedObject, today: MqObject, differences: Sequence[Difference], keys: set[str]
+    command: str,
+    wanted: WantedObject,
+    today: MqObject,
+    differences: Sequence[RunningDifference],
+    keys: set[str],
 ) -> Draft:
     ours = [each for each in differences if each.keyword in keys]
     known = [each for each in ours if each.today is not None or not NEEDS_LEVEL_5.fullmatch(each.keyword)]
@@ -334,7 +338,7 @@ def _alter(
     return Draft("mqsc", command, wanted.structure, when, why, basis.basis, basis.source)
 
 
-def _change(each: Difference) -> str:
+def _change(each: RunningDifference) -> str:
     return f"{each.keyword} {f'{each.today} ' if each.today else ''}becomes {each.planned}"
 
 

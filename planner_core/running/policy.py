@@ -44,7 +44,7 @@ _PERCENTAGE = re.compile(r"[0-9]{1,3}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class PolicyDefinition:
     """One DEFINE POLICY and what follows it; a text without one is a fragment, with `definition` None."""
 
     definition: TextStatement | None
@@ -63,7 +63,7 @@ class Policy:
         return tuple(each for each in self.structures if each.one("NAME") == name)
 
 
-def policies(read: PolicyText) -> tuple[Policy, ...]:
+def policies(read: PolicyText) -> tuple[PolicyDefinition, ...]:
     """The policies of a text, in order; CF and STRUCTURE statements before any DEFINE POLICY are a fragment."""
     groups: list[tuple[TextStatement | None, list[TextStatement]]] = []
     for statement in read.statements:
@@ -74,7 +74,7 @@ def policies(read: PolicyText) -> tuple[Policy, ...]:
                 groups.append((None, []))
             groups[-1][1].append(statement)
     return tuple(
-        Policy(
+        PolicyDefinition(
             definition,
             tuple(each for each in found if each.verb == "CF"),
             tuple(each for each in found if each.verb == "STRUCTURE"),
@@ -84,7 +84,7 @@ def policies(read: PolicyText) -> tuple[Policy, ...]:
     )
 
 
-def read_policies(text: str) -> tuple[Policy, ...]:
+def read_policies(text: str) -> tuple[PolicyDefinition, ...]:
     """The policies of a text, damage passed over."""
     return policies(read_policy_text(text))
 

@@ -21,11 +21,11 @@ from planner_core.limits import limit
 from planner_core.running.admin_pools import AdminPools, nearly_full
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.lint_policy import DAMAGE, has_policy, sentence
-from planner_core.running.policy import Policy, Setting, in_effect, policies, size_of, with_defaults
+from planner_core.running.policy import PolicyDefinition, Setting, in_effect, policies, size_of, with_defaults
 from planner_core.texts.cfrm.text import TextStatement, read_policy_text
 from planner_core.texts.mqsc.commands import SHARE_WORDS, has_commands, read_commands, without_commands
 from planner_core.texts.mqsc.records import read_records
-from planner_core.texts.xcf.displays import Instance, StructureDisplay, read_xcf
+from planner_core.texts.xcf.displays import DisplayedInstance, StructureDisplay, read_xcf
 from planner_core.texts.xcf.facilities import FacilityDisplay, read_facilities
 from planner_core.units import parse_size
 
@@ -243,7 +243,7 @@ class _Reading:
         self.admin_counts: dict[str, AdminPools] = {}
         self.offload_use: dict[str, str] = {}
         self.cfconlos: dict[str, str] = {}
-        self.policy: tuple[str, Policy] | None = None
+        self.policy: tuple[str, PolicyDefinition] | None = None
         self.is_whole = False
         self.findings: list[LineFinding] = []
 
@@ -428,7 +428,7 @@ class _Reading:
         )
 
 
-def _allocated(display: StructureDisplay) -> Instance | None:
+def _allocated(display: StructureDisplay) -> DisplayedInstance | None:
     """Return the instance that holds the data: the old one while a structure is rebuilt or duplexed."""
     return next((each for each in display.instances if each.role != "NEW"), None)
 

@@ -15,7 +15,7 @@ OUTAGE: Final[TakesEffect] = "needs an outage"
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RunningDifference:
     """One thing that is another today than planned, and when its change takes effect."""
 
     layer: Layer

@@ -25,7 +25,7 @@ At = Literal["initsize", "size"]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PlacementRule:
     """What can decide between coupling facilities."""
 
     key: str
@@ -46,19 +46,19 @@ class Rule:
 
 _ORDER = "the requirements, in order"
 _RULES = (
-    Rule("only_candidate", "only one coupling facility can take it", "zos_lists", "PREFLIST"),
-    Rule("enforceorder", "ENFORCEORDER(YES): PREFLIST in its order", "zos_lists_used", "ENFORCEORDER"),
-    Rule("duplex_candidacy", "levels and room for both copies", "zos_duplex_pair", "Allocating the Primary Structure"),
-    Rule("duplex_site", "site of the second copy", "project", "Placement of structures", Basis.ASSUMED),
-    Rule("duplex_isolation", "copies that do not fail together", "zos_duplex_pair", "Allocating the Secondary Structure"),
-    Rule("space", "space for the structure", "zos_cf_requirements", _ORDER),
-    Rule("volatility", "volatility", "msys_cfrm", "Preference list"),
-    Rule("failure_independence", "failure independence", "msys_cfrm", "Preference list"),
-    Rule("exclusion_list", "exclusion list", "msys_cfrm", "Preference list"),
-    Rule("preflist_order", "order of PREFLIST", "zos_lists_used", "identical weights"),
-    Rule("none", "no coupling facility can take it", "mq_rc2345", ""),
+    PlacementRule("only_candidate", "only one coupling facility can take it", "zos_lists", "PREFLIST"),
+    PlacementRule("enforceorder", "ENFORCEORDER(YES): PREFLIST in its order", "zos_lists_used", "ENFORCEORDER"),
+    PlacementRule("duplex_candidacy", "levels and room for both copies", "zos_duplex_pair", "Allocating the Primary Structure"),
+    PlacementRule("duplex_site", "site of the second copy", "project", "Placement of structures", Basis.ASSUMED),
+    PlacementRule("duplex_isolation", "copies that do not fail together", "zos_duplex_pair", "Allocating the Secondary Structure"),
+    PlacementRule("space", "space for the structure", "zos_cf_requirements", _ORDER),
+    PlacementRule("volatility", "volatility", "msys_cfrm", "Preference list"),
+    PlacementRule("failure_independence", "failure independence", "msys_cfrm", "Preference list"),
+    PlacementRule("exclusion_list", "exclusion list", "msys_cfrm", "Preference list"),
+    PlacementRule("preflist_order", "order of PREFLIST", "zos_lists_used", "identical weights"),
+    PlacementRule("none", "no coupling facility can take it", "mq_rc2345", ""),
 )  # fmt: skip
-RULES: Mapping[str, Rule] = {rule.key: rule for rule in _RULES}
+RULES: Mapping[str, PlacementRule] = {rule.key: rule for rule in _RULES}
 
 ASSUMPTIONS: tuple[str, ...] = (
     "Every system is connected to every coupling facility, and coupling facilities to each other; all systems have the "
@@ -147,7 +147,7 @@ class AllocationRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class FacilityCandidate:
     """A coupling facility of a PREFLIST as XCF sees it. `ranks` are in XCF's order, 0 is best."""
 
     facility: str
@@ -176,16 +176,16 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PlacementChoice:
     """Where XCF puts one instance of a structure, and by which rule; `facility` is None where nothing can take it."""
 
     facility: str | None
     rule: str
     reason: str
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[FacilityCandidate, ...]
 
     @property
-    def most_room(self) -> Candidate | None:
+    def most_room(self) -> FacilityCandidate | None:
         """The candidate with most room that is known, of those that are not ruled out."""
         known = [each for each in self.candidates if not each.ruled_out and each.free_bytes is not None]
         return max(known, key=lambda each: (each.free_bytes or 0, -each.position)) if known else None
@@ -244,12 +244,12 @@ class Board:
         return Board(self.facilities, frozenset(gone), places, dict(self._used), inside)
 
 
-def first_choice(wanted: AllocationRequest, board: Board) -> Choice:
+def first_choice(wanted: AllocationRequest, board: Board) -> PlacementChoice:
     """Where XCF allocates a structure."""
     return _decide(wanted, board, [_judge(wanted, board, at) for at in range(len(wanted.preflist))])
 
 
-def second_choice(wanted: AllocationRequest, board: Board) -> Choice:
+def second_choice(wanted: AllocationRequest, board: Board) -> PlacementChoice:
     """Where XCF allocates the second copy; the first is on the board."""
     first = board.places[wanted.structure][0]
     return _decide(
@@ -257,20 +257,22 @@ def second_choice(wanted: AllocationRequest, board: Board) -> Choice:
     )
 
 
-def _decide(wanted: AllocationRequest, board: Board, candidates: Sequence[Candidate]) -> Choice:
+def _decide(
+    wanted: AllocationRequest, board: Board, candidates: Sequence[FacilityCandidate]
+) -> PlacementChoice:
     """The best candidate with room, and the rule that decides for it."""
     usable = [each for each in candidates if not each.ruled_out]
     ordered = sorted(usable, key=lambda each: (not each.has_room, [rank for _, rank in each.ranks]))
     ruled_out = [each for each in candidates if each.ruled_out]
     everything = (*ordered, *ruled_out)
     if not ordered or not ordered[0].has_room:
-        return Choice(None, "none", _why_not(wanted, ordered, ruled_out), everything)
+        return PlacementChoice(None, "none", _why_not(wanted, ordered, ruled_out), everything)
     best = ordered[0]
     rule = _decisive(best, ordered[1:]) if len(ordered) > 1 else "only_candidate"
-    return Choice(best.facility, rule, _why(wanted, board, best, everything, rule), everything)
+    return PlacementChoice(best.facility, rule, _why(wanted, board, best, everything, rule), everything)
 
 
-def _decisive(best: Candidate, others: Sequence[Candidate]) -> str:
+def _decisive(best: FacilityCandidate, others: Sequence[FacilityCandidate]) -> str:
     """The criterion by which the best of those loses that outdo it in a lesser one; the order where none does."""
     for other in others:
         pairs = list(zip(best.ranks, other.ranks, strict=True))
@@ -279,7 +281,7 @@ def _decisive(best: Candidate, others: Sequence[Candidate]) -> str:
     return best.ranks[-1][0]
 
 
-def _judge(wanted: AllocationRequest, board: Board, at: int) -> Candidate:
+def _judge(wanted: AllocationRequest, board: Board, at: int) -> FacilityCandidate:
     facility = board.facilities[wanted.preflist[at]]
     ruled_out = _ruled_out(facility, board)
     free = None if ruled_out else board.free_bytes(facility.name)
@@ -294,7 +296,7 @@ def _judge(wanted: AllocationRequest, board: Board, at: int) -> Candidate:
             *_preferences(wanted, board, facility),
             ("preflist_order", at),
         ]
-    return Candidate(facility.name, at + 1, free, tuple(ranks), ruled_out, has_room)
+    return FacilityCandidate(facility.name, at + 1, free, tuple(ranks), ruled_out, has_room)
 
 
 def _preferences(wanted: AllocationRequest, board: Board, facility: Facility) -> Iterator[tuple[str, int]]:
@@ -330,7 +332,7 @@ def _candidacy(wanted: AllocationRequest, board: Board, facility: Facility) -> i
     return int(not any(free is None or free >= wanted.bytes_wanted for free in room))
 
 
-def _judge_second(wanted: AllocationRequest, board: Board, at: int, first: str) -> Candidate:
+def _judge_second(wanted: AllocationRequest, board: Board, at: int, first: str) -> FacilityCandidate:
     facility, primary = board.facilities[wanted.preflist[at]], board.facilities[first]
     lowest, site = limit("lowest_cfcc_level_duplex"), wanted.result.placement.duplex_site
     differs = None not in (facility.site, primary.site) and facility.site != primary.site
@@ -353,7 +355,7 @@ def _judge_second(wanted: AllocationRequest, board: Board, at: int, first: str) 
         ranks.append(("enforceorder", at))
     else:
         ranks += [*_preferences(wanted, board, facility), ("preflist_order", at)]
-    return Candidate(facility.name, at + 1, free, tuple(ranks), ruled_out, has_room)
+    return FacilityCandidate(facility.name, at + 1, free, tuple(ranks), ruled_out, has_room)
 
 
 _FAULTS = {
@@ -366,7 +368,7 @@ _FAULTS = {
 }
 
 
-def _faults(candidate: Candidate, wanted: AllocationRequest) -> str:
+def _faults(candidate: FacilityCandidate, wanted: AllocationRequest) -> str:
     if candidate.ruled_out:
         return candidate.ruled_out
     if not candidate.has_room:
@@ -375,7 +377,11 @@ def _faults(candidate: Candidate, wanted: AllocationRequest) -> str:
 
 
 def _why(
-    wanted: AllocationRequest, board: Board, best: Candidate, candidates: Sequence[Candidate], rule: str
+    wanted: AllocationRequest,
+    board: Board,
+    best: FacilityCandidate,
+    candidates: Sequence[FacilityCandidate],
+    rule: str,
 ) -> str:
     """A sentence for a planner: what decided, and why those before it in PREFLIST were not taken."""
     passed = sorted((each for each in candidates if each.position < best.position), key=lambda c: c.position)
@@ -395,7 +401,9 @@ def _why(
     return "; ".join(words) + (f". Yet {best.facility} is no perfect place: {kept}." if kept else ".")
 
 
-def _why_not(wanted: AllocationRequest, ordered: Sequence[Candidate], ruled_out: Sequence[Candidate]) -> str:
+def _why_not(
+    wanted: AllocationRequest, ordered: Sequence[FacilityCandidate], ruled_out: Sequence[FacilityCandidate]
+) -> str:
     words = [f"{each.facility}: {_faults(each, wanted)}" for each in (*ordered, *ruled_out)]
     return "; ".join(words) + "." if words else "PREFLIST names no coupling facility."
 
@@ -407,9 +415,9 @@ class PlacedStructure:
     wanted: AllocationRequest
     before: tuple[str, ...]
     now: tuple[str, ...]
-    first: Choice | None
+    first: PlacementChoice | None
     """None where it stays, or the other copy takes over."""
-    second: Choice | None
+    second: PlacementChoice | None
     """None where no second copy is asked for, or it stays."""
 
     @property
@@ -461,7 +469,7 @@ class PlacedStructure:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class AllocationGroup:
     """The structures of one plan, and the coupling facilities that it describes."""
 
     plan: str
@@ -471,7 +479,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AllocationQuestion:
     """Plans of one sysplex: their coupling facilities and structures, as one."""
 
     at: At
@@ -484,7 +492,7 @@ class PlansDoNotFit(PlannerError):
     """Plans that cannot belong to one sysplex."""
 
 
-def question(groups: Sequence[Group], *, at: At = "initsize") -> Question:
+def question(groups: Sequence[AllocationGroup], *, at: At = "initsize") -> AllocationQuestion:
     """Put plans of one sysplex together.
 
     Args:
@@ -514,10 +522,10 @@ def question(groups: Sequence[Group], *, at: At = "initsize") -> Question:
         for name in each.preflist:
             facilities.setdefault(name, _unknown(name, level))
     different = tuple(name for name, given in known.items() if len(set(given)) > 1)
-    return Question(at=at, facilities=facilities, wanted=wanted, stated_differently=different)
+    return AllocationQuestion(at=at, facilities=facilities, wanted=wanted, stated_differently=different)
 
 
-def _wanted(group: Group, at: At) -> Iterator[AllocationRequest]:
+def _wanted(group: AllocationGroup, at: At) -> Iterator[AllocationRequest]:
     """The structures of a plan in the order in which they are allocated."""
     order = {"admin": 0, "system": 1, "application": 2}
     for structure in sorted(group.structures, key=lambda each: order[each.role]):
@@ -533,7 +541,7 @@ def _wanted(group: Group, at: At) -> Iterator[AllocationRequest]:
         )
 
 
-def _facilities(group: Group) -> Iterator[Facility]:
+def _facilities(group: AllocationGroup) -> Iterator[Facility]:
     for cf in group.coupling_facilities:
         machine = (cf.type, cf.mfg, cf.plant, cf.sequence)
         yield Facility(
@@ -575,7 +583,7 @@ def _one(given: Sequence[Facility]) -> Facility:
     )
 
 
-def is_roomy(asked: Question) -> bool:
+def is_roomy(asked: AllocationQuestion) -> bool:
     """Whether all structures fit in any order: each coupling facility has room for all that name it, and none is excluded.
 
     Then other orders of allocation give the same answer.
@@ -592,7 +600,7 @@ def is_roomy(asked: Question) -> bool:
     )
 
 
-def at_size(asked: Question) -> Question:
+def at_size(asked: AllocationQuestion) -> AllocationQuestion:
     """The same question with every structure grown to SIZE."""
     grown = tuple(replace(each, bytes_wanted=each.size_bytes) for each in asked.wanted)
     return replace(asked, at="size", wanted=grown)
@@ -669,7 +677,7 @@ class FacilityUse:
 class Allocation:
     """Every structure of the plans where XCF allocates it, with every coupling facility there."""
 
-    asked: Question
+    asked: AllocationQuestion
     board: Board
     placed: tuple[PlacedStructure, ...]
 
@@ -696,7 +704,7 @@ class Allocation:
         )
 
 
-def allocate(asked: Question, order: Sequence[AllocationRequest] | None = None) -> Allocation:
+def allocate(asked: AllocationQuestion, order: Sequence[AllocationRequest] | None = None) -> Allocation:
     """Allocate all structures, each with its second copy, with every coupling facility there.
 
     Args:

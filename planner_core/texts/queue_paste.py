@@ -113,7 +113,7 @@ _DISPLAYED_WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class LineProblem:
+class PasteProblem:
     """What could not be taken over from a line (from 1), or from the lines up to `last`, and why."""
 
     line: int
@@ -137,12 +137,12 @@ class PastedQueues:
 
     queues: tuple[dict[str, object], ...]
     kind: Kind
-    problems: tuple[LineProblem, ...]
+    problems: tuple[PasteProblem, ...]
     structures: tuple[str, ...] = ()
     lines: tuple[int, ...] = ()
 
     @property
-    def lost(self) -> tuple[LineProblem, ...]:
+    def lost(self) -> tuple[PasteProblem, ...]:
         """Lines that gave no queue and are to be mended."""
         return tuple(problem for problem in self.problems if problem.kind == "lost")
 
@@ -190,7 +190,7 @@ def read_queues(
         than a plan needs. A plan gives all its queues or none.
     """
     used = kind or detect(text)
-    problems: list[LineProblem] = []
+    problems: list[PasteProblem] = []
     if used == "display":
         found = _from_display(text, problems)
     elif used == "plan":
@@ -210,7 +210,7 @@ def _plain(heading: str) -> str:
     return re.sub(r"[^a-z0-9]", "", heading.lower())
 
 
-def _from_table(text: str, problems: list[LineProblem]) -> list[_PastedQueue]:
+def _from_table(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]:
     found: dict[str, _PastedQueue] = {}
     columns: tuple[str | None, ...] | None = None
     doubled: set[str] = set()
@@ -222,7 +222,7 @@ def _from_table(text: str, problems: list[LineProblem]) -> list[_PastedQueue]:
         if columns is None:
             if problems:  # without its heading the rest means nothing
                 problems[:] = [
-                    LineProblem(problems[0].line, problems[0].message, last=len(text.splitlines()))
+                    PasteProblem(problems[0].line, problems[0].message, last=len(text.splitlines()))
                 ]
                 return []
             columns = _columns(line, cells, problems)
@@ -232,12 +232,12 @@ def _from_table(text: str, problems: list[LineProblem]) -> list[_PastedQueue]:
             words = (
                 f"The first line names no column 'name', so the columns are taken as {', '.join(columns)}."
             )
-            problems.append(LineProblem(line, words, "heading"))
+            problems.append(PasteProblem(line, words, "heading"))
         each = _from_cells(line, cells, columns, problems)
         lost += each is None
         if lost > _MOST_LOST:
             words = f"More than {_MOST_LOST} lines give no queue, so no more are read. Correct these, then paste again."
-            problems.append(LineProblem(line, words, last=len(text.splitlines())))
+            problems.append(PasteProblem(line, words, last=len(text.splitlines())))
             break
         if each is None:
             continue
@@ -245,23 +245,23 @@ def _from_table(text: str, problems: list[LineProblem]) -> list[_PastedQueue]:
         before = found.setdefault(name, each)
         if before is not each and (before.queue, before.structure) == (each.queue, each.structure):
             words = f"Queue {name} stands on line {before.line} already, with the same values."
-            problems.append(LineProblem(line, words, "twice", queue=name))
+            problems.append(PasteProblem(line, words, "twice", queue=name))
         elif before is not each:
             words = f"Queue {name} stands here twice, with other values on line {{}}."
-            problems.append(LineProblem(line, words.format(before.line), queue=name))
+            problems.append(PasteProblem(line, words.format(before.line), queue=name))
             if name not in doubled:
-                problems.append(LineProblem(before.line, words.format(line), queue=name))
+                problems.append(PasteProblem(before.line, words.format(line), queue=name))
             doubled.add(name)
     return [each for name, each in found.items() if name not in doubled]
 
 
-def _stop(line: int, text: str, problems: list[LineProblem]) -> None:
+def _stop(line: int, text: str, problems: list[PasteProblem]) -> None:
     """Say that nothing more is read from a line on."""
     words = f"Only the first {_MOST_ROWS} queues are read; paste the rest separately."
-    problems.append(LineProblem(line, words, last=len(text.splitlines())))
+    problems.append(PasteProblem(line, words, last=len(text.splitlines())))
 
 
-def _columns(line: int, cells: list[str], problems: list[LineProblem]) -> tuple[str | None, ...] | None:
+def _columns(line: int, cells: list[str], problems: list[PasteProblem]) -> tuple[str | None, ...] | None:
     """The meaning of each column of a heading; None when the line is none."""
     plain = [_plain(cell) for cell in cells]
     found = [_FIELD_OF.get(cell) for cell in plain]
@@ -282,11 +282,11 @@ def _columns(line: int, cells: list[str], problems: list[LineProblem]) -> tuple[
             used.add(field)
     if doubled:
         words = f"Two columns mean the same, so only the first is taken, not: {_some(doubled)}."
-        problems.append(LineProblem(line, words, "columns"))
+        problems.append(PasteProblem(line, words, "columns"))
     unknown = [cell for cell, field in zip(cells, found, strict=True) if field is None and cell]
     if unknown:
         words = f"Columns without a meaning here are left out: {_some(unknown)}."
-        problems.append(LineProblem(line, words, "columns"))
+        problems.append(PasteProblem(line, words, "columns"))
     return tuple(columns)
 
 
@@ -296,7 +296,7 @@ def _some(words: list[str]) -> str:
     return ", ".join(words[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _rows(text: str, problems: list[LineProblem]) -> Iterator[tuple[int, list[str]]]:
+def _rows(text: str, problems: list[PasteProblem]) -> Iterator[tuple[int, list[str]]]:
     """Lines with content, cut into cells at tabs, semicolons or commas, whichever the first line has."""
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
@@ -305,22 +305,22 @@ def _rows(text: str, problems: list[LineProblem]) -> Iterator[tuple[int, list[st
         if not line.strip():
             continue
         if len(line) > _LARGEST_LINE:
-            problems.append(LineProblem(number, "The line is too long to be a row of a table."))
+            problems.append(PasteProblem(number, "The line is too long to be a row of a table."))
             continue
         try:
             cells = next(csv.reader(io.StringIO(line), delimiter=delimiter, strict=True))
         except (csv.Error, StopIteration):
-            problems.append(LineProblem(number, "The line cannot be cut into cells: a quote is not closed."))
+            problems.append(PasteProblem(number, "The line cannot be cut into cells: a quote is not closed."))
             continue
         yield number, [cell.strip() for cell in cells]
 
 
 def _from_cells(
-    line: int, cells: list[str], columns: tuple[str | None, ...], problems: list[LineProblem]
+    line: int, cells: list[str], columns: tuple[str | None, ...], problems: list[PasteProblem]
 ) -> _PastedQueue | None:
     if len(cells) > len(columns) and any(cells[len(columns) :]):
         words = f"The line has {len(cells)} cells, but there are {len(columns)} columns."
-        problems.append(LineProblem(line, words))
+        problems.append(PasteProblem(line, words))
         return None
     given = {field: cell for field, cell in zip(columns, cells, strict=False) if field and cell}
     name, structure = given.pop("name", ""), given.pop("structure", "")
@@ -342,16 +342,16 @@ def _from_cells(
     if not wrong and {"p95", "max"} & queue.keys() and not {"message_bytes", "p95", "max"} <= queue.keys():
         wrong.append(f"{name}: a distribution needs mean, p95 and max.")
     if wrong:
-        problems.append(LineProblem(line, " ".join(wrong), queue=name))
+        problems.append(PasteProblem(line, " ".join(wrong), queue=name))
         return None
     if "p95" in queue:
         sizes = {"mean": queue["message_bytes"], "p95": queue.pop("p95"), "max": queue.pop("max")}
         queue["message_bytes"] = sizes
     if "message_bytes" not in queue:
-        problems.append(LineProblem(line, f"{name}: no message size is given.", "size", queue=name))
+        problems.append(PasteProblem(line, f"{name}: no message size is given.", "size", queue=name))
     if "backlog" not in queue and not {"put_rate_per_s", "outage_minutes"} <= queue.keys():
         words = f"{name}: neither a backlog nor a rate with an outage is given."
-        problems.append(LineProblem(line, words, "backlog", queue=name))
+        problems.append(PasteProblem(line, words, "backlog", queue=name))
     return _PastedQueue(line, queue, structure.upper())
 
 
@@ -406,7 +406,7 @@ def _number(cell: str) -> int | Decimal | None:
     return int(value) if value == value.to_integral_value() else value
 
 
-def _from_display(text: str, problems: list[LineProblem]) -> list[_PastedQueue]:
+def _from_display(text: str, problems: list[PasteProblem]) -> list[_PastedQueue]:
     """DISPLAY QLOCAL(*) ALL: shared queues with what their definitions say.
 
     A definition knows persistence and limits, not message sizes: MAXMSGL is the largest that
@@ -424,7 +424,7 @@ def _from_display(text: str, problems: list[LineProblem]) -> list[_PastedQueue]:
         if "*" in name:  # the command itself
             continue
         if apart := _apart(attributes):
-            problems.append(LineProblem(line, f"{name} {apart}; it is left out.", "apart", last, name))
+            problems.append(PasteProblem(line, f"{name} {apart}; it is left out.", "apart", last, name))
             continue
         structure = attributes.get("CFSTRUCT", "").upper()
         try:
@@ -432,11 +432,11 @@ def _from_display(text: str, problems: list[LineProblem]) -> list[_PastedQueue]:
             if structure:
                 names.cfstruct(structure)
         except NameSyntax as error:
-            problems.append(LineProblem(line, str(error), "lost", last, name))
+            problems.append(PasteProblem(line, str(error), "lost", last, name))
             continue
         if name in seen:
             words = f"Queue {name} is displayed on line {seen[name]} already; that one is taken."
-            problems.append(LineProblem(line, words, "twice", last, name))
+            problems.append(PasteProblem(line, words, "twice", last, name))
             continue
         seen[name] = line
         queue: dict[str, object] = {"name": name}
@@ -447,15 +447,15 @@ def _from_display(text: str, problems: list[LineProblem]) -> list[_PastedQueue]:
             queue["backlog"] = depth
         else:
             words = f"{name}: MAXDEPTH does not limit it, so its backlog is asked for."
-            problems.append(LineProblem(line, words, "backlog", last, name))
+            problems.append(PasteProblem(line, words, "backlog", last, name))
         queue.update(_depth_attributes(attributes))
         queue.update(attributes_of_use(attributes))
         words = f"{name}: a definition does not say how large messages are; the size is asked for."
-        problems.append(LineProblem(line, words, "size", last, name))
+        problems.append(PasteProblem(line, words, "size", last, name))
         found.append(_PastedQueue(line, queue, structure))
     if not blocks and not problems:
         last = len(text.splitlines())
-        problems.append(LineProblem(1, "No queue is displayed here.", "lost", last))
+        problems.append(PasteProblem(1, "No queue is displayed here.", "lost", last))
     return found
 
 
@@ -521,7 +521,7 @@ def _apart(attributes: Mapping[str, str]) -> str:
     return ""
 
 
-def _displayed(text: str, problems: list[LineProblem]) -> Iterator[tuple[int, int, dict[str, str]]]:
+def _displayed(text: str, problems: list[PasteProblem]) -> Iterator[tuple[int, int, dict[str, str]]]:
     """The attributes of each displayed queue, with the lines on which it begins and ends."""
     current: dict[str, str] = {}
     began, number = 1, 0
@@ -542,7 +542,9 @@ def _displayed(text: str, problems: list[LineProblem]) -> Iterator[tuple[int, in
         if word := _SHARE.search(between):
             current.setdefault("SHARE", "NO" if word[0] == "NOSHARE" else "YES")
         if _BEGINS.search(between):
-            problems.append(LineProblem(number, "The name of a queue is cut off: its bracket is not closed."))
+            problems.append(
+                PasteProblem(number, "The name of a queue is cut off: its bracket is not closed.")
+            )
     if current:
         yield began, number, current
 
@@ -587,7 +589,7 @@ def _value_end(line: str, at: int, dead: set[int]) -> int:
     return -1
 
 
-def _from_plan(text: str, parse: Callable[[str], object], problems: list[LineProblem]) -> list[_PastedQueue]:
+def _from_plan(text: str, parse: Callable[[str], object], problems: list[PasteProblem]) -> list[_PastedQueue]:
     """The queues of a plan document, of one structure or of a list; all of them, or none and why."""
     last = len(text.splitlines())
     found: list[_PastedQueue] = []
@@ -596,25 +598,25 @@ def _from_plan(text: str, parse: Callable[[str], object], problems: list[LinePro
         for structure, queues in _lists_in(parsed):
             found += [_PastedQueue(1, _checked(queue), structure) for queue in queues]
     except DocumentInvalid as error:
-        problems.append(LineProblem(1, str(error.problems[0].message), "lost", last))
+        problems.append(PasteProblem(1, str(error.problems[0].message), "lost", last))
         return []
     except _NoQueues as error:
-        problems.append(LineProblem(1, str(error), "lost", last))
+        problems.append(PasteProblem(1, str(error), "lost", last))
         return []
     called = [str(each.queue.get("name", "")) for each in found]
     if len(set(called)) < len(called):
         doubled = next(name for name, count in Counter(called).items() if count > 1)
-        problems.append(LineProblem(1, f"Queue {doubled!r} stands there twice.", "lost", last))
+        problems.append(PasteProblem(1, f"Queue {doubled!r} stands there twice.", "lost", last))
         return []
     if not found:
-        problems.append(LineProblem(1, "The text holds no queues of a plan document.", "lost", last))
+        problems.append(PasteProblem(1, "The text holds no queues of a plan document.", "lost", last))
     for each in found:
         name = str(each.queue.get("name", ""))
         if "message_bytes" not in each.queue:
-            problems.append(LineProblem(1, f"{name}: no message size is given.", "size", queue=name))
+            problems.append(PasteProblem(1, f"{name}: no message size is given.", "size", queue=name))
         if "backlog" not in each.queue and not {"put_rate_per_s", "outage_minutes"} <= each.queue.keys():
             words = f"{name}: neither a backlog nor a rate with an outage is given."
-            problems.append(LineProblem(1, words, "backlog", queue=name))
+            problems.append(PasteProblem(1, words, "backlog", queue=name))
     return found
 
 

@@ -139,7 +139,7 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class FillingEvent:
     """Something that happens: what, when, and how full the structure is then."""
 
     kind: str
@@ -226,7 +226,7 @@ class FillingUp:
     end_minutes: Fraction
     arriving: int
     points: tuple[Point, ...]
-    moments: tuple[Moment, ...]
+    moments: tuple[FillingEvent, ...]
     full_minutes: Fraction | None
     lasts_minutes: Fraction | None
     capacity: int | None
@@ -938,11 +938,11 @@ _RANK = {
 
 def _moments(
     answer: FillingUp, flows: Sequence[_Flow], starts: Sequence[tuple[Rule, Point]], queue_managers: int
-) -> Iterator[Moment]:
+) -> Iterator[FillingEvent]:
     def moment(
         kind: str, point: Point, text: str, *, rule: Rule | None = None, queue: str | None = None
-    ) -> Moment:
-        return Moment(
+    ) -> FillingEvent:
+        return FillingEvent(
             kind,
             point.minutes,
             floor_fraction(point.messages),
@@ -977,7 +977,7 @@ def _moments(
 
 def _depth_moments(
     flow: _Flow, maxdepth: int, default_high: int, last: Fraction, lines: _Floats
-) -> Iterator[Moment]:
+) -> Iterator[FillingEvent]:
     """Queue Depth High and Queue Full of one queue; both need MAXDEPTH in the plan."""
     queue = flow.queue
     high = default_high if queue.qdepthhi is None else queue.qdepthhi
@@ -1005,14 +1005,14 @@ class _Floats:
         self.messages = [point.message_parts / point.parts for point in answer.points]
         self.usage = [max(answer.drawn_percents(point)) for point in answer.points]
 
-    def moment(self, kind: str, minutes: Fraction, text: str, queue: str) -> Moment:
+    def moment(self, kind: str, minutes: Fraction, text: str, queue: str) -> FillingEvent:
         at = float(minutes)
         index = min(max(bisect_left(self.minutes, at), 1), len(self.minutes) - 1)
         before, after = self.minutes[index - 1], self.minutes[index]
         part = min(max((at - before) / (after - before), 0.0), 1.0)
         messages = self.messages[index - 1] + part * (self.messages[index] - self.messages[index - 1])
         usage = self.usage[index - 1] + part * (self.usage[index] - self.usage[index - 1])
-        return Moment(
+        return FillingEvent(
             kind,
             minutes,
             round(messages),
@@ -1026,7 +1026,7 @@ class _Floats:
 _WHILE_IT_EXPANDS = "puts may fail with reason 2192 while it expands, and fail when it has no secondary space"
 
 
-def _data_set_moments(answer: FillingUp, queue_managers: int, moment: _Maker) -> Iterator[Moment]:
+def _data_set_moments(answer: FillingUp, queue_managers: int, moment: _Maker) -> Iterator[FillingEvent]:
     """When shared message data sets of a given size are full, or expand under DSEXPAND(YES)."""
     given, definition = answer.asked.data_set_bytes, answer.structure.definition
     if given is None or answer.offload_to != "SMDS" or not isinstance(definition, Structure):
@@ -1085,7 +1085,7 @@ class _Maker(Protocol):
 
     def __call__(
         self, kind: str, point: Point, text: str, *, rule: Rule | None = None, queue: str | None = None
-    ) -> Moment: ...
+    ) -> FillingEvent: ...
 
 
 # ---- what there is to say --------------------------------------------------------------------------------------------
@@ -1131,7 +1131,7 @@ def _assumptions(answer: FillingUp, *, is_assumed: bool) -> Iterator[Assumption]
 
 
 def _findings(
-    answer: FillingUp, document: PlanDocument, moments: Sequence[Moment], *, is_assumed: bool
+    answer: FillingUp, document: PlanDocument, moments: Sequence[FillingEvent], *, is_assumed: bool
 ) -> Iterator[Finding]:
     structure, name = answer.structure, answer.structure.name
     at = structure.pointer

@@ -44,7 +44,7 @@ _DEFAULTED = "No growth rate was given: 10 percent a year is an example."
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class UpgradeChange:
     """What a step changes; all on top of the plan as it is."""
 
     key: str
@@ -106,10 +106,10 @@ def _figures(structure: StructureResult) -> dict[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class UpgradeStep:
     """One change: the plan after it, or why there is none."""
 
-    change: Change
+    change: UpgradeChange
     before: PlanResult
     after: PlanResult | None
     structures: tuple[GrownStructure, ...]
@@ -178,7 +178,7 @@ class UpgradeAnswer:
     """Every step of one question."""
 
     before: PlanResult
-    steps: tuple[Step, ...]
+    steps: tuple[UpgradeStep, ...]
     assumptions: tuple[str, ...]
     findings: tuple[Finding, ...]
 
@@ -289,18 +289,18 @@ def _check(
         )
 
 
-def _changes(levels: Sequence[int], more: int, percent: Decimal, years: Sequence[int]) -> list[Change]:
-    found = [Change(f"cfcc-{level}", f"CFCC level {level}", cfcc_level=level) for level in levels]
+def _changes(levels: Sequence[int], more: int, percent: Decimal, years: Sequence[int]) -> list[UpgradeChange]:
+    found = [UpgradeChange(f"cfcc-{level}", f"CFCC level {level}", cfcc_level=level) for level in levels]
     if more:
         words = "One more queue manager" if more == 1 else f"{more} more queue managers"
-        found.append(Change(f"queue-managers-{more}", words, more_queue_managers=more))
+        found.append(UpgradeChange(f"queue-managers-{more}", words, more_queue_managers=more))
     rate = f"{percent.normalize():f}"
     for year in years:
         words = f"{rate} % a year for {year} {'year' if year == 1 else 'years'}"
-        found.append(Change(f"growth-{year}", words, percent_per_year=percent, years=year))
+        found.append(UpgradeChange(f"growth-{year}", words, percent_per_year=percent, years=year))
     kinds = bool(levels) + bool(more) + bool(years)
     if kinds > 1:
-        together = Change(
+        together = UpgradeChange(
             "together",
             "All together",
             cfcc_level=levels[-1] if levels else None,
@@ -312,7 +312,7 @@ def _changes(levels: Sequence[int], more: int, percent: Decimal, years: Sequence
     return found
 
 
-def _step(plan: PlanResult, change: Change, curve: Curve | None) -> Step:
+def _step(plan: PlanResult, change: UpgradeChange, curve: Curve | None) -> UpgradeStep:
     document, used, before = plan.document, curve, plan
     if change.cfcc_level is not None and curve is not None:
         document = document.model_copy(update={"curve": "published"})
@@ -328,7 +328,7 @@ def _step(plan: PlanResult, change: Change, curve: Curve | None) -> Step:
         for loss in answer.losses
         if loss.kind == "coupling_facility" and loss.unplaced
     )
-    return Step(
+    return UpgradeStep(
         change=change,
         before=before,
         after=after,
@@ -344,16 +344,18 @@ def _step(plan: PlanResult, change: Change, curve: Curve | None) -> Step:
     )
 
 
-def _refused(before: PlanResult, change: Change, changed: PlanDocument, curve: Curve | None) -> Step:
+def _refused(
+    before: PlanResult, change: UpgradeChange, changed: PlanDocument, curve: Curve | None
+) -> UpgradeStep:
     try:
         evaluate(changed, curve=curve)
     except PlanRefused as error:
-        return Step(change, before, None, (), error.findings, (), (), refused=str(error))
+        return UpgradeStep(change, before, None, (), error.findings, (), (), refused=str(error))
     message = f"{changed.queue_manager_count} queue managers were not refused."
     raise AssertionError(message)
 
 
-def _applied(document: PlanDocument, change: Change) -> PlanDocument:
+def _applied(document: PlanDocument, change: UpgradeChange) -> PlanDocument:
     update: dict[str, object] = {}
     if change.cfcc_level is not None:
         update["cfcc_level"] = change.cfcc_level

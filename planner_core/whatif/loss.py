@@ -20,14 +20,14 @@ from planner_core.plan.result import PlanResult
 from planner_core.sizing.placement import (
     ASSUMPTIONS,
     RULES,
+    AllocationGroup,
+    AllocationQuestion,
     AllocationRequest,
     At,
     Board,
-    Choice,
     Facility,
-    Group,
     PlacedStructure,
-    Question,
+    PlacementChoice,
     allocate,
     first_choice,
     question,
@@ -198,7 +198,7 @@ class WhiteSpace:
 class LossAnswer:
     """Everything about losses: where structures are, every loss, the white space, what there is to say."""
 
-    asked: Question
+    asked: AllocationQuestion
     normal: tuple[PlacedStructure, ...]
     board: Board
     losses: tuple[Loss, ...]
@@ -250,13 +250,13 @@ def losses_of(results: Sequence[tuple[str, PlanResult]], *, at: At = "initsize")
     return LossAnswer(asked, normal, board, losses, space, in_order(found))
 
 
-def group_of(name: str, result: PlanResult) -> Group:
+def group_of(name: str, result: PlanResult) -> AllocationGroup:
     """A plan's structures and coupling facilities, under the name that answers give the plan."""
     document = result.document
-    return Group(name, document.cfcc_level, document.coupling_facilities, result.structures)
+    return AllocationGroup(name, document.cfcc_level, document.coupling_facilities, result.structures)
 
 
-def _what_can_be_lost(asked: Question) -> Iterator[tuple[Kind, str, tuple[str, ...]]]:
+def _what_can_be_lost(asked: AllocationQuestion) -> Iterator[tuple[Kind, str, tuple[str, ...]]]:
     facilities = asked.facilities.values()
     for facility in facilities:
         yield "coupling_facility", facility.name, (facility.name,)
@@ -313,8 +313,8 @@ def _play(
         for facility in was[wanted.structure]:
             if facility in gone:
                 board.drop(wanted, facility)
-    first: dict[str, Choice] = {}
-    second: dict[str, Choice] = {}
+    first: dict[str, PlacementChoice] = {}
+    second: dict[str, PlacementChoice] = {}
     for wanted in order:
         if was[wanted.structure] and not board.places[wanted.structure]:
             choice = first[wanted.structure] = first_choice(wanted, board)

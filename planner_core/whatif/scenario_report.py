@@ -49,7 +49,7 @@ class SavedScenario:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparisonRow:
     """One line of a comparison: the value of the plan, then of each scenario; None where there is none."""
 
     label: str
@@ -111,11 +111,11 @@ class SideBySide:
     """The plan and up to four scenarios."""
 
     columns: tuple[SavedScenario, ...]
-    settings: tuple[Row, ...]
-    figures: tuple[Row, ...]
-    totals: tuple[Row, ...]
-    losses: tuple[Row, ...]
-    commands: tuple[Row, ...]
+    settings: tuple[ComparisonRow, ...]
+    figures: tuple[ComparisonRow, ...]
+    totals: tuple[ComparisonRow, ...]
+    losses: tuple[ComparisonRow, ...]
+    commands: tuple[ComparisonRow, ...]
     finding_rows: tuple[FindingRow, ...]
     findings: tuple[Finding, ...]
 
@@ -167,7 +167,7 @@ def side_by_side(kept: Sequence[SavedScenario], *, latest: int | None = None) ->
         settings=(*_settings(kept), *_structure_settings(kept)),
         figures=tuple(_figures(kept)),
         totals=tuple(
-            Row(
+            ComparisonRow(
                 FIGURES[key][0],
                 (first["before"]["totals"][key], *(each.result["after"]["totals"][key] for each in kept)),
                 FIGURES[key][1],
@@ -181,17 +181,17 @@ def side_by_side(kept: Sequence[SavedScenario], *, latest: int | None = None) ->
     )
 
 
-def _settings(kept: Sequence[SavedScenario]) -> Iterator[Row]:
+def _settings(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
     first = kept[0].result
     for key, label in _SETTINGS.items():
-        yield Row(label, (first["before"][key], *(each.result["after"][key] for each in kept)))
+        yield ComparisonRow(label, (first["before"][key], *(each.result["after"][key] for each in kept)))
     factors = (("rate_factor", "Arrival rates, times"), ("outage_factor", "Outages, times"))
     for key, label in factors:
-        yield Row(label, (1, *(each.result["changes"].get(key, 1) for each in kept)))
-    yield Row("Coupling facility that is lost", (None, *(each.result["lost"] for each in kept)))
+        yield ComparisonRow(label, (1, *(each.result["changes"].get(key, 1) for each in kept)))
+    yield ComparisonRow("Coupling facility that is lost", (None, *(each.result["lost"] for each in kept)))
 
 
-def _structure_settings(kept: Sequence[SavedScenario]) -> Iterator[Row]:
+def _structure_settings(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
     """What at least one scenario changes of a structure."""
     before: dict[tuple[str, str], str] = {}
     for each in kept:
@@ -210,10 +210,10 @@ def _structure_settings(kept: Sequence[SavedScenario]) -> Iterator[Row]:
             )
             for each in kept
         )
-        yield Row(what, (was, *values), structure=structure)
+        yield ComparisonRow(what, (was, *values), structure=structure)
 
 
-def _figures(kept: Sequence[SavedScenario]) -> Iterator[Row]:
+def _figures(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
     first = kept[0].result["structures"]
     names = dict.fromkeys(item["structure"] for each in kept for item in each.result["structures"])
     before = {item["structure"]: item["before"] for item in first}
@@ -222,10 +222,10 @@ def _figures(kept: Sequence[SavedScenario]) -> Iterator[Row]:
         for key, (label, unit) in FIGURES.items():
             values = tuple(each.get(structure, {}).get(key) for each in (before, *after))
             if any(value is not None for value in values):
-                yield Row(label, values, unit, structure)
+                yield ComparisonRow(label, values, unit, structure)
 
 
-def _losses(kept: Sequence[SavedScenario]) -> Iterator[Row]:
+def _losses(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
     first = kept[0].result["losses"]["before"]
     lists = [first, *(each.result["losses"]["after"] for each in kept)]
     by_name = [{(item["kind"], item["lost"]): item for item in losses} for losses in lists]
@@ -238,22 +238,22 @@ def _losses(kept: Sequence[SavedScenario]) -> Iterator[Row]:
             ("Messages gone", "messages", lambda item: item["messages_gone"]),
         ):
             values = tuple(None if item is None else read(item) for item in found)
-            yield Row(label, values, unit, f"Without {name}")
+            yield ComparisonRow(label, values, unit, f"Without {name}")
 
 
 def _unplaced(item: Mapping[str, Any]) -> str:
     return " ".join(item["unplaced"]) or "nothing"
 
 
-def _commands(kept: Sequence[SavedScenario]) -> Iterator[Row]:
+def _commands(kept: Sequence[SavedScenario]) -> Iterator[ComparisonRow]:
     def counted(each: SavedScenario, when: str | None) -> int | str:
         if each.result["commands_refused"]:
             return NO_COMMANDS
         return sum(when in (None, command["takes_effect"]) for command in each.result["commands"])
 
-    yield Row("Commands", (0, *(counted(each, None) for each in kept)))
+    yield ComparisonRow("Commands", (0, *(counted(each, None) for each in kept)))
     for when in ("at once", "pending until rebuild", "needs an outage"):
-        yield Row(f"Of these: {when}", (0, *(counted(each, when) for each in kept)))
+        yield ComparisonRow(f"Of these: {when}", (0, *(counted(each, when) for each in kept)))
 
 
 def _finding_rows(kept: Sequence[SavedScenario]) -> Iterator[FindingRow]:

@@ -15,7 +15,7 @@ from planner_core.checks.facilities import has_no_scm
 from planner_core.document.model import Structure
 from planner_core.findings import Finding, finding
 from planner_core.limits import limit
-from planner_core.sizing.placement import AllocationRequest, Facility, PlacedStructure, Question
+from planner_core.sizing.placement import AllocationQuestion, AllocationRequest, Facility, PlacedStructure
 from planner_core.units import KIB, bytes_to_mib, format_mib
 
 _BLOCK = 4 * KIB
@@ -70,7 +70,7 @@ def scm_json(each: PlacedStructure, facilities: Mapping[str, Facility]) -> dict[
     }
 
 
-def check_scm(asked: Question, placed: Sequence[PlacedStructure]) -> Iterator[Finding]:
+def check_scm(asked: AllocationQuestion, placed: Sequence[PlacedStructure]) -> Iterator[Finding]:
     """Findings on structures that ask for storage-class memory, where they are placed."""
     unknown: dict[str, list[str]] = {}
     for each in placed:

@@ -13,7 +13,7 @@ from typing import Final
 
 from planner_core.texts.console import Stamp
 from planner_core.texts.mqsc.displays import CfStatus, CfStruct, MqText, read_mq
-from planner_core.texts.xcf.displays import Instance, StructureDisplay, XcfText, read_xcf
+from planner_core.texts.xcf.displays import DisplayedInstance, StructureDisplay, XcfText, read_xcf
 from spark_jobs.history.rows import NOT_IN_GROUP, NOT_LISTS
 from spark_jobs.history.schema import ALLOCATION, STRUCTURE_USAGE, xcf_name
 from spark_jobs.readers.names import ANY_SYSTEM, NO_GROUP, Groups, QsgMap, ask_group, group_of_display
@@ -253,7 +253,7 @@ class DisplayReader:
             "preference_list": " ".join(found.preflist) or None,
             "exclusion_list": " ".join(found.exclist) or None,
         }
-        for instance in found.instances or (Instance(found.line),):
+        for instance in found.instances or (DisplayedInstance(found.line),):
             self._add(
                 ALLOCATION,
                 self._base("display XCF", "display", instance.line, at)
@@ -340,7 +340,7 @@ class DisplayReader:
         return {"qsg": parts[0], "structure": parts[1], "xcf_structure": name}
 
 
-def _status_of(found: StructureDisplay, instance: Instance) -> str | None:
+def _status_of(found: StructureDisplay, instance: DisplayedInstance) -> str | None:
     """The first line of the status, and what the heading of the instance says: the status of a rebuild is the same."""
     duplexing = "DUPLEXING" if instance.is_duplexed else None
     return " ".join(part for part in (found.status, duplexing, instance.role) if part) or None

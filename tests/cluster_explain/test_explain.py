@@ -15,8 +15,8 @@ from planner_core.clusters.displays import Displays, Route, read_displays
 from planner_core.clusters.explain import (
     REASONS,
     ExplainedMessage,
-    Explanation,
     NextRetry,
+    WaitingExplanation,
     explain,
     next_retry,
 )
@@ -57,7 +57,9 @@ def waiting(*, at: str = "A", token: str = ELIGIBLE, **more: object) -> dict[str
     return {"channel": f"TO.{at}", "queue_manager": at, "queue": "Q1", "accounting_token": token, **more}
 
 
-def whole(displays: Displays, *rows: dict[str, object], mode: Mode = "seed", **more: object) -> Explanation:
+def whole(
+    displays: Displays, *rows: dict[str, object], mode: Mode = "seed", **more: object
+) -> WaitingExplanation:
     browse = read_rows(list(rows))
     assert browse.problems == ()
     return explain(displays, browse, mode=mode, **more)  # type: ignore[arg-type]
@@ -68,7 +70,7 @@ def one(displays: Displays, row: dict[str, object], *, mode: Mode = "seed") -> E
     return found
 
 
-def codes(found: Explanation) -> set[str]:
+def codes(found: WaitingExplanation) -> set[str]:
     return {each.code for each in found.findings}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from planner_core.depth_events.course import MOST_EVENTS
 from planner_core.depth_events.file import MOST_QUEUES, MOST_STEPS, read_object
-from planner_core.depth_events.model import Event, Limits, Rounding, Switches
+from planner_core.depth_events.model import DepthLimits, Event, Rounding, Switches
 from planner_core.depth_events.simulate import simulate
 from planner_core.errors import InputInvalid
 from tests.depth_events.support import Json, codes, do, enabled, file, member, nonshared, play, shared, told
@@ -43,7 +43,7 @@ def test_what_each_event_switches(event: Event, before: tuple[bool, ...], after:
 def test_thresholds_are_percentages_of_maxdepth(
     maxdepth: int, qdepthhi: int, qdepthlo: int, high: int, truncated: int, low: int
 ) -> None:
-    limits = Limits(maxdepth=maxdepth, qdepthhi=qdepthhi, qdepthlo=qdepthlo)
+    limits = DepthLimits(maxdepth=maxdepth, qdepthhi=qdepthhi, qdepthlo=qdepthlo)
     assert (limits.high_depth(), limits.high_depth(Rounding.TRUNCATED), limits.low_depth()) == (
         high,
         truncated,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_core.texts.console import Stamp, lines
-from planner_core.texts.xcf.displays import Instance, StructureDisplay, XcfText, read_xcf
+from planner_core.texts.xcf.displays import DisplayedInstance, StructureDisplay, XcfText, read_xcf
 from planner_core.units import format_size
 from tests.readers import support
 
@@ -41,7 +41,7 @@ def test_a_display_is_read_line_by_line() -> None:
             preflist=("CF01", "CF02"),
             connectors=("CSQEQSG1QM0101",),
             instances=(
-                Instance(
+                DisplayedInstance(
                     line=20,
                     coupling_facility="CF01",
                     allocated_at_local=Stamp(time(9, 12, 44), date(2026, 3, 14)),

@@ -17,7 +17,7 @@ from planner_core.plan.evaluate import evaluate
 from planner_core.texts.outputs import render_output
 from planner_core.units import MIB
 from planner_core.whatif import growth
-from planner_core.whatif.growth import GrownStructure, Step, UpgradeAnswer, levels_above, upgrades
+from planner_core.whatif.growth import GrownStructure, UpgradeAnswer, UpgradeStep, levels_above, upgrades
 from tests.whatif_placement.scenes import cf
 
 K = 1024
@@ -42,12 +42,12 @@ def ask(document: dict[str, Any], **how: Any) -> UpgradeAnswer:  # noqa: ANN401
     return upgrades(read_object(document), **how)
 
 
-def step(answer: UpgradeAnswer, key: str) -> Step:
+def step(answer: UpgradeAnswer, key: str) -> UpgradeStep:
     (found,) = [each for each in answer.steps if each.change.key == key]
     return found
 
 
-def one(found: Step, name: str) -> GrownStructure:
+def one(found: UpgradeStep, name: str) -> GrownStructure:
     (structure,) = [each for each in found.structures if each.after.name == name]
     return structure
 

@@ -30,7 +30,7 @@ from app.whatif import filling_charts as fill_picture
 from app.whatif import threshold_charts as threshold_picture
 from app.whatif.choices import ChoiceField, Choices, read_choices
 from app.whatif.thresholds import answer as threshold_answer
-from planner_core.clusters.explain import Explanation
+from planner_core.clusters.explain import WaitingExplanation
 from planner_core.depth_events.reading import EventReading, read_all
 from planner_core.document.model import PlanDocument
 from planner_core.findings import finding
@@ -112,7 +112,7 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
     )
 
 
-def _explanation() -> Explanation:
+def _explanation() -> WaitingExplanation:
     example = explaining.EXAMPLES[0]
     question = explaining.ExplanationRequest(
         displays=[("displays", example.displays)], messages=example.messages

@@ -25,7 +25,7 @@ from planner_core.units import parse_size
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class DisplayedInstance:
     """One allocated instance of a structure; None where the display does not say."""
 
     line: int
@@ -68,7 +68,7 @@ class StructureDisplay:
     preflist: tuple[str, ...] = ()
     exclist: tuple[str, ...] = ()
     connectors: tuple[str, ...] = ()
-    instances: tuple[Instance, ...] = ()
+    instances: tuple[DisplayedInstance, ...] = ()
     enforce_order: bool | None = None
 
 
@@ -91,7 +91,7 @@ class FullEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class Allocation:
+class DisplayedAllocation:
     """IXC582I: a structure was allocated with these attributes."""
 
     line: int
@@ -146,7 +146,7 @@ class XcfText:
 
     structures: tuple[StructureDisplay, ...] = ()
     full_events: tuple[FullEvent, ...] = ()
-    allocations: tuple[Allocation, ...] = ()
+    allocations: tuple[DisplayedAllocation, ...] = ()
     alters: tuple[AlterStarted, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     problems: tuple[LineProblem, ...] = ()
@@ -227,7 +227,7 @@ class _Reading:
     def __init__(self) -> None:
         self.structures: list[StructureDisplay] = []
         self.full_events: list[FullEvent] = []
-        self.allocations: list[Allocation] = []
+        self.allocations: list[DisplayedAllocation] = []
         self.alters: list[AlterStarted] = []
         self.refusals: list[Refusal] = []
         self.problems: list[LineProblem] = []
@@ -321,9 +321,9 @@ class _Reading:
             enforce_order=policy.yes_no("ENFORCEORDER"),
         )
 
-    def _instance(self, part: _Part, start: re.Match[str], *, is_list: bool) -> Instance:
+    def _instance(self, part: _Part, start: re.Match[str], *, is_list: bool) -> DisplayedInstance:
         kind = (start["kind"] or "").split()
-        made = Instance(
+        made = DisplayedInstance(
             line=part.block.line_at(start.start()),
             role=next((word for word in ("NEW", "OLD") if word in kind), None),
             is_duplexed="DUPLEXING" in kind,
@@ -390,7 +390,7 @@ class _Reading:
         before = len(self.problems)
         percent = part.match("EMC STORAGE PERCENTAGE", re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,6})?)"))
         self.allocations.append(
-            Allocation(
+            DisplayedAllocation(
                 line=block.line,
                 name=found["name"],
                 stamp=block.stamp,
