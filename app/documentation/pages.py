@@ -16,7 +16,7 @@ router = APIRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContentsPage(Page):
+class DocumentationContentsPage(Page):
     """The list of all pages."""
 
     shelves: Annotated[tuple[library.Shelf, ...], "All pages, grouped"]
@@ -36,7 +36,7 @@ class ArticlePage(Page):
 @router.get("/docs", response_class=HTMLResponse)
 def contents(request: Request) -> HTMLResponse:
     """All pages of the documentation."""
-    page = ContentsPage(title="Documentation", section="docs", shelves=library.shelves())
+    page = DocumentationContentsPage(title="Documentation", section="docs", shelves=library.shelves())
     return render(request, "documentation/contents.html", page)
 
 

@@ -43,7 +43,7 @@ class Head:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContentsPage(Page):
+class ReferenceContentsPage(Page):
     """The list of all published tables."""
 
     tables: Annotated[tuple[PublishedTable, ...], "All tables, in reading order"]
@@ -60,9 +60,9 @@ class TablePage(Page):
     notes: Annotated[tuple[Note, ...], "Remarks on rows; the mark in a row is a place in this list, from 1"]
 
 
-def contents_page() -> ContentsPage:
+def contents_page() -> ReferenceContentsPage:
     """The list of all published tables."""
-    return ContentsPage(title="Published tables", section="reference", tables=tables.all_tables())
+    return ReferenceContentsPage(title="Published tables", section="reference", tables=tables.all_tables())
 
 
 def table_page(table_id: str) -> TablePage | None:

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Path, Request
 from fastapi.responses import HTMLResponse
 
-from app.reference.contexts import ContentsPage, TablePage, contents_page, table_page
+from app.reference.contexts import ReferenceContentsPage, TablePage, contents_page, table_page
 from app.web.rendering import render
 
 router = APIRouter(include_in_schema=False)
@@ -16,7 +16,7 @@ router = APIRouter(include_in_schema=False)
 @router.get("/reference", response_class=HTMLResponse)
 def contents(request: Request) -> HTMLResponse:
     """All published tables."""
-    page: ContentsPage = contents_page()
+    page: ReferenceContentsPage = contents_page()
     return render(request, "reference/contents.html", page)
 
 

@@ -39,7 +39,7 @@ _MONDAY = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class UsageSeries:
     """One series: lines between neighbours, and dots for values without."""
 
     name: str
@@ -61,7 +61,7 @@ class Limit:
 class UsageChartLayout(PlotFrame):
     """One drawing, for one width."""
 
-    curves: tuple[Curve, ...]
+    curves: tuple[UsageSeries, ...]
     limit: Limit | None
     marks: tuple[float, ...]
     has_mark_lines: bool
@@ -187,7 +187,7 @@ def held_from(moments: Iterable[tuple[datetime, int | None]], before: int | None
     return found
 
 
-def _curve(frame: _Frame, period: Period, nth: int, name: str, moments: Moments) -> Curve:
+def _curve(frame: _Frame, period: Period, nth: int, name: str, moments: Moments) -> UsageSeries:
     lines: list[str] = []
     dots: list[Dot] = []
     for run in _runs(moments, _step(period)):
@@ -196,7 +196,7 @@ def _curve(frame: _Frame, period: Period, nth: int, name: str, moments: Moments)
             dots.append(Dot(*points[0]))
         else:
             lines.append(" ".join(f"{x},{y}" for x, y in points))
-    return Curve(name, nth, tuple(lines), tuple(dots))
+    return UsageSeries(name, nth, tuple(lines), tuple(dots))
 
 
 def _runs(moments: Moments, step: timedelta) -> Iterable[Moments]:

@@ -18,7 +18,7 @@ router = APIRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class WhatIfQuestion:
     """A question, the page that answers it, and the page that explains it.
 
     The path of a question about one structure is the end of the structure's address.
@@ -32,8 +32,8 @@ class Question:
     is_of_structure: bool = False
 
 
-QUESTIONS: tuple[Question, ...] = (
-    Question(
+QUESTIONS: tuple[WhatIfQuestion, ...] = (
+    WhatIfQuestion(
         "/whatif/cf-loss",
         "Losing a coupling facility",
         "Where XCF places each structure and by which rule, what moves where when a coupling facility or a site is gone, what "
@@ -41,14 +41,14 @@ QUESTIONS: tuple[Question, ...] = (
         "losing-a-cf",
         "cfplan whatif cf-loss PLAN",
     ),
-    Question(
+    WhatIfQuestion(
         "/whatif/upgrade",
         "Upgrades and growth",
         "A higher CFCC level, more queue managers, years of growth: every structure before and after, with the statements.",
         "upgrades-and-growth",
         "cfplan whatif upgrade PLAN",
     ),
-    Question(
+    WhatIfQuestion(
         "/whatif/recovery",
         "Backup and recovery",
         "What a backup of each structure writes, the log between two, how long recovery takes at your log rate, and how often to "
@@ -56,14 +56,14 @@ QUESTIONS: tuple[Question, ...] = (
         "backup-and-recovery",
         "cfplan whatif recovery PLAN",
     ),
-    Question(
+    WhatIfQuestion(
         "/whatif/smds",
         "SMDS job",
         "IDCAMS and CSQJUFMT statements for every shared message data set, queue manager by queue manager, with DSGROUP checked.",
         "smds-job",
         "cfplan whatif smds-job PLAN",
     ),
-    Question(
+    WhatIfQuestion(
         "filling",
         "Filling up",
         "One outage over time: both pools of a structure, offload rules, thresholds, the moment of 2192.",
@@ -71,7 +71,7 @@ QUESTIONS: tuple[Question, ...] = (
         "cfplan whatif filling PLAN --structure S",
         is_of_structure=True,
     ),
-    Question(
+    WhatIfQuestion(
         "thresholds",
         "Offload thresholds",
         "Three offload rules that leave normal running alone, keep a cushion and hold the backlog.",
@@ -82,8 +82,8 @@ QUESTIONS: tuple[Question, ...] = (
 )
 
 
-QUEUES_AND_CLUSTERS: tuple[Question, ...] = (
-    Question(
+QUEUES_AND_CLUSTERS: tuple[WhatIfQuestion, ...] = (
+    WhatIfQuestion(
         "/events/simulate",
         "Depth events, simulated",
         "Puts and gets in time on shared and other queues: which event messages there are, who writes them, and how the "
@@ -91,28 +91,28 @@ QUEUES_AND_CLUSTERS: tuple[Question, ...] = (
         "simulating-depth-events",
         "cfplan events simulate FILE",
     ),
-    Question(
+    WhatIfQuestion(
         "/events/read",
         "Depth events, read",
         "What queue managers wrote, brought together to sets: who is missing and why, depths that agree or do not, rates.",
         "reading-depth-events",
         "cfplan events read FILE",
     ),
-    Question(
+    WhatIfQuestion(
         "/cluster/decide",
         "A cluster's choice",
         "To which instance of a queue a message goes: each elimination, who went out and why, and where two readings differ.",
         "cluster-decisions",
         "cfplan cluster decide FILE",
     ),
-    Question(
+    WhatIfQuestion(
         "/cluster/explain",
         "Why messages wait",
         "Messages on the cluster transmission queue that were not sent elsewhere: each with its reason, from pasted displays.",
         "why-not-reallocated",
         "cfplan cluster explain FILE --messages FILE",
     ),
-    Question(
+    WhatIfQuestion(
         "/cluster/load",
         "What clusters put on structures",
         "The rate that each structure gets, normally and while something fails, and the size that survives it.",
@@ -127,14 +127,15 @@ class QuestionGroup:
     """Questions that need no stored plan, under one heading."""
 
     title: str
-    questions: tuple[Question, ...]
+    questions: tuple[WhatIfQuestion, ...]
 
 
 GROUPS = (
     QuestionGroup(
         "What runs today",
         tuple(
-            Question(each.path, each.title, each.about, each.docs, each.command) for each in RUNNING_QUESTIONS
+            WhatIfQuestion(each.path, each.title, each.about, each.docs, each.command)
+            for each in RUNNING_QUESTIONS
         ),
     ),
     QuestionGroup("Queues and clusters", QUEUES_AND_CLUSTERS),
@@ -146,7 +147,7 @@ class WhatIfPage(Page):
     """The questions."""
 
     asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
-    questions: Annotated[tuple[Question, ...], "What can be asked"]
+    questions: Annotated[tuple[WhatIfQuestion, ...], "What can be asked"]
     structures: Annotated[tuple[str, ...], "Application structures of the plan"]
     groups: Annotated[tuple[QuestionGroup, ...], "What can be asked without a plan, by subject"]
 

@@ -15,8 +15,7 @@ from app.clusters.decide_pages import DecidePage
 from app.clusters.explain_pages import ExplainPage
 from app.clusters.load_pages import LoadPage
 from app.documentation.api_docs import ApiDocsPage
-from app.documentation.pages import ArticlePage
-from app.documentation.pages import ContentsPage as DocumentationContents
+from app.documentation.pages import ArticlePage, DocumentationContentsPage
 from app.events.read_pages import ReadEventsPage
 from app.events.simulate_pages import SimulateEventsPage
 from app.fits.levels_pages import CfLevelsPage
@@ -35,8 +34,7 @@ from app.plans.pages import (
     StructurePage,
 )
 from app.plans.sheet_pages import SheetPage
-from app.reference.contexts import ContentsPage as ReferenceContents
-from app.reference.contexts import TablePage
+from app.reference.contexts import ReferenceContentsPage, TablePage
 from app.running.pages import FromRunningPage, LintPage, MergePage, RunningPage, WhatRunsPage
 from app.scenarios.pages import (
     ScenarioComparePage,
@@ -76,7 +74,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "fits/levels.html": CfLevelsPage,
     "fits/list.html": CurvesPage,
     "documentation/article.html": ArticlePage,
-    "documentation/contents.html": DocumentationContents,
+    "documentation/contents.html": DocumentationContentsPage,
     "errors/error.html": ErrorPage,
     "events/read.html": ReadEventsPage,
     "events/simulate.html": SimulateEventsPage,
@@ -97,7 +95,7 @@ CONTEXTS: dict[str, type[Page]] = {
     "plans/result.html": ResultPage,
     "plans/structure.html": StructurePage,
     "sizing/calculator.html": QuickPage,
-    "reference/contents.html": ReferenceContents,
+    "reference/contents.html": ReferenceContentsPage,
     "reference/table.html": TablePage,
     "running/compare.html": RunningPage,
     "running/contents.html": WhatRunsPage,
