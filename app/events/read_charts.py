@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from app.events.simulate_charts import Lane, LaneMark, Level, Mark, TimelineChart, TimelineChartLayout
-from app.web.axes import Tick, round_values, short
+from app.web.frames import Tick, round_values, short
 from app.web.rendering import grouped
 from planner_core.depth_events.model import Event
 from planner_core.depth_events.sets import EventSet, QueueFacts

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from app.web.axes import Plot, PlotFrame, Tick, round_values, short
+from app.web.frames import Plot, PlotFrame, Tick, round_values, short
 from app.web.rendering import grouped
 from planner_core.depth_events.course import Course, CourseRow, Occurrence
 from planner_core.depth_events.model import Event, Rounding

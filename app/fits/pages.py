@@ -14,13 +14,14 @@ from sqlalchemy.orm import Session
 
 from app.database.session import SessionDep
 from app.fits import fits
-from app.fits.charts import FitChart, fit_charts, published_in_words
+from app.fits.charts import fit_charts, published_in_words
 from app.fits.errors import CurveNotFound
 from app.fits.fits import Fit, FitPage, FitPoint
 from app.plans import repository as plans
 from app.plans.result_tables import Table, csv_text
-from app.usage.pages import ChartScript
 from app.web import chart_script
+from app.web.chart_plotly import ZoomedChart
+from app.web.chart_script import ChartScript
 from app.web.rendering import Page, render
 
 router = APIRouter(include_in_schema=False)
@@ -56,14 +57,13 @@ class CurvePage(Page):
     """One version of a fitted curve."""
 
     fit: Annotated[Fit, "The fit, as it was stored"]
-    charts: Annotated[tuple[FitChart, ...], "Entries by size, and the distance from the curve"]
+    charts: Annotated[ZoomedChart | None, "Entries by size, and the distance from the curve"]
     published: Annotated[str, "What the published curve gives for the same, in words; empty when not known"]
     points: Annotated[tuple[FitPoint, ...], "The points by size, the largest first"]
     points_total: Annotated[int, "How many points there are"]
     cuts_total: Annotated[int, "How many times a series was cut"]
     others: Annotated[tuple[Fit, ...], "Other fits of the same coupling facility and level"]
     plans: Annotated[tuple[PlanNaming, ...], "Plans whose latest version names it"]
-    source: Annotated[str, "Where the script asks for the points"]
     script: Annotated[ChartScript, "The script that draws charts to zoom"]
     at: Annotated[str, "Path of this page"]
 
@@ -106,8 +106,7 @@ def curve(request: Request, session: SessionDep, version: str) -> Response:
         cuts_total=len(fit.cuts),
         others=fits.other_fits(session, fit),
         plans=_plans_naming(session, fit.version),
-        source=f"/api/v1/curves/{fit.version}/points",
-        script=ChartScript(chart_script.address(), chart_script.guards()),
+        script=chart_script.of_page(),
         at=f"/curves/{fit.version}",
     )
     return render(request, "fits/curve.html", page)

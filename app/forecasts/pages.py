@@ -14,7 +14,7 @@ from fastapi.responses import Response
 
 from app.database.session import SessionDep
 from app.forecasts import service as forecasts
-from app.forecasts.charts import ForecastChart, outlook_chart
+from app.forecasts.charts import outlook_chart
 from app.forecasts.service import (
     Band,
     Crossing,
@@ -29,9 +29,11 @@ from app.plans.result_tables import Table, csv_text
 from app.usage import service as usage
 from app.usage.errors import UsageNotFound
 from app.usage.measured import GENERATED
-from app.usage.pages import ChartScript, path_of
+from app.usage.pages import path_of
 from app.usage.service import PlanUsing
 from app.web import chart_script
+from app.web.chart_plotly import ZoomedChart
+from app.web.chart_script import ChartScript
 from app.web.rendering import Page, render
 from planner_core.names import cfrm_structure_name
 
@@ -68,11 +70,10 @@ class OutlookView:
     """One measure on the page of its structure."""
 
     outlook: Outlook
-    chart: ForecastChart | None
+    chart: ZoomedChart | None
     ahead: tuple[PeakAhead, ...]
     last: Peak | None
     highest: Peak | None
-    source: str
     file: str
 
 
@@ -220,15 +221,12 @@ def _shown(outlook: Outlook) -> OutlookView:
     forecast = outlook.forecast
     measured = [each for each in outlook.peaks if each.value is not None]
     path = f"{quote(forecast.qsg, safe='')}/{quote(forecast.structure, safe='')}"
-    query = {"measure": forecast.measure, "queue_manager": forecast.queue_manager}
-    asked = urlencode({key: value for key, value in query.items() if value})
     return OutlookView(
         outlook=outlook,
         chart=outlook_chart(outlook),
         ahead=tuple(_ahead(forecast.bands)),
         last=measured[-1] if measured else None,
         highest=max(measured, key=lambda each: each.value or 0, default=None),
-        source=f"/api/v1/forecasts/{path}?{asked}",
         file=f"/forecasts/{path}/forecast.csv?{urlencode({'measure': forecast.key})}",
     )
 

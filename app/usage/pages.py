@@ -14,7 +14,7 @@ from fastapi.responses import Response
 from app.database.session import SessionDep
 from app.plans.result_tables import Table, csv_text
 from app.usage import periods, service
-from app.usage.charts import Bars, UsageChart, held_from, size_bars, time_chart
+from app.usage.charts import held_from, size_bars, time_chart
 from app.usage.measured import (
     GENERATED,
     ObservedTotals,
@@ -25,10 +25,13 @@ from app.usage.measured import (
     SmdsFigures,
     UsagePoint,
 )
-from app.usage.periods import Chosen, Period, instant
+from app.usage.periods import Chosen, Period
 from app.usage.service import PlanUsing, Span, StructureUsage
 from app.usage.tables import queue_table, queues_table, usage_table
 from app.web import chart_script
+from app.web.chart_plotly import ZoomedChart
+from app.web.chart_script import ChartScript
+from app.web.charts import BarChart, Chart
 from app.web.rendering import Page, render
 from planner_core.names import cfrm_structure_name
 from planner_core.simulated import FILE_PREFIX, has_simulated_name
@@ -76,14 +79,6 @@ class Highest:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class ChartScript:
-    """The script that draws charts: where it is, and which of its styles are kept out of the page."""
-
-    address: str
-    guards: tuple[str, ...]
-
-
 @dataclass(frozen=True, kw_only=True)
 class UsageListPage(Page):
     """All measured structures, or what an empty installation says."""
@@ -108,14 +103,13 @@ class UsagePage(Page):
     highest: Annotated[tuple[Highest, ...], "The highest figures of the period"]
     limits: Annotated[ObservedTotals | None, "Its limits, as last observed up to the end of the period"]
     full: Annotated[tuple[UsagePoint, ...], "When it was found full, the last first"]
-    charts: Annotated[tuple[UsageChart, ...], "Entries and elements over time"]
+    charts: Annotated[ZoomedChart, "Entries and elements over time"]
     points: Annotated[tuple[UsagePoint, ...], "The same as a table"]
     has_scm: Annotated[bool, "Whether any of it was in storage-class memory"]
     queues: Annotated[tuple[QueueFigures, ...], "The queues in it"]
     queues_total: Annotated[int, "How many queues there are"]
     smds: Annotated[tuple[SmdsFigures, ...], "Its shared message data sets"]
     plans: Annotated[tuple[PlanUsing, ...], "Plans in whose latest version it is"]
-    source: Annotated[str, "Where the script asks for the figures"]
     script: Annotated[ChartScript, "The script that draws charts to zoom"]
     at: Annotated[str, "Path of this structure's pages"]
     query: Annotated[str, "The parameters that choose this period"]
@@ -132,11 +126,10 @@ class QueuePage(Page):
     span: Annotated[Span, "When it was first and last measured"]
     period: Annotated[PeriodPicker, "Which hours are shown"]
     figures: Annotated[QueueFigures | None, "What a plan could rest on; None when nothing was measured"]
-    charts: Annotated[tuple[UsageChart, ...], "Rate and depth over time"]
-    bars: Annotated[Bars | None, "The sizes of its messages; None where they are not known"]
+    charts: Annotated[ZoomedChart, "Rate and depth over time"]
+    bars: Annotated[BarChart | None, "The sizes of its messages; None where they are not known"]
     sizes: Annotated[tuple[SizeBucket, ...], "The same as a table"]
     points: Annotated[tuple[QueuePoint, ...], "Rate, sizes and depth as a table"]
-    source: Annotated[str, "Where the script asks for the figures"]
     script: Annotated[ChartScript, "The script that draws charts to zoom"]
     at: Annotated[str, "Path of the structure's pages"]
     query: Annotated[str, "The parameters that choose this period"]
@@ -190,8 +183,7 @@ def structure(request: Request, session: SessionDep, qsg: str, structure: str) -
         queues_total=len(queues),
         smds=service.smds_figures(session, qsg, structure, period),
         plans=tuple(service.plans_using(session, {qsg}).get((qsg, structure), ())),
-        source=f"/api/v1/usage/structures/{_quoted(qsg)}/{_quoted(structure)}?{_exactly(period)}",
-        script=ChartScript(chart_script.address(), chart_script.guards()),
+        script=chart_script.of_page(),
         at=at,
         query=query,
         plan=f"/usage/{_quoted(qsg)}/plan?{urlencode({**period.query(), 'structure': structure})}",
@@ -239,11 +231,7 @@ def queue(request: Request, session: SessionDep, qsg: str, structure: str) -> Re
         bars=size_bars(sizes),
         sizes=sizes,
         points=points[::-1],
-        source=(
-            f"/api/v1/usage/structures/{_quoted(qsg)}/{_quoted(structure)}/queue?"
-            f"{urlencode({'name': name})}&{_exactly(period)}"
-        ),
-        script=ChartScript(chart_script.address(), chart_script.guards()),
+        script=chart_script.of_page(),
         at=at,
         query=urlencode(period.query()),
     )
@@ -262,51 +250,43 @@ def queue_file(request: Request, session: SessionDep, qsg: str, structure: str) 
 # ---- what is shown ---------------------------------------------------------------------------------------------------
 
 
-def _usage_charts(usage: StructureUsage, period: Period) -> tuple[UsageChart, ...]:
-    full = [point.at for point in usage.points if point.structure_full]
+def _usage_charts(usage: StructureUsage, period: Period) -> ZoomedChart:
+    full = [(point.at, point.structure_full) for point in usage.points if point.structure_full]
     before = usage.limits_before
     found = []
-    for name, title, count, total, percent, limit_before in (
-        (
-            "entries",
-            "List entries in use",
-            "entries",
-            "entries_total",
-            "entries_pct",
-            before.entries if before else None,
-        ),
-        (
-            "elements",
-            "List elements in use",
-            "elements",
-            "elements_total",
-            "elements_pct",
-            before.elements if before else None,
-        ),
+    for name, limit_before in (
+        ("entries", before.entries if before else None),
+        ("elements", before.elements if before else None),
     ):
-        values = [(p.at, v) for p in usage.points if (v := getattr(p, count)) is not None]
-        shares = [(p.at, v) for p in usage.points if (v := getattr(p, percent)) is not None]
-        limit = held_from(((p.at, getattr(p, total)) for p in usage.points), limit_before, period.first)
-        if values or not shares:
-            series, unit, held = [(title, values)], name, ("of", limit)
-        else:  # only a percentage was reported
-            series, unit, held = [(f"{title}, as reported", shares)], "%", ("of", [(period.first, 100)])
-        found.append(
-            time_chart(name, series[0][0], unit=unit, period=period, series=series, limit=held, marks=full)
+        title = f"List {name} in use"
+        values = [(p.at, v) for p in usage.points if (v := getattr(p, name)) is not None]
+        shares = [(p.at, v) for p in usage.points if (v := getattr(p, f"{name}_pct")) is not None]
+        limit = held_from(
+            ((p.at, getattr(p, f"{name}_total")) for p in usage.points), limit_before, period.first
         )
-    return tuple(found)
+        if values or not shares:
+            chart = time_chart(name, title, unit=name, period=period, values=values, limit=limit, full=full)
+        else:  # only a percentage was reported
+            of_all = [(period.first, 100)]
+            chart = time_chart(
+                name, f"{title}, as reported", unit="%", period=period, values=shares, limit=of_all, full=full
+            )
+        found.append(chart)
+    return _zoomed(*found)
 
 
-def _queue_charts(points: Sequence[QueuePoint], period: Period) -> tuple[UsageChart, ...]:
+def _queue_charts(points: Sequence[QueuePoint], period: Period) -> ZoomedChart:
     rates = [(point.at, float(rate)) for point in points if (rate := point.puts_per_s) is not None]
     depths = [(point.at, point.depth_max) for point in points if point.depth_max is not None]
     title = "Puts a second" if period.by == "hour" else "Puts a second in the busiest hour"
-    return (
-        time_chart("rate", title, unit="1/s", period=period, series=[(title, rates)]),
-        time_chart(
-            "depth", "Highest depth", unit="messages", period=period, series=[("Highest depth", depths)]
-        ),
+    return _zoomed(
+        time_chart("rate", title, unit="1/s", period=period, values=rates),
+        time_chart("depth", "Highest depth", unit="messages", period=period, values=depths),
     )
+
+
+def _zoomed(*charts: Chart) -> ZoomedChart:
+    return ZoomedChart(charts, whole="Whole period")
 
 
 def _highest(points: Sequence[UsagePoint]) -> list[Highest]:
@@ -357,10 +337,6 @@ def _period_shown(path: str, chosen: Chosen, span: Span, hidden: Mapping[str, st
 
 def _chosen(request: Request, span: Span) -> Chosen:
     return periods.choose(request.query_params, first_hour=span.first_hour, last_hour=span.last_hour)
-
-
-def _exactly(period: Period) -> str:
-    return urlencode({"from": instant(period.first), "to": instant(period.past), "by": period.by})
 
 
 def path_of(qsg: str, structure: str) -> str:

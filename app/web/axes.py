@@ -1,61 +1,39 @@
-"""What drawings of charts have in common: a frame with labelled axes, round values, places of values in it."""
+"""The axes of charts: what a value's share of the axis is, and which round values are labelled."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from fractions import Fraction
 
-from app.web.rendering import grouped
+Value = float | Fraction | date
+"""A value in the data's own unit: a number, a day, or a moment."""
 
 _FEWEST_Y_TICKS = 3
+_SECOND, _MINUTE, _HOUR, _DAY = 1, 60, 3600, 86_400
+_TIME_STEPS_S = (
+    *(step * _SECOND for step in (1, 2, 5, 10, 15, 30)),
+    *(step * _MINUTE for step in (1, 2, 5, 10, 15, 30)),
+    *(step * _HOUR for step in (1, 3, 6, 12)),
+    *(step * _DAY for step in (1, 2, 7, 14, 28, 56, 91, 182, 364)),
+)
+_MONDAY = datetime(2024, 1, 1, tzinfo=UTC)
+"""Steps of days are counted from a Monday."""
+_DURATIONS: tuple[tuple[int, str, Sequence[Fraction]], ...] = (
+    (1, "s", (Fraction(1, 10), Fraction(1, 5), Fraction(1, 2), *map(Fraction, (1, 2, 5, 10, 20, 30, 60)))),
+    (60, "min", tuple(map(Fraction, (1, 2, 5, 10, 15, 30, 60)))),
+    (3600, "h", tuple(map(Fraction, (1, 2, 3, 6, 12, 24, 48, 96, 168)))),
+)
+_LONGEST_IN_UNIT = 300
+_HALF = 0.5 + 1e-9
+"""From the middle of an axis to its end, with what is lost by rounding."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A labelled value on an axis."""
-
-    at: float
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Dot:
-    """A value that has no neighbours."""
-
-    x: float
-    y: float
-
-
-@dataclass(frozen=True, slots=True)
-class PlotFrame:
-    """A drawing for one width: its size, where the plot stands in it, and what stands at the axes."""
-
-    id: str
-    kind: str
-    width: int
-    height: int
-    left: int
-    top: int
-    right: int
-    bottom: int
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
-
-
-class Plot:
-    """Where values stand in a drawing; the horizontal place is a share of the width."""
-
-    def __init__(self, *, left: int, right: int, top: int, bottom: int, highest: float) -> None:
-        """The edges of the plot, and the value at its top."""
-        self.left, self.right, self.top, self.bottom, self.highest = left, right, top, bottom, highest
-
-    def across(self, share: float) -> float:
-        """The place of a share, from 0 at the left to 1 at the right."""
-        return round(self.left + share * (self.right - self.left), 1)
-
-    def y(self, value: float) -> float:
-        """The place of a value, with 0 at the bottom."""
-        return round(self.bottom - value / self.highest * (self.bottom - self.top), 1)
+def grouped(value: int) -> str:
+    """A whole number in a sentence or a chart, where no markup can set the groups apart."""
+    return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def short(value: float) -> str:
@@ -64,11 +42,181 @@ def short(value: float) -> str:
 
 
 def round_values(highest: float, *, is_whole: bool) -> tuple[float, ...]:
-    """Nought and three to six round values above it; the last is not below the highest."""
+    """Zero and three to six round values above it; the last is not below the highest."""
     if highest <= 0:
         return (0.0, 1.0)
     size = 10.0 ** math.floor(math.log10(highest))
     step = next(step for part in (2, 1, 0.5, 0.2, 0.1) if highest / (step := size * part) >= _FEWEST_Y_TICKS)
     if is_whole:
         step = max(step, 1.0)
-    return tuple(round(nth * step, 6) for nth in range(math.ceil(round(highest / step, 9)) + 1))
+    return tuple(
+        float(f"{nth * step:.12g}") for nth in range(max(math.ceil(round(highest / step, 9)), 1) + 1)
+    )
+
+
+def position(value: Value) -> float:
+    """A value as a number; a moment in seconds."""
+    if isinstance(value, datetime):
+        return value.timestamp()
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC).timestamp()
+    return float(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A labelled value of an axis."""
+
+    value: Value
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis from its first to its last value."""
+
+    first: Value
+    last: Value
+    title: str = ""
+    """The unit, next to the axis; empty where the heading of the chart names it."""
+
+    def share(self, value: Value) -> float:
+        """How far along the axis a value is: 0 at the first, 1 at the last."""
+        first, last = self.scaled(self.first), self.scaled(self.last)
+        return (self.scaled(value) - first) / (last - first) if last != first else 0.0
+
+    def scaled(self, value: Value) -> float:
+        """The value on the scale of the axis."""
+        return position(value)
+
+    def ticks(self, most: int) -> tuple[Tick, ...]:
+        """At most so many round values."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Linear(Axis):
+    """Numbers."""
+
+    steps: tuple[float, ...] = ()
+    """Steps between labelled values, the smallest first; empty: any round step."""
+    suffix: str = ""
+    is_whole: bool = True
+    is_signed: bool = False
+
+    @classmethod
+    def up_to(cls, highest: float, *, is_whole: bool = True, title: str = "", suffix: str = "") -> Linear:
+        """From zero to the next round value."""
+        values = round_values(highest, is_whole=is_whole)
+        return cls(0.0, values[-1], title, steps=(values[1],), suffix=suffix)
+
+    def ticks(self, most: int) -> tuple[Tick, ...]:
+        """Multiples of the smallest step that is large enough."""
+        first, last = position(self.first), position(self.last)
+        steps = self.steps or (round_values(last - first, is_whole=self.is_whole)[1],)
+        step = next((step for step in steps if (last - first) / step < most + 1e-9), steps[-1])
+        begin, end = math.ceil(round(first / step, 9)), math.floor(round(last / step, 9))
+        every = math.ceil((end - begin + 1) / max(most, 1))
+        return tuple(
+            Tick(value := float(f"{nth * step:.12g}"), self.label(value))
+            for nth in range(begin, end + 1)
+            if (nth - begin) % every == 0
+        )
+
+    def label(self, value: float) -> str:
+        """A value with its sign and unit."""
+        text = short(abs(value)) if self.is_signed else short(value)
+        sign = "" if not self.is_signed or not value else "+" if value > 0 else "\N{MINUS SIGN}"
+        return f"{sign}{text}{self.suffix}"
+
+
+@dataclass(frozen=True, slots=True)
+class Log(Axis):
+    """Numbers above zero on a logarithmic scale."""
+
+    is_decades: bool = False
+    """Only powers of ten are labelled, else also twice and five times those."""
+
+    @classmethod
+    def around(cls, values: Sequence[float], *, title: str = "") -> Log:
+        """An axis with some room around the values."""
+        low, high = math.log10(min(values)), math.log10(max(values))
+        room = max((high - low) * 0.06, 0.1)
+        return cls(10 ** (low - room), 10 ** (high + room), title)
+
+    def scaled(self, value: Value) -> float:
+        """The logarithm."""
+        return math.log10(position(value))
+
+    def value(self, share: float) -> float:
+        """The value at a share of the axis."""
+        first, last = self.scaled(self.first), self.scaled(self.last)
+        return float(10 ** (first + share * (last - first)))
+
+    def ticks(self, most: int) -> tuple[Tick, ...]:
+        """1, 2 and 5 of every power of ten, or some of them."""
+        first, last = self.scaled(self.first), self.scaled(self.last)
+        found = [
+            Tick(value, grouped(round(value)) if value >= 1 else f"{value:g}")
+            for power in range(math.floor(first), math.ceil(last) + 1)
+            for part in ((1,) if self.is_decades else (1, 2, 5))
+            if abs(self.share(value := part * 10.0**power) - 0.5) <= _HALF
+        ]
+        if not found:
+            middle = self.value(0.5)
+            return (Tick(middle, f"{middle:.3g}"),)
+        return tuple(found[:: math.ceil(len(found) / most)])
+
+
+@dataclass(frozen=True, slots=True)
+class Time(Axis):
+    """Days or moments, in UTC."""
+
+    def ticks(self, most: int) -> tuple[Tick, ...]:
+        """Round moments, counted from a Monday."""
+        first, last = position(self.first), position(self.last)
+        step = next((step for step in _TIME_STEPS_S if (last - first) / step <= most), _TIME_STEPS_S[-1])
+        while (last - first) / step > most:
+            step *= 2
+        found, at = [], math.ceil((first - _MONDAY.timestamp()) / step)
+        while (moment := _MONDAY + timedelta(seconds=at * step)).timestamp() <= last:
+            is_day = step >= _DAY or (moment.hour, moment.minute, moment.second) == (0, 0, 0)
+            label = f"{moment.day} {moment:%b}" if is_day else f"{moment:%H:%M}"
+            found.append(Tick(moment, label if is_day or step >= _MINUTE else f"{moment:%H:%M:%S}"))
+            at += 1
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Duration(Axis):
+    """Seconds since a start, in the unit that suits their number."""
+
+    def ticks(self, most: int) -> tuple[Tick, ...]:
+        """Round times with their unit."""
+        last = position(self.last)
+        size, unit, steps = next(
+            (each for each in _DURATIONS if last / each[0] <= _LONGEST_IN_UNIT), _DURATIONS[-1]
+        )
+        step = next((step for step in steps if last / size / step <= most), None)
+        step = step if step is not None else Fraction(math.ceil(last / size / most))
+        return tuple(
+            Tick(step * nth * size, f"{float(step * nth):g} {unit}")
+            for nth in range(int(last / size / step) + 1)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(Axis):
+    """Things in their order, with the same distance between them."""
+
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> Listed:
+        """An axis of these names; values are their numbers from 0."""
+        return cls(0, max(len(names) - 1, 1), names=tuple(names))
+
+    def ticks(self, most: int) -> tuple[Tick, ...]:
+        """Every name, or every second, third and so on."""
+        every = math.ceil(len(self.names) / max(most, 1))
+        return tuple(Tick(nth, name) for nth, name in enumerate(self.names) if nth % every == 0)

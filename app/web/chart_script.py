@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -24,6 +25,19 @@ PATH = "/assets/plotly/plotly.min.js"
 LEVEL = 6
 
 router = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ChartScript:
+    """The script for a page: its address, and identifiers of styles that it must not write into the page."""
+
+    address: str
+    guards: tuple[str, ...]
+
+
+def of_page() -> ChartScript:
+    """The script, for a page's context."""
+    return ChartScript(address(), guards())
 
 
 def address() -> str:

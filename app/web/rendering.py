@@ -23,6 +23,8 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from app.web.axes import grouped as grouped  # many texts of pages use it with the filters here
+from app.web.chart_svg import drawings
 from planner_core import CORE_VERSION
 from planner_core.provenance import Source
 from planner_core.simulated import has_simulated_name
@@ -141,6 +143,7 @@ def environment() -> Environment:
         percent=percent,
         percent_bare=percent_bare,
         own_page=own_page,
+        drawings=drawings,
     )
     env.tests["simulated"] = has_simulated_name  # of a group's name
     return env
@@ -310,11 +313,6 @@ def plain(value_bytes: int) -> str:
     if len(whole) > 4:  # noqa: PLR2004 - four digits read well as they are
         whole = grouped(int(whole))
     return f"{whole}{point}{rest} MiB"
-
-
-def grouped(value: int) -> str:
-    """A whole number in a sentence or a drawing, where no markup can set the groups apart."""
-    return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def slug(text: str) -> str:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
-from app.web.axes import Tick, round_values, short
+from app.web.frames import Tick, round_values, short
 from app.web.rendering import grouped, plain
 from planner_core.units import GIB, KIB, MIB, TIB
 from planner_core.whatif.filling_up import FillingEvent, FillingUp, shown_minutes

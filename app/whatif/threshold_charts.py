@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from app.web.axes import Tick, round_values
+from app.web.frames import Tick, round_values
 from app.web.rendering import grouped
 from planner_core.whatif.thresholds import Setting, ThresholdAdvice
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from app.fits import charts as fit_chart
+from app.fits.charts import fit_charts
 from app.fits.fits import Estimate, Fit, FitPoint
-from app.forecasts import charts as outlook_chart
+from app.forecasts.charts import outlook_chart
 from app.forecasts.service import Band, Crossing, Outlook, Peak, Score, StructureForecast
 from app.nightly.models import FitState
 from app.usage.observed import ComparedSize
+from app.web.charts import Chart
 from planner_core.document.model import PlanDocument
 from planner_core.plan.evaluate import compare_curves
 from planner_core.sizing.fitted import fitted_curve
@@ -30,8 +31,8 @@ class AheadSpecimens:
     """Something for every component of those pages."""
 
     fits: tuple[Fit, ...]
-    fit_chart: fit_chart.FitChart
-    outlook_chart: outlook_chart.ForecastChart
+    fit_chart: Chart
+    outlook_chart: Chart
     crossings: tuple[Crossing, ...]
     horizon_days: int
     score: Score
@@ -44,9 +45,10 @@ def ahead(document: PlanDocument) -> AheadSpecimens:
     """Invented figures, and the comparison of a plan under an invented curve."""
     fit = _fit()
     outlook = Outlook(_forecast(), tuple(_peaks()), None, ())
-    drawn = outlook_chart.outlook_chart(outlook)
-    if drawn is None:
-        message = "the specimen of a forecast has no days"
+    drawn = outlook_chart(outlook)
+    fitted = fit_charts(fit)
+    if drawn is None or fitted is None:
+        message = "a specimen of a forecast or of a fit has no days"
         raise RuntimeError(message)
     return AheadSpecimens(
         fits=(
@@ -55,8 +57,8 @@ def ahead(document: PlanDocument) -> AheadSpecimens:
             replace(fit, state=FitState.REJECTED),
             replace(fit, state=FitState.TOO_LITTLE),
         ),
-        fit_chart=fit_chart.fit_charts(fit)[1],
-        outlook_chart=drawn,
+        fit_chart=fitted.charts[1],
+        outlook_chart=drawn.charts[0],
         crossings=outlook.forecast.crossings,
         horizon_days=outlook.forecast.horizon_days,
         score=Score(28, 0.081, 210.0, 0.79, "Over 28 days 8.1 % off on average."),

@@ -34,13 +34,15 @@ from app.uploads.report import (
     Rows,
     UploadReport,
 )
-from app.usage.charts import UsageChart, time_chart
+from app.usage.charts import time_chart
 from app.usage.measured import QueueFigures
-from app.usage.pages import ChartScript, PeriodChoice, PeriodPicker
+from app.usage.pages import PeriodChoice, PeriodPicker
 from app.usage.periods import HOUR, Period
 from app.usage.plan_form import PlanForm, blank
 from app.usage.plan_pages import QueueRow
 from app.usage.service import Span
+from app.web.chart_plotly import ZoomedChart
+from app.web.chart_script import ChartScript
 from app.web.style_guide.ahead import AheadSpecimens, ahead
 from app.web.style_guide.placement import PlacementSpecimens, placement
 from app.web.style_guide.questions import QuestionSpecimens, questions
@@ -60,7 +62,7 @@ class UsageSpecimens:
 
     period: PeriodPicker
     span: Span
-    charts: tuple[UsageChart, ...]
+    charts: ZoomedChart
     script: ChartScript
     at: datetime
     late: datetime
@@ -180,9 +182,9 @@ def _usage() -> UsageSpecimens:
         "Entries",
         unit="entries",
         period=period,
-        series=[("in use", used)],
-        limit=("total", [(first, 9000)]),
-        marks=[hours[6]],
+        values=used,
+        limit=[(first, 9000)],
+        full=[(hours[6], 1)],
     )
     return UsageSpecimens(
         period=PeriodPicker(
@@ -200,7 +202,7 @@ def _usage() -> UsageSpecimens:
             error="",
         ),
         span=Span(first, hours[-1]),
-        charts=(entries,),
+        charts=ZoomedChart((entries,)),
         script=ChartScript("/style", ()),
         at=first,
         late=first + 48 * HOUR,

@@ -85,7 +85,9 @@ def test_the_chart_takes_the_place_of_the_service_s_drawing(page: Page) -> None:
     assert page.evaluate("document.querySelector('.plot').data.map((trace) => trace.name)") == [
         "List entries in use", "of", "found full", "List elements in use", "of", "found full",
     ]  # fmt: skip
-    assert page.evaluate("document.querySelector('.plot').data[2].text") == ["3", "3"]
+    assert page.evaluate("document.querySelector('.plot').data[2].text") == [
+        "3 times", "3 times",
+    ]  # fmt: skip
 
 
 def test_the_chart_has_the_figures_of_the_table(page: Page) -> None:

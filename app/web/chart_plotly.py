@@ -1,0 +1,220 @@
+"""Charts as a Plotly figure, which readers zoom and save: the same specification as the SVG, one plot below the other.
+
+Colors are names of the style sheet's variables; `static/js/charts.js` puts in their values, so that the figure follows
+the theme.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from app.web.axes import Axis, Linear, Log, Time, Value, position
+from app.web.charts import Chart, Level, Line, Spot
+
+_PANEL_PX, _ALONE_PX, _TOP_PX, _BOTTOM_PX = 230, 380, 26, 34
+_LABEL_PX = 13
+_MOST_DOTTED = 80
+_LINES: dict[str, dict[str, Any]] = {
+    "curve": {"color": "--accent", "width": 1.5},
+    "fitted": {"color": "--accent", "width": 1.5},
+    "middle": {"color": "--accent", "width": 1},
+    "limit": {"color": "--ink", "width": 1, "dash": "dash"},
+    "published": {"color": "--ink", "width": 1, "dash": "dash"},
+}
+_SPOTS: dict[str, dict[str, Any]] = {
+    "spot": {"size": 7, "color": "--accent", "opacity": 0.75},
+    "hollow": {"size": 7, "color": "--paper", "line": {"color": "--muted", "width": 1.25}},
+    "cross": {"size": 9, "color": "--paper", "line": {"color": "--warning", "width": 2}},
+}
+_GRID = {"gridcolor": "--line", "zeroline": False, "linecolor": "--line-strong"}
+
+
+@dataclass(frozen=True, slots=True)
+class ZoomedChart:
+    """Charts that a script draws again, to be zoomed and saved."""
+
+    charts: tuple[Chart, ...]
+    """What is drawn where no script runs."""
+    finer: tuple[Chart, ...] = ()
+    """The same with more points, for a part of the x axis."""
+    earlier: str = "Earlier"
+    later: str = "Later"
+    whole: str = "Everything"
+
+    @property
+    def figures(self) -> str:
+        """The figures as JSON: the whole one and, where there is one, the finer."""
+        found = [figure(self.charts, "; zoom in for days" if self.finer else "")]
+        if self.finer:
+            found.append(figure(self.finer))
+        return json.dumps(found, separators=(",", ":"))
+
+
+def figure(charts: Sequence[Chart], hint: str = "") -> dict[str, Any]:
+    """Data and layout; charts share their x axis. The hint follows the heading of the first."""
+    height = _ALONE_PX if len(charts) == 1 else _PANEL_PX * len(charts) + 40
+    axis = charts[0].x_axis
+    layout: dict[str, Any] = {
+        "height": height,
+        "margin": {"l": 64, "r": 12, "t": _TOP_PX, "b": 50 if axis.title else _BOTTOM_PX},
+        "showlegend": False,
+        "hovermode": "x unified" if isinstance(axis, Time) else "closest",
+        "dragmode": "zoom",
+        "separators": ". ",
+        "xaxis": {
+            "anchor": f"y{len(charts) if len(charts) > 1 else ''}",
+            "showline": True,
+            **_GRID,
+            **_x_axis(axis),
+        },
+        "annotations": [],
+        "shapes": [],
+    }
+    if any(chart.are_levels_beside for chart in charts):
+        layout["margin"] |= {"r": 150, "narrow": 60}
+    traces: list[dict[str, Any]] = []
+    for nth, chart in enumerate(charts):
+        _panel(chart, nth, len(charts), layout)
+        if not nth:
+            heading = layout["annotations"][0]
+            heading |= {"text": heading["text"] + hint, "narrow": heading["text"]}
+        traces += _traces(chart, f"y{nth + 1 if nth else ''}")
+    return {"data": traces, "layout": layout}
+
+
+def _x_axis(axis: Axis) -> dict[str, Any]:
+    if isinstance(axis, Time):
+        hours = (position(axis.last) - position(axis.first)) / 3600
+        by_day = {"hoverformat": "%Y-%m-%d"}
+        return {
+            "type": "date",
+            "range": [_x(axis.first), _x(axis.last)],
+            **(by_day if hours > 31 * 24 else {"hoverformat": "%Y-%m-%d %H:%M UTC"}),
+        }
+    return {
+        "type": "log",
+        "range": [math.log10(position(axis.first)), math.log10(position(axis.last))],
+        "tickformat": ",",
+        "dtick": "D2",
+        "title": {"text": axis.title},
+    }
+
+
+def _x(value: Value) -> float:
+    """A place of the x axis: moments in milliseconds, as scripts count them."""
+    return position(value) * 1000 if hasattr(value, "year") else position(value)
+
+
+def _panel(chart: Chart, nth: int, number: int, layout: dict[str, Any]) -> None:
+    share = 1 / number
+    top = 1 - nth * share
+    low, high = (0.0, 1.0) if number == 1 else (top - share * 0.86, top - share * 0.06)
+    axis = chart.y_axis
+    name = f"y{nth + 1 if nth else ''}"
+    found: dict[str, Any] = {"domain": [low, high], "fixedrange": True, "tickformat": ",", **_GRID}
+    if isinstance(axis, Log):
+        found |= {"type": "log", "dtick": "D2", "range": [axis.scaled(axis.first), axis.scaled(axis.last)]}
+    elif isinstance(axis, Linear) and axis.is_signed:
+        found |= {"zeroline": True, "zerolinecolor": "--accent", "zerolinewidth": 1.5, "tickformat": "~g"}
+        found["range"] = [position(axis.first), position(axis.last)]
+    else:
+        found["rangemode"] = "tozero"
+    layout[f"yaxis{nth + 1 if nth else ''}"] = found
+    layout["annotations"].append(
+        {
+            "text": _heading(chart), "xref": "paper", "yref": "paper",
+            "x": 0, "y": high + (0.01 if number == 1 else 0), "xanchor": "left", "yanchor": "bottom",
+            "showarrow": False, "font": {"color": "--ink"},
+        }
+    )  # fmt: skip
+    for mark in chart.marks:
+        if not mark.sign:
+            at = _x(mark.at)
+            layout["shapes"].append(_stroke("--line-strong", 1, x0=at, x1=at, y0=0, y1=1, yref="paper"))
+    height = (layout["height"] - _TOP_PX - _BOTTOM_PX) * (high - low)
+    _levels(chart, name, height, layout)
+
+
+def _heading(chart: Chart) -> str:
+    name = chart.heading or chart.title
+    return name if not chart.unit or chart.unit in name else f"{name}, {chart.unit}"
+
+
+def _levels(chart: Chart, axis: str, height_px: float, layout: dict[str, Any]) -> None:
+    """Lines across, and their labels to the right, each a little lower than the one above."""
+    above = math.inf
+    for level in sorted((each for each in chart.levels if each.label), key=lambda each: -each.value):
+        y = level.value
+        layout["shapes"].append(
+            _stroke("--ink", 1, xref="paper", x0=0, x1=1, y0=y, y1=y, yref=axis, dash="dash")
+        )
+        if level.likely:
+            first, last = map(_x, level.likely)
+            layout["shapes"].append(_stroke("--warning", 4, x0=first, x1=last, y0=y, y1=y, yref=axis))
+        room = chart.y_axis.share(y) * height_px
+        placed = min(room, above - _LABEL_PX)
+        above = placed
+        layout["annotations"].append(_level_label(level, axis, placed - room))
+
+
+def _level_label(level: Level, axis: str, shift: float) -> dict[str, Any]:
+    return {
+        "text": level.label, "narrow": level.short or level.label, "xref": "paper", "x": 1, "y": level.value, "yref": axis,
+        "yshift": round(shift, 1), "xanchor": "left", "showarrow": False, "xshift": 4, "font": {"size": 11},
+    }  # fmt: skip
+
+
+def _stroke(color: str, width: float, *, dash: str = "solid", **places: float | str) -> dict[str, Any]:
+    return {"type": "line", **places, "line": {"color": color, "width": width, "dash": dash}}
+
+
+def _traces(chart: Chart, axis: str) -> Iterator[dict[str, Any]]:
+    suffix = chart.y_axis.suffix if isinstance(chart.y_axis, Linear) else ""
+    hover = "%{y:+.2f}" if isinstance(chart.y_axis, Linear) and chart.y_axis.is_signed else "%{y:,}"
+    for band in chart.bands:
+        x = [_x(at) for at, _, _ in band.points]
+        line = {"type": "scatter", "mode": "lines", "x": x, "yaxis": axis, "hovertemplate": "%{y:,.0f}"}
+        edge = {"width": 0, "color": "--accent"}
+        yield {**line, "y": [high for _, _, high in band.points], "name": band.names[0], "line": edge}
+        yield {
+            **line, "y": [low for _, low, _ in band.points], "name": band.names[1], "line": edge, "fill": "tonexty",
+            "fillcolor": "--accent 0.22",
+        }  # fmt: skip
+    for each in chart.lines:
+        yield {**_line(each), "yaxis": axis, "hovertemplate": f"{hover}{suffix}"}
+    signed = [mark for mark in chart.marks if mark.sign]
+    if signed:
+        values = [y for line in chart.lines for _, y in line.points if y is not None]
+        yield {
+            "type": "scatter", "mode": "markers", "name": signed[0].name, "yaxis": axis, "x": [_x(mark.at) for mark in signed],
+            "y": [max(values, default=0) * 1.04] * len(signed), "text": [mark.title for mark in signed],
+            "marker": {"symbol": "triangle-down", "size": 10, "color": "--error"}, "hovertemplate": "%{text}",
+        }  # fmt: skip
+    for style, spots in groupby(
+        sorted(chart.points, key=lambda spot: spot.style), key=lambda spot: spot.style
+    ):
+        yield {**_spots(style, list(spots)), "yaxis": axis}
+
+
+def _line(line: Line) -> dict[str, Any]:
+    has_dots = line.style == "curve"
+    style = _LINES[line.style]
+    return {
+        "type": "scatter", "mode": "lines+markers" if has_dots else "lines", "name": line.name, "connectgaps": False,
+        "x": [_x(at) for at, _ in line.points], "y": [y for _, y in line.points],
+        "line": {**style, **({"shape": "hv"} if line.is_stepped else {})},
+        **({"marker": {"size": 1 if len(line.points) > _MOST_DOTTED else 4, "color": style["color"]}} if has_dots else {}),
+    }  # fmt: skip
+
+
+def _spots(style: str, spots: Sequence[Spot]) -> dict[str, Any]:
+    return {
+        "type": "scatter", "mode": "markers", "name": spots[0].name, "x": [_x(spot.x) for spot in spots],
+        "y": [spot.y for spot in spots], "text": [spot.title for spot in spots], "marker": _SPOTS[style],
+        "hovertemplate": "%{text}" if spots[0].name else "%{text}<extra></extra>",
+    }  # fmt: skip

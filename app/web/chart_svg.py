@@ -1,0 +1,610 @@
+"""Charts as SVG, for wide and for narrow pages, without a script and on paper.
+
+Letters of 11 pixels would be 5 on a telephone if one drawing were scaled to it; so the same chart is drawn twice. Every
+label is put where it covers no other label, no line and no sign, as far as there is such a place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from app.web.axes import Axis, Tick, Value, position
+from app.web.charts import Bar, BarChart, Chart, Level, Line, Mark, Spot, runs
+
+NARROW = 358
+"""The width of a page of 390 pixels without its margins."""
+_HIGHEST_NARROW = 230
+_CHARACTER, _STRONG = 6.4, 1.12
+"""Width of a character, generously: labels are set apart by it."""
+_TICK_CHARACTER = 6.2
+_ABOVE, _BELOW = 11.0, 3.0
+"""How far letters reach above and below their line."""
+_SIGN, _BUBBLE, _BUBBLE_STEP = 8.0, 9.0, 19
+_LABEL_STEP, _COLUMN = 12, 24
+_ON_A_LABEL, _OUTSIDE = 10**6, 10**8
+"""What counts against a place of a label; a line that it covers counts 1."""
+_LANE, _LANE_SPACE = 16, 8
+_PANEL_SPACE = 46
+_TOP, _TICKS, _TITLE = 18, 24, 15
+_MOST_X_TICKS, _PX_PER_TICK, _PX_PER_Y_TICK = 10, 70, 20
+_MOST_PER_COLUMN = 4
+_MOST_MARK_LINES = 40
+"""More marks with signs than this are drawn without their lines."""
+_PIECE = 6.0
+_ROW, _BAR, _BAR_NAME = 46, 18, 16
+_ROW_BESIDE, _BAR_BESIDE = 22, 16
+_SIGNS: Mapping[str, str] = {
+    "up": "M{x:g} {y:g}m0 -6l6 10h-12z",
+    "down": "M{x:g} {y:g}m0 6l6 -10h-12z",
+    "square": "M{x:g} {y:g}m-5 -5h10v10h-10z",
+    "flag": "M{x:g} {y:g}m-4 0h8l-4 8z",
+    "cross": "M{x:g} {y:g}m-3.5 -3.5l7 7m0 -7l-7 7",
+}
+_RADII: Mapping[str, float] = {"dot": 3, "small": 4, "ring": 4, "large": 5.5, "bubble": _BUBBLE}
+
+Place = tuple[float, float]
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """An element of an SVG."""
+
+    tag: str
+    attributes: Mapping[str, str | float]
+    text: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A chart for one width."""
+
+    id: str
+    kind: str
+    width: int
+    height: int
+    title: str
+    description: str
+    shapes: tuple[Shape, ...]
+
+
+def drawings(chart: Chart | BarChart) -> tuple[Drawing, Drawing]:
+    """The chart for wide and for narrow pages."""
+    if isinstance(chart, BarChart):
+        return _draw_bars(chart, "wide", chart.width), _draw_bars(chart, "narrow", NARROW)
+    return _draw(chart, "wide", chart.width), _draw(chart, "narrow", NARROW)
+
+
+# ---- plots -----------------------------------------------------------------------------------------------------------
+
+
+def _draw(chart: Chart, kind: str, width: int) -> Drawing:
+    panels = [chart, *([chart.below] if chart.below else [])]
+    is_narrow = kind == "narrow"
+    sheet = _Sheet(width, is_narrow=is_narrow)
+    left, right = _sides(panels, width, is_narrow=is_narrow)
+    rows = _bubble_rows(chart, left, right)
+    y = float(_TOP + (max(rows, default=-1) + 1) * _BUBBLE_STEP)
+    plots = []
+    for panel in panels:
+        plot = _Plot(panel, sheet, left, right, y, y + _height(panel, is_narrow=is_narrow))
+        plots.append(plot)
+        y = plot.lanes_bottom + _PANEL_SPACE
+    foot = plots[-1].lanes_bottom
+    ticks = plots[0].x_ticks()
+    for plot in plots:
+        plot.areas()
+        plot.grid(ticks)
+    for plot in plots:
+        plot.lines_and_signs(rows if plot is plots[0] else [])
+    for plot in plots:
+        plot.labels()
+    _x_labels(sheet, ticks, plots[0], foot, chart.x_axis)
+    height = foot + _TICKS + (_TITLE if chart.x_axis.title else 0)
+    return sheet.drawing(chart, kind, math.ceil(height))
+
+
+def _sides(panels: Sequence[Chart], width: int, *, is_narrow: bool) -> tuple[float, float]:
+    """Where the plots begin and end, with room for the labels outside of them."""
+    names = [tick.label for panel in panels for tick in panel.y_axis.ticks(_y_ticks(panel))]
+    names += [lane.name for panel in panels for lane in panel.lanes] + [
+        panel.y_axis.title for panel in panels[:1]
+    ]
+    beside = [
+        _label(level, is_narrow=is_narrow)
+        for panel in panels
+        if panel.are_levels_beside
+        for level in panel.levels
+    ]
+    beside += [line.label for panel in panels for line in panel.lines if line.is_label_beside]
+    left = 14 + round(max(map(len, names), default=0) * _TICK_CHARACTER)
+    room = max(map(len, beside), default=0) * _TICK_CHARACTER
+    return left, width - (round(room) + 14 if beside else 12)
+
+
+def _label(item: Spot | Level, *, is_narrow: bool) -> str:
+    """The label for the width."""
+    return item.short if is_narrow and item.short else item.label
+
+
+def _height(panel: Chart, *, is_narrow: bool) -> int:
+    return min(panel.height, _HIGHEST_NARROW) if is_narrow else panel.height
+
+
+def _y_ticks(panel: Chart) -> int:
+    return max(panel.height // _PX_PER_Y_TICK, 3)
+
+
+def _bubble_rows(chart: Chart, left: float, right: float) -> list[int]:
+    """The row above the plot of each numbered mark, so that none covers another."""
+    ends, found = [-math.inf] * 4, []
+    for mark in chart.marks:
+        if mark.sign != "bubble":
+            continue
+        x = left + chart.x_axis.share(mark.at) * (right - left)
+        row = next((row for row, end in enumerate(ends) if x - end >= 2 * _BUBBLE + 1), len(ends) - 1)
+        ends[row] = x
+        found.append(row)
+    return found
+
+
+def _x_labels(sheet: _Sheet, ticks: Sequence[Tick], plot: _Plot, foot: float, axis: Axis) -> None:
+    for tick in ticks:
+        half = len(tick.label) * _TICK_CHARACTER / 2
+        x = min(max(plot.x(tick.value), half), sheet.width - half)
+        sheet.text(x, foot + 16, tick.label, anchor="middle")
+    if axis.title:
+        sheet.text(plot.right, foot + 31, axis.title, anchor="end")
+
+
+class _Sheet:
+    """The shapes of a drawing, and the places that are taken."""
+
+    def __init__(self, width: int, *, is_narrow: bool) -> None:
+        self.width, self.is_narrow = width, is_narrow
+        self.shapes: list[Shape] = []
+        self.taken: list[Box] = []
+        self.labelled: list[Box] = []
+
+    def drawing(self, chart: Chart | BarChart, kind: str, height: int) -> Drawing:
+        return Drawing(
+            f"{chart.id}-{kind}", kind, self.width, height, chart.title, chart.description, tuple(self.shapes)
+        )
+
+    def add(
+        self, tag: str, style: str = "", *, text: str = "", title: str = "", **attributes: str | float
+    ) -> None:
+        named = {name.replace("_", "-"): _number(value) for name, value in attributes.items() if value != ""}
+        self.shapes.append(Shape(tag, {**({"class": style} if style else {}), **named}, text, title))
+
+    def text(self, x: float, y: float, text: str, style: str = "", anchor: str = "") -> None:
+        if text:
+            self.add("text", style, text=text, x=x, y=y, text_anchor=anchor)
+
+    def line(self, style: str, x1: float, y1: float, x2: float, y2: float, *, title: str = "") -> None:
+        self.add("line", style, title=title, x1=x1, x2=x2, y1=y1, y2=y2)
+
+    def sign(self, sign: str, style: str, x: float, y: float, *, title: str = "") -> None:
+        if sign in _RADII:
+            self.add("circle", style, title=title, cx=x, cy=y, r=_RADII[sign])
+        elif sign:
+            self.add("path", style, title=title, d=_SIGNS[sign].format(x=round(x, 1), y=round(y, 1)))
+
+    def take_line(self, points: Sequence[Place]) -> None:
+        """Keep labels off a line: a box for each piece of it."""
+        for (x1, y1), (x2, y2) in pairwise(points):
+            pieces = max(int(min(abs(x2 - x1), abs(y2 - y1)) / _PIECE), 1)
+            for piece in range(pieces):
+                a, b = piece / pieces, (piece + 1) / pieces
+                xs = sorted((x1 + (x2 - x1) * a, x1 + (x2 - x1) * b))
+                ys = sorted((y1 + (y2 - y1) * a, y1 + (y2 - y1) * b))
+                self.taken.append((xs[0] - 1, ys[0] - 1, xs[1] + 1, ys[1] + 1))
+
+    def label(
+        self,
+        text: str,
+        places: Iterable[Place],
+        frame: Box,
+        *,
+        style: str = "halo",
+        is_optional: bool = False,
+    ) -> None:
+        """A label at the first free one of places, given as left end and base line; else where it touches least."""
+        if not text:
+            return
+        width = len(text) * _CHARACTER * (_STRONG if "strong" in style else 1)
+        tried = [(self.cost(x, y, width, frame), nth, (x, y)) for nth, (x, y) in enumerate(places)]
+        cost, _, best = min(tried)
+        if cost and is_optional:
+            return
+        if cost >= _ON_A_LABEL:  # no place was foreseen: the nearest free one in the plot
+            cost, _, best = min([(cost, 0.0, best), *self.anywhere(best, width, frame)])
+        x = min(max(best[0], 0.0), max(self.width - width, 0.0))
+        self.labelled.append((x, best[1] - _ABOVE, x + width, best[1] + _BELOW))
+        self.text(x, best[1], text, style)
+
+    def cost(self, x: float, y: float, width: float, frame: Box) -> int:
+        """What a label there would cover."""
+        box = (x, y - _ABOVE, x + width, y + _BELOW)
+        is_outside = box[0] < frame[0] - 1 or box[1] < frame[1] or box[2] > frame[2] + 1 or box[3] > frame[3]
+        on_labels = sum(_touch(box, other) for other in self.labelled)
+        return (
+            sum(_touch(box, other) for other in self.taken) + _ON_A_LABEL * on_labels + _OUTSIDE * is_outside
+        )
+
+    def anywhere(self, wanted: Place, width: float, frame: Box) -> Iterator[tuple[int, float, Place]]:
+        """Places all over a frame, by what a label there would cover and how far they are from the one wanted."""
+        for row in range(int((frame[3] - frame[1]) // _LABEL_STEP)):
+            y = frame[1] + _ABOVE + 1 + row * _LABEL_STEP
+            for column in range(int((frame[2] - frame[0] - width) // _COLUMN) + 1):
+                x = frame[0] + column * _COLUMN
+                yield self.cost(x, y, width, frame), math.hypot(x - wanted[0], y - wanted[1]), (x, y)
+
+
+def _number(value: str | float) -> str | float:
+    return value if isinstance(value, str) else round(value, 1)
+
+
+def _touch(box: Box, other: Box) -> int:
+    return int(box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3])
+
+
+class _Plot:
+    """One plot of a drawing: places values, draws what there is, and then the labels."""
+
+    def __init__(
+        self, chart: Chart, sheet: _Sheet, left: float, right: float, top: float, bottom: float
+    ) -> None:
+        self.chart, self.sheet = chart, sheet
+        self.left, self.right, self.top, self.bottom = left, right, top, bottom
+        rows = len(chart.lanes)
+        self.lanes_bottom = bottom + (rows * _LANE + _LANE_SPACE if rows else 0)
+        self.drawn: list[tuple[Line, list[Place]]] = []
+
+    # ---- places
+
+    def x(self, value: Value) -> float:
+        return self.left + self.chart.x_axis.share(value) * (self.right - self.left)
+
+    def y(self, value: float) -> float:
+        return self.bottom - self.chart.y_axis.share(value) * (self.bottom - self.top)
+
+    def within(self, x: float, y: float) -> Place:
+        """The nearest place in the plot."""
+        return min(max(x, self.left), self.right), min(max(y, self.top), self.bottom)
+
+    def x_ticks(self) -> Sequence[Tick]:
+        """As many as have room for their labels."""
+        most = max(min(_MOST_X_TICKS, int((self.right - self.left) // _PX_PER_TICK)), 2)
+        for number in range(most, 2, -1):
+            ticks = self.chart.x_axis.ticks(number)
+            if all(
+                self.x(after.value) - self.x(before.value)
+                >= (len(before.label) + len(after.label)) / 2 * _TICK_CHARACTER + 6
+                for before, after in pairwise(ticks)
+            ):
+                return ticks
+        return self.chart.x_axis.ticks(2)
+
+    # ---- what is drawn
+
+    def areas(self) -> None:
+        for band in self.chart.bands:
+            upper = [self.within(self.x(x), self.y(high)) for x, _, high in band.points]
+            lower = [self.within(self.x(x), self.y(low)) for x, low, _ in band.points]
+            self.sheet.add(
+                "polygon", band.style, points=_text_of([*_thinned(upper), *reversed(_thinned(lower))])
+            )
+
+    def grid(self, x_ticks: Sequence[Tick]) -> None:
+        for tick in self.chart.y_axis.ticks(_y_ticks(self.chart)):
+            y = self.y(position(tick.value))
+            self.sheet.line("grid", self.left, y, self.right, y)
+            self.sheet.text(self.left - 6, y + 4, tick.label, anchor="end")
+        for tick in x_ticks:
+            self.sheet.line("grid", self.x(tick.value), self.top, self.x(tick.value), self.lanes_bottom)
+        self.sheet.line("axis", self.left, self.bottom, self.right, self.bottom)
+
+    def lines_and_signs(self, rows: Sequence[int]) -> None:
+        self.marks(rows)
+        for level in self.chart.levels:
+            self.level(level)
+        for line in self.chart.lines:
+            self.line(line)
+        for spot in self.chart.points:
+            self.spot(spot)
+        for nth, lane in enumerate(self.chart.lanes):
+            self.lane(lane.name, nth)
+            for each in lane.spots:
+                self.sheet.sign(each.sign, each.style, self.x(each.at), self.lane_y(nth), title=each.title)
+
+    def marks(self, rows: Sequence[int]) -> None:
+        signed = [mark for mark in self.chart.marks if mark.sign]
+        waiting = list(rows)
+        for mark in self.chart.marks:
+            x = self.x(mark.at)
+            if mark.sign == "bubble":
+                top = self.top - 16 - waiting.pop(0) * _BUBBLE_STEP
+                self.sheet.line(
+                    mark.style, x, top, x, self.y(mark.down_to) if mark.down_to is not None else self.bottom
+                )
+                self.sheet.sign("bubble", mark.sign_style, x, top, title=mark.title)
+                self.sheet.text(x, top + 4, mark.label, "bubble-text", "middle")
+                continue
+            bottom = self.lanes_bottom if self.chart.lanes and not mark.sign else self.bottom
+            if not mark.sign or len(signed) <= _MOST_MARK_LINES:
+                self.sheet.line(
+                    mark.style, x, self.top - (6 if mark.label and not mark.is_label_low else 0), x, bottom
+                )
+                self.sheet.take_line([(x, self.top), (x, self.bottom)])
+            self.sheet.sign(mark.sign, mark.sign_style, x, self.top - 9, title=mark.title)
+
+    def level(self, level: Level) -> None:
+        y, end = self.y(level.value), self.right if level.end is None else self.x(level.end)
+        self.sheet.line(level.style, self.left, y, end, y)
+        self.sheet.take_line([(self.left, y), (end, y)])
+        if level.likely:
+            first, last = (self.within(self.x(at), y) for at in level.likely)
+            self.sheet.line("likely", *first, *last)
+
+    def line(self, line: Line) -> None:
+        for run in runs(line.points):
+            places = [(self.x(x), self.y(y)) for x, y in run]
+            if len(places) == 1:
+                self.sheet.sign("dot", "point", *self.within(*places[0]))
+                self.drawn.append((line, [self.within(*places[0])]))
+                continue
+            if line.is_stepped:
+                places = _stepped(places)
+            for piece in _clipped(places, (self.left, self.top, self.right, self.bottom)):
+                thin = _thinned(piece)
+                self.sheet.add("polyline", line.style, points=_text_of(thin))
+                self.sheet.take_line(thin)
+                self.drawn.append((line, thin))
+
+    def spot(self, spot: Spot) -> None:
+        x, y = self.within(self.x(spot.x), self.y(spot.y))
+        if spot.is_led:
+            self.sheet.line("lead", x, y, x, self.bottom)
+            self.sheet.take_line([(x, y), (x, self.bottom)])
+        self.sheet.sign(spot.sign, spot.style, x, y, title=spot.title)
+        if spot.sign == "bubble":
+            self.sheet.text(x, y + 4, spot.label, "bubble-text", "middle")
+        if spot.sign in ("dot", "small") and not spot.label:
+            return
+        half = _BUBBLE if spot.sign == "bubble" else _SIGN - 2
+        self.sheet.taken.append((x - half, y - half, x + half, y + half))
+
+    def lane_y(self, nth: int) -> float:
+        return self.bottom + _LANE_SPACE + _LANE * (nth + 0.5)
+
+    def lane(self, name: str, nth: int) -> None:
+        y = self.lane_y(nth)
+        self.sheet.line("lane", self.left, y, self.right, y)
+        self.sheet.text(self.left - 6, y + 4, name, anchor="end")
+
+    # ---- labels
+
+    def labels(self) -> None:
+        frame = (self.left, self.top - 2, self.right, self.bottom)
+        if self.chart.y_axis.title:
+            if self.sheet.is_narrow or self.top > _TOP:
+                self.sheet.text(self.left, self.top - 8, self.chart.y_axis.title, "name")
+            else:
+                self.sheet.text(self.left - 6, self.top - 9, self.chart.y_axis.title, anchor="end")
+        for spot in self.chart.points:
+            if spot.label and spot.sign != "bubble":
+                style = "strong halo"
+                self.sheet.label(
+                    _label(spot, is_narrow=self.sheet.is_narrow), self.spot_places(spot), (0, 0, self.sheet.width, self.bottom),
+                    style=style, is_optional=spot.is_label_optional,
+                )  # fmt: skip
+        self.level_labels(frame)
+        for mark in self.chart.marks:
+            if mark.label and mark.sign != "bubble":
+                self.sheet.label(mark.label, self.mark_places(mark), (self.left, 0, self.right, self.bottom))
+        for line in sorted(
+            {id(each): each for each, _ in self.drawn}.values(), key=lambda each: each.is_label_optional
+        ):
+            if line.label:
+                style = "halo strong" if line.style == "curve" and not line.is_stepped else "halo"
+                box = (self.left, 2, self.sheet.width if line.is_label_beside else self.right, self.bottom)
+                self.sheet.label(
+                    line.label, self.line_places(line), box, style=style, is_optional=line.is_label_optional
+                )
+
+    def spot_places(self, spot: Spot) -> Iterator[Place]:
+        """Next to the spot, on the side where there is more room, or centered above or below a sign."""
+        x, y = self.within(self.x(spot.x), self.y(spot.y))
+        width = len(_label(spot, is_narrow=self.sheet.is_narrow)) * _CHARACTER * _STRONG
+        if spot.sign in ("up", "square"):
+            yield x - width / 2, y - 9
+            yield x - width / 2, y + 18
+            return
+        if spot.sign == "down":
+            yield x - width / 2, y + 18
+            yield x - width / 2, y - 9
+            return
+        sides = [x + 12, x - 12 - width]
+        if x > (self.left + self.right) / 2:
+            sides.reverse()
+        for dy in (18, 34, 50, -10, -26, 26):
+            for side in sides:
+                yield side, y + dy
+
+    def level_labels(self, frame: Box) -> None:
+        """Inside the plot at the line, or outside to the right, each a little lower than the one above."""
+        taken = -math.inf
+        for level in sorted(self.chart.levels, key=lambda each: -each.value):
+            text, y = _label(level, is_narrow=self.sheet.is_narrow), self.y(level.value)
+            if self.chart.are_levels_beside:
+                taken = max(y + 4, taken + _LABEL_STEP)
+                self.sheet.text(self.right + 6, taken, text)
+                continue
+            width, left = len(text) * _CHARACTER, self.left + 6
+            at_right = self.right - width - 2
+            xs = [left, at_right]
+            if level.end is not None:
+                xs = [left, self.x(level.end) + 8, at_right]
+            middle = [self.left + (self.right - self.left) * share for share in (0.25, 0.5, 0.65)]
+            self.sheet.label(text, [(x, y + dy) for x in [*xs, *middle] for dy in (-4, 13)], frame)
+
+    def mark_places(self, mark: Mark) -> Iterator[Place]:
+        x, width = self.x(mark.at), len(mark.label) * _CHARACTER
+        sides = [x + 5, x - 5 - width]
+        if mark.is_label_low:
+            for row in range(8):
+                for side in sides:
+                    yield side, self.bottom - 8 - 15 * row
+            return
+        if x > (self.left + self.right) / 2:
+            sides.reverse()
+        for dy in (-2, 11, 24):
+            for side in sides:
+                yield side, self.top + dy
+
+    def line_places(self, line: Line) -> Iterator[Place]:
+        """Outside at the line's end, or along the line from its end to its beginning, above and below it."""
+        points = max((points for each, points in self.drawn if each is line), key=lambda run: run[-1][0])
+        width = len(line.label) * _CHARACTER * _STRONG
+        end_x, end_y = points[-1]
+        if line.is_label_beside:
+            yield (end_x + 5, end_y + 4) if end_x >= self.right - 1 else (end_x + 5, end_y + 11)
+            yield end_x + 5, end_y + 18
+        if line.is_stepped:
+            for x, y in (points[0], points[len(points) // 2], (end_x - width - 8, end_y)):
+                yield x + 6, y + 13
+                yield x + 6, y - 5
+        for share in (1.0, 0.8, 0.6, 0.4, 0.2):
+            x, y = points[round((len(points) - 1) * share)]
+            for dy in (-8, 16, -22, 30):
+                yield x - width - 4, y + dy
+                yield x + 8, y + dy
+
+
+def _text_of(points: Sequence[Place]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+
+
+def _stepped(points: Sequence[Place]) -> list[Place]:
+    found = [points[0]]
+    for (_, y), (next_x, next_y) in pairwise(points):
+        if y != next_y:
+            found += [(next_x, y), (next_x, next_y)]
+    return [*found, points[-1]] if points[-1] != found[-1] else found
+
+
+def _thinned(points: Sequence[Place]) -> list[Place]:
+    """Of many points on one pixel's width, only what can be seen: the first, the lowest, the highest and the last."""
+    columns: dict[int, list[Place]] = {}
+    for point in points:
+        columns.setdefault(int(point[0]), []).append(point)
+    found: list[Place] = []
+    for column in columns.values():
+        if len(column) > _MOST_PER_COLUMN:
+            ys = [y for _, y in column]
+            x = column[-1][0]
+            column = [column[0], (x, max(ys)), (x, min(ys)), column[-1]]
+        found += column
+    return found
+
+
+def _clipped(points: Sequence[Place], frame: Box) -> Iterator[list[Place]]:
+    """The parts of a line inside a frame."""
+    left, top, right, bottom = frame
+    if all(left - 0.05 <= x <= right + 0.05 and top - 0.05 <= y <= bottom + 0.05 for x, y in points):
+        yield list(points)
+        return
+    piece: list[Place] = []
+    for start, end in pairwise(points):
+        inside = _segment(start, end, frame)
+        if inside is None:
+            if piece:
+                yield piece
+            piece = []
+            continue
+        if piece and piece[-1] != inside[0]:
+            yield piece
+            piece = []
+        piece = [*piece, inside[1]] if piece else [*inside]
+        if inside[1] != end:
+            yield piece
+            piece = []
+    if piece:
+        yield piece
+
+
+def _segment(start: Place, end: Place, frame: Box) -> tuple[Place, Place] | None:
+    """The part of a straight line inside a frame; None where there is none."""
+    (x1, y1), (x2, y2) = start, end
+    first, last = 0.0, 1.0
+    for delta, room in (
+        (x1 - x2, x1 - frame[0]), (x2 - x1, frame[2] - x1), (y1 - y2, y1 - frame[1]), (y2 - y1, frame[3] - y1),
+    ):  # fmt: skip
+        if not delta:
+            if room < 0:
+                return None
+            continue
+        if delta < 0:
+            first = max(first, room / delta)
+        else:
+            last = min(last, room / delta)
+    if first >= last:
+        return None
+
+    def at(share: float) -> Place:
+        return (x1 + share * (x2 - x1), y1 + share * (y2 - y1))
+
+    return (start if first == 0 else at(first)), (end if last == 1 else at(last))
+
+
+# ---- bars ------------------------------------------------------------------------------------------------------------
+
+
+def _draw_bars(chart: BarChart, kind: str, width: int) -> Drawing:
+    sheet = _Sheet(width, is_narrow=kind == "narrow")
+    longest = max((bar.extent for bar in chart.bars), default=1) or 1
+    if chart.is_beside:
+        left = round(max((len(bar.name) for bar in chart.bars), default=0) * _TICK_CHARACTER) + 10
+        right = width - round(max((len(bar.text) for bar in chart.bars), default=0) * _TICK_CHARACTER) - 8
+        for nth, bar in enumerate(chart.bars):
+            _bar_beside(sheet, bar, left, 8 + nth * _ROW_BESIDE, (right - left) / longest)
+        return sheet.drawing(chart, kind, 16 + len(chart.bars) * _ROW_BESIDE)
+    for nth, bar in enumerate(chart.bars):
+        _bar_below(sheet, bar, 4 + nth * _ROW, (width - 2) / longest)
+    return sheet.drawing(chart, kind, 4 + _ROW * len(chart.bars))
+
+
+def _bar_beside(sheet: _Sheet, bar: Bar, left: float, y: float, scale: float) -> None:
+    sheet.text(left - 8, y + _BAR_BESIDE - 4, bar.name, anchor="end")
+    end = _parts(sheet, bar, left, y, _BAR_BESIDE, scale)
+    sheet.text(end + 6, y + _BAR_BESIDE - 4, bar.text)
+
+
+def _bar_below(sheet: _Sheet, bar: Bar, top: float, scale: float) -> None:
+    y = top + _BAR_NAME
+    sheet.text(0, top + 11, bar.name, "name")
+    text = bar.warning if sheet.is_narrow and bar.warning else bar.text
+    sheet.text(len(bar.name) * 7.2 + 8, top + 11, text)
+    width = (bar.extent if bar.whole is None else bar.whole) * scale
+    sheet.add(
+        "rect", f"storage{'' if bar.whole is not None else ' unknown'}", x=1, y=y, width=width, height=_BAR
+    )
+    _parts(sheet, bar, 1, y, _BAR, scale)
+    if bar.whole is not None:
+        sheet.line("end", width + 1, y - 3, width + 1, y + _BAR + 3)
+
+
+def _parts(sheet: _Sheet, bar: Bar, left: float, y: float, height: float, scale: float) -> float:
+    x = left
+    for part in bar.parts:
+        if part.amount:
+            width = max(part.amount * scale, 1.0)  # what is there at all can be seen
+            sheet.add("rect", part.style, title=part.title, x=x, y=y, width=width, height=height)
+            x += width
+    return x

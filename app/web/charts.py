@@ -1,0 +1,204 @@
+"""What a chart shows, in the data's own units: numbers, days and moments, never coordinates.
+
+A feature builds a `Chart` or a `BarChart`. `app/web/chart_svg.py` draws it for wide and for narrow pages, and
+`app/web/chart_plotly.py` makes of it the figure that readers zoom. `style` is always a CSS class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.web.axes import Axis, Value
+
+Point = tuple[Value, float | None]
+"""A value at a place of the x axis; None breaks a line there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line through points; a point without neighbours is a dot."""
+
+    points: tuple[Point, ...]
+    name: str = ""
+    """What is measured, for the figure that is zoomed."""
+    style: str = "curve"
+    label: str = ""
+    is_stepped: bool = False
+    """Whether a value holds until the next one."""
+    is_label_beside: bool = False
+    """Whether the label is next to the line's end, outside of the plot, where the line ends at its edge."""
+    is_label_optional: bool = False
+    """Whether the label is left out where there is no room for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """The area between two lines."""
+
+    points: tuple[tuple[Value, float, float], ...]
+    style: str
+    names: tuple[str, str] = ("", "")
+    """The upper and the lower line, for the figure that is zoomed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A value as a line across."""
+
+    value: float
+    label: str
+    short: str = ""
+    """The label on narrow pages, where it differs."""
+    style: str = "level"
+    end: Value | None = None
+    """Where on the x axis the line ends; None: at the edge."""
+    likely: tuple[Value, Value] | None = None
+    """A part of the line that is drawn thick."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place of the x axis: a line down, with a sign or a label at its top."""
+
+    at: Value
+    label: str = ""
+    style: str = "lead"
+    sign: str = ""
+    sign_style: str = ""
+    title: str = ""
+    down_to: float | None = None
+    """The value at which the line ends; None: at the bottom of the plot."""
+    is_label_low: bool = False
+    """Whether the label is at the bottom of the plot."""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A single value with a sign of its own."""
+
+    x: Value
+    y: float
+    sign: str = "dot"
+    style: str = "spot"
+    label: str = ""
+    short: str = ""
+    title: str = ""
+    is_led: bool = False
+    """Whether a line leads down from it to the x axis."""
+    is_label_optional: bool = False
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A row below the plot, with signs at places of the x axis."""
+
+    name: str
+    spots: tuple[LaneSpot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LaneSpot:
+    """A sign in a lane."""
+
+    at: Value
+    sign: str
+    style: str
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """Values over an x axis. The title and the description are the chart's accessible name and description."""
+
+    id: str
+    """Unique on its page."""
+    title: str
+    description: str
+    x_axis: Axis
+    y_axis: Axis
+    unit: str = ""
+    heading: str = ""
+    """What is written above the chart, where that is not its title."""
+    lines: tuple[Line, ...] = ()
+    bands: tuple[Band, ...] = ()
+    levels: tuple[Level, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    points: tuple[Spot, ...] = ()
+    lanes: tuple[Lane, ...] = ()
+    below: Chart | None = None
+    """A second plot under the first, over the same x axis."""
+    are_levels_beside: bool = False
+    """Whether labels of levels are to the right of the plot."""
+    is_lane_last: bool = False
+    note: str = ""
+    """What is too far away to be drawn, in words."""
+    width: int = 860
+    height: int = 200
+    """Of the plot, without what is around it."""
+    room: float = 0.0
+    """Space between the y axis and the first value, as a share of the plot on wide pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a bar."""
+
+    style: str
+    amount: float
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """An amount and its parts, one after the other."""
+
+    name: str
+    text: str
+    parts: tuple[Part, ...]
+    whole: float | None = None
+    """What there is of it, drawn behind the parts; None where that is not known."""
+    is_outlined: bool = True
+    warning: str = ""
+    """What is wrong, for narrow pages, which have no room for the text."""
+
+    @property
+    def extent(self) -> float:
+        """How far the bar goes: what there is, or what its parts come to."""
+        return max(self.whole or 0.0, sum(part.amount for part in self.parts))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BarChart:
+    """Amounts as bars, all to one scale."""
+
+    id: str
+    title: str
+    description: str
+    bars: tuple[Bar, ...]
+    is_beside: bool = False
+    """Whether names and texts are next to the bars and not above them."""
+    width: int = 760
+
+
+def runs(points: Sequence[Point]) -> list[list[tuple[Value, float]]]:
+    """The parts of a line between its gaps."""
+    found: list[list[tuple[Value, float]]] = [[]]
+    for x, y in points:
+        if y is not None:
+            found[-1].append((x, y))
+        elif found[-1]:
+            found.append([])
+    return [run for run in found if run]
+
+
+def with_gaps(points: Sequence[tuple[Value, float]], numbers: Sequence[float]) -> tuple[Point, ...]:
+    """The points with a gap wherever their numbers do not follow each other by one."""
+    found: list[Point] = []
+    for nth, point in enumerate(points):
+        if nth and numbers[nth] - numbers[nth - 1] > 1:
+            found.append((point[0], None))
+        found.append(point)
+    return tuple(found)

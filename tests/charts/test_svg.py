@@ -1,0 +1,248 @@
+"""Charts as SVG: lines with gaps, labels apart, everything inside, everything escaped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations, pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.web.axes import Linear, Log
+from app.web.chart_svg import NARROW, Drawing, Shape, drawings
+from app.web.charts import Bar, BarChart, Chart, Lane, LaneSpot, Level, Line, Mark, Part, Point, Spot
+from app.web.rendering import environment
+
+EMPTY = Chart(
+    id="specimen", title="A title", description="In words.", x_axis=Linear(0, 100), y_axis=Linear.up_to(100)
+)
+CHARACTER = 6.4
+
+
+def with_class(drawing: Drawing, name: str, tag: str = "") -> list[Shape]:
+    return [
+        shape
+        for shape in drawing.shapes
+        if name in str(shape.attributes.get("class", "")).split() and tag in ("", shape.tag)
+    ]
+
+
+def places(shape: Shape) -> list[tuple[float, float]]:
+    pairs = (pair.split(",") for pair in str(shape.attributes["points"]).split())
+    return [(float(x), float(y)) for x, y in pairs]
+
+
+def box(shape: Shape) -> tuple[float, float, float, float]:
+    x, y = float(shape.attributes["x"]), float(shape.attributes["y"])
+    return x, y - 9, x + len(shape.text) * CHARACTER, y + 2
+
+
+def overlaps(one: Shape, other: Shape) -> bool:
+    a, b = box(one), box(other)
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def shown(chart: Chart | BarChart) -> str:
+    template = environment().from_string('{% from "_charts.html" import chart %}{{ chart(of) }}')
+    return template.render(of=chart)
+
+
+def test_a_chart_is_drawn_for_wide_and_for_narrow_pages() -> None:
+    wide, narrow = drawings(EMPTY)
+    assert (wide.kind, wide.width) == ("wide", EMPTY.width)
+    assert (narrow.kind, narrow.width) == ("narrow", NARROW)
+    assert (wide.title, wide.description) == ("A title", "In words.")
+    assert wide.id != narrow.id
+
+
+def test_an_empty_chart_has_its_grid_and_nothing_else() -> None:
+    wide, _ = drawings(EMPTY)
+    assert {shape.tag for shape in wide.shapes} == {"line", "text"}
+    assert len(with_class(wide, "axis")) == 1
+
+
+def test_a_line_is_broken_at_gaps_and_a_point_alone_is_a_dot() -> None:
+    points: tuple[Point, ...] = ((0, 1), (10, 2), (20, None), (30, 4), (40, None), (50, 5), (60, 6), (70, 7))
+    wide, _ = drawings(replace(EMPTY, lines=(Line(points),)))
+    assert [len(places(shape)) for shape in with_class(wide, "curve")] == [2, 3]
+    assert len(with_class(wide, "point", "circle")) == 1
+
+
+def test_later_is_right_of_earlier_and_more_is_above_less() -> None:
+    wide, _ = drawings(replace(EMPTY, lines=(Line(((0, 0), (50, 100), (100, 50))),)))
+    (first, second, third) = places(with_class(wide, "curve")[0])
+    (axis,) = with_class(wide, "axis")
+    assert first == (axis.attributes["x1"], axis.attributes["y1"])
+    assert third[0] == axis.attributes["x2"]
+    assert second[0] == pytest.approx((first[0] + third[0]) / 2, abs=0.1)
+    assert third[1] == pytest.approx((first[1] + second[1]) / 2, abs=0.1)
+
+
+def test_a_stepped_line_holds_its_value_until_the_next() -> None:
+    wide, _ = drawings(replace(EMPTY, lines=(Line(((0, 100), (50, 50), (100, 50)), is_stepped=True),)))
+    (x1, y1), (x2, y2), (x3, y3), (x4, y4) = places(with_class(wide, "curve")[0])
+    assert x1 < x2 == x3 < x4
+    assert y1 == y2 < y3 == y4
+
+
+def test_what_is_outside_of_the_axes_is_cut_off() -> None:
+    wide, _ = drawings(replace(EMPTY, lines=(Line(((-50, -50), (150, 150))), Line(((0, 200), (100, 200))))))
+    (line,) = with_class(wide, "curve")
+    (axis,) = with_class(wide, "axis")
+    (x1, y1), (x2, _) = places(line)
+    assert (x1, y1, x2) == (axis.attributes["x1"], axis.attributes["y1"], axis.attributes["x2"])
+
+
+def test_many_points_on_one_pixel_are_drawn_as_what_can_be_seen() -> None:
+    points = tuple((nth / 500, float(nth % 100)) for nth in range(50_000))
+    wide, _ = drawings(replace(EMPTY, lines=(Line(points),)))
+    (line,) = with_class(wide, "curve")
+    assert len(places(line)) <= 4 * wide.width
+    assert max(y for _, y in places(line)) - min(y for _, y in places(line)) > 0.9 * EMPTY.height
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.tuples(st.floats(0, 100), st.floats(0, 100)), min_size=0, max_size=30),
+    st.lists(st.floats(0, 100), max_size=3),
+    st.floats(0, 100),
+)
+def test_labels_do_not_overlap_and_everything_is_inside(
+    points: list[tuple[float, float]], levels: list[float], at: float
+) -> None:
+    chart = replace(
+        EMPTY,
+        lines=(Line(tuple(sorted(points)), label="a line"),),
+        levels=tuple(Level(value, f"LEVEL {nth}") for nth, value in enumerate(levels)),
+        points=(Spot(at, at, "large", "point", label="a spot"),),
+    )
+    for drawing in drawings(chart):
+        labels = with_class(drawing, "halo")
+        assert not [pair for pair in combinations(labels, 2) if overlaps(*pair)]
+        for shape in drawing.shapes:
+            numbers = [float(shape.attributes.get(name, 0)) for name in ("x", "x1", "x2", "cx")]
+            assert all(0 <= x <= drawing.width for x in numbers)
+            assert all(
+                0 <= float(shape.attributes.get(n, 0)) <= drawing.height for n in ("y", "y1", "y2", "cy")
+            )
+
+
+def test_close_levels_have_their_labels_apart_beside_the_plot() -> None:
+    levels = tuple(Level(100 - nth / 10, f"LEVEL {nth}") for nth in range(4))
+    for drawing in drawings(replace(EMPTY, levels=levels, are_levels_beside=True)):
+        found = [shape for shape in drawing.shapes if shape.text.startswith("LEVEL")]
+        assert [shape.text for shape in found] == [level.label for level in levels]
+        assert not [pair for pair in combinations(found, 2) if overlaps(*pair)]
+        assert all(box(shape)[2] <= drawing.width + 8 for shape in found)
+
+
+def test_an_optional_label_without_room_is_left_out() -> None:
+    lines = tuple(
+        Line(
+            ((0, 50 + nth), (100, 50 + nth)),
+            style="context",
+            label="one and the same place",
+            is_label_optional=True,
+        )
+        for nth in range(40)
+    )
+    wide, _ = drawings(replace(EMPTY, lines=lines))
+    labels = with_class(wide, "halo")
+    assert 0 < len(labels) < len(lines)
+    assert not [pair for pair in combinations(labels, 2) if overlaps(*pair)]
+
+
+def test_labels_of_the_axes_do_not_overlap_at_any_width() -> None:
+    chart = replace(EMPTY, x_axis=Linear(0, 98_765_432), y_axis=Log(1, 1e9))
+    for drawing in drawings(chart):
+        ticks = [shape for shape in drawing.shapes if shape.attributes.get("text-anchor") == "middle"]
+        edges = [(float(tick.attributes["x"]), len(tick.text) * 6.0 / 2) for tick in ticks]
+        for (x, half), (next_x, next_half) in pairwise(edges):
+            assert x + half < next_x - next_half
+        assert len(ticks) >= 2
+
+
+def test_a_thick_part_of_a_level_is_drawn_on_it() -> None:
+    wide, _ = drawings(replace(EMPTY, levels=(Level(50, "half", likely=(20, 60)),)))
+    (level,), (likely,) = with_class(wide, "level"), with_class(wide, "likely")
+    assert level.attributes["y1"] == likely.attributes["y1"]
+    assert level.attributes["x1"] < likely.attributes["x1"] < likely.attributes["x2"] < level.attributes["x2"]  # type: ignore[operator]
+
+
+def test_marks_have_lines_signs_and_numbers_in_rows() -> None:
+    marks = tuple(
+        Mark(50, str(nth), sign="bubble", sign_style="bubble", title=f"No. {nth}") for nth in range(3)
+    )
+    wide, _ = drawings(replace(EMPTY, marks=marks))
+    circles = with_class(wide, "bubble")
+    assert len({circle.attributes["cy"] for circle in circles}) == 3
+    assert [circle.title for circle in circles] == ["No. 0", "No. 1", "No. 2"]
+    many = tuple(Mark(nth, sign="flag", style="full-line", sign_style="full") for nth in range(60))
+    wide, _ = drawings(replace(EMPTY, marks=many))
+    assert len(with_class(wide, "full")) == 60
+    assert with_class(wide, "full-line") == []
+
+
+def test_lanes_are_below_the_plot_and_above_its_labels() -> None:
+    lanes = (Lane("QM1", (LaneSpot(50, "cross", "none"),)), Lane("QM2", ()))
+    wide, _ = drawings(replace(EMPTY, lanes=lanes))
+    (axis,) = with_class(wide, "axis")
+    ys = [float(lane.attributes["y1"]) for lane in with_class(wide, "lane")]
+    assert float(axis.attributes["y1"]) < ys[0] < ys[1] < wide.height - 20
+    assert len(with_class(wide, "none", "path")) == 1
+
+
+def test_a_second_plot_has_the_same_x_axis() -> None:
+    below = replace(
+        EMPTY, y_axis=Linear.up_to(5), lines=(Line(((0, 1), (100, 5)), style="second"),), height=84
+    )
+    wide, _ = drawings(replace(EMPTY, lines=(Line(((0, 0), (100, 100))),), below=below))
+    (upper,), (lower,) = with_class(wide, "curve"), with_class(wide, "second")
+    assert [x for x, _ in places(upper)] == [x for x, _ in places(lower)]
+    assert max(y for _, y in places(upper)) < min(y for _, y in places(lower))
+
+
+def test_everything_is_escaped() -> None:
+    text = '<b>&"x'
+    chart = replace(
+        EMPTY, title=text, description=text, lines=(Line(((0, 1), (1, 2)), label=text, style=text),),
+        points=(Spot(1, 1, label=text, title=text),),
+    )  # fmt: skip
+    html = shown(chart)
+    assert "<b>" not in html
+    assert html.count("&lt;b&gt;&amp;&#34;x") >= 8
+
+
+def test_bars_are_as_long_as_their_amounts_and_what_is_there_can_be_seen() -> None:
+    bars = (
+        Bar("A", "10 of 40", (Part("held", 10, "held: 10"), Part("keep", 0)), 40),
+        Bar("B", "not known", (Part("held", 0.001),)),
+        Bar("C", "50 of 20", (Part("held", 50),), 20, warning="too much"),
+    )
+    chart = BarChart(id="bars", title="Bars", description="In words.", bars=bars)
+    for drawing in drawings(chart):
+        held = [float(shape.attributes["width"]) for shape in with_class(drawing, "held")]
+        whole = [float(shape.attributes["width"]) for shape in with_class(drawing, "storage")]
+        assert whole[0] == pytest.approx(held[0] * 4, abs=0.5)
+        assert held[1] == 1
+        assert held[2] == pytest.approx(whole[2] * 2.5, abs=0.5)
+        assert held[2] <= drawing.width
+        assert len(with_class(drawing, "unknown")) == 1
+        assert not with_class(drawing, "keep")
+        texts = [shape.text for shape in drawing.shapes]
+        assert ("too much" in texts) == (drawing.kind == "narrow")
+
+
+def test_names_and_amounts_are_beside_bars_where_that_is_asked_for() -> None:
+    bars = (Bar("up to 512", "100", (Part("bar-of", 100),)), Bar("up to 1024", "300", (Part("bar-of", 300),)))
+    for drawing in drawings(BarChart(id="b", title="B", description="", bars=bars, is_beside=True)):
+        one, two = (float(shape.attributes["width"]) for shape in with_class(drawing, "bar-of"))
+        assert two == pytest.approx(3 * one, abs=0.5)
+        assert all(box(shape)[2] <= drawing.width for shape in drawing.shapes if shape.text in ("100", "300"))
+
+
+def test_no_bars_are_no_error() -> None:
+    assert all(
+        drawing.shapes == () for drawing in drawings(BarChart(id="b", title="B", description="", bars=()))
+    )
