@@ -230,7 +230,7 @@ def _parser() -> argparse.ArgumentParser:
     add_simulate(command)
     add_events(command, _Parser)
     add_cluster(command, _Parser)
-    add_whatif(command, _whole, _Parser)
+    add_whatif(command, _Parser)
     add_running(command, _whole)
     add_scenarios(command, _Parser)
 

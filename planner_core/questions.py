@@ -23,7 +23,6 @@ from planner_core.units import parse_size
 
 Absent = SkipJsonSchema[None]
 """The parameter may be missing; it is never null."""
-_LONGEST: Final = 30
 _MOST_DIGITS: Final = 15
 _MOST_UNKNOWN: Final = 50
 _LONGEST_NAME: Final = 40
@@ -105,7 +104,10 @@ def messages(model: type[Question], errors: Iterable[Mapping[str, Any]]) -> dict
 
 
 class _Read:
-    """An annotation that reads a text; what is no text is taken as the value itself."""
+    """An annotation that reads a text; anything else is the value itself."""
+
+    longest: ClassVar[int] = 30
+    """Characters."""
 
     def _read(self, text: str) -> object:
         """The value.
@@ -124,8 +126,8 @@ class _Read:
             return given
         plain = given.strip()
         try:
-            if len(plain) > _LONGEST:
-                message = f"must not have more than {_LONGEST} characters"
+            if len(plain) > self.longest:
+                message = f"must not have more than {self.longest} characters"
                 raise ValueError(message)
             return self._read(plain)
         except (ValueError, PlannerError) as error:
@@ -234,7 +236,20 @@ class Name(_Read):
         return text
 
     def _schema(self) -> dict[str, Any]:
-        return {"type": "string", "minLength": 1, "maxLength": _LONGEST}
+        return {"type": "string", "minLength": 1, "maxLength": self.longest}
+
+
+@dataclass(frozen=True, slots=True)
+class Text(_Read):
+    """Any short text: a path, or a name that is checked where it is used."""
+
+    longest: ClassVar[int] = 4096
+
+    def _read(self, text: str) -> str:
+        return text
+
+    def _schema(self) -> dict[str, Any]:
+        return {"type": "string"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +274,25 @@ class Rules(_Read):
     def _schema(self) -> dict[str, Any]:
         rule = {"type": "string", "pattern": f"^({_RULE.pattern})$"}
         return {"type": "array", "items": rule, "maxItems": _MOST_RULES}
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf(_Read):
+    """A parameter that may be repeated; each of its texts is read like a single one."""
+
+    item: _Read
+    most: int = 40
+
+    def _value(self, given: object) -> object:
+        if not isinstance(given, list):
+            return given
+        if len(given) > self.most:
+            message = f"can be given {self.most} times at most"
+            raise _fault(message)
+        return tuple(self.item._value(each) for each in given)
+
+    def _schema(self) -> dict[str, Any]:
+        return {"type": "array", "items": self.item._schema(), "maxItems": self.most}
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +338,7 @@ def parameters(model: type[Question]) -> dict[str, Parameter]:
     for field, info in model.model_fields.items():
         name = info.alias or field
         metavar = next((each.text for each in info.metadata if isinstance(each, Metavar)), "N")
-        is_list = any(isinstance(each, Rules) for each in info.metadata)
+        is_list = any(isinstance(each, Rules | ListOf) for each in info.metadata)
         choices = (
             tuple(str(each) for each in get_args(info.annotation)) if _is_choice(info.annotation) else ()
         )

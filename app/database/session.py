@@ -30,6 +30,15 @@ SessionDep = Annotated[Session, Depends(get_session, scope="function")]
 """With the default scope the transaction would end after the answer had left: a failed commit would have been a 200."""
 
 
+def get_database(request: Request) -> Database:
+    """The database of this service, for work that opens transactions of its own."""
+    database: Database = request.app.state.database
+    return database
+
+
+DatabaseDep = Annotated[Database, Depends(get_database)]
+
+
 def hold_lock(session: Session, key: int) -> None:
     """Hold a lock until the transaction of a writer ends; no other writer holds the same one meanwhile.
 

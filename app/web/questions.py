@@ -8,8 +8,10 @@ from functools import cache
 from typing import Any, get_type_hints
 
 from fastapi import Request
+from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 
+from planner_core.errors import InputInvalid
 from planner_core.questions import Question
 
 
@@ -24,6 +26,22 @@ def check_question(request: Request) -> None:
     """
     query = request.query_params
     _question_of(request.scope["route"].endpoint).read({name: query.getlist(name) for name in query})
+
+
+def check_parameters(request: Request) -> None:
+    """Like check_question, for addresses that refuse parameters as FastAPI does.
+
+    Raises:
+        RequestValidationError: With every parameter at fault.
+    """
+    try:
+        check_question(request)
+    except InputInvalid as error:
+        faults = (
+            {"type": "parameter", "loc": ("query", each.field), "msg": each.message}
+            for each in error.problems
+        )
+        raise RequestValidationError(list(faults)) from None
 
 
 @cache

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import argparse
 
-from app.command_line import Action, Command, Parser, Whole, add_fail_on, add_json, verbs_of
+from app.command_line import Action, Command, Parser, add_fail_on, add_json, verbs_of
 from app.whatif.placement_cli import add as add_placement
 from app.whatif.structure_cli import add as add_structure
 
 
-def add(commands: Command, whole: Whole, parser_class: Parser) -> None:
-    """Add the commands to the command line. `whole` makes readers of whole numbers within bounds."""
+def add(commands: Command, parser_class: Parser) -> None:
+    """Add the commands to the command line."""
     made_of = verbs_of(
         commands,
         parser_class,
@@ -29,4 +29,4 @@ def add(commands: Command, whole: Whole, parser_class: Parser) -> None:
         return made
 
     add_structure(verb)
-    add_placement(verb, whole)
+    add_placement(verb)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Annotated
 
 from fastapi import APIRouter, Request
@@ -20,11 +18,9 @@ from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
 from planner_core.units import kib_to_bytes
-from planner_core.whatif.growth import DEFAULT_YEARS, UpgradeAnswer, UpgradeStep
+from planner_core.whatif.growth import DEFAULT_YEARS, UpgradeAnswer, UpgradeQuestion, UpgradeStep
 
 router = APIRouter(include_in_schema=False)
-_WHOLE = re.compile(r"[0-9]{1,4}")
-_DECIMAL = re.compile(r"-?[0-9]{1,4}(\.[0-9]{1,6})?")
 _SHOWN = 20
 
 
@@ -145,36 +141,19 @@ _FIELDS = (
 )
 
 
-def _numbers(text: str) -> list[int] | None:
-    """Whole numbers with blanks or commas between them; None where there is something else."""
-    parts = text.replace(",", " ").split()
-    return [int(part) for part in parts] if all(map(_WHOLE.fullmatch, parts)) else None
-
-
 def _page(request: Request, asked: PlanSelection, document: PlanDocument | None, typed: _Typed) -> Response:
-    wrong: dict[str, str] = {}
-    levels, years = _numbers(typed.cfcc), _numbers(typed.years)
-    more = _numbers(typed.queue_managers)
-    growth = typed.growth.strip()
-    if levels is None:
-        wrong["cfcc"] = "Must be whole numbers with blanks between them."
-    if years is None:
-        wrong["years"] = "Must be whole numbers with blanks between them."
-    if more is None or len(more) > 1:
-        wrong["queue_managers"] = "Must be a whole number."
-    if growth and not _DECIMAL.fullmatch(growth):
-        wrong["growth"] = "Must be a number."
+    texts = {
+        "cfcc": typed.cfcc.replace(",", " ").split(),
+        "queue_managers": [typed.queue_managers.strip() or "0"],
+        "growth": [typed.growth] if typed.growth.strip() else [],
+        "years": typed.years.replace(",", " ").split() or ["0"],
+    }
+    question, errors = UpgradeQuestion.check(texts)
+    wrong = {name: f"{message[:1].upper()}{message[1:]}." for name, message in errors.items()}
 
     def worked_out(plan: PlanDocument) -> UpgradeView:
         return arranged(
-            upgrade_answer(
-                plan,
-                DatabaseCurves(request.app.state.database),
-                cfcc_levels=levels or None,
-                more_queue_managers=more[0] if more else 0,
-                percent_per_year=Decimal(growth) if growth else None,
-                years=[year for year in years or () if year],
-            )
+            upgrade_answer(plan, question or UpgradeQuestion(), DatabaseCurves(request.app.state.database))
         )
 
     answer, problems = answered(asked, None if wrong else document, worked_out)

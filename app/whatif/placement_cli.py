@@ -8,101 +8,59 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.command_line import (
     EXIT_FINDINGS,
     EXIT_OK,
     Command,
-    Whole,
+    add_question,
     read_plan,
+    read_question,
     write,
     write_answer,
     write_json,
 )
 
-_HIGHEST_LEVEL, _MOST_MORE, _MOST_YEARS = 99, 31, 50
-_MOST_OTHERS = 40
+if TYPE_CHECKING:
+    from planner_core.questions import Question
 
 
-def add(verb: Command, whole: Whole) -> None:
+def add(verb: Command) -> None:
     """Add both commands."""
     lost = verb(
         "cf-loss", "Lose each coupling facility and site: what moves where, what finds no place.", _lose
     )
-    lost.add_argument(
-        "--at",
-        choices=("initsize", "size"),
-        default="initsize",
-        help="count structures with INITSIZE (default) or, grown, with SIZE",
-    )
-    lost.add_argument(
-        "--with",
-        dest="others",
-        action="append",
-        default=[],
-        metavar="PLAN",
-        help="another plan of the sysplex, whose structures are counted as well; may stand several times",
-    )
-
+    add_question(lost, _loss_question)
     upgraded = verb("upgrade", "Before and after: CFCC levels, one more queue manager, growth.", _upgrade)
-    upgraded.add_argument(
-        "--cfcc",
-        action="append",
-        type=whole(1, _HIGHEST_LEVEL),
-        metavar="L",
-        help="a CFCC level to go to; may stand several times (default: those with published figures above the plan's)",
-    )
-    upgraded.add_argument(
-        "--queue-managers",
-        type=whole(0, _MOST_MORE),
-        default=1,
-        metavar="N",
-        help="how many more queue managers (default: 1; 0: none)",
-    )
-    upgraded.add_argument(
-        "--growth",
-        type=_percent,
-        metavar="P",
-        help="growth on top of the plan's horizon, in percent a year (default: the plan's own, or 10)",
-    )
-    upgraded.add_argument(
-        "--years",
-        action="append",
-        type=whole(0, _MOST_YEARS),
-        metavar="N",
-        help="after how many years to look; may stand several times (default: 1, 2 and 3; 0: no growth)",
-    )
+    add_question(upgraded, _upgrade_question)
     upgraded.add_argument(
         "--fragment", metavar="STEP", help="print the CFRM statements of this step instead, such as cfcc-25"
     )
 
 
-def _percent(text: str) -> Decimal:
-    try:
-        value = Decimal(text if text.isascii() and "_" not in text else "no number")
-    except InvalidOperation:
-        msg = f"{text!r} is no number"
-        raise argparse.ArgumentTypeError(msg) from None
-    if not value.is_finite() or not -99 <= value <= 1000:  # noqa: PLR2004 - the bounds of the document
-        msg = f"{text} is not between -99 and 1000"
-        raise argparse.ArgumentTypeError(msg)
-    return value
+def _loss_question() -> type[Question]:
+    from planner_core.whatif.loss import LossQuestion
+
+    return LossQuestion
+
+
+def _upgrade_question() -> type[Question]:
+    from planner_core.whatif.growth import UpgradeQuestion
+
+    return UpgradeQuestion
 
 
 def _lose(arguments: argparse.Namespace) -> int:
     from app.fits.from_settings import CurvesOfSettings
     from app.whatif.losing import loss_answer
-    from planner_core.errors import PlannerError, PlanRefused
+    from planner_core.errors import PlanRefused
 
-    if len(arguments.others) > _MOST_OTHERS:
-        message = f"--with may stand {_MOST_OTHERS} times at most."
-        raise PlannerError(message)
-    others = [(Path(name).stem or name, read_plan(name)) for name in arguments.others]
+    question = read_question(arguments)
+    others = [(Path(name).stem or name, read_plan(name)) for name in question.others]
     try:
-        answer = loss_answer(read_plan(arguments.file), others, CurvesOfSettings(), at=arguments.at).as_json()
+        answer = loss_answer(read_plan(arguments.file), others, CurvesOfSettings(), at=question.at).as_json()
     except PlanRefused as refused:
         return _refused(arguments, refused)
     return write_answer(arguments, answer, _loss_lines(answer))
@@ -112,18 +70,10 @@ def _upgrade(arguments: argparse.Namespace) -> int:
     from app.fits.from_settings import CurvesOfSettings
     from app.whatif.growing import upgrade_answer
     from planner_core.errors import OutputRefused, PlannerError, PlanRefused
-    from planner_core.whatif.growth import DEFAULT_YEARS
 
-    years = DEFAULT_YEARS if arguments.years is None else [year for year in arguments.years if year]
+    question = read_question(arguments)
     try:
-        found = upgrade_answer(
-            read_plan(arguments.file),
-            CurvesOfSettings(),
-            cfcc_levels=arguments.cfcc,
-            more_queue_managers=arguments.queue_managers,
-            percent_per_year=arguments.growth,
-            years=years,
-        )
+        found = upgrade_answer(read_plan(arguments.file), question, CurvesOfSettings())
     except PlanRefused as refused:
         return _refused(arguments, refused)
     if arguments.fragment is not None:

@@ -11,6 +11,7 @@ from app.whatif.growing import upgrade_answer
 from app.whatif.losing import loss_answer
 from app.whatif.placement_answers import CfLossAnswer, UpgradeAnswerShape
 from planner_core.document.reading import read_object
+from planner_core.whatif.growth import UpgradeQuestion
 
 SHAPES = (CfLossAnswer, UpgradeAnswerShape)
 CF_LOSS, UPGRADE = "/api/v1/whatif/cf-loss", "/api/v1/whatif/upgrade"
@@ -24,7 +25,7 @@ def add(whole: dict[str, Any]) -> None:
     plan = read_object(example.document)
     answers = {
         CF_LOSS: loss_answer(plan, (), NoCurves(), at="initsize").as_json(),
-        UPGRADE: upgrade_answer(plan, NoCurves()).as_json(),
+        UPGRADE: upgrade_answer(plan, UpgradeQuestion(), NoCurves()).as_json(),
     }
     for path, answer in answers.items():
         put_examples(whole["paths"][path]["post"], {EXAMPLE: example}, {EXAMPLE: answer})

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TypeVar
+from typing import Annotated, TypeVar
+
+from pydantic import Field
 
 from planner_core.document.model import Admin, CouplingFacility, Growth, PlanDocument, Structure, System
 from planner_core.errors import OutOfRange, OutputRefused, PlanRefused
@@ -18,6 +20,7 @@ from planner_core.findings import Finding, in_order
 from planner_core.limits import limit
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.result import PlanResult
+from planner_core.questions import Absent, ListOf, Metavar, Number, Question, Whole
 from planner_core.sizing.levels import lowest_level
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve, bundles_in, published_curves
@@ -41,6 +44,26 @@ _FITTED = (
     "levels instead."
 )
 _DEFAULTED = "No growth rate was given: 10 percent a year is an example."
+
+
+class UpgradeQuestion(Question):
+    """Which changes a plan is compared with: CFCC levels, more queue managers, years of growth."""
+
+    cfcc: Annotated[tuple[int, ...] | Absent, ListOf(Whole(1, HIGHEST_LEVEL)), Metavar("L")] = Field(
+        None,
+        description="a CFCC level to go to; may stand several times; absent: those with published figures above the plan's",
+    )
+    queue_managers: Annotated[int, Whole(0, MOST_MORE)] = Field(
+        1, description="how many more queue managers; absent: 1"
+    )
+    growth: Annotated[Decimal | Absent, Number(-99, 1000), Metavar("P")] = Field(
+        None,
+        description="growth on top of the plan's horizon, in percent a year; absent: the plan's own, or 10",
+    )
+    years: Annotated[tuple[int, ...], ListOf(Whole(0, MOST_YEARS))] = Field(
+        DEFAULT_YEARS,
+        description="after how many years to look; may stand several times; absent: 1, 2 and 3; 0: no growth",
+    )
 
 
 @dataclass(frozen=True, slots=True)

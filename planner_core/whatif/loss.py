@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import Field
+
+from planner_core import questions
 from planner_core.checks.placement import check_allocation, other_orders
 from planner_core.document.model import PlanDocument, Structure, System
 from planner_core.findings import Finding, finding, in_order
@@ -47,6 +50,19 @@ LOSS_ASSUMPTIONS: tuple[str, ...] = (
     "Messages counted as lost are those of the planned backlog. RECOVER CFSTRUCT restores persistent messages from backup "
     "and logs once the structure is allocated.",
 )
+
+
+class LossQuestion(questions.Question):
+    """Which plans share the coupling facilities that are lost, and how their structures are counted."""
+
+    at: At = Field(
+        "initsize", description="count structures with INITSIZE or, grown, with SIZE; absent: initsize"
+    )
+    others: Annotated[tuple[str, ...], questions.ListOf(questions.Text()), questions.Metavar("PLAN")] = Field(
+        (),
+        alias="with",
+        description="another plan of the sysplex, whose structures are counted as well; may stand several times",
+    )
 
 
 @dataclass(frozen=True, slots=True)

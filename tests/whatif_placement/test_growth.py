@@ -10,13 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.whatif import placement_cli as placement_commands
 from planner_core.document.reading import read_object
 from planner_core.errors import OutOfRange, PlanRefused
 from planner_core.plan.evaluate import evaluate
 from planner_core.texts.outputs import render_output
 from planner_core.units import MIB
-from planner_core.whatif import growth
 from planner_core.whatif.growth import GrownStructure, UpgradeAnswer, UpgradeStep, levels_above, upgrades
 from tests.whatif_placement.scenes import cf
 
@@ -240,16 +238,3 @@ def test_a_step_is_the_plan_written_that_way(
         assert found.after.structures == evaluate(read_object(written)).structures
         for each in found.structures:
             assert each.after.sizes.need_bytes >= each.before.sizes.need_bytes
-
-
-def test_the_command_has_the_bounds_of_the_core() -> None:
-    """They are written there once more, so that other commands start without the core of this one."""
-    assert (
-        placement_commands._MOST_YEARS,
-        placement_commands._MOST_MORE,
-        placement_commands._HIGHEST_LEVEL,
-    ) == (
-        growth.MOST_YEARS,
-        growth.MOST_MORE,
-        growth.HIGHEST_LEVEL,
-    )
