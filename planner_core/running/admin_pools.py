@@ -63,8 +63,8 @@ def nearly_full(cfrm_name: str, pools: AdminPools, *, threshold: int | None) -> 
     )
     yield finding(
         "ADMIN_NEARLY_FULL",
-        f"{cfrm_name} has {said} in use, at or above {level} %. Either pool fills it on its own, and queue managers end when it is "
-        "full (00C51165, 00C510AB): let large units of work commit, and enlarge it.",
+        f"{cfrm_name} has {said} in use, at or above {level} %. Each pool can fill on its own, and queue managers end when "
+        "one is full (00C51165, 00C510AB): let large units of work commit, and enlarge the structure.",
         structure=names.ADMIN_STRUCTURE,
     )
 

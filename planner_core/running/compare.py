@@ -190,18 +190,20 @@ def _is_rebuild(step: CommandStep) -> bool:
 
 
 _ASSUMPTIONS: Final = (
-    "A change of MINSIZE, PREFLIST, EXCLLIST, ENFORCEORDER or SCM of an allocated structure is taken to be pending until it is rebuilt, as one of SIZE "
-    "and INITSIZE is (assumed).",
-    "A structure of which no display says whether it is allocated is taken to be allocated, at its INITSIZE, and duplexed where its "
-    "policy lets it be (assumed).",
-    "A rebuild allocates a structure at INITSIZE, or larger where its data need it (published); that it returns to the plan's "
-    "coupling facility is not checked.",
-    "A rebuild into a SIZE that does not hold what is in the structure is taken to fail: no command is given for it (assumed). What "
-    "is in it is reckoned from the fuller of entries and elements when it was displayed.",
-    "A structure that no text mentions is new only where a whole policy was given; otherwise it is not known, and no command changes its policy.",
+    "A change of MINSIZE, PREFLIST, EXCLLIST, ENFORCEORDER or SCM of an allocated structure is assumed to be pending until "
+    "it is rebuilt, like a change of SIZE and INITSIZE.",
+    "If no display shows whether a structure is allocated, it is assumed to be allocated at its INITSIZE, and to be "
+    "duplexed if its policy allows it.",
+    "A rebuild allocates a structure at INITSIZE, or larger if its data need it (published); whether it returns to the "
+    "plan's coupling facility is not checked.",
+    "A rebuild into a SIZE that cannot hold the data in the structure is assumed to fail: no command is generated for it. "
+    "The data is calculated from the fuller of entries and elements when the structure was displayed.",
+    "A structure that no text mentions is new only if a complete policy was given; otherwise its state is unknown, and no "
+    "command changes its policy.",
     "Lowering CFLEVEL, and changing INDXTYPE or the structure of a queue, need the queues closed and empty (published). DSGROUP and DSBLOCK "
     "of data sets that are in use are assumed to need an outage.",
-    "OFFLOAD can be switched while messages are there: new ones go by the new method, others stay (derived from OFFLDUSE(BOTH)). A "
+    "OFFLOAD can be switched while messages are in the structure: new messages use the new method, the others stay "
+    "(derived from OFFLDUSE(BOTH)). A "
     "structure that ALTER raises to CFLEVEL(5) is assumed to get OFFLOAD(DB2) and no rules unless the command states them.",
     "Attributes of a CFSTRUCT or queue that the plan does not state stay as they are (unless `--unstated plan` is given). Offload rules belong to "
     "their method: with another method they are the plan's.",
@@ -465,8 +467,8 @@ def _in_place(result: PlanResult, each: ComparedStructure) -> Iterator[_Draft]:
     if target <= today.size_bytes:
         return
     why = (
-        f"{name} has {format_size(today.size_bytes)} and may grow to {format_size(most)}: this brings it to {format_size(target)} in "
-        "place. SIZE= is in K; IXC533I shows the size that was reached."
+        f"{name} has {format_size(today.size_bytes)} and may grow to {format_size(most)}: this command changes it to "
+        f"{format_size(target)} in place. SIZE= is in K; IXC533I shows the size that was reached."
     )
     command = f"SETXCF START,ALTER,STRNAME={name},SIZE={bytes_to_kib_ceil(target)}"
     yield _Draft(
@@ -487,7 +489,7 @@ def _with_which(running: Running, left: Sequence[ComparedStructure]) -> str:
     also = f", {_named(left)} left as it is active" if left else ""
     if running.policy_text is not None:
         return f"with the merged policy{also}"
-    return f"with the whole policy, these structures merged into it{also}"
+    return f"with the complete policy, after merging these structures into it{also}"
 
 
 def _named(structures: Sequence[ComparedStructure]) -> str:
@@ -502,17 +504,17 @@ def _policy(
     left: Sequence[ComparedStructure],
 ) -> Iterator[_Draft]:
     name = _policy_name(result, running)
-    why = "IXCMIAPU changes the administrative copy of the policy; nothing that runs changes yet."
+    why = "IXCMIAPU changes the administrative copy of the policy; nothing running changes yet."
     if left:
         why += (
-            f" Not yet the plan's STRUCTURE of {_named(left)}, whose data have no room in its SIZE: with it pending, any rebuild would try "
-            "that."
+            f" Leave out the plan's STRUCTURE of {_named(left)} for now, because its data do not fit its SIZE: once it is "
+            "pending, any rebuild would try to apply it."
         )
     but = f"{HELD}{_named(held)}" if held else ""
     if held:
         why += (
-            " While the active policy says DUPLEX(ENABLED), the system may duplex a structure before it is rebuilt, and a duplexed one is "
-            "not rebuilt: ALLOWED holds that off, and the last policy brings ENABLED."
+            " While the active policy has DUPLEX(ENABLED), the system may duplex a structure before it is rebuilt, and a "
+            "duplexed structure cannot be rebuilt: ALLOWED prevents that, and the last policy sets ENABLED."
         )
     yield _Draft(
         "policy", f"IXCMIAPU: DEFINE POLICY NAME({name}) REPLACE(YES) {_with_which(running, left)}{but}", None, _NOW, why, Basis.PUBLISHED,
@@ -546,7 +548,7 @@ def _of_duplexing(changed: Sequence[ComparedStructure]) -> Iterator[str]:
     will = {each.result.cfrm_name: each.wanted["DUPLEX"] for each in there}
     ends = [each for each in there if _ends_duplexing(each)]
     if ends:
-        yield f"Duplexing ends with it, and one copy is left: {_named(ends)}."
+        yield f"Duplexing then ends, and one copy is left: {_named(ends)}."
     begins = [
         each
         for each in there
@@ -554,8 +556,8 @@ def _of_duplexing(changed: Sequence[ComparedStructure]) -> Iterator[str]:
     ]
     if begins:
         yield (
-            f"The system begins to duplex with it: {_named(begins)}. A second coupling facility of PREFLIST needs room for the copy; "
-            "IXC538I says why, where it does not."
+            f"The system then starts duplexing: {_named(begins)}. A second coupling facility in PREFLIST needs room for the "
+            "copy; IXC538I states the reason if duplexing does not start."
         )
     stay = [
         each
@@ -580,8 +582,9 @@ def _policy_at_last(
         _source("zos_update_cds"),
     )  # fmt: skip
     why = (
-        f"At once: {'; '.join(f'{each.result.cfrm_name} (DUPLEX)' for each in held)}. The system begins to duplex by itself. A second "
-        "coupling facility of PREFLIST needs room for the copy; IXC538I says why, where it does not."
+        f"At once: {'; '.join(f'{each.result.cfrm_name} (DUPLEX)' for each in held)}. The system starts duplexing "
+        "automatically. A second coupling facility in PREFLIST needs room for the copy; IXC538I states the reason if "
+        "duplexing does not start."
     )
     yield _Draft(
         "setxcf", f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={name}", None, _NOW, why, Basis.PUBLISHED, _source("zos_duplex_automatic"),
@@ -617,10 +620,10 @@ def _shrinking(each: ComparedStructure) -> str:
     shrinks = f" It shrinks: {format_size(today.size_bytes)} today{used}, "
     if each.in_use_bytes is not None and each.in_use_bytes > initsize:
         return (
-            f"{shrinks}{_about(each)} or more then, for what is in it does not fit INITSIZE {format_size(initsize)}: look at D XCF,STR "
-            "again before it, and better wait until fewer messages are there."
+            f"{shrinks}{_about(each)} or more then, because its data do not fit INITSIZE {format_size(initsize)}: check D "
+            "XCF,STR again before the rebuild, and preferably wait until the structure holds fewer messages."
         )
-    return f"{shrinks}{format_size(initsize)} then, or more where its data need it."
+    return f"{shrinks}{format_size(initsize)} then, or more if its data need it."
 
 
 def _about(each: ComparedStructure) -> str:
@@ -633,8 +636,9 @@ def _too_small(each: ComparedStructure) -> Finding:
     today, most = each.today, each.wanted["SIZE"]
     message = (
         f"{each.result.cfrm_name} has {format_size(today.size_bytes or 0) if today else ''} and {each.usage_percent} % of it in use: about "
-        f"{_about(each)}, which SIZE {format_size(most) if isinstance(most, int) else most} does not hold. Neither its policy nor a rebuild "
-        f"is among the commands: wait until the structure is drained and displayed again, or raise SIZE to at least {_about(each)}."
+        f"{_about(each)}, which SIZE {format_size(most) if isinstance(most, int) else most} does not hold. The commands "
+        "include neither its policy nor a rebuild: wait until the structure is drained and display it again, or raise SIZE "
+        f"to at least {_about(each)}."
     )
     return finding(
         "REBUILD_TOO_SMALL", message, field=f"{each.result.pointer}/size", structure=each.result.name
@@ -649,9 +653,9 @@ def _above_initsize(each: ComparedStructure) -> Finding | None:
     if each.in_use_bytes <= initsize:
         return None
     message = (
-        f"{each.result.cfrm_name} has about {_about(each)} in use, more than INITSIZE {format_size(initsize)}: a rebuild needs more than "
-        "INITSIZE, and room for that in a coupling facility of its PREFLIST. Wait until fewer messages are there, or raise INITSIZE to at "
-        f"least {_about(each)}."
+        f"{each.result.cfrm_name} has about {_about(each)} in use, more than INITSIZE {format_size(initsize)}: a rebuild "
+        "needs more than INITSIZE, and room for it in a coupling facility in its PREFLIST. Wait until the structure holds "
+        f"fewer messages, or raise INITSIZE to at least {_about(each)}."
     )
     return finding(
         "REBUILD_ABOVE_INITSIZE", message, field=f"{each.result.pointer}/initsize", structure=each.result.name
@@ -667,25 +671,25 @@ def _rebuild(each: ComparedStructure, running: Running) -> Iterator[_Draft]:
     duplexed = _duplexed(today) if today else "no"
     if duplexed != "no" and will != "DISABLED":
         why = (
-            f"{name} {'is' if duplexed == 'yes' else 'may be'} duplexed: it is not rebuilt while it is, and both instances must be "
-            "allocated by the new policy. D XCF,STR must show DUPLEX: ALLOWED before it, and one instance after it. It has one copy until it "
-            "is duplexed again."
+            f"{name} {'is' if duplexed == 'yes' else 'may be'} duplexed: it cannot be rebuilt while it is, and both "
+            "instances must be allocated by the new policy. D XCF,STR must show DUPLEX: ALLOWED before this command, and "
+            "one instance after it. The structure has one copy until it is duplexed again."
         )
         if duplexed == "unknown":
-            why += " Where it is not duplexed, the command is refused (IXC367I): go on."
+            why += " If it is not duplexed, the command is rejected (IXC367I): continue."
         command = f"SETXCF STOP,REBUILD,DUPLEX,STRNAME={name},KEEP=OLD"
         yield _Draft("setxcf", command, name, _NOW, why, Basis.PUBLISHED, _source("zos_duplex_rebuild"))
     first = "Wait until D XCF,STR shows one instance. " if duplexed != "no" and will == "DISABLED" else ""
     why = (
-        f"{first}The pending changes of {name} take effect. Puts and gets wait while it is copied; a coupling facility of its PREFLIST "
-        f"needs room for the second copy.{_shrinking(each)}"
+        f"{first}The pending changes of {name} take effect. Puts and gets wait while it is copied; a coupling facility in "
+        f"its PREFLIST needs room for the second copy.{_shrinking(each)}"
     )
     source = _source("zos_rebuild_policy")
     yield _Draft("setxcf", f"SETXCF START,REBUILD,STRNAME={name}", name, _NOW, why, Basis.PUBLISHED, source)
     if duplexed != "no" and will == "ALLOWED" and can_be_duplexed(_merged(each)["PREFLIST"]):
-        why = f"{name} is duplexed again: with DUPLEX(ALLOWED) the system does not begin by itself."
+        why = f"{name} is duplexed again: with DUPLEX(ALLOWED), the system does not start duplexing automatically."
         if duplexed == "unknown":
-            why = f"Only where {name} was duplexed before: where the stop was refused, leave it out."
+            why = f"Only if {name} was duplexed before: if the stop was rejected, skip this command."
         command = f"SETXCF START,REBUILD,DUPLEX,STRNAME={name}"
         yield _Draft("setxcf", command, name, _NOW, why, Basis.PUBLISHED, _source("zos_duplex_pending"))
 
@@ -711,15 +715,15 @@ def _findings(
         if running.knows_structures and today is not None and today.is_allocated is None:
             also = " and duplexed" if _duplexed(today) == "unknown" else ""
             message = (
-                f"Nothing says whether {name} is allocated{also}: it is taken to be, so that changes are pending until it is rebuilt. Add D "
-                f"XCF,STR,STRNAME={name}."
+                f"No text shows whether {name} is allocated{also}: it is assumed to be, so changes are pending until it is "
+                f"rebuilt. Add D XCF,STR,STRNAME={name}."
             )
             yield finding("RUNNING_STATE_UNKNOWN", message, structure=each.result.name)
         if running.knows_structures and _ends_duplexing(each):
             chosen = " by default" if is_unstated(each.result, "DUPLEX") else ""
             message = (
-                f"{name} is duplexed or to be duplexed today, and the plan says DISABLED{chosen}: its second instance is given up when "
-                "the policy becomes active."
+                f"{name} is duplexed, or its policy enables duplexing, and the plan has DISABLED{chosen}: its second "
+                "instance is removed when the policy becomes active."
             )
             yield finding(
                 "DUPLEXING_ENDS",
@@ -729,12 +733,12 @@ def _findings(
             )
         if running.knows_structures and today is not None and _is_left_simplex(each):
             message = (
-                f"D XCF,STR shows one instance of {name}, although its policy says DUPLEX(ENABLED): something kept the system from "
-                "duplexing it, and will do so again. Look for IXC538I."
+                f"D XCF,STR shows one instance of {name}, although its policy has DUPLEX(ENABLED): something prevented "
+                "duplexing, and will do so again. Look for IXC538I."
             )
             yield finding("RUNNING_NOT_DUPLEXED", message, structure=each.result.name)
         if running.knows_structures and _loses_its_place(each, running):
-            message = f"{name} is duplexed today, and PREFLIST has one coupling facility then: after the rebuild it has one copy."
+            message = f"{name} is duplexed today, but its new PREFLIST has one coupling facility: after the rebuild it has one copy."
             yield finding(
                 "DUPLEXING_ENDS",
                 message,
@@ -743,13 +747,13 @@ def _findings(
             )
         if today is not None and today.is_pending:
             message = (
-                f"A policy change of {name} is pending already: it would take effect with the same rebuild."
+                f"A policy change of {name} is already pending: it would take effect with the same rebuild."
             )
             yield finding("RUNNING_CHANGE_PENDING", message, structure=each.result.name)
     if any(_is_rebuild(step) for step in steps):
         message = (
-            "A rebuild takes the new SIZE and INITSIZE only if all connectors allow alter. MQ's structures can be altered, by IBM's "
-            "own procedure; D XCF,STR,STRNAME=,CONNM=ALL shows it of each connection."
+            "A rebuild applies the new SIZE and INITSIZE only if all connectors allow alter. IBM documents altering MQ's "
+            "structures; D XCF,STR,STRNAME=,CONNM=ALL shows it for each connection."
         )
         yield finding("REBUILD_NEEDS_ALTER", message)
     for step in steps:
@@ -766,8 +770,9 @@ def _not_given(
     if unknown and running.knows_structures:
         one = len(unknown) == 1
         message = (
-            f"Nothing that was given speaks of {', '.join(unknown)}, and no whole policy was given: {'it' if one else 'they'} may run or not, "
-            f"so that no command changes {'it' if one else 'them'}. Add D XCF,STR,STRNAME= of {'it' if one else 'each'}, or the whole policy."
+            f"No text mentions {', '.join(unknown)}, and no complete policy was given: {'it' if one else 'they'} may or may "
+            f"not exist, so no command changes {'it' if one else 'them'}. Add D XCF,STR,STRNAME= of "
+            f"{'it' if one else 'each'}, or the complete policy."
         )
         yield finding("RUNNING_STATE_UNKNOWN", message)
     missing = [
@@ -780,7 +785,7 @@ def _not_given(
         if not is_known
     ]
     if missing:
-        yield finding("RUNNING_NOT_GIVEN", f"Not given, and so not compared: {', '.join(missing)}.")
+        yield finding("RUNNING_NOT_GIVEN", f"Not given, and therefore not compared: {', '.join(missing)}.")
     defined = [
         step.command.split(" ")[1]
         for step in steps
@@ -789,8 +794,8 @@ def _not_given(
     if defined:
         more = f" and {len(defined) - 1} more" if len(defined) > 1 else ""
         message = (
-            f"No text has {defined[0]}{more}: taken to be not defined. Where what was given is not all of the group, DEFINE is refused for "
-            "those that are there; add their displays."
+            f"No text has {defined[0]}{more}: assumed to be not defined. If the texts do not cover the whole group, DEFINE "
+            "fails for objects that already exist; add their displays."
         )
         yield finding("RUNNING_NOT_GIVEN", message)
 
@@ -831,12 +836,12 @@ def _not_in_plan(result: PlanResult, running: Running) -> Iterator[Finding]:
     for name in running.structures:
         rest = name.removeprefix(qsg)
         if name.startswith(qsg) and name not in ours and rest[:1].isalpha():
-            yield finding("RUNNING_NOT_IN_PLAN", f"{name} runs and is not in the plan: it stays as it is.")
+            yield finding("RUNNING_NOT_IN_PLAN", f"{name} is running but not in the plan: it stays as it is.")
     applications = {structure.name for structure in result.structures}
     for name in running.cfstructs:
         if name not in applications:
             yield finding(
-                "RUNNING_NOT_IN_PLAN", f"CFSTRUCT({name}) is defined and not in the plan: it stays as it is."
+                "RUNNING_NOT_IN_PLAN", f"CFSTRUCT({name}) is defined but not in the plan: it stays as it is."
             )
     planned_queues = {queue.name for structure in result.document.structures for queue in structure.queues}
     left = [
@@ -849,7 +854,8 @@ def _not_in_plan(result: PlanResult, running: Running) -> Iterator[Finding]:
         verb = "lie" if more else "lies"
         yield finding(
             "RUNNING_NOT_IN_PLAN",
-            f"{left[0]}{more} {verb} on structures of the plan and {'are' if more else 'is'} not in it: what they hold is not in its need.",
+            f"{left[0]}{more} {verb} on structures of the plan and {'are' if more else 'is'} not in it: their messages are "
+            "not in its need.",
         )
     count = len(running.queue_managers)
     if count and count != result.document.queue_manager_count:
@@ -876,7 +882,7 @@ def commands_text(comparison: Comparison) -> str:
         "blanks in front. One step at a time, in this order: look at its answer before the next."
     )
     if comparison.is_same:
-        lines += _remark("Nothing to do: what was given is as planned, as far as the plan states it.")
+        lines += _remark("Nothing to do: what runs matches the plan, as far as the plan states it.")
     for each in comparison.structures:
         if each.is_too_small:
             lines += ["*", *_remark(f"NOT YET. {_too_small(each).message}")]

@@ -53,20 +53,20 @@ def _structure(shown: StructureDisplay, cfcc_level: int | None) -> Iterator[Line
     if size is not None and initsize is not None and size > limit("initsize_to_size_factor") * initsize:
         message = (
             f"SIZE {format_size(size)} of {name} is more than twice INITSIZE {format_size(initsize)}: the health check "
-            "XCF_CF_STR_POLICYSIZE raises IXCH0255E, because controls for SIZE are carved out of INITSIZE."
+            "XCF_CF_STR_POLICYSIZE raises IXCH0255E, because the controls for SIZE are taken from INITSIZE."
         )
         yield _at("SIZE_OVER_TWICE_INITSIZE", message, shown.line, name)
     if shown.full_threshold_percent == 0:
-        message = f"FULLTHRESHOLD(0) switches structure full monitoring off for {name}: no IXC585E, and no automatic alter."
+        message = f"FULLTHRESHOLD(0) turns structure full monitoring off for {name}: no IXC585E, and no automatic alter."
         yield _at("FULLTHRESHOLD_ZERO", message, shown.line, name)
     if shown.allow_auto_alter and not shown.policy_minsize_bytes:
         message = (
-            f"ALLOWAUTOALT(YES) lets the system shrink {name} when the coupling facility is short of storage: set MINSIZE to keep "
-            "what it needs."
+            f"ALLOWAUTOALT(YES) lets the system shrink {name} when the coupling facility is short of storage: set MINSIZE "
+            "to the least size it needs."
         )
         yield _at("AUTO_ALTER_MAY_SHRINK", message, shown.line, name)
     if len(shown.preflist) == 1:
-        message = f"PREFLIST of {name} names {shown.preflist[0]} only: when it is lost, the structure has nowhere to go."
+        message = f"PREFLIST of {name} names only {shown.preflist[0]}: if {shown.preflist[0]} is lost, the structure has nowhere to go."
         yield _at("PREFLIST_SINGLE_CF", message, shown.line, name)
 
 

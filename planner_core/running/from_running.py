@@ -82,18 +82,19 @@ def plan_from(
         document["queue_managers"] = list(running.queue_managers)
         if queue_managers not in (None, len(running.queue_managers)):
             tell(
-                f"DISPLAY GROUP lists {len(running.queue_managers)} queue managers, not {queue_managers}: those that it lists are written."
+                f"DISPLAY GROUP lists {len(running.queue_managers)} queue managers, not {queue_managers}: the listed ones "
+                "are used."
             )
     else:
         document["queue_managers"] = queue_managers or 1
         if queue_managers is None:
             tell(
-                "Nothing says how many queue managers the group has: 1 is written. Add DISPLAY GROUP, or correct it."
+                "No text shows how many queue managers the group has: 1 is used. Add DISPLAY GROUP, or correct it."
             )
     levels = [each.cfcc_level for each in running.facilities.values() if each.cfcc_level]
     document["cfcc_level"] = max(levels, default=_DEFAULT_LEVEL)
     if not levels:
-        tell(f"Nothing says the CFCC level: {_DEFAULT_LEVEL} is written. Add D CF, or correct it.")
+        tell(f"No text shows the CFCC level: {_DEFAULT_LEVEL} is used. Add D CF, or correct it.")
     if running.policy_name and _is(names.policy, running.policy_name):
         document["policy"] = {"name": running.policy_name}
     document["coupling_facilities"] = [_facility(each) for each in running.facilities.values()]
@@ -117,9 +118,9 @@ def plan_from(
     applications = dict.fromkeys([*(name for name in ours if _is(names.cfstruct, name)), *running.cfstructs])
     for name, queues in _homeless(running, applications).items():
         told_of = (
-            f"{queues[0]} and {len(queues) - 1} more queues lie" if len(queues) > 1 else f"{queues[0]} lies"
+            f"{queues[0]} and {len(queues) - 1} more queues are" if len(queues) > 1 else f"{queues[0]} is"
         )
-        tell(f"{told_of} on {name}, of which nothing was given: left out.")
+        tell(f"{told_of} on {name}, which no text describes: omitted.")
     structures: list[dict[str, Any]] = []
     for name in applications:
         if not _is(names.cfstruct, name):
@@ -134,7 +135,7 @@ def plan_from(
             tell(f"No policy and no display of {prefix}{name} was given: its sizes are computed.", name)
         if name not in running.cfstructs:
             tell(
-                f"No CFSTRUCT({name}) was given: CFLEVEL, RECOVER and the offload rules are those that a plan begins with. Add "
+                f"No CFSTRUCT({name}) was given: CFLEVEL, RECOVER and the offload rules have the defaults of a plan. Add "
                 f"DISPLAY CFSTRUCT({name}) ALL, or correct them.",
                 name,
             )
@@ -158,9 +159,9 @@ def _group(running: Running) -> str:
     if len(groups) == 1:
         return groups[0]
     if groups:
-        msg = f"Structures of {len(groups)} groups run ({', '.join(groups)}): say which one the plan is for."
+        msg = f"Structures of {len(groups)} groups run ({', '.join(groups)}): specify which group the plan is for."
     else:
-        msg = "No structure ends in CSQ_ADMIN, so the group's name cannot be told: name it."
+        msg = "No structure ends in CSQ_ADMIN, so the name of the group is unknown: specify it."
     raise NoGroup(msg)
 
 
@@ -285,11 +286,11 @@ def _queues(name: str, running: Running, message_bytes: int | None, tell: Any) -
         }
     if left:
         why = (
-            "nothing says how large their messages are"
+            "no text shows the size of their messages"
             if message_bytes is None
             else "MAXDEPTH does not limit them"
         )
         more = f" and {len(left) - 1} more queues" if len(left) > 1 else ""
-        tell(f"{left[0]}{more} of {name} left out: {why}. Add them with a size and a backlog.", name)
+        tell(f"{left[0]}{more} of {name} omitted: {why}. Add them with a size and a backlog.", name)
     elif not ours:
-        tell(f"No queue of {name} was given: its need cannot be told.", name)
+        tell(f"No queue of {name} was given: its need is unknown.", name)

@@ -85,8 +85,8 @@ def lint(
         structures += displayed
     if not kinds:
         message = (
-            "No policy statement, no DEFINE or ALTER of CFSTRUCT or QLOCAL and no display was found. Give the input of IXCMIAPU, "
-            "MQSC, or what D XCF,STR,STRNAME= or DISPLAY CFSTRUCT answered."
+            "No policy statement, no DEFINE or ALTER of CFSTRUCT or QLOCAL and no display was found. Give the input of "
+            "IXCMIAPU, MQSC, or the output of D XCF,STR,STRNAME= or DISPLAY CFSTRUCT."
         )
         found.append(LineFinding(finding("NOTHING_TO_CHECK", message)))
     unique = {(each.line, each.finding): each for each in found}

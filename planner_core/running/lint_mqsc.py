@@ -56,7 +56,7 @@ def lint_mqsc(text: str, *, known: NamesInText | None = None) -> tuple[list[Line
     queues = [command for command in read.commands if command.kind == "QLOCAL"]
     for command in read.commands:
         for key, line in command.twice:
-            message = f"{key} stands twice in {command.verb} {command.kind}({shown(command.name)})."
+            message = f"{key} appears twice in {command.verb} {command.kind}({shown(command.name)})."
             found.append(_at("MQSC_ATTRIBUTE_TWICE", message, line))
     for command in structures:
         found += _structure(command)
@@ -84,7 +84,7 @@ def _structure(command: Command) -> Iterator[LineFinding]:
     for key, attribute in command.attributes.items():
         if key not in _CFSTRUCT:
             near = get_close_matches(key, _CFSTRUCT, n=1)
-            hint = f" {near[0]} is meant?" if near else ""
+            hint = f" Did you mean {near[0]}?" if near else ""
             message = f"CFSTRUCT has no attribute {shown(key)}.{hint}"
             yield _at("MQSC_ATTRIBUTE_UNKNOWN", message, attribute.line, _named(name))
     yield from _words(command)
@@ -120,13 +120,13 @@ def _numbers(command: Command) -> Iterator[LineFinding]:
             continue
         number = _number(command, key)
         if number is None or not lowest <= number <= highest:
-            message = f"{key}({shown(value)}) of {name} is no whole number from {lowest} to {highest}."
+            message = f"{key}({shown(value)}) of {name} is not a whole number from {lowest} to {highest}."
             yield _at("MQSC_VALUE_INVALID", message, command.line_of(key), _named(command.name))
     for rule in _RULES:
         key = f"OFFLD{rule}SZ"
         value = command.value(key)
         if value is not None and _rule_size(value) is None:
-            message = f"{key}({shown(value)}) of {name} is no size from 0K to 64K."
+            message = f"{key}({shown(value)}) of {name} is not a size from 0K to 64K."
             yield _at("MQSC_VALUE_INVALID", message, command.line_of(key), _named(command.name))
     block = command.value("DSBLOCK")
     if block is not None and not _is_block(block):
@@ -171,8 +171,9 @@ def _levels(command: Command) -> Iterator[LineFinding]:
         left = [key for key in ("OFFLOAD", *sizes, "CFCONLOS", "RECAUTO") if key not in command.attributes]
         if left:
             message = (
-                f"{name} is altered to CFLEVEL({level}) without {', '.join(left)}. Where this raises the level, MQ sets "
-                "CFCONLOS(TERMINATE), and is believed to set OFFLOAD(DB2) with all rules off: state all of them in this command."
+                f"{name} is altered to CFLEVEL({level}) without {', '.join(left)}. If this raises the level, MQ sets "
+                "CFCONLOS(TERMINATE), and is believed to set OFFLOAD(DB2) with all rules off: state all of them in this "
+                "command."
             )
             yield _at(
                 "RAISED_LEVEL_LEAVES_DEFAULTS", message, command.line_of("CFLEVEL"), _named(command.name)
@@ -197,7 +198,7 @@ def _offload(command: Command) -> Iterator[LineFinding]:
         and _number(command, "CFLEVEL") == _LARGEST_CFLEVEL
         and command.value("OFFLOAD") != "DB2"
     ):
-        message = f"{name} offloads to SMDS but names no DSGROUP: DEFINE CFSTRUCT needs it, such as DSGROUP('MQ.SMDS.*.{command.name[:8]}')."
+        message = f"{name} offloads to SMDS but has no DSGROUP: DEFINE CFSTRUCT needs one, such as DSGROUP('MQ.SMDS.*.{command.name[:8]}')."
         yield _at("DSGROUP_MISSING", message, command.line, structure)
     yield from _covered(command)
 
@@ -240,7 +241,7 @@ def _queue(command: Command) -> Iterator[LineFinding]:
         yield _at("MQSC_VALUE_INVALID", f"QLOCAL({shown(command.name)}): {error}", command.line)
     yield from _words(command)
     if command.value("QSGDISP") == "SHARED" and command.value("INDXTYPE") == "MSGTOKEN":
-        message = f"INDXTYPE(MSGTOKEN) of {shown(command.name)}: MQ refuses it for shared queues."
+        message = f"INDXTYPE(MSGTOKEN) of {shown(command.name)}: MQ rejects it for shared queues."
         yield _at("MQSC_VALUE_INVALID", message, command.line_of("INDXTYPE"))
     structure = command.value("CFSTRUCT")
     if structure is not None and structure.strip():
@@ -253,9 +254,7 @@ def _queue(command: Command) -> Iterator[LineFinding]:
     elif (
         command.value("QSGDISP") == "SHARED" and command.verb == "DEFINE" and "LIKE" not in command.attributes
     ):
-        message = (
-            f"{shown(command.name)} is shared but names no CFSTRUCT: a shared queue lies on a structure."
-        )
+        message = f"{shown(command.name)} is shared but has no CFSTRUCT: a shared queue needs a structure."
         yield _at("SHARED_QUEUE_WITHOUT_CFSTRUCT", message, command.line_of("QSGDISP"))
 
     yield from _shared(command)
@@ -268,8 +267,8 @@ def _shared(command: Command) -> Iterator[LineFinding]:
     if command.value("QSGDISP") != "SHARED":
         if structure and not is_like:
             message = (
-                f"{name} names CFSTRUCT({shown(structure)}) without QSGDISP(SHARED): CFSTRUCT has no effect, and the queue is one queue "
-                "manager's own. Add QSGDISP(SHARED)."
+                f"{name} names CFSTRUCT({shown(structure)}) without QSGDISP(SHARED): CFSTRUCT has no effect, and the queue "
+                "is private to one queue manager. Add QSGDISP(SHARED)."
             )
             yield _at("CFSTRUCT_WITHOUT_SHARED", message, command.line_of("CFSTRUCT"), _named(structure))
         return
@@ -280,16 +279,18 @@ def _shared(command: Command) -> Iterator[LineFinding]:
     advice = "State SHARE DEFSOPT(SHARED), unless one application must read it alone."
     if "NOSHARE" in command.attributes or (has_defaults and "SHARE" not in command.attributes):
         stated = (
-            "is NOSHARE" if "NOSHARE" in command.attributes else "states no SHARE, and NOSHARE is the default"
+            "has NOSHARE"
+            if "NOSHARE" in command.attributes
+            else "states no SHARE, and NOSHARE is the default"
         )
-        message = f"{name} {stated}: one application in the whole group can open it for input. {advice}"
+        message = f"{name} {stated}: only one application in the whole group can open it for input. {advice}"
         line = command.line_of("NOSHARE" if "NOSHARE" in command.attributes else "QSGDISP")
         yield _at("SHARED_QUEUE_NOSHARE", message, line, _named(structure))
         return
     defsopt = command.value("DEFSOPT")
     if defsopt == "EXCL" or (has_defaults and "DEFSOPT" not in command.attributes):
         stated = "has DEFSOPT(EXCL)" if defsopt else "states no DEFSOPT, and EXCL is the default"
-        message = f"{name} {stated}: an application that opens it as the queue defines keeps all others in the group from reading it. {advice}"
+        message = f"{name} {stated}: an application that opens it with the queue's default prevents all others in the group from reading it. {advice}"
         line = command.line_of("DEFSOPT" if defsopt else "QSGDISP")
         yield _at("SHARED_QUEUE_DEFSOPT_EXCL", message, line, _named(structure))
 
@@ -316,7 +317,7 @@ def _together(structures: Sequence[Command], queues: Sequence[Command]) -> Itera
         if not group:
             continue
         if group in groups and groups[group] != command.name:
-            message = f"{shown(command.name)} and {shown(groups[group])} name the same DSGROUP {shown(group)}: each structure needs data sets of its own."
+            message = f"{shown(command.name)} and {shown(groups[group])} have the same DSGROUP {shown(group)}: each structure needs its own data sets."
             yield _at("DSGROUP_TWICE", message, command.line_of("DSGROUP"), _named(command.name))
         groups.setdefault(group, command.name)
     on_structure = Counter(queue.value("CFSTRUCT") for queue in queues if queue.verb == "DEFINE")
@@ -329,7 +330,7 @@ def _together(structures: Sequence[Command], queues: Sequence[Command]) -> Itera
         line = queue.line_of("CFSTRUCT")
         if structure not in defined:
             if defined and structure not in told:
-                message = f"{shown(queue.name)} lies on {shown(structure)}, which this text does not define: it must exist."
+                message = f"{shown(queue.name)} is on {shown(structure)}, which this text does not define: the structure must exist."
                 yield _at("CFSTRUCT_NOT_DEFINED_HERE", message, line, _named(structure))
                 told.add(structure)
         elif queue.value("DEFPSIST") == "YES":

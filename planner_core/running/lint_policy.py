@@ -133,7 +133,9 @@ def lint_read(
         each.verb == "DATA" for each in read.statements
     ):
         line = next(each.line for each in read.statements if each.verb == "DEFINE POLICY")
-        message = "DEFINE POLICY is not preceded by DATA TYPE(CFRM), which tells IXCMIAPU what to update."
+        message = (
+            "DEFINE POLICY is not preceded by DATA TYPE(CFRM), which IXCMIAPU needs to know what to update."
+        )
         found.append(LineFinding(finding("POLICY_DATA_MISSING", message), line))
     for statement in read.statements:
         found += _keywords(statement, hints)
@@ -167,7 +169,7 @@ class _Hints:
             return ""
         self.left -= 1
         near = get_close_matches(word, known, n=1)
-        return f" {near[0]} is meant?" if near else ""
+        return f" Did you mean {near[0]}?" if near else ""
 
 
 _MOST_HINTS: Final = 200
@@ -212,8 +214,8 @@ def _records(read: PolicyText) -> Iterator[LineFinding]:
             if inner >= 0 and "\n" in piece.text[:inner]:
                 at = piece.line + piece.text.count("\n", 0, inner)
                 message = (
-                    f"The remark that begins here is closed only behind another /*, in line {at}: what stands between is no "
-                    "statement. Close it where it was meant to end."
+                    f"The remark that begins here is closed only after another /*, in line {at}: text in between is part of "
+                    "the remark. Close it where it should end."
                 )
                 yield _at("POLICY_REMARK_SWALLOWS", message, piece.line)
         is_said = piece.kind in _SAID
@@ -223,10 +225,10 @@ def _records(read: PolicyText) -> Iterator[LineFinding]:
         if is_said and lower is None and _LETTERS.search(piece.text):
             lower = piece.line
     for line, text in ((line, text) for line, text in beyond.items() if line not in shifted):
-        message = f"{shown(text)!r} goes beyond column {LAST_COLUMN}: input of IXCMIAPU is safe in columns 2 to {LAST_COLUMN} only."
+        message = f"{shown(text)!r} extends beyond column {LAST_COLUMN}: input for IXCMIAPU is safe only in columns 2 to {LAST_COLUMN}."
         yield _at("POLICY_BEYOND_COLUMN_71", message, line)
     if lower is not None:
-        message = "Statements are in lower case. They are read here as upper case; write them so before they are submitted."
+        message = "Statements are in lower case. cfplan reads them as upper case; change them to upper case before you submit them."
         yield _at("POLICY_LOWER_CASE", message, lower)
 
 
@@ -280,15 +282,15 @@ def _between(read: PolicyText, statement: TextStatement) -> Iterator[LineFinding
             alone = {piece.kind, before.kind} if before else set()
             if before and parameter.values and alone <= {"open", "comma", "close"} and "comma" in alone:
                 comma = piece if piece.kind == "comma" else before
-                message = f"{parameter.keyword} of {_name(statement)} has a comma without a name beside it."
+                message = f"{parameter.keyword} of {_name(statement)} has a comma without a name next to it."
                 yield _at("POLICY_VALUE_MISSING", message, comma.line, name)
                 break
             before = piece
         quoted = next((each for each in said if is_quoted(each.text)), None)
         if quoted:
             message = (
-                f"{parameter.keyword} has {shown(quoted.text)} in quotes, which the syntax does not have: it is read as "
-                f"{shown(unquoted(quoted.text).upper())} here. Take them out."
+                f"{parameter.keyword} has {shown(quoted.text)} in quotes, which the syntax does not allow: cfplan reads it "
+                f"as {shown(unquoted(quoted.text).upper())}. Remove the quotes."
             )
             yield _at("POLICY_VALUE_QUOTED", message, quoted.line, name)
 
@@ -307,42 +309,42 @@ def _value(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str
         try:
             parse_size(" ".join(values))
         except SizeSyntax:
-            yield invalid, "is no size: write a number and a unit K, M, G or T, such as 512M."
+            yield invalid, "is not a size: write a number and a unit K, M, G or T, such as 512M."
             return
         if not _WHOLE_SIZE.fullmatch("".join(values)):
             yield (
                 invalid,
-                "is not written as a policy states sizes: a whole number of up to 9 digits and K, M, G or T.",
+                "is not a valid size: write a whole number of up to 9 digits and K, M, G or T.",
             )
         return
     if len(values) > 1 and keyword in (*STRUCTURE_KEYWORDS, *CF_KEYWORDS):
-        yield invalid, f"has {len(values)} values: {keyword} takes one."
+        yield invalid, f"has {len(values)} values: {keyword} accepts one."
         return
     value = values[0]
     if keyword == "NAME" and statement.verb in _NAME_RULES:
         try:
             _NAME_RULES[statement.verb](value)
         except NameSyntax as error:
-            yield invalid, f"cannot be: {error}"
+            yield invalid, f"is not valid: {error}"
     elif keyword in _WORDS and value not in _WORDS[keyword]:
         yield invalid, f"is neither {' nor '.join(_WORDS[keyword])}."
     elif keyword == "FULLTHRESHOLD" and not (_NUMBER.fullmatch(value) and int(value) <= _ALL_PERCENT):
-        yield invalid, "is no percentage from 0 to 100."
+        yield invalid, "is not a percentage from 0 to 100."
     elif statement.verb == "CF" and keyword in _CODES and not _CODES[keyword].fullmatch(value):
-        yield invalid, f"is not right: {keyword} has {_CODE_LENGTHS[keyword]}."
+        yield invalid, f"is not valid: {keyword} has {_CODE_LENGTHS[keyword]}."
     elif keyword in _REMEMBERED:
         lowest, highest = _REMEMBERED[keyword]
         if not _NUMBER.fullmatch(value):
-            yield invalid, "is no whole number."
+            yield invalid, "is not a whole number."
         elif not lowest <= int(value) <= highest:
             yield (
                 "POLICY_VALUE_UNUSUAL",
-                f"is outside {lowest} to {highest}, the range that is remembered here: look it up.",
+                f"is outside {lowest} to {highest}, the range from memory of the manual: look it up.",
             )
     elif keyword == "SCMALGORITHM" and value != "KEYPRIORITY1":
         yield (
             "POLICY_VALUE_UNUSUAL",
-            "is not KEYPRIORITY1, the only algorithm that is known here: look it up.",
+            "is not KEYPRIORITY1, the only algorithm that cfplan knows: look it up.",
         )
 
 
@@ -365,10 +367,10 @@ def _list(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str,
         try:
             check(value)
         except NameSyntax as error:
-            yield "POLICY_VALUE_INVALID", f"has a name that cannot be: {error}"
+            yield "POLICY_VALUE_INVALID", f"has an invalid name: {error}"
     most = limit("preflist_names")
     if len(values) > most:
-        yield "POLICY_TOO_MANY_NAMES", f"has {len(values)} names: {parameter.keyword} takes {most} at most."
+        yield "POLICY_TOO_MANY_NAMES", f"has {len(values)} names: {parameter.keyword} accepts at most {most}."
     twice = sorted(value for value, count in Counter(values).items() if count > 1)
     if twice:
         more = f" and {len(twice) - _MOST_NAMES} others" if len(twice) > _MOST_NAMES else ""
@@ -381,7 +383,7 @@ def _list(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str,
     if parameter.keyword == "PREFLIST" and len(values) == 1:
         yield (
             "PREFLIST_SINGLE_CF",
-            f"names one coupling facility: when it is lost, {shown(statement.one('NAME') or 'the structure')} has nowhere to go.",
+            f"names one coupling facility: if it is lost, {shown(statement.one('NAME') or 'the structure')} has nowhere to go.",
         )
 
 
@@ -391,12 +393,12 @@ def _duplex(values: Sequence[str]) -> Iterator[tuple[str, str]]:
         return
     options = values[1:]
     if options and values[0] == "DISABLED":
-        yield "POLICY_VALUE_INVALID", "has options, which DISABLED does not take."
+        yield "POLICY_VALUE_INVALID", "has options, which DISABLED does not accept."
     unknown = [option for option in options if option not in _DUPLEX_REMEMBERED]
     if unknown:
         yield (
             "POLICY_VALUE_UNUSUAL",
-            f"has the option {shown(unknown[0])}, which is not known here: look it up.",
+            f"has the option {shown(unknown[0])}, which cfplan does not know: look it up.",
         )
 
 
@@ -422,7 +424,7 @@ def _structure(statement: TextStatement) -> Iterator[LineFinding]:
     largest = limit("largest_policy_size_mib") * MIB
     for keyword, value in (("SIZE", size), ("INITSIZE", initsize), ("MINSIZE", minsize)):
         if value is not None and value > largest:
-            message = f"{keyword} {format_size(value)} of {name} is above {format_size(largest)}, the most a policy can state."
+            message = f"{keyword} {format_size(value)} of {name} is above {format_size(largest)}, the maximum in a policy."
             yield _at("SIZE_ABOVE_MAXIMUM", message, at(keyword), name)
     if size == 0:
         yield _at("POLICY_VALUE_INVALID", f"SIZE of {name} is 0.", at("SIZE"), name)
@@ -433,7 +435,7 @@ def _structure(statement: TextStatement) -> Iterator[LineFinding]:
         elif size > limit("initsize_to_size_factor") * initsize:
             message = (
                 f"SIZE {format_size(size)} of {name} is more than twice INITSIZE {format_size(initsize)}: the health check "
-                "XCF_CF_STR_POLICYSIZE raises IXCH0255E, because controls for SIZE are carved out of INITSIZE."
+                "XCF_CF_STR_POLICYSIZE raises IXCH0255E, because the controls for SIZE are taken from INITSIZE."
             )
             yield _at("SIZE_OVER_TWICE_INITSIZE", message, at("SIZE"), name)
     first = initsize if initsize is not None else size
@@ -441,18 +443,18 @@ def _structure(statement: TextStatement) -> Iterator[LineFinding]:
         message = f"MINSIZE {format_size(minsize)} of {name} is above the initial size {format_size(first)}."
         yield _at("MINSIZE_ABOVE_INITSIZE", message, at("MINSIZE"), name)
     if stated(statement, "FULLTHRESHOLD") == 0:
-        message = f"FULLTHRESHOLD(0) switches structure full monitoring off for {name}: no IXC585E, and no automatic alter."
+        message = f"FULLTHRESHOLD(0) turns structure full monitoring off for {name}: no IXC585E, and no automatic alter."
         yield _at("FULLTHRESHOLD_ZERO", message, at("FULLTHRESHOLD"), name)
     if stated(statement, "ALLOWAUTOALT") is True and not minsize:
         message = (
-            f"ALLOWAUTOALT(YES) lets the system shrink {name} when the coupling facility is short of storage: set MINSIZE to keep "
-            "what it needs."
+            f"ALLOWAUTOALT(YES) lets the system shrink {name} when the coupling facility is short of storage: set MINSIZE "
+            "to the least size it needs."
         )
         yield _at("AUTO_ALTER_MAY_SHRINK", message, at("ALLOWAUTOALT"), name)
     alone = {"SCMALGORITHM", "SCMMAXSIZE"} - {parameter.keyword for parameter in statement.parameters}
     if len(alone) == 1:
         has = "SCMMAXSIZE" if "SCMALGORITHM" in alone else "SCMALGORITHM"
-        message = f"{name} has {has} without {alone.pop()}: storage-class memory needs both, as far as is remembered here."
+        message = f"{name} has {has} without {alone.pop()}: storage-class memory needs both (from memory of the manual)."
         yield _at("POLICY_SCM_INCOMPLETE", message, at(has), name)
 
 
@@ -471,7 +473,7 @@ def _asynchronous(statement: TextStatement, groups: Sequence[str]) -> Iterator[L
     is_ours = any(name.startswith(group) and _OF_GROUP.fullmatch(name[len(group) :]) for group in groups)
     if not is_ours and "LOCK" in name:
         return
-    what = "It is a list structure of MQ" if is_ours else "Unless it is one"
+    what = "It is an MQ list structure" if is_ours else "Unless it is one"
     message = (
         f"DUPLEX({','.join(parameter.values)}) of {shown(name)}: only lock structures are duplexed asynchronously. {what}: with {mode} "
         f"{_NOT_IF_ASYNC[mode]}."
@@ -496,8 +498,8 @@ def _named_twice(statement: TextStatement, groups: Sequence[str]) -> Iterator[Li
             cfstruct = name[len(group) :]
             parameter = statement.get("NAME")
             message = (
-                f"{name} has the name of the group twice: its CFSTRUCT would be {cfstruct}. MQ puts {group} before the CFSTRUCT name, so "
-                f"name the structure {cfstruct}."
+                f"{name} has the name of the group twice: its CFSTRUCT would be {cfstruct}. MQ adds {group} before the "
+                f"CFSTRUCT name, so name the structure {cfstruct}."
             )
             line = parameter.line if parameter else statement.line
             yield _at("CFSTRUCT_HAS_GROUP_PREFIX", message, line, name)
@@ -515,7 +517,9 @@ def _together(policy: PolicyDefinition) -> Iterator[LineFinding]:
             if name is None:
                 continue
             if name in seen:
-                message = f"{statement.verb} NAME({shown(name)}) stands in this policy already, in line {seen[name]}."
+                message = (
+                    f"{statement.verb} NAME({shown(name)}) is already in this policy, in line {seen[name]}."
+                )
                 yield _at("POLICY_NAME_TWICE", message, statement.line, _structure_name(statement))
             seen.setdefault(name, statement.line)
     hardware: dict[tuple[str, ...], str] = {}
@@ -527,8 +531,8 @@ def _together(policy: PolicyDefinition) -> Iterator[LineFinding]:
         name = statement.one("NAME") or ""
         if all(key[:-1]) and key in hardware and hardware[key] != name:
             message = (
-                f"{hardware[key]} and {name} have the same type, manufacturer, plant, sequence and partition: they are one "
-                "coupling facility, and its loss is the loss of both."
+                f"{hardware[key]} and {name} have the same type, manufacturer, plant, sequence and partition: they are the "
+                "same coupling facility, and its loss is the loss of both."
             )
             yield _at("SAME_CF_TWICE", message, statement.line)
         hardware.setdefault(key, name)
@@ -576,7 +580,7 @@ def _groups(
         others = [name for name in by_name if name.startswith(group) and _APPLICATION.fullmatch(name)]
         most = limit("structures_per_group")
         if len(others) + 1 > most:
-            message = f"{len(others) + 1} structures have names of group {group.rstrip('@')}: a queue-sharing group connects to at most {most}."
+            message = f"{len(others) + 1} structures have names in group {group.rstrip('@')}: a queue-sharing group connects to at most {most}."
             yield _at("TOO_MANY_STRUCTURES", message, statement.line, statement.one("NAME"))
         if policy.definition and not others:
             message = f"Group {group.rstrip('@')} has {statement.one('NAME')} and no other structure: it needs one for messages."
@@ -615,7 +619,8 @@ def _admin_size(
     if given is not None and given < need.published_bytes:
         named = f"{managers} queue manager{'s' if managers > 1 else ''} at CFCC level {level}"
         message = (
-            f"{statement.one('NAME')} is given {format_size(given)}, below the {bytes_to_kib_ceil(need.published_bytes)}K that {named} "
+            f"{statement.one('NAME')} has {format_size(given)}, below the {bytes_to_kib_ceil(need.published_bytes)}K that "
+            f"{named} "
             "need: they would not start (CSQE022E, reason 00C53000)."
         )
         yield _at("ADMIN_BELOW_MINIMUM", message, line, statement.one("NAME"))
@@ -628,13 +633,14 @@ def _system_size(statement: TextStatement, cfcc_level: int | None) -> Iterator[L
     known = system_sizes(cfcc_level=cfcc_level)
     if given < known.minimum_bytes:
         message = (
-            f"{statement.one('NAME')} is given {format_size(given)}, below the {format_size(known.minimum_bytes)} that XCF demanded "
-            f"at CFCC level {cfcc_level}: the structure would not be allocated (IXL015I, INITSIZE MUST BE AT LEAST)."
+            f"{statement.one('NAME')} has {format_size(given)}, below the {format_size(known.minimum_bytes)} that XCF "
+            f"required at CFCC level {cfcc_level}: the structure would not be allocated (IXL015I, INITSIZE MUST BE AT "
+            "LEAST)."
         )
         yield _at("SYSTEM_STRUCTURE_BELOW_MINIMUM", message, line, statement.one("NAME"))
     elif given < known.start_bytes and known.minimum_bytes:
         message = (
-            f"{statement.one('NAME')} is given {format_size(given)}, below the {bytes_to_kib_ceil(known.start_bytes)}K that IBM "
+            f"{statement.one('NAME')} has {format_size(given)}, below the {bytes_to_kib_ceil(known.start_bytes)}K that IBM "
             f"advises at CFCC level {cfcc_level}."
         )
         yield _at("SYSTEM_STRUCTURE_BELOW_ADVICE", message, line, statement.one("NAME"))

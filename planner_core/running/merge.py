@@ -237,7 +237,7 @@ def check_length(text: str) -> None:
         MergeRefused: It is.
     """
     if len(text) > LARGEST_POLICY_CHARACTERS:
-        msg = f"The text is longer than {LARGEST_POLICY_CHARACTERS} characters: give the policy alone."
+        msg = f"The text is longer than {LARGEST_POLICY_CHARACTERS} characters: give only the policy."
         raise MergeRefused(msg)
     try:
         check_lines(text)
@@ -273,7 +273,7 @@ def _chosen(read: PolicyText, result: PlanResult, policy_name: str | None) -> Po
         return named[0]
     listed = ", ".join(policy.name or "one without a name" for policy in found)
     wanted = f"none of them alone is {name}" if name else "the plan names none (policy, name)"
-    msg = f"The text has {len(found)} policies ({listed}), and {wanted}: say which one is meant."
+    msg = f"The text has {len(found)} policies ({listed}), and {wanted}: specify which one to use."
     raise MergeRefused(msg)
 
 
@@ -289,14 +289,14 @@ def _refuse_damage(read: PolicyText, policy: PolicyDefinition, result: PlanResul
         name = statement.one("NAME") or ""
         if parameter is not None and (not name or has_quote(name)):
             message = (
-                f"NAME({shown(' '.join(parameter.values))}) cannot be read as one name, so it cannot be told whether the plan has this "
-                "structure."
+                f"NAME({shown(' '.join(parameter.values))}) cannot be read as one name, so cfplan cannot tell whether the "
+                "plan has this structure."
             )
             found.append(LineFinding(finding("POLICY_VALUE_INVALID", message), parameter.line))
     for structure in result.structures:
         same = policy.structure(structure.cfrm_name)
         if len(same) > 1:
-            message = f"STRUCTURE NAME({structure.cfrm_name}) stands in this policy twice, first in line {same[0].line}."
+            message = f"STRUCTURE NAME({structure.cfrm_name}) appears twice in this policy, first in line {same[0].line}."
             found.append(
                 LineFinding(
                     finding("POLICY_NAME_TWICE", message, structure=structure.cfrm_name), same[1].line
@@ -376,12 +376,12 @@ def _findings(
     """What to know about the merged text: what was passed over, what defaults decided, what is wrong in it now."""
     if policy.definition is None:
         message = (
-            "The text has no DEFINE POLICY: it is a fragment. DEFINE POLICY with REPLACE(YES) replaces the whole policy, so "
-            "put these statements among all the others before they are submitted."
+            "The text has no DEFINE POLICY: it is a fragment. DEFINE POLICY with REPLACE(YES) replaces the whole policy, "
+            "so add these statements to all the others before you submit them."
         )
         yield LineFinding(finding("MERGE_FRAGMENT", message))
     for problem in read.problems:
-        message = f"{sentence(problem.message)} It stays where it is; IXCMIAPU will not take it."
+        message = f"{sentence(problem.message)} It stays where it is; IXCMIAPU will not accept it."
         yield LineFinding(finding("MERGE_TEXT_PASSED_OVER", message), problem.line)
     fields = {structure.cfrm_name: structure for structure in result.structures}
     for change, remark in zip(told, remarks, strict=True):
@@ -390,11 +390,11 @@ def _findings(
             said = (
                 f"has {change.keyword}({change.before})"
                 if change.before
-                else f"says nothing of {change.keyword}"
+                else f"does not state {change.keyword}"
             )
             message = (
-                f"The policy {said} for {change.structure}, and the plan leaves it to its default: it is {change.after} now. Say in "
-                "the plan what is meant, or keep what the policy has."
+                f"The policy {said} for {change.structure}, and the plan leaves it at its default: it is {change.after} "
+                "now. State the value in the plan, or keep the policy's value."
             )
             told_of = finding(
                 "MERGE_BY_DEFAULT",
@@ -405,7 +405,7 @@ def _findings(
             yield LineFinding(told_of, change.line)
         if remark and any(character.isdigit() for character in remark):
             message = (
-                f"{change.keyword} of {change.structure} is {change.after} now, and the remark beside it still says "
+                f"{change.keyword} of {change.structure} is {change.after} now, but the remark next to it still says "
                 f"{shown(' '.join(remark.split()))!r}."
             )
             yield LineFinding(finding("MERGE_REMARK_STALE", message, structure=change.structure), change.line)

@@ -263,15 +263,15 @@ def _moved(wanted: WantedObject, today: MqObject) -> Iterator[Draft]:
     source = _source("mq_alter_queues", "CFSTRUCT")
     why = (
         f"CFSTRUCT {today.attributes.get('CFSTRUCT')} becomes {wanted.structure}, which ALTER cannot change for a shared queue. Close the queue, "
-        "and move its messages to another queue. Without PURGE this command fails while messages are there."
+        "and move its messages to another queue. Without PURGE, this command fails while the queue has messages."
     )
     head = f"QLOCAL({mqsc_value(wanted.name)})"
     yield Draft(
         "mqsc", f"DELETE {head} QSGDISP(SHARED)", wanted.structure, OUTAGE, why, Basis.PUBLISHED, source
     )
     why = (
-        f"{wanted.name} on {wanted.structure}, with what the plan knows of it: add its other attributes from DISPLAY "
-        f"{head} ALL. Then move its messages back."
+        f"{wanted.name} on {wanted.structure}, with the attributes in the plan: add the others from DISPLAY {head} ALL. "
+        "Then move its messages back."
     )
     has = running_attributes(today)
     others = {
@@ -347,8 +347,8 @@ def _why_outage(wanted: WantedObject, keys: set[str]) -> str:
         return "The queue must be closed and empty."
     if keys & set(_OF_DATA_SETS):
         return (
-            "The shared message data sets must not be in use: stop what uses the queues of the structure, empty the queues, and wait until "
-            "DISPLAY CFSTATUS shows OFFLDUSE(NONE)."
+            "The shared message data sets must not be in use: stop the applications that use the queues of the structure, "
+            "empty the queues, and wait until DISPLAY CFSTATUS shows OFFLDUSE(NONE)."
         )
     return "The queues of the structure must be closed and empty."
 
@@ -412,9 +412,9 @@ def object_findings(structure: str, wanted: Sequence[WantedObject], running: Run
 
 
 _SERIOUS: Final = {
-    ("QLOCAL", "DEFPSIST"): ("persistent", "messages whose application does not choose are lost with the structure or a restart of the group"),
+    ("QLOCAL", "DEFPSIST"): ("persistent", "messages whose application does not set persistence are lost with the structure or a restart of the group"),
     ("CFSTRUCT", "RECOVER"): ("recover", "MQ can no longer recover the messages of a structure that fails"),
-    ("CFSTRUCT", "CFLEVEL"): ("cflevel", "the level decides which messages it takes, and lowering it again needs an outage"),
+    ("CFSTRUCT", "CFLEVEL"): ("cflevel", "the level determines which messages the structure accepts, and lowering it again needs an outage"),
 }  # fmt: skip
 
 
@@ -435,8 +435,8 @@ def _serious_changes(structure: str, wanted: WantedObject, today: MqObject) -> I
 def without_dsgroup(wanted: WantedObject) -> Finding:
     """Why no ALTER is given for a structure."""
     message = (
-        f"CFSTRUCT({wanted.name}) would get OFFLOAD(SMDS) without DSGROUP, which MQ refuses: no ALTER is given for it. State offload.dsgroup in "
-        "the plan, or choose another offload."
+        f"CFSTRUCT({wanted.name}) would get OFFLOAD(SMDS) without DSGROUP, which MQ rejects: no ALTER is generated for it. "
+        "State offload.dsgroup in the plan, or choose another offload method."
     )
     return finding(
         "ALTER_WITHOUT_DSGROUP", message, field=f"{wanted.pointer}/offload/dsgroup", structure=wanted.name
@@ -447,7 +447,8 @@ def _level_too_low(wanted: WantedObject) -> Finding:
     level = wanted.settings.get("CFLEVEL")
     stays = f"keeps CFLEVEL({level})" if level else "keeps its CFLEVEL, which no text shows"
     message = (
-        f"CFSTRUCT({wanted.name}) {stays}: the plan does not state cflevel. These attributes of the plan need CFLEVEL(5) and are left out: "
+        f"CFSTRUCT({wanted.name}) {stays}: the plan does not state cflevel. These attributes of the plan need CFLEVEL(5) "
+        "and are omitted: "
         f"{', '.join(wanted.out_of_place)}. State cflevel: 5 to raise the level."
     )
     return finding("CFLEVEL_STAYS_LOWER", message, field=f"{wanted.pointer}/cflevel", structure=wanted.name)
@@ -468,7 +469,7 @@ def _kept(structure: str, objects: Sequence[WantedObject]) -> Finding:
     planned = ", ".join(_attribute(key, value) for key, value in objects[0].kept.items())
     message = (
         f"{'; '.join(parts)}{others}. The plan does not state this; it was calculated with {planned}{' for the first' if len(objects) > 1 else ''}. "
-        "State what you want in the plan, so that it is calculated with what runs."
+        "State the value you want in the plan, so that it is calculated with the real value."
     )
     return finding("UNSTATED_KEPT", message, field=objects[0].pointer, structure=structure)
 

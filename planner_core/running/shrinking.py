@@ -85,7 +85,7 @@ def shrinks(
         in_use = "" if percent is None else f", {percent} % of it in use"
         message = (
             f"{name} has {format_size(runs)} today{in_use}, and INITSIZE is {format_size(initsize)} in the merged policy: the structure shrinks when "
-            "it is rebuilt. Set a larger initsize if it grew for a reason that remains."
+            "it is rebuilt. Set a larger initsize if the reason for its growth remains."
         )
     else:
         falls = [
@@ -118,8 +118,8 @@ def kept_settings(structure: StructureResult, says: Mapping[str, Setting]) -> It
     listed = ", ".join(f"{keyword}({written(keyword, says[keyword])})" for keyword in kept)
     computed = ", ".join(f"{keyword}({written(keyword, plans[keyword])})" for keyword in kept)
     message = (
-        f"{structure.cfrm_name} keeps {listed}, which the plan does not state; the plan was calculated with {computed}. State what you want in "
-        "the plan, so that it is calculated with what runs."
+        f"{structure.cfrm_name} keeps {listed}, which the plan does not state; the plan was calculated with {computed}. "
+        "State the value you want in the plan, so that it is calculated with the real value."
     )
     yield finding(
         "UNSTATED_KEPT",

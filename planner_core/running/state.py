@@ -275,8 +275,9 @@ class _Reading:
         named = [policy for policy in found if policy.definition]
         if len(named) > 1 and named[1].definition:
             message = (
-                f"The text has {len(named)} policies ({', '.join(policy.name or 'one without a name' for policy in named)}): of a structure in "
-                "several of them the last one counts. Give the one that is meant alone."
+                f"The text has {len(named)} policies "
+                f"({', '.join(policy.name or 'one without a name' for policy in named)}): if a structure is in several of "
+                "them, the last one counts. Give only the active policy."
             )
             self.tell("RUNNING_SEVERAL_POLICIES", message, named[1].definition.line)
         for policy in found:
@@ -376,7 +377,7 @@ class _Reading:
                 ]
                 message = (
                     f"The policy text and D XCF,STR differ on {name} ({', '.join(differing)}): the text is not the active policy, or a "
-                    "change is pending. The display is taken for what runs, the text for what is merged."
+                    "change is pending. The display is used as the running configuration; the plan is merged into the text."
                 )
                 self.findings.append(
                     LineFinding(finding("DISPLAY_AND_POLICY_DIFFER", message, structure=name))

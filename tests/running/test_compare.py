@@ -177,7 +177,7 @@ def test_a_threshold_takes_effect_at_once_without_a_rebuild() -> None:
     found = compare(result(), read_running([display(), ADMIN]))
     assert commands(found) == [
         (
-            "IXCMIAPU: DEFINE POLICY NAME(policy-name) REPLACE(YES) with the whole policy, these structures merged into it",
+            "IXCMIAPU: DEFINE POLICY NAME(policy-name) REPLACE(YES) with the complete policy, after merging these structures into it",
             "at once",
         ),
         ("SETXCF START,POLICY,TYPE=CFRM,POLNAME=policy-name", "at once"),
@@ -226,7 +226,7 @@ def test_a_structure_that_is_not_allocated_needs_no_rebuild() -> None:
     assert found.after.structures["SQ03APP1"].allocated_with is None
 
 
-MERGED = "IXCMIAPU: DEFINE POLICY NAME(policy-name) REPLACE(YES) with the whole policy, these structures merged into it"
+MERGED = "IXCMIAPU: DEFINE POLICY NAME(policy-name) REPLACE(YES) with the complete policy, after merging these structures into it"
 ACTIVATE = "SETXCF START,POLICY,TYPE=CFRM,POLNAME=policy-name"
 STOP = "SETXCF STOP,REBUILD,DUPLEX,STRNAME=SQ03APP1,KEEP=OLD"
 REBUILD = "SETXCF START,REBUILD,STRNAME=SQ03APP1"
@@ -268,13 +268,13 @@ def test_what_waits_for_a_rebuild_comes_into_effect_around_duplexing(
 @pytest.mark.parametrize(
     ("today", "is_duplexed", "will", "says"),
     [
-        ("DISABLED", False, "ENABLED", "The system begins to duplex with it: SQ03APP1."),
-        ("ALLOWED", False, "ENABLED", "The system begins to duplex with it: SQ03APP1."),
+        ("DISABLED", False, "ENABLED", "The system then starts duplexing: SQ03APP1."),
+        ("ALLOWED", False, "ENABLED", "The system then starts duplexing: SQ03APP1."),
         ("ALLOWED", True, "ENABLED", "Stays duplexed: SQ03APP1."),
         ("ENABLED", True, "ALLOWED", "Stays duplexed: SQ03APP1."),
         ("ENABLED", True, "ENABLED", "Stays duplexed: SQ03APP1."),
-        ("ENABLED", True, "DISABLED", "Duplexing ends with it, and one copy is left: SQ03APP1."),
-        ("ALLOWED", True, "DISABLED", "Duplexing ends with it, and one copy is left: SQ03APP1."),
+        ("ENABLED", True, "DISABLED", "Duplexing then ends, and one copy is left: SQ03APP1."),
+        ("ALLOWED", True, "DISABLED", "Duplexing then ends, and one copy is left: SQ03APP1."),
     ],
 )
 def test_what_the_policy_alone_does_to_duplexing_is_told(
@@ -286,7 +286,7 @@ def test_what_the_policy_alone_does_to_duplexing_is_told(
     )
     assert commands(found) == [(MERGED, "at once"), (ACTIVATE, "at once")]
     assert says in found.steps[1].why
-    sentences = ("The system begins to duplex", "Stays duplexed", "Duplexing ends")
+    sentences = ("The system then starts duplexing", "Stays duplexed", "Duplexing then ends")
     assert [each for each in sentences if each in found.steps[1].why] == [
         each for each in sentences if each in says
     ]
@@ -296,11 +296,11 @@ def test_a_duplexed_structure_is_told_to_have_one_copy_until_the_last_policy() -
     made = result(structures__0__duplex="ENABLED", **LARGER)
     found = compare(made, read_running([display(duplexed=True, duplex="ENABLED"), ADMIN]))
     why = {step.command: step.why for step in found.steps}
-    assert "a duplexed one is not rebuilt: ALLOWED holds that off" in why[HOLD]
-    assert "It has one copy until it is duplexed again" in why[STOP]
+    assert "a duplexed structure cannot be rebuilt: ALLOWED prevents that" in why[HOLD]
+    assert "The structure has one copy until it is duplexed again" in why[STOP]
     assert "must show DUPLEX: ALLOWED" in why[STOP]
     assert "DUPLEX(ENABLED) for SQ03APP1, as planned" in why[MERGED]
-    assert "The system begins to duplex by itself" in why[ACTIVATE]
+    assert "The system starts duplexing automatically" in why[ACTIVATE]
 
 
 @pytest.mark.parametrize(
@@ -312,8 +312,10 @@ def test_where_no_display_says_whether_a_structure_is_duplexed_the_commands_do_f
     policy = OLD.replace("REBUILDPERCENT(10)", "DUPLEX(ALLOWED)")
     found = compare(result(structures__0__duplex=will, **LARGER), read_running([policy]))
     assert [command for command, _ in setxcf(found)] == wanted
-    assert "the command is refused (IXC367I): go on" in next(s.why for s in found.steps if s.command == STOP)
-    assert all("leave it out" in step.why for step in found.steps if step.command == DUPLEX)
+    assert "the command is rejected (IXC367I): continue" in next(
+        s.why for s in found.steps if s.command == STOP
+    )
+    assert all("skip this command" in step.why for step in found.steps if step.command == DUPLEX)
     (told,) = [
         each.finding.message for each in found.findings if each.finding.code == "RUNNING_STATE_UNKNOWN"
     ]
@@ -382,7 +384,7 @@ def test_the_end_of_duplexing_is_told(today: str, planned_duplex: str, told: boo
     found = compare(made, read_running([display(duplex=today), ADMIN]))
     ended = [each.finding.structure for each in found.findings if each.finding.code == "DUPLEXING_ENDS"]
     assert ended == (["APP1"] if told else [])
-    assert ("Duplexing ends with it" in " ".join(step.why for step in found.steps)) == told
+    assert ("Duplexing then ends" in " ".join(step.why for step in found.steps)) == told
 
 
 def test_duplexing_that_the_plan_ends_stops_with_the_policy() -> None:
@@ -419,7 +421,7 @@ def test_a_structure_that_nothing_speaks_of_is_not_taken_to_be_new(policy: list[
     assert found.steps == ()
     assert "SQ03APP1" not in found.merged
     (told,) = by_code(found, "RUNNING_STATE_UNKNOWN")
-    assert "Nothing that was given speaks of SQ03APP1, and no whole policy was given" in told
+    assert "No text mentions SQ03APP1, and no complete policy was given" in told
 
 
 def test_a_plan_made_of_one_display_asks_for_nothing_of_what_was_not_displayed() -> None:
@@ -460,7 +462,7 @@ def test_definitions_for_objects_in_none_of_the_texts_are_told_to_be_taken_for_n
         "DEFINE QLOCAL",
     ]
     assert any(
-        "No text has CFSTRUCT(APP1): taken to be not defined" in each
+        "No text has CFSTRUCT(APP1): assumed to be not defined" in each
         for each in by_code(found, "RUNNING_NOT_GIVEN")
     )
 
@@ -517,7 +519,7 @@ def test_a_rebuild_that_needs_more_than_initsize_is_told() -> None:
     (told,) = by_code(found, "REBUILD_ABOVE_INITSIZE")
     assert "a rebuild needs more than INITSIZE" in told
     (why,) = [step.why for step in found.steps if step.command == REBUILD]
-    assert "does not fit INITSIZE 256M" in why
+    assert "do not fit INITSIZE 256M" in why
     assert found.after.structures["SQ03APP1"].size_bytes == found.structures[1].in_use_bytes
     little = compare(result(), read_running([display(**FULL, in_use=(20, 20)), ADMIN]))
     assert not by_code(little, "REBUILD_ABOVE_INITSIZE")
@@ -1007,11 +1009,11 @@ def carry_out(found: Comparison, sysplex: Sysplex) -> None:
         if step.kind == "policy":
             held = step.command.partition(", but DUPLEX(ALLOWED) for ")[2]
             sysplex.ixcmiapu(found.merged, held.split(", ") if held else [])
-        elif step.kind == "setxcf" and not ("leave it out" in step.why and step.structure in without):
+        elif step.kind == "setxcf" and not ("skip this command" in step.why and step.structure in without):
             try:
                 sysplex.issue(step.command)
             except Refused:
-                assert "is refused (IXC367I): go on" in step.why, step
+                assert "is rejected (IXC367I): continue" in step.why, step
                 without.add(step.structure)
     sysplex.settle()
 

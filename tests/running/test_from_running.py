@@ -123,10 +123,10 @@ def test_display_qlocal_is_read_like_display_queue() -> None:
 def test_queues_of_a_structure_that_nothing_was_given_of_are_told() -> None:
     elsewhere = QUEUES.replace("CFSTRUCT(APP1)", "CFSTRUCT(APP9)")
     plan = made(POLICY, CFSTRUCT, elsewhere, message_bytes=2000)
-    assert "PAY.IN lies on APP9, of which nothing was given: left out." in told(plan)
+    assert "PAY.IN is on APP9, which no text describes: omitted." in told(plan)
     both = elsewhere + elsewhere.replace("PAY.IN", "PAY.OUT")
     plan = made(POLICY, CFSTRUCT, both, message_bytes=2000)
-    assert "PAY.IN and 1 more queues lie on APP9, of which nothing was given: left out." in told(plan)
+    assert "PAY.IN and 1 more queues are on APP9, which no text describes: omitted." in told(plan)
     system = QUEUES.replace("CFSTRUCT(APP1)", "CFSTRUCT(CSQSYSAPPL)")
     assert not [each for each in told(made(POLICY, CFSTRUCT, system)) if "CSQSYSAPPL" in each]
 
@@ -139,7 +139,7 @@ def test_a_structure_without_its_cfstruct_is_told() -> None:
 
 def test_a_number_of_queue_managers_that_the_group_contradicts_is_told() -> None:
     group = "DISPLAY GROUP\nQM01  1 ACTIVE\nQM02  2 ACTIVE\n"
-    assert "DISPLAY GROUP lists 2 queue managers, not 5: those that it lists are written." in told(
+    assert "DISPLAY GROUP lists 2 queue managers, not 5: the listed ones are used." in told(
         made(POLICY, group, queue_managers=5)
     )
     assert not [each for each in told(made(POLICY, group, queue_managers=2)) if "GROUP lists" in each]

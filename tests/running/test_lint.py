@@ -330,9 +330,9 @@ def test_time_stamps_of_a_console_are_told_once_and_passed_over() -> None:
 
 def test_a_word_that_is_nearly_right_is_named() -> None:
     (found,) = lint(MQ.replace("FULLTHRESHOLD", "FULLTRESHOLD")).findings
-    assert "FULLTHRESHOLD is meant?" in found.finding.message
+    assert "Did you mean FULLTHRESHOLD?" in found.finding.message
     found, *_ = lint(MQ.replace("STRUCTURE NAME(SQ03APP1)", "STRUCTUR NAME(SQ03APP1)")).findings
-    assert "STRUCTURE is meant?" in found.finding.message
+    assert "Did you mean STRUCTURE?" in found.finding.message
 
 
 def test_a_name_in_quotes_is_the_name_without_them() -> None:
@@ -342,7 +342,7 @@ def test_a_name_in_quotes_is_the_name_without_them() -> None:
     )
     assert {code for code, _ in codes(quoted, cfcc_level=25, queue_managers=5)} == {"POLICY_VALUE_QUOTED"}
     (found,) = lint(MQ.replace("NAME(SQ03APP1)", "NAME('SQ03APP1')")).findings
-    assert "read as SQ03APP1" in found.finding.message
+    assert "reads it as SQ03APP1" in found.finding.message
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ def test_a_name_in_quotes_is_the_name_without_them() -> None:
         (
             "SQ03APP1",
             "ENABLED,ASYNC",
-            "It is a list structure of MQ: with ASYNC it is duplexed synchronously",
+            "It is an MQ list structure: with ASYNC it is duplexed synchronously",
         ),
         ("SQ03APP1", "ENABLED,ASYNCONLY", "with ASYNCONLY it is not duplexed at all"),
         ("SQ03APP1", "ENABLED,SYNCONLY", None),
