@@ -47,7 +47,7 @@ def read_displayed(text: str) -> DisplayedAttributes:
             if value in _PERFMEV:
                 perfmev.setdefault(record.name, _PERFMEV[value])
             else:
-                message = f"PERFMEV({value[:_SHOWN]}) is neither ENABLED nor DISABLED: left out."
+                message = f"PERFMEV({value[:_SHOWN]}) is neither ENABLED nor DISABLED: omitted."
                 problems.append(LineProblem(record.line_of("PERFMEV"), message))
     return DisplayedAttributes(queues, perfmev, tuple(problems))
 
@@ -61,7 +61,7 @@ def _queue(record: Record, problems: list[LineProblem]) -> QueueFacts:
         if _WHOLE.fullmatch(value) and int(value) <= largest:
             numbers[keyword] = int(value)
         else:
-            message = f"{keyword}({value[:_SHOWN]}) is no whole number from 0 to {largest}: left out."
+            message = f"{keyword}({value[:_SHOWN]}) is not a whole number from 0 to {largest}: omitted."
             problems.append(LineProblem(record.line_of(keyword), message))
     return QueueFacts(
         maxdepth=numbers["MAXDEPTH"],

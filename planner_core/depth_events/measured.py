@@ -174,7 +174,7 @@ def _why_none(found: Sequence[_Set], using: Using) -> str:
     if not filling:
         return "no set ends in Queue Depth High or Queue Full"
     if any(seconds for each in filling for *_, seconds in each.members):
-        return "no set tells the time of all that put or got"
+        return "no set gives the times of all members that put or got"
     return "no set tells a time"
 
 
@@ -188,8 +188,8 @@ def _of_what_is_missing(queue: str, used: Sequence[_Set], pointer: str, structur
     of_what = f" {gap} {'put or get' if gap == 1 else 'puts or gets'} that no message counts" if gap else ""
     yield finding(
         "MEASURED_RATES_INCOMPLETE",
-        f"{queue}: the rates lack{of_whom}{', and' if silent and gap else ''}{of_what}. The queue may fill faster than they "
-        "say, and lead times may be shorter.",
+        f"{queue}: the rates lack{of_whom}{', and' if silent and gap else ''}{of_what}. The queue may fill faster, and lead "
+        "times may be shorter.",
         field=pointer,
         structure=structure,
     )

@@ -139,8 +139,8 @@ def _limited(findings: Sequence[Finding]) -> Iterator[Finding]:
     if more:
         yield finding(
             "READ_FINDINGS_LEFT_OUT",
-            f"Of each kind of finding the first {MOST_OF_A_KIND} are shown. There are more: {_and(more)}. Each set says for "
-            "itself who is missing, what was not accounted for, and since when its members counted.",
+            f"Only the first {MOST_OF_A_KIND} findings of each kind are shown. There are more: {_and(more)}. Each set lists "
+            "its missing members, what was not accounted for, and when its members started counting.",
             field="/sets",
         )
 
@@ -195,8 +195,8 @@ def _of_names(messages: Sequence[EventMessage], known: EventContext) -> Iterator
     if unknown and messages:
         yield finding(
             "READ_NAME_NOT_IN_EVENTS",
-            f"No event is of {_some(unknown)}: what was said of {'it' if len(unknown) == 1 else 'them'} is not used. "
-            f"{_spelling(unknown, queues) or f'Events are of {_some(sorted(queues))}.'}",
+            f"No event names {_some(unknown)}: the values given for {'it' if len(unknown) == 1 else 'them'} are not used. "
+            f"{_spelling(unknown, queues) or f'The events name {_some(sorted(queues))}.'}",
             field="/queues",
         )
     strangers = [name for name in known.all_members if name not in managers]
@@ -204,7 +204,7 @@ def _of_names(messages: Sequence[EventMessage], known: EventContext) -> Iterator
     if other:
         yield finding(
             "READ_NAME_NOT_IN_EVENTS",
-            f"No event is of {_some(strangers)}, which was named as a member of the group. {other}",
+            f"No event names {_some(strangers)}, which was given as a member of the group. {other}",
             field="/members",
         )
 
@@ -213,7 +213,7 @@ def _spelling(names: Sequence[str], known: Iterable[str]) -> str:
     """Names that only capitals tell from those of events."""
     by_capitals = {name.upper(): name for name in known}
     alike = [f"{name} is not {found}" for name in names if (found := by_capitals.get(name.upper()))]
-    return f"{_and(alike[:_MOST_NUMBERS])}: MQ tells capitals and small letters apart." if alike else ""
+    return f"{_and(alike[:_MOST_NUMBERS])}: MQ names are case-sensitive." if alike else ""
 
 
 def _some(names: Sequence[str]) -> str:
@@ -227,17 +227,17 @@ def _of_grouping(sets: Sequence[EventSet], known: EventContext) -> Iterator[Find
         yield finding(
             "READ_SET_BY_TIME",
             f"{len(by_time)} {'set has' if len(by_time) == 1 else 'sets have'} no CorrelId: messages of one event and queue "
-            f"within {known.window_s} seconds, each of another queue manager, were taken for one set. Queues of the same "
-            "name that are not shared would be taken together too.",
+            f"within {known.window_s} seconds, each from a different queue manager, were treated as one set. Queues of the "
+            "same name that are not shared would be grouped together too.",
             field=_at(by_time[0]),
         )
     by_order = [each for each in sets if each.grouped_by == "order" and len(each.members) > 1]
     if by_order:
         yield finding(
             "READ_SET_BY_TIME",
-            f"{len(by_order)} {'set has' if len(by_order) == 1 else 'sets have'} neither CorrelId nor time: the first message "
-            "of each queue manager was taken with the first of the others, the second with the second, and so on. One "
-            "message that is missing shifts all that follow.",
+            f"{len(by_order)} {'set has' if len(by_order) == 1 else 'sets have'} neither CorrelId nor time: the first "
+            "message of each queue manager was grouped with the first of the others, the second with the second, and so "
+            "on. One missing message shifts all that follow.",
             field=_at(by_order[0]),
         )
 
@@ -259,8 +259,8 @@ def _of_correl_ids(sets: Sequence[EventSet]) -> Iterator[Finding]:
         yield finding(
             "READ_SET_CORREL_ID_TWICE",
             f"Sets {_numbers(theirs)} have one CorrelId, {correl_id}: {what} more than one message with it, but a queue manager "
-            "makes a new one for each event. The messages were changed, or something that copied them gave them a CorrelId of "
-            "its own: what these sets say together may be wrong.",
+            "makes a new one for each event. The messages were changed, or a program that copied them set its own "
+            "CorrelId: the totals of these sets may be wrong.",
             field=_at(theirs[1]),
         )
 
@@ -298,8 +298,9 @@ def _of_order(sets: Sequence[EventSet]) -> Iterator[Finding]:
             yield finding(
                 "READ_SET_EVENT_UNSEEN",
                 f"{_name(each)}: set {before.number}, the same event, left {_SWITCH[each.event]} DISABLED, and only a "
-                f"{_MADE_POSSIBLE_BY[each.event]} enables it. Either one in between is in no message, as when a queue manager "
-                f"with PERFMEV(DISABLED) detects it, or an ALTER enabled it{_or_one_set(before, each)}.",
+                f"{_MADE_POSSIBLE_BY[each.event]} enables it. Either an event in between is in no message, for example "
+                "because a queue manager with PERFMEV(DISABLED) detected it, or an ALTER enabled "
+                f"it{_or_one_set(before, each)}.",
                 field=_at(each),
             )
         after = Switches(high=Event.HIGH not in switched_off, low=True, full=True).after(each.event)
@@ -315,7 +316,7 @@ def _or_one_set(before: EventSet, each: EventSet) -> str:
     names = {member.queue_manager for member in before.members}
     if before.grouped_by != "time" or any(member.queue_manager in names for member in each.members):
         return ""
-    return ", or the two are one set, further apart than the window allows"
+    return ", or the two are one set whose messages are further apart than the window allows"
 
 
 def _of_members(sets: Sequence[EventSet], known: EventContext) -> Iterator[Finding]:
@@ -323,8 +324,9 @@ def _of_members(sets: Sequence[EventSet], known: EventContext) -> Iterator[Findi
         if each.missing:
             yield finding(
                 "READ_SET_INCOMPLETE",
-                f"{_name(each)} has {_messages(len(each.members))}; of {len(each.missing) + len(each.members)} queue managers "
-                f"{len(each.missing)} wrote none. {' '.join(missing.words for missing in each.missing)}",
+                f"{_name(each)} has {_messages(len(each.members))}; {len(each.missing)} of "
+                f"{len(each.missing) + len(each.members)} queue managers wrote none. "
+                f"{' '.join(missing.words for missing in each.missing)}",
                 field=_at(each, "/missing"),
             )
         for member in each.members:
@@ -332,22 +334,23 @@ def _of_members(sets: Sequence[EventSet], known: EventContext) -> Iterator[Findi
             if known.perfmev.get(name) is False:
                 yield finding(
                     "READ_SET_MEMBERS_DIFFER",
-                    f"{_name(each)} has a message of {name}, which is said to have PERFMEV(DISABLED). It was enabled then: "
-                    f"check DISPLAY QMGR PERFMEV on {name}.",
+                    f"{_name(each)} has a message of {name}, which was given with PERFMEV(DISABLED). It was enabled at that "
+                    f"time: check DISPLAY QMGR PERFMEV on {name}.",
                     field=_at(each, "/members"),
                 )
             elif known.members and name not in known.all_members and each.is_shared:
                 yield finding(
                     "READ_SET_MEMBERS_DIFFER",
-                    f"{_name(each)} has a message of {name}, which is not among the members {', '.join(known.members)}. Add it, "
-                    "or look whose events were read.",
+                    f"{_name(each)} has a message of {name}, which is not among the members {', '.join(known.members)}. Add "
+                    "it, or check whose events were read.",
                     field=_at(each, "/members"),
                 )
             if member.has_stopped_getting and member.expected_gets is not None:
                 yield finding(
                     "READ_SET_GETS_STOPPED",
                     f"{_name(each)}: {name} got nothing; at its rate before it would have got "
-                    f"{round(member.expected_gets)} messages in that time. Look whether its getters still run.",
+                    f"{round(member.expected_gets)} messages in that time. Check whether its getting applications are still "
+                    "running.",
                     field=_at(each, "/members"),
                 )
         yield from _of_counters(each)
@@ -366,9 +369,9 @@ def _of_counters(each: EventSet) -> Iterator[Finding]:
         first = shorter[0]
         yield finding(
             "READ_SET_COUNTERS",
-            f"{_name(each)}: {who} counted for {first.message.time_since_reset_s} seconds only, the set before was "
-            f"{_whole(first)} seconds ago: something reset the counters in between, such as {why}. What was put and got "
-            "before that is in no message.",
+            f"{_name(each)}: {who} counted for only {first.message.time_since_reset_s} seconds, but the previous set was "
+            f"{_whole(first)} seconds ago: something reset the counters in between, such as {why}. Puts and gets before "
+            "that are in no message.",
             field=_at(each, "/members"),
         )
     longer = [member for member in each.members if member.counted == "longer"]
@@ -376,9 +379,9 @@ def _of_counters(each: EventSet) -> Iterator[Finding]:
         first = longer[0]
         yield finding(
             "READ_SET_COUNTERS",
-            f"{_name(each)}: {_list(longer)} counted for {first.message.time_since_reset_s} seconds, although the set before "
-            f"was {_whole(first)} seconds ago: that one did not reset {'its' if len(longer) == 1 else 'their'} counters, and "
-            "what was counted before it is counted twice.",
+            f"{_name(each)}: {_list(longer)} counted for {first.message.time_since_reset_s} seconds, although the previous "
+            f"set was {_whole(first)} seconds ago: that one did not reset {'its' if len(longer) == 1 else 'their'} "
+            "counters, and puts and gets before it are counted twice.",
             field=_at(each, "/members"),
         )
 
@@ -404,8 +407,8 @@ def _of_queues(sets: Sequence[EventSet], known: EventContext) -> Iterator[Findin
             attribute = "QDEPTHHI of MAXDEPTH are" if each.event is Event.HIGH else "MAXDEPTH is"
             yield finding(
                 "READ_SET_HIGH_DEPTH",
-                f"{_name(each)}: the largest HighQDepth is {high}, but {attribute} {expected} messages. Either the attributes "
-                "were others then, or the message of the queue manager that put last is missing.",
+                f"{_name(each)}: the largest HighQDepth is {high}, but {attribute} {expected} messages. Either the "
+                "attributes had other values then, or the message of the queue manager that put last is missing.",
                 field=_at(each, "/high_q_depth"),
             )
 
@@ -446,12 +449,12 @@ def _gap(gap: int, each: EventSet) -> str:
         more = "put {0} messages more than it got" if gap > 0 else "got {0} messages more than it put"
         return f"{silent[0]} did not report: it {more.format(abs(gap))}."
     if silent:
-        return f"{', '.join(silent)} did not report: {amount} are theirs together."
+        return f"{', '.join(silent)} did not report: {amount} belong to them together."
     if any(member.counted == "shorter" for member in each.members):
         return f"{amount} are from before the counters were reset."
     if each.reconciliation.depth_before_basis == "assumed" and gap > 0:
-        return f"{gap} messages were on the queue at that time, or {amount} are those of a queue manager that did not report."
-    return f"{amount} are those of a queue manager that did not report, of expired messages, or were under way during the broadcast."
+        return f"{gap} messages were on the queue at that time, or {amount} belong to a queue manager that did not report."
+    return f"{amount} belong to a queue manager that did not report, to expired messages, or happened during the broadcast."
 
 
 # ---- assumptions -------------------------------------------------------------------------------------------------------
@@ -475,13 +478,13 @@ def _assumptions(sets: Sequence[EventSet], known: EventContext) -> Iterator[dict
         )
     if any(each.reconciliation.depth_before_basis == "assumed" for each in sets):
         yield _assumed(
-            "A queue was empty when the counters of its first set began, unless its depth then is given.",
+            "A queue was empty when the counters of its first set started, unless its depth at that time is given.",
             Basis.ASSUMED,
             ours,
         )
     if any(each.reconciliation.depth_before_basis == "set_before" for each in sets):
         yield _assumed(
-            "The counters of a set began at the event of the set before it on the same queue.",
+            "The counters of a set started at the event of the previous set on the same queue.",
             Basis.PUBLISHED,
             tables.source("mq_event_statistics", ""),
         )
@@ -493,13 +496,13 @@ def _assumptions(sets: Sequence[EventSet], known: EventContext) -> Iterator[dict
         )
     if any(member.counted for each in sets for member in each.members):
         yield _assumed(
-            f"Clocks and whole seconds make up to {CLOCK_TOLERANCE_S} seconds of difference.",
+            f"Clocks and rounding to whole seconds cause differences of up to {CLOCK_TOLERANCE_S} seconds.",
             Basis.ASSUMED,
             ours,
         )
     if any(member.has_stopped_getting for each in sets for member in each.members):
         yield _assumed(
-            f"A queue manager that got nothing where {GETS_EXPECTED} gets or more were to be expected has stopped getting.",
+            f"A queue manager that got nothing although {GETS_EXPECTED} gets or more were expected has stopped getting.",
             Basis.ASSUMED,
             ours,
         )

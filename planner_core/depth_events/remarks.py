@@ -27,9 +27,9 @@ MOST_OF_A_KIND: Final = 20
 """Findings of one code; a long timeline repeats itself."""
 _MESSAGES = {1: "1 message"}
 _QUESTIONS: Final = {
-    "disabled_detector": "what happens when the detecting queue manager has PERFMEV(DISABLED)",
+    "disabled_detector": "what happens if the detecting queue manager has PERFMEV(DISABLED)",
     "statistics_of_disabled": "whether an event resets the counters of members with PERFMEV(DISABLED)",
-    "rounding": "which depth is meant by a threshold that is no whole number of messages",
+    "rounding": "which depth corresponds to a threshold that is not a whole number of messages",
 }
 
 
@@ -122,7 +122,7 @@ def _of_occurrences(course: Course) -> Iterator[Finding]:
             yield finding(
                 "EVENT_SWITCHED_SILENTLY",
                 f"{_when(each)} {each.queue} met the condition for {each.event.title} through {each.detector}, which has "
-                f"PERFMEV(DISABLED): the attributes switched and nobody was told. {_next_chance(each)}",
+                f"PERFMEV(DISABLED): the attributes switched without a message. {_next_chance(each)}",
                 field=at,
             )
         elif each.reconciliation and each.reconciliation.unreconciled:
@@ -189,7 +189,7 @@ def _of_the_end(course: Course) -> Iterator[Finding]:
         if fired and not row.switches.high and row.depth > row.limits.low_depth():
             yield finding(
                 "EVENT_HIGH_SPENT",
-                f"At the end {name} holds {_messages(row.depth)} and QDPHIEV is DISABLED: until a get takes the depth down to "
+                f"At the end {name} holds {_messages(row.depth)} and QDPHIEV is DISABLED: until a get lowers the depth to "
                 f"{row.limits.low_depth()} (QDEPTHLO), it can rise again without a Queue Depth High.",
                 field=f"/queues/{list(course.queues).index(name)}",
             )
@@ -204,15 +204,15 @@ def _of_notes(course: Course) -> Iterator[Finding]:
         if note.kind == "found_nothing":
             yield finding(
                 "EVENT_GETS_FOUND_NONE",
-                f"{when} {note.queue_manager} got no message from {note.queue} with {note.messages} of its gets: it was empty. "
-                "They change nothing.",
+                f"{when} {note.queue_manager} got no message from {note.queue} with {note.messages} of its gets because the "
+                "queue was empty. These gets change nothing.",
                 field=field,
             )
         elif note.kind == "reset_fails":
             yield finding(
                 "EVENT_STATISTICS_NOT_RESET",
-                f"{when} RESET QSTATS({note.queue}) fails on {note.queue_manager}, which has PERFMEV(DISABLED); its counters "
-                "stay.",
+                f"{when} RESET QSTATS({note.queue}) fails on {note.queue_manager}, which has PERFMEV(DISABLED); its "
+                "counters continue.",
                 field=field,
             )
         else:
@@ -223,10 +223,10 @@ def _rejected(when: str, note: CourseNote) -> str:
     rejected = f"{when} {note.messages} puts on {note.queue} are rejected with reason {note.reason}"
     if note.kind == "rejected_below":
         return (
-            f"{rejected} although its depth of {note.depth} is below MAXDEPTH: no Queue Full event. Where the structure is "
+            f"{rejected} although its depth of {note.depth} is below MAXDEPTH: no Queue Full event. If the structure is "
             "full, the reason is 2192."
         )
-    return f"{rejected} at depth {note.depth}: Queue Full occurs with reason 2053 only, at MAXDEPTH."
+    return f"{rejected} at depth {note.depth}: Queue Full occurs only with reason 2053, at MAXDEPTH."
 
 
 # ---- assumptions ---------------------------------------------------------------------------------------------------
@@ -277,13 +277,13 @@ def _assumptions(file: DepthEventFile) -> Iterator[_Assumption]:
         yield _Assumption("MsgDeqCount does not count messages that expired.", Basis.ASSUMED, ours)
     if has & {BackoutPut, BackoutGet}:
         yield _Assumption(
-            "Backing out switches nothing, writes nothing, and leaves MsgEnqCount and MsgDeqCount as they are.",
+            "A backout switches nothing, writes nothing, and does not change MsgEnqCount and MsgDeqCount.",
             Basis.PUBLISHED,
             tables.source("mq_reset_qstats_response", "Response data"),
         )
     if ResetQstats in has:
         yield _Assumption(
-            "RESET QSTATS fails where PERFMEV is DISABLED.",
+            "RESET QSTATS fails if PERFMEV is DISABLED.",
             Basis.PUBLISHED,
             tables.source("mq_reset_qstats", "Usage notes for RESET QSTATS"),
         )
@@ -295,8 +295,8 @@ def _of_shared(given: Mapping[str, str], ours: Source) -> Iterator[_Assumption]:
     nobody = given["disabled_detector"] == DisabledDetector.SILENT.value
     resets = given["statistics_of_disabled"] == StatisticsOfDisabled.RESET.value
     yield _Assumption(
-        "When the detecting queue manager has PERFMEV(DISABLED), "
-        f"{'nobody writes a message' if nobody else 'the others write theirs'}. An event without a message resets no counters.",
+        "If the detecting queue manager has PERFMEV(DISABLED), "
+        f"{'no queue manager writes a message' if nobody else 'the others write theirs'}. An event without a message resets no counters.",
         Basis.ASSUMED,
         ours,
     )
@@ -307,10 +307,11 @@ def _of_shared(given: Mapping[str, str], ours: Source) -> Iterator[_Assumption]:
         ours,
     )
     yield _Assumption(
-        "HighQDepth of a shared queue is taken at a queue manager's own puts only; it is 0 from a reset to the next of them.",
+        "HighQDepth of a shared queue is measured only at a queue manager's own puts; after a reset it is 0 until the next "
+        "one.",
         Basis.ASSUMED,
         ours,
     )
     yield _Assumption(
-        "All members answer the broadcast at once: nobody puts or gets in between.", Basis.ASSUMED, ours
+        "All members answer the broadcast at once: there are no puts or gets in between.", Basis.ASSUMED, ours
     )

@@ -591,23 +591,23 @@ def _why(name: str, *, is_enabled: bool | None, is_seen: bool, was_active: bool)
         return Missing(
             name,
             "perfmev_disabled",
-            f"{name} has PERFMEV(DISABLED): it writes no event. What it put and got is in no message.",
+            f"{name} has PERFMEV(DISABLED): it writes no event. Its puts and gets are in no message.",
         )
     if was_active and is_enabled is None:
         words = (
-            f"{name} wrote nothing, although messages that the others do not account for say that it was active: it "
+            f"{name} wrote nothing, although messages that the others do not account for show that it was active: it "
             "probably had PERFMEV(DISABLED) then, or its message was not read."
         )
         return Missing(name, "perfmev_disabled", words)
     if was_active:
         words = (
-            f"{name} wrote nothing, although messages that the others do not account for say that it was active and it "
-            "has PERFMEV(ENABLED): its message was probably not read, or its SYSTEM.ADMIN.PERFM.EVENT was full."
+            f"{name} wrote nothing, although messages that the others do not account for show that it was active and it has "
+            "PERFMEV(ENABLED): its message was probably not read, or its SYSTEM.ADMIN.PERFM.EVENT was full."
         )
         return Missing(name, "not_read", words)
     if is_seen:
         words = (
-            f"{name} wrote other events of the input, but none of this set: it was probably not active at the time"
+            f"{name} wrote other events in the input, but none in this set: it was probably not active at the time"
             f"{'' if is_enabled else ', or had PERFMEV(DISABLED) then'}."
         )
         return Missing(name, "not_active", words)
@@ -619,7 +619,7 @@ def _why(name: str, *, is_enabled: bool | None, is_seen: bool, was_active: bool)
         return Missing(name, "not_read", words)
     words = (
         f"No event of {name} is in the input: it has PERFMEV(DISABLED), was not active, or its "
-        "SYSTEM.ADMIN.PERFM.EVENT was not read. Say its PERFMEV to narrow this down."
+        "SYSTEM.ADMIN.PERFM.EVENT was not read. Give its PERFMEV to narrow this down."
     )
     return Missing(name, "not_known", words)
 

@@ -100,15 +100,15 @@ NAMES = "READ_NAME_NOT_IN_EVENTS"
 @pytest.mark.parametrize(
     ("arguments", "field", "says"),
     [
-        (["--queue", "QUEUE(SQ9) MAXDEPTH(10)"], "/queues", "No event is of SQ9: what was said of it is not used."),
-        (["--depth-before", "SQ9=5"], "/queues", "Events are of APP.SHARED.Q1."),
+        (["--queue", "QUEUE(SQ9) MAXDEPTH(10)"], "/queues", "No event names SQ9: the values given for it are not used."),
+        (["--depth-before", "SQ9=5"], "/queues", "The events name APP.SHARED.Q1."),
         (
             ["--depth-before", "app.shared.q1=5", "--depth-before", "A=1"],
             "/queues",
-            "No event is of A and app.shared.q1: what was said of them is not used. app.shared.q1 is not APP.SHARED.Q1",
+            "No event names A and app.shared.q1: the values given for them are not used. app.shared.q1 is not APP.SHARED.Q1",
         ),
-        (["--members", "qm1,QM2"], "/members", "No event is of qm1, which was named as a member of the group. qm1 is not QM1"),
-        (["--perfmev", "qm2=DISABLED"], "/members", "MQ tells capitals and small letters apart."),
+        (["--members", "qm1,QM2"], "/members", "No event names qm1, which was given as a member of the group. qm1 is not QM1"),
+        (["--perfmev", "qm2=DISABLED"], "/members", "MQ names are case-sensitive."),
     ],
 )  # fmt: skip
 def test_names_that_no_event_has_are_told(
@@ -212,7 +212,10 @@ def test_warnings_may_be_made_to_fail(capsys: pytest.CaptureFixture[str], files:
         (["{events}", "--members", "QM 1,Q*"], "'Q*' is no name of a queue manager"),
         (["{events}", "--perfmev", "QM1=MAYBE"], "'QM1=MAYBE' is not such as QM1=ENABLED"),
         (["{events}", "--queue", "hello"], "nothing like QUEUE(SQ1)"),
-        (["{events}", "--queue", "QUEUE(SQ1) MAXDEPTH(lots)"], "line 1: MAXDEPTH(lots) is no whole number"),
+        (
+            ["{events}", "--queue", "QUEUE(SQ1) MAXDEPTH(lots)"],
+            "line 1: MAXDEPTH(lots) is not a whole number",
+        ),
         (["{events}", "--depth-before", "SQ1"], "such as SQ1=0"),
         (["{events}", "--window", "-1"], "no number of seconds"),
         ([], "required"),

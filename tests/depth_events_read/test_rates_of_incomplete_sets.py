@@ -36,7 +36,7 @@ def rates(made: WithRates) -> Any:  # noqa: ANN401
 def test_a_set_in_which_one_that_put_tells_no_time_gives_no_rate() -> None:
     made = taken(told("QM1", 600, 120), told("QM2", 200, 0))
     assert rates(made) is None
-    assert made.passed_over[0].reason == "no set tells the time of all that put or got"
+    assert made.passed_over[0].reason == "no set gives the times of all members that put or got"
     made = taken(told("QM1", 600, 120), told("QM2", 200, 120))
     assert rates(made) == {
         "QM1": {"put_rate_per_s": 5, "get_rate_per_s": 0},

@@ -86,7 +86,7 @@ def test_sets_by_time_that_are_too_far_apart_may_be_one() -> None:
     ]
     shared = {"SQ1": QueueFacts(is_shared=True)}
     (finding,) = told(read(*apart, known=EventContext(queues=shared)), UNSEEN)
-    assert "or the two are one set, further apart than the window allows" in finding.message
+    assert "or the two are one set whose messages are further apart than the window allows" in finding.message
     assert not told(read(*apart, known=EventContext(queues=shared, window_s=9)), UNSEEN)
 
 
