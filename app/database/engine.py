@@ -17,6 +17,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, 
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
+from app.problem_types import DATABASE_UNAVAILABLE
 from app.settings import Settings, read_settings
 from planner_core.errors import PlannerError
 
@@ -34,6 +35,8 @@ DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg",
 
 class DatabaseUnusable(PlannerError):
     """The database cannot be used as it is; the sentence says what to do."""
+
+    problem = DATABASE_UNAVAILABLE
 
 
 def is_unusable(error: DBAPIError) -> bool:

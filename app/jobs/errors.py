@@ -1,12 +1,15 @@
-"""What the store of jobs refuses. The sentences are for planners; app/web/problems.py says which status each becomes."""
+"""What the store of jobs refuses. The sentences are for planners; `problem` is the kind of problem that each is over REST."""
 
 from __future__ import annotations
 
+from app.problem_types import JOB_BUSY, UPLOAD_NOT_FOUND
 from planner_core.errors import PlannerError
 
 
 class JobNotFound(PlannerError):
     """There is no run of this number."""
+
+    problem = UPLOAD_NOT_FOUND
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -15,6 +18,8 @@ class JobNotFound(PlannerError):
 
 class JobBusy(PlannerError):
     """Something was asked that cannot be done while the job is under way."""
+
+    problem = JOB_BUSY
 
     def __init__(self, number: int) -> None:
         self.number = number

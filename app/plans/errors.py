@@ -1,9 +1,17 @@
-"""What the store of plans refuses. The sentences are for planners; app/web/problems.py says which status each becomes."""
+"""What the store of plans refuses. The sentences are for planners; `problem` is the kind of problem that each is over REST."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from app.problem_types import (
+    NAME_TAKEN,
+    OUTPUT_REFUSED,
+    PLAN_CHANGED,
+    PLAN_NAME_INVALID,
+    PLAN_NOT_FOUND,
+    PRECONDITION_REQUIRED,
+)
 from planner_core.errors import PlannerError
 
 if TYPE_CHECKING:
@@ -12,6 +20,8 @@ if TYPE_CHECKING:
 
 class PlanNotFound(PlannerError):
     """There is no plan of this name, or no such version of it."""
+
+    problem = PLAN_NOT_FOUND
 
     def __init__(self, name: str, number: int | str | None = None, *, is_deleted: bool = False) -> None:
         """Keep what was asked for; `is_deleted`: among those that can be restored."""
@@ -28,6 +38,8 @@ class PlanNotFound(PlannerError):
 class PlanGone(PlanNotFound):
     """A change was made on top of a plan that has been deleted or renamed meanwhile."""
 
+    problem = PLAN_CHANGED
+
     def __init__(self, name: str) -> None:
         """Keep the name."""
         super().__init__(name)
@@ -38,6 +50,8 @@ class PlanGone(PlanNotFound):
 
 class PlanConflict(PlannerError):
     """A change on top of a version that is no longer the latest; or a plan that was to be new exists."""
+
+    problem = PLAN_CHANGED
 
     def __init__(
         self, current: StoredVersion, *, was_to_be_new: bool = False, was_not_to_be: bool = False
@@ -62,6 +76,8 @@ class PlanConflict(PlannerError):
 class PreconditionRequired(PlannerError):
     """A change that does not say which version it is made on top of."""
 
+    problem = PRECONDITION_REQUIRED
+
     def __init__(self, current: StoredVersion) -> None:
         """Keep the version that is there now."""
         self.current = current
@@ -73,6 +89,8 @@ class PreconditionRequired(PlannerError):
 
 class NameTaken(PlannerError):
     """A plan cannot be restored, renamed or copied to a name that is in use."""
+
+    problem = NAME_TAKEN
 
     def __init__(self, name: str, *, is_restoring: bool = False) -> None:
         """Keep the name."""
@@ -96,6 +114,8 @@ class NothingToAcknowledge(PlannerError):
 class PlanNameInvalid(PlannerError):
     """A name that no plan can have."""
 
+    problem = PLAN_NAME_INVALID
+
     def __init__(self, name: str) -> None:
         """Keep the name."""
         self.name = name
@@ -107,6 +127,8 @@ class PlanNameInvalid(PlannerError):
 
 class StoredOutputRefused(PlannerError):
     """A text that was not given for a version, with the findings that stood against it."""
+
+    problem = OUTPUT_REFUSED
 
     def __init__(self, message: str, findings: tuple[dict[str, Any], ...]) -> None:
         """Keep the findings as they were stored."""

@@ -1,9 +1,10 @@
-"""What the store of scenarios refuses. The sentences are for planners; app/web/problems.py says which status each becomes."""
+"""What the store of scenarios refuses. The sentences are for planners; `problem` is the kind of problem that each is over REST."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.problem_types import PRECONDITION_REQUIRED, SCENARIO_CHANGED, SCENARIO_EXISTS, SCENARIO_NOT_FOUND
 from planner_core.errors import PlannerError
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 class ScenarioNotFound(PlannerError):
     """The plan has no scenario of this name."""
 
+    problem = SCENARIO_NOT_FOUND
+
     def __init__(self, plan: str, name: str) -> None:
         """Keep both names."""
         self.plan, self.name = plan, name
@@ -21,6 +24,8 @@ class ScenarioNotFound(PlannerError):
 
 class ScenarioGone(ScenarioNotFound):
     """A change was made on top of a scenario that has been deleted meanwhile."""
+
+    problem = SCENARIO_CHANGED
 
     def __init__(self, plan: str, name: str) -> None:
         """Keep both names."""
@@ -32,6 +37,8 @@ class ScenarioGone(ScenarioNotFound):
 
 class ScenarioExists(PlannerError):
     """A scenario that was to be new exists."""
+
+    problem = SCENARIO_EXISTS
 
     def __init__(self, plan: str, name: str) -> None:
         """Keep both names."""
@@ -53,6 +60,8 @@ class TooManyScenarios(PlannerError):
 class ScenarioConflict(PlannerError):
     """A change on top of a scenario that has been changed since."""
 
+    problem = SCENARIO_CHANGED
+
     def __init__(self, current: StoredScenario) -> None:
         """Keep the scenario that is there now."""
         self.current = current
@@ -64,6 +73,8 @@ class ScenarioConflict(PlannerError):
 
 class ScenarioPreconditionRequired(PlannerError):
     """A change of a scenario that does not say what it is made on top of."""
+
+    problem = PRECONDITION_REQUIRED
 
     def __init__(self, current: StoredScenario) -> None:
         """Keep the scenario that is there now."""

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from app.problem_types import (
+    CONTENT_TOO_LARGE,
+    FILE_GONE,
+    INSUFFICIENT_STORAGE,
+    REPORT_NOT_READY,
+    UPLOAD_INVALID,
+    UPLOAD_NOT_FOUND,
+)
 from planner_core.errors import FieldProblem, PlannerError
 
 
 class UploadNotFound(PlannerError):
     """There is no upload of this number."""
+
+    problem = UPLOAD_NOT_FOUND
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -16,6 +26,8 @@ class UploadNotFound(PlannerError):
 class UploadInvalid(PlannerError):
     """A request that carries no file, or answers that cannot be used."""
 
+    problem = UPLOAD_INVALID
+
     def __init__(self, *problems: FieldProblem) -> None:
         self.problems = problems
         super().__init__(" ".join(problem.message for problem in problems))
@@ -23,6 +35,8 @@ class UploadInvalid(PlannerError):
 
 class UploadTooLarge(PlannerError):
     """A file beyond the limit in the settings."""
+
+    problem = CONTENT_TOO_LARGE
 
     def __init__(self, largest_bytes: int) -> None:
         self.largest_bytes = largest_bytes
@@ -35,6 +49,8 @@ class UploadTooLarge(PlannerError):
 class NoRoom(PlannerError):
     """The disk is full, or would be."""
 
+    problem = INSUFFICIENT_STORAGE
+
     def __init__(self) -> None:
         super().__init__(
             "There is too little room on the disk of the data folder for this upload. Nothing of it was kept. Free some "
@@ -45,6 +61,8 @@ class NoRoom(PlannerError):
 class ReportNotReady(PlannerError):
     """The upload has not been read yet."""
 
+    problem = REPORT_NOT_READY
+
     def __init__(self, number: int) -> None:
         self.number = number
         super().__init__(f"There is no report on upload {number} yet: it has not been read to its end.")
@@ -52,6 +70,8 @@ class ReportNotReady(PlannerError):
 
 class FileGone(PlannerError):
     """The file of an upload was removed after the time for which the settings keep it."""
+
+    problem = FILE_GONE
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -62,6 +82,8 @@ class FileGone(PlannerError):
 
 class MappingNotFound(PlannerError):
     """The map has no entry for this queue manager."""
+
+    problem = UPLOAD_NOT_FOUND
 
     def __init__(self, system_id: str, queue_manager: str) -> None:
         self.system_id, self.queue_manager = system_id, queue_manager

@@ -1,12 +1,15 @@
-"""What the store of measured usage refuses. app/web/problems.py says which status each becomes."""
+"""What the store of measured usage refuses. `problem` is the kind of problem that each is over REST."""
 
 from __future__ import annotations
 
+from app.problem_types import NOT_FOUND, REQUEST_INVALID
 from planner_core.errors import FieldProblem, PlannerError
 
 
 class UsageNotFound(PlannerError):
     """Nothing was measured of this structure, queue or group."""
+
+    problem = NOT_FOUND
 
     def __init__(self, qsg: str, structure: str = "", queue: str = "") -> None:
         """Keep what was asked for."""
@@ -18,6 +21,8 @@ class UsageNotFound(PlannerError):
 
 class UsageRequestInvalid(PlannerError):
     """What was asked of the measured usage cannot be answered as it was asked."""
+
+    problem = REQUEST_INVALID
 
     def __init__(self, problems: tuple[FieldProblem, ...]) -> None:
         """Keep the parameters at fault, each with a sentence."""

@@ -16,11 +16,12 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from app.problem_types import UNEXPECTED
 from app.sizing.answers import PlanResultAnswer
 from app.sizing.body import JSON, YAML
 from app.sizing.examples import examples
 from app.web.answers import ProblemAnswer
-from app.web.problems import PROBLEM_MEDIA_TYPE, TYPE_OF_STATUS, UNEXPECTED, Problem, problem_of
+from app.web.problems import PROBLEM_MEDIA_TYPE, TYPE_OF_STATUS, Problem, problem_of
 from planner_core.document.reading import read_object
 from planner_core.document.schema import json_schema
 from planner_core.errors import DocumentInvalid, FieldProblem, OutputRefused

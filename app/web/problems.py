@@ -23,36 +23,29 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.database.engine import DatabaseUnusable, is_unusable
-from app.fits.errors import CurveNotFound, ForecastNotFound, LevelInvalid, LevelNotFound
-from app.jobs.errors import JobBusy, JobNotFound
-from app.nightly.errors import NightUnderWay, NoReport, RunNotFound
-from app.plans.errors import (
-    NameTaken,
-    PlanConflict,
-    PlanGone,
-    PlanNameInvalid,
-    PlanNotFound,
-    PreconditionRequired,
-    StoredOutputRefused,
+from app.database.engine import is_unusable
+from app.problem_types import (
+    CONTENT_TOO_LARGE,
+    CROSS_ORIGIN,
+    DATABASE_UNAVAILABLE,
+    DOCUMENT_INVALID,
+    INPUT_REFUSED,
+    INSUFFICIENT_STORAGE,
+    METHOD_NOT_ALLOWED,
+    MISDIRECTED_REQUEST,
+    NAME_TAKEN,
+    NOT_FOUND,
+    OUT_OF_RANGE,
+    OUTPUT_REFUSED,
+    PLAN_CHANGED,
+    PLAN_REFUSED,
+    PRECONDITION_REQUIRED,
+    REQUEST_INVALID,
+    REQUEST_TIMEOUT,
+    UNEXPECTED,
+    UNSUPPORTED_MEDIA_TYPE,
+    ProblemType,
 )
-from app.scenarios.errors import (
-    ScenarioConflict,
-    ScenarioExists,
-    ScenarioGone,
-    ScenarioNotFound,
-    ScenarioPreconditionRequired,
-)
-from app.uploads.errors import (
-    FileGone,
-    MappingNotFound,
-    NoRoom,
-    ReportNotReady,
-    UploadInvalid,
-    UploadNotFound,
-    UploadTooLarge,
-)
-from app.usage.errors import UsageNotFound, UsageRequestInvalid
 from app.web.rendering import Page, render
 from planner_core.errors import (
     DocumentInvalid,
@@ -65,7 +58,6 @@ from planner_core.errors import (
 from planner_core.findings import Finding
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
-DOCUMENTATION = "/docs/problems"
 MOST_ERRORS = 200
 """A problem document names at most this many fields: a plan with 32 256 queues can have as many mistakes."""
 MOST_SHOWN = 200
@@ -74,100 +66,14 @@ MOST_SHOWN = 200
 logger = logging.getLogger("cfplan.errors")
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemType:
-    """One kind of refusal: its heading in docs/problems.md, its status, its title."""
-
-    slug: str | None
-    status: int
-    title: str
-
-    @property
-    def uri(self) -> str:
-        """Relative URI of the description; about:blank says no more than the status does."""
-        return f"{DOCUMENTATION}#{self.slug}" if self.slug else "about:blank"
-
-
-REQUEST_INVALID = ProblemType("request-invalid", 422, "The request is not valid")
-DOCUMENT_INVALID = ProblemType("document-invalid", 422, "The plan document is not valid")
-PLAN_REFUSED = ProblemType("plan-refused", 422, "No such plan can exist")
-OUTPUT_REFUSED = ProblemType("output-refused", 422, "This output cannot be given for the plan as it is")
-OUT_OF_RANGE = ProblemType("out-of-range", 422, "A value is outside what can be computed")
-INPUT_REFUSED = ProblemType("input-refused", 422, "The input was refused")
-CROSS_ORIGIN = ProblemType("cross-origin", 403, "The request comes from another site")
-NOT_FOUND = ProblemType("not-found", 404, "There is nothing at this address")
-METHOD_NOT_ALLOWED = ProblemType("method-not-allowed", 405, "This address does not take this method")
-REQUEST_TIMEOUT = ProblemType("request-timeout", 408, "The request body took too long to arrive")
-CONTENT_TOO_LARGE = ProblemType("content-too-large", 413, "The request body is too large")
-UNSUPPORTED_MEDIA_TYPE = ProblemType(
-    "unsupported-media-type", 415, "The request body is of another media type"
-)
-MISDIRECTED_REQUEST = ProblemType("misdirected-request", 421, "The service does not answer to this host name")
-PLAN_NOT_FOUND = ProblemType("plan-not-found", 404, "There is no such plan")
-PLAN_NAME_INVALID = ProblemType("plan-name-invalid", 422, "No plan can have this name")
-NAME_TAKEN = ProblemType("name-taken", 409, "Another plan has this name")
-PLAN_CHANGED = ProblemType("plan-changed", 412, "The plan is not what the request expects")
-PRECONDITION_REQUIRED = ProblemType(
-    "precondition-required", 428, "The request must say which version it changes"
-)
-SCENARIO_NOT_FOUND = ProblemType("scenario-not-found", 404, "The plan has no such scenario")
-SCENARIO_EXISTS = ProblemType("scenario-exists", 409, "Another scenario of the plan has this name")
-SCENARIO_CHANGED = ProblemType("scenario-changed", 412, "The scenario is not what the request expects")
-UPLOAD_NOT_FOUND = ProblemType("upload-not-found", 404, "There is no such upload, job or entry")
-UPLOAD_INVALID = ProblemType("upload-invalid", 422, "The upload cannot be taken as it is")
-JOB_BUSY = ProblemType("job-busy", 409, "A job is under way")
-REPORT_NOT_READY = ProblemType("report-not-ready", 409, "There is no report yet")
-FILE_GONE = ProblemType("file-gone", 409, "The file is no longer kept")
-INSUFFICIENT_STORAGE = ProblemType("insufficient-storage", 507, "There is too little room for the upload")
-DATABASE_UNAVAILABLE = ProblemType("database-unavailable", 503, "The database cannot be used at present")
-UNEXPECTED = ProblemType("unexpected", 500, "The service failed unexpectedly")
-
-PROBLEM_TYPES = (
-    REQUEST_INVALID, DOCUMENT_INVALID, PLAN_REFUSED, OUTPUT_REFUSED, OUT_OF_RANGE, INPUT_REFUSED, CROSS_ORIGIN,
-    NOT_FOUND, METHOD_NOT_ALLOWED, REQUEST_TIMEOUT, CONTENT_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MISDIRECTED_REQUEST,
-    PLAN_NOT_FOUND, PLAN_NAME_INVALID, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, SCENARIO_NOT_FOUND,
-    SCENARIO_EXISTS, SCENARIO_CHANGED, UPLOAD_NOT_FOUND,
-    UPLOAD_INVALID, JOB_BUSY, REPORT_NOT_READY, FILE_GONE, INSUFFICIENT_STORAGE, DATABASE_UNAVAILABLE, UNEXPECTED,
-)  # fmt: skip
-
-TYPE_OF_ERROR: dict[type[PlannerError], ProblemType] = {
+PROBLEM_OF_CORE_ERROR: dict[type[PlannerError], ProblemType] = {
     DocumentInvalid: DOCUMENT_INVALID,
     PlanRefused: PLAN_REFUSED,
     OutputRefused: OUTPUT_REFUSED,
     OutOfRange: OUT_OF_RANGE,
-    PlanNotFound: PLAN_NOT_FOUND,
-    PlanNameInvalid: PLAN_NAME_INVALID,
-    NameTaken: NAME_TAKEN,
-    PlanGone: PLAN_CHANGED,
-    PlanConflict: PLAN_CHANGED,
-    PreconditionRequired: PRECONDITION_REQUIRED,
-    StoredOutputRefused: OUTPUT_REFUSED,
-    ScenarioNotFound: SCENARIO_NOT_FOUND,
-    ScenarioExists: SCENARIO_EXISTS,
-    ScenarioGone: SCENARIO_CHANGED,
-    ScenarioConflict: SCENARIO_CHANGED,
-    ScenarioPreconditionRequired: PRECONDITION_REQUIRED,
-    UploadNotFound: UPLOAD_NOT_FOUND,
-    JobNotFound: UPLOAD_NOT_FOUND,
-    MappingNotFound: UPLOAD_NOT_FOUND,
-    UploadInvalid: UPLOAD_INVALID,
-    UploadTooLarge: CONTENT_TOO_LARGE,
-    JobBusy: JOB_BUSY,
-    ReportNotReady: REPORT_NOT_READY,
-    FileGone: FILE_GONE,
-    NoRoom: INSUFFICIENT_STORAGE,
-    DatabaseUnusable: DATABASE_UNAVAILABLE,
-    UsageNotFound: NOT_FOUND,
-    UsageRequestInvalid: REQUEST_INVALID,
-    RunNotFound: NOT_FOUND,
-    NoReport: NOT_FOUND,
-    NightUnderWay: JOB_BUSY,
-    CurveNotFound: NOT_FOUND,
-    ForecastNotFound: NOT_FOUND,
-    LevelNotFound: NOT_FOUND,
-    LevelInvalid: REQUEST_INVALID,
     PlannerError: INPUT_REFUSED,
 }
+"""The core knows nothing of HTTP; errors of the application name their kind of problem themselves."""
 TYPE_OF_STATUS = {
     kind.status: kind
     for kind in (
@@ -225,7 +131,10 @@ class ErrorPage(Page):
 
 def problem_of(error: PlannerError) -> Problem:
     """What the core or the store of plans refused, as a problem."""
-    kind = next(TYPE_OF_ERROR[cls] for cls in type(error).__mro__ if cls in TYPE_OF_ERROR)
+    kind: ProblemType | None = getattr(error, "problem", None)
+    if kind is None:
+        mro = type(error).__mro__
+        kind = next(PROBLEM_OF_CORE_ERROR[cls] for cls in mro if cls in PROBLEM_OF_CORE_ERROR)
     findings: tuple[Finding, ...] = getattr(error, "findings", ())
     errors: tuple[FieldProblem, ...] = getattr(error, "problems", ())
     if isinstance(error, OutOfRange):
@@ -233,11 +142,10 @@ def problem_of(error: PlannerError) -> Problem:
     elif findings:
         against = [finding for finding in findings if finding.severity == "error"]
         errors = tuple(FieldProblem(field=f.field or "", message=f.message) for f in against)
-    if isinstance(
-        error, (PlanConflict, PreconditionRequired, ScenarioConflict, ScenarioPreconditionRequired)
-    ):
-        current = {"version": error.current.number, "etag": error.current.etag}
-        return Problem(kind, str(error), current=current, headers={"etag": error.current.etag})
+    version = getattr(error, "current", None)
+    if version is not None:
+        current = {"version": version.number, "etag": version.etag}
+        return Problem(kind, str(error), current=current, headers={"etag": version.etag})
     stored: tuple[dict[str, Any], ...] = getattr(error, "stored_findings", ())
     if stored:
         errors = tuple(FieldProblem(field=f["field"] or "", message=f["message"]) for f in stored)

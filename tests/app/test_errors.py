@@ -9,8 +9,9 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 
 from app.main import create_app
+from app.problem_types import PROBLEM_TYPES
 from app.settings import Settings
-from app.web.problems import MOST_ERRORS, PROBLEM_TYPES, TYPE_OF_ERROR, problem_of
+from app.web.problems import MOST_ERRORS, PROBLEM_OF_CORE_ERROR, problem_of
 from planner_core import errors
 from planner_core.errors import DocumentInvalid, FieldProblem, OutOfRange
 from tests.app.support import SMALLEST, assert_problem, call, get, post_json
@@ -34,7 +35,7 @@ def test_the_page_that_types_point_to_is_served(app: FastAPI) -> None:
 def test_every_error_of_the_core_has_a_status_below_500() -> None:
     for name, error in vars(errors).items():
         if isinstance(error, type) and issubclass(error, errors.PlannerError) and not name.startswith("_"):
-            kinds = [TYPE_OF_ERROR[cls] for cls in error.__mro__ if cls in TYPE_OF_ERROR]
+            kinds = [PROBLEM_OF_CORE_ERROR[cls] for cls in error.__mro__ if cls in PROBLEM_OF_CORE_ERROR]
             assert kinds[0].status == 422
 
 

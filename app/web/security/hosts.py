@@ -11,7 +11,8 @@ import re
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.web.problems import MISDIRECTED_REQUEST, Problem, problem_response
+from app.problem_types import MISDIRECTED_REQUEST
+from app.web.problems import Problem, problem_response
 
 ANY_HOST = "*"
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?", re.ASCII)

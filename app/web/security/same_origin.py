@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.web.problems import CROSS_ORIGIN, Problem, problem_response
+from app.problem_types import CROSS_ORIGIN
+from app.web.problems import Problem, problem_response
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 DEFAULT_PORTS = {"http": 80, "https": 443}

@@ -1,0 +1,67 @@
+"""The kinds of problems that the service reports: an error class names its kind as `problem`.
+
+docs/problems.md describes each kind; the statuses are those of HTTP.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DOCUMENTATION = "/docs/problems"
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemType:
+    """One kind of refusal: its heading in docs/problems.md, its status, its title."""
+
+    slug: str | None
+    status: int
+    title: str
+
+    @property
+    def uri(self) -> str:
+        """Relative URI of the description; about:blank says no more than the status does."""
+        return f"{DOCUMENTATION}#{self.slug}" if self.slug else "about:blank"
+
+
+REQUEST_INVALID = ProblemType("request-invalid", 422, "The request is not valid")
+DOCUMENT_INVALID = ProblemType("document-invalid", 422, "The plan document is not valid")
+PLAN_REFUSED = ProblemType("plan-refused", 422, "No such plan can exist")
+OUTPUT_REFUSED = ProblemType("output-refused", 422, "This output cannot be given for the plan as it is")
+OUT_OF_RANGE = ProblemType("out-of-range", 422, "A value is outside what can be computed")
+INPUT_REFUSED = ProblemType("input-refused", 422, "The input was refused")
+CROSS_ORIGIN = ProblemType("cross-origin", 403, "The request comes from another site")
+NOT_FOUND = ProblemType("not-found", 404, "There is nothing at this address")
+METHOD_NOT_ALLOWED = ProblemType("method-not-allowed", 405, "This address does not take this method")
+REQUEST_TIMEOUT = ProblemType("request-timeout", 408, "The request body took too long to arrive")
+CONTENT_TOO_LARGE = ProblemType("content-too-large", 413, "The request body is too large")
+UNSUPPORTED_MEDIA_TYPE = ProblemType(
+    "unsupported-media-type", 415, "The request body is of another media type"
+)
+MISDIRECTED_REQUEST = ProblemType("misdirected-request", 421, "The service does not answer to this host name")
+PLAN_NOT_FOUND = ProblemType("plan-not-found", 404, "There is no such plan")
+PLAN_NAME_INVALID = ProblemType("plan-name-invalid", 422, "No plan can have this name")
+NAME_TAKEN = ProblemType("name-taken", 409, "Another plan has this name")
+PLAN_CHANGED = ProblemType("plan-changed", 412, "The plan is not what the request expects")
+PRECONDITION_REQUIRED = ProblemType(
+    "precondition-required", 428, "The request must say which version it changes"
+)
+SCENARIO_NOT_FOUND = ProblemType("scenario-not-found", 404, "The plan has no such scenario")
+SCENARIO_EXISTS = ProblemType("scenario-exists", 409, "Another scenario of the plan has this name")
+SCENARIO_CHANGED = ProblemType("scenario-changed", 412, "The scenario is not what the request expects")
+UPLOAD_NOT_FOUND = ProblemType("upload-not-found", 404, "There is no such upload, job or entry")
+UPLOAD_INVALID = ProblemType("upload-invalid", 422, "The upload cannot be taken as it is")
+JOB_BUSY = ProblemType("job-busy", 409, "A job is under way")
+REPORT_NOT_READY = ProblemType("report-not-ready", 409, "There is no report yet")
+FILE_GONE = ProblemType("file-gone", 409, "The file is no longer kept")
+INSUFFICIENT_STORAGE = ProblemType("insufficient-storage", 507, "There is too little room for the upload")
+DATABASE_UNAVAILABLE = ProblemType("database-unavailable", 503, "The database cannot be used at present")
+UNEXPECTED = ProblemType("unexpected", 500, "The service failed unexpectedly")
+
+PROBLEM_TYPES = (
+    REQUEST_INVALID, DOCUMENT_INVALID, PLAN_REFUSED, OUTPUT_REFUSED, OUT_OF_RANGE, INPUT_REFUSED, CROSS_ORIGIN,
+    NOT_FOUND, METHOD_NOT_ALLOWED, REQUEST_TIMEOUT, CONTENT_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MISDIRECTED_REQUEST,
+    PLAN_NOT_FOUND, PLAN_NAME_INVALID, NAME_TAKEN, PLAN_CHANGED, PRECONDITION_REQUIRED, SCENARIO_NOT_FOUND,
+    SCENARIO_EXISTS, SCENARIO_CHANGED, UPLOAD_NOT_FOUND,
+    UPLOAD_INVALID, JOB_BUSY, REPORT_NOT_READY, FILE_GONE, INSUFFICIENT_STORAGE, DATABASE_UNAVAILABLE, UNEXPECTED,
+)  # fmt: skip
