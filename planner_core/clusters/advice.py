@@ -56,7 +56,7 @@ def remarks(decision: Decision, *, other: Decision | None = None, field: str = "
     if len(decision.candidates) == 1:
         yield finding(
             "CLUSTER_ONLY_CHOICE",
-            f"{queue} has one destination, {decision.candidates[0].label}: there is nothing to choose.",
+            f"{queue} has one destination, {decision.candidates[0].label}: there is no choice.",
             field=field or None,
         )
 
@@ -111,15 +111,15 @@ def _about_rank(decision: Decision, queue: str, field: str) -> Iterator[Finding]
         states = ", ".join(dict.fromkeys(candidate.status for candidate in decision.chosen))
         yield finding(
             "CLUSTER_RANK_HOLDS_MESSAGES",
-            f"Messages for {queue} wait for {stays}, whose channel is {states}: {attributes} put out {others} before the state "
-            "of the channels was looked at. Where they should go elsewhere, use CLWLPRTY in place of CLWLRANK.",
+            f"Messages for {queue} wait for {stays}, whose channel is {states}: {attributes} eliminated {others} before the "
+            "state of the channels was evaluated. If messages should go elsewhere, use CLWLPRTY instead of CLWLRANK.",
             field=field or None,
         )
     else:
         yield finding(
             "CLUSTER_RANK_DECIDES",
-            f"{attributes} leaves {stays} for {queue}: if that channel stops, messages wait for it. Use CLWLPRTY in place of "
-            "CLWLRANK if they should go elsewhere then.",
+            f"{attributes} leaves {stays} for {queue}: if that channel stops, messages wait for it. If they should go "
+            "elsewhere then, use CLWLPRTY instead of CLWLRANK.",
             field=field or None,
         )
 
@@ -130,13 +130,14 @@ def _about_assumptions(decision: Decision, queue: str, field: str) -> Iterator[F
             states = ", ".join(dict.fromkeys(candidate.status for candidate in _before(step)))
             yield finding(
                 "CLUSTER_STATE_ASSUMED",
-                f"For {queue} the states {states} are compared, not all of which the article names: they stand as in the reference.",
+                f"For {queue}, the states {states} are compared. The article does not name all of them: they are ranked as "
+                "in the reference.",
                 field=field or None,
             )
         if step.id == "priority" and step.is_reached and _both_priorities(decision, step):
             yield finding(
                 "CLUSTER_PRIORITY_READING",
-                f"For {queue} CLWLPRTY is set on queues and on channels: the queue's was looked at first.",
+                f"For {queue}, CLWLPRTY is set on queues and on channels: the queue's value was evaluated first.",
                 field=field or None,
             )
         if step.id == "local" and not step.eliminated:

@@ -220,7 +220,7 @@ def _put_enabled(pool: Candidates, _: Situation) -> Survivors:
     return (
         kept,
         reasons,
-        "" if kept else "Nobody is left: the put fails, and a message that waits stays where it is.",
+        "" if kept else "No instance remains: the put fails, and a waiting message stays where it is.",
     )
 
 
@@ -238,11 +238,11 @@ def _local(pool: Candidates, situation: Situation) -> Survivors:
     if use == "QMGR":
         use, by = situation.queue_manager_local_use, "of the queue manager"
     if situation.came_over_cluster:
-        why = "the message came over a cluster channel, so that the sender's own instance takes it"
+        why = "the message came over a cluster channel, so the sender's own instance takes it"
     elif use == "LOCAL":
         why = f"CLWLUSEQ(LOCAL) {by}: the sender's own instance takes it"
     else:
-        return pool, {}, f"CLWLUSEQ(ANY) {by}: the sender's own instance is one among all."
+        return pool, {}, f"CLWLUSEQ(ANY) {by}: the sender's own instance takes part like any other."
     return local, {candidate: why for candidate in pool if candidate not in local}, ""
 
 
@@ -253,7 +253,7 @@ def _not_suspended(pool: Candidates, _: Situation) -> Survivors:
         if candidate.suspended
     }
     if len(reasons) == len(pool):
-        return pool, {}, "All are suspended: they stay, being the only ones."
+        return pool, {}, "All are suspended: they remain, because there are no others."
     return _without(pool, reasons), reasons, ""
 
 

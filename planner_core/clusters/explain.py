@@ -261,7 +261,7 @@ def next_retry(
         first = ", ".join(_clock(failed_at + short_s * each) for each in range(1, min(3, retries.short) + 1))
         words = f"Attempts from the failure on: {first}{' …' if retries.short > 3 else ''}. {shape}"  # noqa: PLR2004
     else:
-        words = f"The display does not say how many attempts are left (SHORTRTS, LONGRTS). {shape}"
+        words = f"The display does not show how many attempts are left (SHORTRTS, LONGRTS). {shape}"
     return NextRetry(at=at, within_s=seconds, interval_s=seconds, attempts_left=left, sentence=words)
 
 
@@ -393,8 +393,8 @@ class _Explaining:
                 return None, (), words
             if bind == "GROUP" and message.logical_order is None and not message.names_queue_manager:
                 words = (
-                    "It is bound on group: whether it may be re-allocated depends on MQPMO_LOGICAL_ORDER (logical_order), which "
-                    "the browse does not say."
+                    "It is bound on group: whether it may be re-allocated depends on MQPMO_LOGICAL_ORDER (logical_order), "
+                    "which the browse does not show."
                 )
                 return None, (), words
         may = eligibility(
@@ -410,9 +410,9 @@ class _Explaining:
             return True, (), ""
         words = f"Not eligible: {'; '.join(CAUSES[cause] for cause in may.causes)}."
         if bind and message.bind == "AS_Q_DEF":
-            words += f" It is bound as the queue says, and {message.queue} is DEFBIND({bind})."
+            words += f" It is bound as the queue defines, and {message.queue} has DEFBIND({bind})."
         if "token_zero" in may.causes and "OPEN" in self.displays.defbinds(message.queue):
-            words += f" {message.queue} is DEFBIND(OPEN), so that applications which leave the choice to the queue bind on open."
+            words += f" {message.queue} has DEFBIND(OPEN), so applications that use the queue's default bind on open."
         return False, may.causes, words
 
     def _by_queue(self, queue: str) -> Bind | None:
@@ -431,7 +431,7 @@ class _Explaining:
             if not told
             else f"{queue} shows DEFBIND({told[0]}), which is none of OPEN, NOTFIXED, GROUP"
         )
-        return f"It is bound as DEFBIND of the queue says, but {why}: whether it may be re-allocated is not known."
+        return f"It is bound as DEFBIND of the queue defines, but {why}: whether it may be re-allocated is not known."
 
     def _evaluated(self, message: WaitingMessage) -> bool | None:
         if message.put_at is None:
@@ -448,15 +448,15 @@ class _Explaining:
     def _missing(self, message: WaitingMessage, channel: str, route: Route | None) -> str:
         """What the texts lack to judge a message; empty where nothing is."""
         if not channel:
-            return "The browse names no channel for it (CorrelId), nor a queue manager that one channel leads to."
+            return "The browse names neither a channel for it (CorrelId) nor a queue manager that a single channel leads to."
         if route is None:
             return f"No DISPLAY CLUSQMGR row has channel {channel}: display CLUSQMGR(*) ALL at the sending queue manager."
         if route.is_state_unread:
-            return f"The state of {channel} was cut off or is none that channels have (`problems` says where): display CHSTATUS(*) ALL again."
+            return f"The state of {channel} was cut off or is not a valid channel state (`problems` shows where): display CHSTATUS(*) ALL again."
         if not message.queue:
             return (
-                "The browse does not say which queue it is for: the transmission queue header is not in the dump. Name the "
-                "queue if all are for one."
+                "The browse does not show which queue it is for: the transmission queue header is not in the dump. Give "
+                "the queue if all messages are for the same one."
             )
         if message.queue not in self.decisions and len(self.decisions) >= MOST_QUEUES:
             return f"Messages for more than {MOST_QUEUES:,} queues are too many for one answer: ask for some of them."
@@ -468,7 +468,7 @@ class _Explaining:
             if c.queue_manager == route.channel.queue_manager
         ]
         if not here:
-            return f"{message.queue} has no instance on {route.channel.queue_manager} in the displays: it has gone since."
+            return f"{message.queue} has no instance on {route.channel.queue_manager} in the displays: the instance has been removed since."
         return ""
 
     def _decided(self, queue: str) -> tuple[Decision, Decision]:
@@ -493,7 +493,7 @@ class _Explaining:
         managers = {candidate.queue_manager for candidate in decision.candidates}
         if len(managers) == 1 and len(decision.candidates) == 1:
             words = (
-                f"Only one choice: {base.message.queue} has one instance that is known here, on {route.channel.queue_manager}. "
+                f"Only one choice: {base.message.queue} has one known instance, on {route.channel.queue_manager}. "
                 + (
                     f"{base.channel} is {status}: it waits to be sent."
                     if status in _WORKS
@@ -503,13 +503,13 @@ class _Explaining:
             return replace(base, reason="only_choice", sentence=words)
         if status in _WORKS:
             words = (
-                f"{base.channel} is {status}, so that the message waits to be sent. Messages are re-allocated only when a "
+                f"{base.channel} is {status}, so the message waits to be sent. Messages are re-allocated only when a "
                 "channel stops or fails a retry."
             )
             return replace(base, reason="channel_works", sentence=words)
         if decision.failure:
             words = (
-                f"Every instance that is left in step {_deciding(decision)} is PUT(DISABLED): the attempt fails, and the "
+                f"Every instance that remains in step {_deciding(decision)} is PUT(DISABLED): the attempt fails, and the "
                 "message stays where it is."
             )
             return replace(base, reason="put_disabled", sentence=words)
@@ -522,9 +522,9 @@ class _Explaining:
         equals = [c.label for c in decision.chosen if not (c.channel and c.channel.name == base.channel)]
         step = decision.deciding
         if equals:
-            words = f"{here} is among the most favoured still, equal with {_list(equals)}: each attempt may take any of them in turn."
+            words = f"{here} is still among the most favoured, equal with {_list(equals)}: each attempt may choose any of them in turn."
         else:
-            words = f"{here} is the most favoured still, {route.channel.status} as it is."
+            words = f"{here} is still the most favoured; its channel is {route.channel.status}."
         if step:
             gone = {e.candidate.label: (s, e.reason) for s in decision.steps for e in s.eliminated}
             shown = [
@@ -539,7 +539,7 @@ class _Explaining:
             words += " Each attempt renews its put time and leaves it here."
         if step and step.id in _RANKS and not equals and self._rank_holds(decision, route):
             self.ranked.add((base.message.queue, base.channel))
-            words += " Without the rank it would go elsewhere: rank is looked at before the state of channels, priority after it."
+            words += " Without the rank it would go elsewhere: rank is evaluated before the state of channels, priority after it."
         return replace(
             base,
             reason="most_favoured",
@@ -562,14 +562,14 @@ class _Explaining:
         goes_to = tuple(candidate.label for candidate in decision.chosen)
         status = route.channel.status
         sends = "an attempt that fails would send" if self._is_spent(route) else "the next attempt sends"
-        lead = f"Not re-driven yet: with the displays as they are, {sends} it to {_list(goes_to)}."
+        lead = f"Not re-driven yet: according to the displays, {sends} it to {_list(goes_to)}."
         if base.is_evaluated_since:
             lead = (
-                f"{_looked_at(base.message, ', and it stayed')}; with the displays as they are now, {sends} it to "
+                f"{_looked_at(base.message, ', and it stayed')}; according to the displays, {sends} it to "
                 f"{_list(goes_to)}."
             )
         if status is Status.STOPPING:
-            when = f"{base.channel} is STOPPING: what waits for it is re-driven before it has stopped."
+            when = f"{base.channel} is STOPPING: the messages that wait for it are re-driven before it has stopped."
         elif status in _TRIES:
             when = f"{base.channel} is {status}: it is re-driven if this attempt fails."
         elif status is Status.PAUSED:
@@ -622,12 +622,12 @@ class _Explaining:
             )
         if any(retry and retry.at for retry in self.retries.values()):
             yield assumed(
-                "Attempts to connect take no time: each that runs into a time-out makes those after it later.",
+                "Attempts to connect take no time: each attempt that times out delays the following ones.",
                 Basis.ASSUMED,
             )
         if self.is_bound_by_queue:
             yield assumed(
-                "Messages bound as the queue says were bound as DEFBIND of its instances is displayed now.",
+                "Messages bound as the queue defines were bound as DEFBIND of its instances is displayed now.",
                 Basis.ASSUMED,
             )
         if self.queue and any(not each.queue for each in self.browse.messages):
@@ -643,21 +643,21 @@ class _Explaining:
                 self._say(
                     "CLUSTER_CHANNEL_IN_DOUBT",
                     f"{channel.channel} is in doubt about a batch. {batch} cannot be re-allocated until that is resolved, "
-                    "whatever is said of them here.",
+                    "whatever the explanations state.",
                 )
             held = channel.counts["not_redriven"] + channel.counts["most_favoured"]
             if channel.status is Status.STOPPED and held:
                 self._say(
                     "CLUSTER_STOPPED_CHANNEL_HOLDS",
-                    f"{channel.channel} is STOPPED and holds {_many(held)} that could be re-allocated. Nobody tries it any "
-                    f"more, so that nothing re-drives them: start it; if it fails, they are re-driven.",
+                    f"{channel.channel} is STOPPED and holds {_many(held)} that could be re-allocated. It is no longer "
+                    "retried, so nothing re-drives them: start it; if it fails, they are re-driven.",
                 )
         pinned = sum(each.reason == "not_eligible" for each in messages)
         if pinned:
             self._say(
                 "CLUSTER_MESSAGE_NOT_ELIGIBLE",
-                f"{pinned:,} of {_many(len(messages))} may not be re-allocated: what is pinned waits for its queue manager and "
-                "arrives together when it returns.",
+                f"{pinned:,} of {_many(len(messages))} cannot be re-allocated: they wait for their queue manager and arrive "
+                "together when it returns.",
             )
         ranked = Counter(
             (each.message.queue, each.attribute)
@@ -667,21 +667,22 @@ class _Explaining:
         for (queue, attribute), count in ranked.items():
             self._say(
                 "CLUSTER_RANK_HOLDS_MESSAGES",
-                f"{_many(count)} for {queue} {'stays' if count == 1 else 'stay'} because of {attribute}, which is looked at "
-                "before the state of channels. Where messages are to move when a channel stops, set CLWLPRTY instead.",
+                f"{_many(count)} for {queue} {'stays' if count == 1 else 'stay'} because of {attribute}, which is evaluated "
+                "before the state of channels. If messages should move when a channel stops, set CLWLPRTY instead.",
             )
         for queue in sorted(self.differing):
             first, second = self._decided(queue)
             self._say(
                 "CLUSTER_MODES_DIFFER",
                 f"For {queue} the order {first.mode} chooses {_list(first.queue_managers) or 'nobody'} and the order "
-                f"{second.mode} {_list(second.queue_managers) or 'nobody'}: what is said of its messages follows {first.mode}.",
+                f"{second.mode} {_list(second.queue_managers) or 'nobody'}: the explanations of its messages follow "
+                f"{first.mode}.",
             )
         unknown = sum(each.reason == "unknown" for each in messages)
         if unknown:
             self._say(
                 "CLUSTER_MESSAGES_UNKNOWN",
-                f"Of {_many(unknown)} the texts do not say enough; each says what is missing.",
+                f"The texts do not explain {_many(unknown)}; each states what is missing.",
             )
 
     def _find_missing(self) -> None:
@@ -700,8 +701,9 @@ class _Explaining:
             if route.deftype == "CLUSSDR":
                 self._say(
                     "CLUSTER_CHANNEL_NOT_RECOGNISED",
-                    f"{route.channel.name} to {route.channel.queue_manager} is DEFTYPE(CLUSSDR): the queue manager at its end has not "
-                    "been heard of yet, so that its values are those of the definition here, which do not count.",
+                    f"{route.channel.name} to {route.channel.queue_manager} is DEFTYPE(CLUSSDR): the queue manager at its "
+                    "end has not answered yet, so the values shown are those of the local definition, which are not in "
+                    "effect.",
                 )
         problems = len(self.displays.problems) + len(self.browse.problems)
         if problems:

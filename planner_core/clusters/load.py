@@ -534,8 +534,8 @@ def _findings(
         if shared and entry.queue not in homes:
             yield finding(
                 "CLUSTER_QUEUE_NOT_IN_PLAN",
-                f"Cluster {entry.name} sends to {entry.queue}, which is on no structure of the plan: its messages count "
-                "for none.",
+                f"Cluster {entry.name} sends to {entry.queue}, which is on no structure of the plan: its messages are not "
+                "counted.",
                 field=f"{at}/queue",
             )
         if len(shared) > 1:
@@ -551,18 +551,18 @@ def _findings(
             if item.shared and members is not None and item.queue_manager not in members:
                 yield finding(
                     "CLUSTER_MEMBER_UNKNOWN",
-                    f"{item.queue_manager} is said to host {entry.queue} as a shared queue, but is none of the queue "
+                    f"{item.queue_manager} should host {entry.queue} as a shared queue, but is not one of the queue "
                     f"managers of {document.qsg}.",
                     field=f"{at}/instances/{place}/queue_manager",
                 )
         if entry.detect_seconds is None and flow.shares:
             yield finding(
                 "CLUSTER_DETECTION_ASSUMED",
-                f"A failed channel of {entry.name} is taken to go unnoticed for {flow.detect_s} seconds, "
+                f"A failed channel of {entry.name} is assumed to go unnoticed for {flow.detect_s} seconds, "
                 + (
                     f"from HBINT({entry.hbint})."
                     if entry.hbint
-                    else f"as with HBINT({HBINT}): HBINT(0) sends no heartbeat that would show it, so that it can be far longer."
+                    else f"as with HBINT({HBINT}): with HBINT(0) no heartbeat shows the failure, so it can be far longer."
                 ),
                 field=f"{at}/detect_seconds",
             )
@@ -600,7 +600,7 @@ def _structure_findings(document: PlanDocument, load: StructureLoad, growth: Fra
             "CLUSTER_OUTAGE_MISSING",
             "Messages for "
             + ", ".join(sorted(queues))
-            + " wait at the sender while a destination is away; without outage_minutes nobody knows how many.",
+            + " wait at the sender while a destination is unavailable; without outage_minutes, their number is unknown.",
             field=f"/clusters/{entries[0]}/outage_minutes" if entries else None,
             structure=name,
         )
@@ -609,8 +609,8 @@ def _structure_findings(document: PlanDocument, load: StructureLoad, growth: Fra
         during, each = max(slow, key=lambda pair: pair[1].growth or _ZERO)
         yield finding(
             "CLUSTER_GETS_TOO_SLOW",
-            f"When {words(during.failure)} fails, {each.queue.name} gets {_plain(each.rate)} messages a second and "
-            f"{_plain(each.gets or _ZERO)} are taken: it grows by {_plain(each.growth or _ZERO)} a second.",
+            f"When {words(during.failure)} fails, {each.queue.name} gets {_plain(each.rate)} messages a second but only "
+            f"{_plain(each.gets or _ZERO)} are got: it grows by {_plain(each.growth or _ZERO)} a second.",
             structure=name,
         )
     if (
@@ -622,7 +622,7 @@ def _structure_findings(document: PlanDocument, load: StructureLoad, growth: Fra
         yield finding(
             "CLUSTER_FAILURE_ABOVE_INITSIZE",
             f"When {words(worst.failure)} fails, {name} must hold {_plain(Fraction(worst.messages))} messages: "
-            f"INITSIZE {bytes_to_kib_ceil(load.structure.sizes.initsize_bytes)}K does not hold them, {fits}. "
+            f"INITSIZE {bytes_to_kib_ceil(load.structure.sizes.initsize_bytes)}K cannot hold them, {fits}. "
             f"INITSIZE {bytes_to_kib_ceil(load.survives.sizes.initsize_bytes)}K and SIZE "
             f"{bytes_to_kib_ceil(load.survives.sizes.size_bytes)}K do.",
             field=f"{load.structure.pointer}/initsize",
@@ -643,17 +643,17 @@ def _assumptions(flows: Sequence[Flow]) -> tuple[Assumption, ...]:
     ours = tables.source("project", "Cluster load")
     found = [
         Assumption(
-            what="A sender alternates over all queue managers that host a queue, members of a group included.",
+            what="A sender alternates over all queue managers that host a queue, including the members of a group.",
             basis=Basis.PUBLISHED,
             source=tables.source("mq_clusters_add_qsg", ""),
         ),
         Assumption(
-            what="Bound messages, and those that rank holds, wait for their destination; the rest is chosen anew.",
+            what="Bound messages, and those that rank holds, wait for their destination; a new destination is chosen for the rest.",
             basis=Basis.DERIVED,
             source=tables.source("mq_reallocation", "When does re-allocation occur?"),
         ),
         Assumption(
-            what="The outage that a queue is planned for can happen while a destination is away.",
+            what="The outage that a queue is planned for can happen while a destination is unavailable.",
             basis=Basis.ASSUMED,
             source=ours,
         ),

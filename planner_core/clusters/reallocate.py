@@ -9,9 +9,8 @@ from planner_core.clusters.model import Message, Situation
 from planner_core.document.cluster_instances import Status
 
 CAUSES = {
-    "bind_on_open": "the application binds on open, so that all its messages go to the instance that MQOPEN chose",
-    "group": "the application binds on group and has its groups managed (MQPMO_LOGICAL_ORDER), so that a group goes to "
-    "one instance",
+    "bind_on_open": "the application binds on open, so all its messages go to the instance that MQOPEN chose",
+    "group": "the application binds on group and has its groups managed (MQPMO_LOGICAL_ORDER), so a group goes to one instance",
     "queue_manager_named": "the application named the queue manager, which bypasses the choice",
     "system": "it is a system message to a system queue of that queue manager",
     "token_zero": "its accounting token is all zeros: bind on open, a managed group, or a named queue manager",
@@ -19,16 +18,15 @@ CAUSES = {
 """Why a message is not eligible, by a code."""
 
 _DRIVEN = {
-    Status.RETRYING: "The channel is RETRYING: each retry that fails re-drives what waits for it.",
-    Status.STOPPING: "The channel is STOPPING: what waits for it is re-driven before it has stopped.",
+    Status.RETRYING: "The channel is RETRYING: each failed retry re-drives the messages that wait for it.",
+    Status.STOPPING: "The channel is STOPPING: the messages that wait for it are re-driven before it has stopped.",
 }
 _NOT_DRIVEN = {
-    Status.STOPPED: "The channel is STOPPED: nobody tries it any more, so that nothing is re-driven until it is started and "
-    "fails again.",
+    Status.STOPPED: "The channel is STOPPED: it is no longer retried, so nothing is re-driven until it is started and fails again.",
     Status.RUNNING: "The channel is RUNNING: messages are re-allocated only when a channel stops or fails a retry.",
-    Status.INACTIVE: "The channel is INACTIVE: the message starts it, and only a start that fails re-drives it.",
+    Status.INACTIVE: "The channel is INACTIVE: the message starts it, and only a failed start re-drives it.",
 }
-_TRYING = "The channel is {status}: what waits for it is re-driven if this attempt fails."
+_TRYING = "The channel is {status}: the messages that wait for it are re-driven if this attempt fails."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +41,7 @@ class Eligibility:
         """For people."""
         if self.is_eligible:
             return "The message may be re-allocated."
-        return f"The message may not be re-allocated: {'; '.join(CAUSES[cause] for cause in self.causes)}."
+        return f"The message cannot be re-allocated: {'; '.join(CAUSES[cause] for cause in self.causes)}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +76,10 @@ def redriven(situation: Situation) -> tuple[bool, str]:
     message = situation.message
     if message.channel_fails is not None:
         if message.channel_fails:
-            return True, "The channel stops, or fails a retry, just now: what waits for it is re-driven."
+            return (
+                True,
+                "The channel is stopping, or failing a retry, at this moment: the messages that wait for it are re-driven.",
+            )
         return (
             False,
             "The channel has not failed since: messages are re-allocated only when it stops or fails a retry.",
@@ -88,7 +89,7 @@ def redriven(situation: Situation) -> tuple[bool, str]:
         if state in _DRIVEN:
             return True, _DRIVEN[state]
     if not states:
-        return False, f"Nothing is known of a channel to {message.held_for}."
+        return False, f"No channel to {message.held_for} is known."
     return False, _NOT_DRIVEN.get(states[0], _TRYING.format(status=states[0]))
 
 
@@ -115,13 +116,13 @@ def reallocate(decision: Decision) -> Reallocation | None:
     elif held in chosen and len(chosen) == 1:
         step = decision.deciding
         reason = "most_favoured"
-        words = f"{held} is still the most favoured{f', by {step.attribute}' if step else ''}: its put time is renewed, it stays."
+        words = f"{held} is still the most favoured{f', by {step.attribute}' if step else ''}: its put time is renewed, and it stays."
     else:
         reason, words = "reallocated", f"It is re-allocated to {' or '.join(chosen)}."
         if held in chosen:
             others = " and ".join(each for each in chosen if each != held)
             reason = "most_favoured"
-            words = f"{held} is among the most favoured still, equal with {others}: each attempt may take any of them."
+            words = f"{held} is still among the most favoured, equal with {others}: each attempt may choose any of them."
         return Reallocation(
             eligibility=may,
             is_redriven=True,

@@ -260,4 +260,4 @@ def test_a_message_that_waits_among_equals_is_still_among_the_most_favoured() ->
     found: Any = answer(read_object(told)).as_json()
     assert found["chosen"] == ["A", "B"]
     assert found["message"]["reason"] == "most_favoured"
-    assert found["message"]["sentence"].startswith("A is among the most favoured still, equal with B:")
+    assert found["message"]["sentence"].startswith("A is still among the most favoured, equal with B:")

@@ -206,7 +206,7 @@ def test_a_bind_that_is_left_to_the_queue_is_that_of_defbind(
     assert (message.is_eligible, message.causes) == (eligible, causes)
     assert any("as DEFBIND of its instances" in each.what for each in found.assumptions)
     if eligible is False:
-        assert message.sentence.endswith(f"Q1 is DEFBIND({defbind}).")
+        assert message.sentence.endswith(f"Q1 has DEFBIND({defbind}).")
 
 
 def test_a_bind_that_is_left_to_a_queue_that_says_none_is_not_guessed() -> None:
@@ -220,7 +220,7 @@ def test_a_bind_that_is_left_to_a_queue_that_says_none_is_not_guessed() -> None:
 
 def test_defbind_open_is_named_as_a_likely_cause() -> None:
     displays = cluster({"A": {"DEFBIND": "OPEN"}}, A={"STATUS": "RETRYING"}, B={})
-    assert "Q1 is DEFBIND(OPEN)" in one(displays, waiting(token=PINNED)).sentence
+    assert "Q1 has DEFBIND(OPEN)" in one(displays, waiting(token=PINNED)).sentence
     assert "DEFBIND" not in one(cluster(A={"STATUS": "RETRYING"}, B={}), waiting(token=PINNED)).sentence
 
 
@@ -268,9 +268,9 @@ def test_priority_never_holds_a_message_for_a_channel_that_fails() -> None:
 @pytest.mark.parametrize(
     ("row", "missing"),
     [
-        ({"channel": "", "queue_manager": ""}, "names no channel"),
+        ({"channel": "", "queue_manager": ""}, "names neither a channel"),
         ({"channel": "TO.Z"}, "No DISPLAY CLUSQMGR row has channel TO.Z"),
-        ({"queue": ""}, "does not say which queue"),
+        ({"queue": ""}, "does not show which queue"),
         ({"queue": "Q9"}, "No DISPLAY QCLUSTER row has queue Q9"),
         ({"channel": "TO.C", "queue_manager": "C"}, "Q1 has no instance on C"),
     ],
