@@ -24,7 +24,7 @@ _ABOVE, _BELOW = 11.0, 3.0
 """How far letters reach above and below their line."""
 _SIGN, _BUBBLE, _BUBBLE_STEP = 8.0, 9.0, 19
 _LABEL_STEP, _COLUMN = 12, 24
-_ON_A_LABEL, _OUTSIDE = 10**6, 10**8
+_ON_A_LEVEL, _ON_A_LABEL, _OUTSIDE = 10**3, 10**6, 10**8
 """What counts against a place of a label; a line that it covers counts 1."""
 _LANE, _LANE_SPACE = 16, 8
 _PANEL_SPACE = 46
@@ -169,6 +169,7 @@ class _Sheet:
         self.width, self.is_narrow = width, is_narrow
         self.shapes: list[Shape] = []
         self.taken: list[Box] = []
+        self.ruled: list[Box] = []
         self.labelled: list[Box] = []
 
     def drawing(self, chart: Chart | BarChart, kind: str, height: int) -> Drawing:
@@ -233,9 +234,9 @@ class _Sheet:
         box = (x, y - _ABOVE, x + width, y + _BELOW)
         is_outside = box[0] < frame[0] - 1 or box[1] < frame[1] or box[2] > frame[2] + 1 or box[3] > frame[3]
         on_labels = sum(_touch(box, other) for other in self.labelled)
-        return (
-            sum(_touch(box, other) for other in self.taken) + _ON_A_LABEL * on_labels + _OUTSIDE * is_outside
-        )
+        on_lines = sum(_touch(box, other) for other in self.taken)
+        on_levels = sum(_touch(box, other) for other in self.ruled)
+        return on_lines + _ON_A_LEVEL * on_levels + _ON_A_LABEL * on_labels + _OUTSIDE * is_outside
 
     def anywhere(self, wanted: Place, width: float, frame: Box) -> Iterator[tuple[int, float, Place]]:
         """Places all over a frame, by what a label there would cover and how far they are from the one wanted."""
@@ -335,6 +336,9 @@ class _Plot:
                 )
                 self.sheet.sign("bubble", mark.sign_style, x, top, title=mark.title)
                 self.sheet.text(x, top + 4, mark.label, "bubble-text", "middle")
+                foot = self.y(mark.down_to) if mark.down_to is not None else self.bottom
+                self.sheet.take_line([(x, top), (x, foot)])
+                self.sheet.labelled.append((x - _BUBBLE, top - _BUBBLE, x + _BUBBLE, top + _BUBBLE))
                 continue
             bottom = self.lanes_bottom if self.chart.lanes and not mark.sign else self.bottom
             if not mark.sign or len(signed) <= _MOST_MARK_LINES:
@@ -347,7 +351,7 @@ class _Plot:
     def level(self, level: Level) -> None:
         y, end = self.y(level.value), self.right if level.end is None else self.x(level.end)
         self.sheet.line(level.style, self.left, y, end, y)
-        self.sheet.take_line([(self.left, y), (end, y)])
+        self.sheet.ruled.append((self.left, y - 1, end, y + 1))
         if level.likely:
             first, last = (self.within(self.x(at), y) for at in level.likely)
             self.sheet.line("likely", *first, *last)
@@ -397,6 +401,7 @@ class _Plot:
                 self.sheet.text(self.left, self.top - 8, self.chart.y_axis.title, "name")
             else:
                 self.sheet.text(self.left - 6, self.top - 9, self.chart.y_axis.title, anchor="end")
+        self.level_labels([level for level in self.chart.levels if level.end is None], frame)
         for spot in self.chart.points:
             if spot.label and spot.sign != "bubble":
                 style = "strong halo"
@@ -404,7 +409,7 @@ class _Plot:
                     _label(spot, is_narrow=self.sheet.is_narrow), self.spot_places(spot), (0, 0, self.sheet.width, self.bottom),
                     style=style, is_optional=spot.is_label_optional,
                 )  # fmt: skip
-        self.level_labels(frame)
+        self.level_labels([level for level in self.chart.levels if level.end is not None], frame)
         for mark in self.chart.marks:
             if mark.label and mark.sign != "bubble":
                 self.sheet.label(mark.label, self.mark_places(mark), (self.left, 0, self.right, self.bottom))
@@ -413,7 +418,8 @@ class _Plot:
         ):
             if line.label:
                 style = "halo strong" if line.style == "curve" and not line.is_stepped else "halo"
-                box = (self.left, 2, self.sheet.width if line.is_label_beside else self.right, self.bottom)
+                top = self.top - 2 if any(mark.sign == "bubble" for mark in self.chart.marks) else -2
+                box = (self.left, top, self.sheet.width if line.is_label_beside else self.right, self.bottom)
                 self.sheet.label(
                     line.label, self.line_places(line), box, style=style, is_optional=line.is_label_optional
                 )
@@ -430,17 +436,17 @@ class _Plot:
             yield x - width / 2, y + 18
             yield x - width / 2, y - 9
             return
-        sides = [x + 12, x - 12 - width]
+        sides = [min(x + 12, self.right - width), max(x - 12 - width, self.left)]
         if x > (self.left + self.right) / 2:
             sides.reverse()
-        for dy in (18, 34, 50, -10, -26, 26):
+        for dy in (18, 34, 50, -10, -26, 26, 66):
             for side in sides:
                 yield side, y + dy
 
-    def level_labels(self, frame: Box) -> None:
+    def level_labels(self, levels: Sequence[Level], frame: Box) -> None:
         """Inside the plot at the line, or outside to the right, each a little lower than the one above."""
         taken = -math.inf
-        for level in sorted(self.chart.levels, key=lambda each: -each.value):
+        for level in sorted(levels, key=lambda each: -each.value):
             text, y = _label(level, is_narrow=self.sheet.is_narrow), self.y(level.value)
             if self.chart.are_levels_beside:
                 taken = max(y + 4, taken + _LABEL_STEP)

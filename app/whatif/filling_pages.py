@@ -14,9 +14,10 @@ from app.database.session import SessionDep
 from app.fits.kept import CurvesBeside
 from app.fits.resolve import curve_of
 from app.plans.stored import StoredVersion
+from app.web.charts import Chart
 from app.web.rendering import Page, render
 from app.whatif.choices import ChoiceField, Choices, read_choices
-from app.whatif.filling_charts import Happening, Happenings, Picture, happenings, picture_of, said
+from app.whatif.filling_charts import Happening, Happenings, filling_chart, happenings, said
 from app.whatif.one_structure import path_of, plan_with, version_of
 from planner_core.document.model import PlanDocument
 from planner_core.errors import InputInvalid, PlanRefused
@@ -49,7 +50,7 @@ class FillingPage(Page):
     cfrm_name: Annotated[str, "Name of the structure in the CFRM policy"]
     form: Annotated[Choices[Outage], "The fields as typed"]
     found: Annotated[FillingUp | None, "The answer; None when something must be mended first"]
-    picture: Annotated[Picture | None, "The picture; None where there is nothing to draw"]
+    chart: Annotated[Chart | None, "The chart; None where there is nothing to draw"]
     rows: Annotated[tuple[Happening, ...], "What happens, as rows of a table"]
     rows_omitted: Annotated[int, "How many more happen to queues than are shown"]
     figures: Annotated[tuple[Point, ...], "Points of the picture, not more than can be read"]
@@ -90,7 +91,7 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
         cfrm_name=cfrm_name,
         form=form,
         found=found,
-        picture=picture_of(found) if found else None,
+        chart=filling_chart(found) if found else None,
         rows=happened.rows,
         rows_omitted=happened.omitted,
         figures=_picked(found.points) if found else (),

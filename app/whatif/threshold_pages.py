@@ -13,11 +13,12 @@ from fastapi.responses import Response
 from app.database.session import SessionDep
 from app.fits.kept import CurvesBeside
 from app.plans.stored import StoredVersion
+from app.web.charts import Chart
 from app.web.rendering import Page, grouped, render
 from app.whatif.choices import ChoiceField, Choices, read_choices
 from app.whatif.filling_pages import unanswered
 from app.whatif.one_structure import path_of, plan_with, version_of
-from app.whatif.threshold_charts import Picture, picture_of
+from app.whatif.threshold_charts import threshold_chart
 from app.whatif.thresholds import NAMES, answer
 from planner_core.errors import InputInvalid, PlanRefused
 from planner_core.findings import Finding
@@ -70,7 +71,7 @@ class ThresholdsPage(Page):
     cfrm_name: Annotated[str, "Name of the structure in the CFRM policy"]
     form: Annotated[Choices[ThresholdQuestion], "The fields as typed"]
     advice: Annotated[ThresholdAdvice | None, "The answer; None when something must be mended first"]
-    picture: Annotated[Picture | None, "The picture; None where there is nothing to draw"]
+    chart: Annotated[Chart | None, "The chart; None where there is nothing to draw"]
     names: Annotated[dict[str, str], "What the compared settings are called"]
     filling: Annotated[str, "Address of the page on which the structure fills with these rules"]
     document: Annotated[str, "The plan with these rules, to be taken over; empty where it has them already"]
@@ -105,7 +106,7 @@ def thresholds(request: Request, session: SessionDep, name: str, number: str, st
         cfrm_name=cfrm_name,
         form=form,
         advice=advice,
-        picture=picture_of(advice) if advice else None,
+        chart=threshold_chart(advice) if advice else None,
         names={name: words[:1].upper() + words[1:] for name, words in NAMES.items()},
         filling=f"{at}/filling?{_rules_query(advice)}" if advice else "",
         document=_proposed(stored, structure, advice) if advice else "",

@@ -26,9 +26,10 @@ from app.running.form import ChosenPlan
 from app.scenarios.form import Option, ScenarioBox
 from app.scenarios.view import ReportView, ScenarioComparisonView, compared, reported
 from app.texts.documents import CLUSTERED, example_text, read_text
-from app.whatif import filling_charts as fill_picture
-from app.whatif import threshold_charts as threshold_picture
+from app.web.charts import Chart
 from app.whatif.choices import ChoiceField, Choices, read_choices
+from app.whatif.filling_charts import filling_chart
+from app.whatif.threshold_charts import threshold_chart
 from app.whatif.thresholds import answer as threshold_answer
 from planner_core.clusters.explain import WaitingExplanation
 from planner_core.depth_events.reading import EventReading, read_all
@@ -65,8 +66,8 @@ class QuestionSpecimens:
     depths: tuple[Depths, ...]
     form: Choices[Outage]
     filling: FillingUp
-    fill_picture: fill_picture.Picture | None
-    threshold_picture: threshold_picture.Picture | None
+    filling_chart: Chart | None
+    threshold_chart: Chart | None
     plan: ChosenPlan
     document: FieldView
     line_findings: tuple[LineFinding, ...]
@@ -93,8 +94,8 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
         depths=tuple(each for each in depths if each),
         form=read_choices(Outage, QueryParams(), structure=STRUCTURE, fields=FIELDS),
         filling=filled,
-        fill_picture=fill_picture.picture_of(filled),
-        threshold_picture=threshold_picture.picture_of(advice),
+        filling_chart=filling_chart(filled),
+        threshold_chart=threshold_chart(advice),
         plan=ChosenPlan(("one", "another"), "another", ""),
         document=FieldView(
             "specimen-document", "Plan document", "qsg: SQ03", "Line 1: no structures.", "text"

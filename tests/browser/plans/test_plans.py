@@ -382,10 +382,10 @@ def test_on_a_phone_the_summary_stays_in_sight_and_leads_to_saving(page: Page) -
 def test_no_label_of_the_chart_stands_on_another_or_on_a_level(page: Page, minutes: int) -> None:
     save_document(page, "SQ03", ORDERS_IN={"outage_minutes": minutes})
     page.goto("/plans/SQ03/versions/1/structures/MYDATA")
-    boxes = page.locator(".chart.fill text.halo").evaluate_all(
+    boxes = page.locator(".chart.fill .wide text.halo").evaluate_all(
         "all => all.map(e => { const b = e.getBBox(); return [b.x, b.y + 2, b.x + b.width, b.y + b.height - 3] })"
     )
-    lines = page.locator(".chart.fill line.level, .chart.fill line.lead").evaluate_all(
+    lines = page.locator(".chart.fill .wide line.level, .chart.fill .wide line.lead").evaluate_all(
         "all => all.map(e => [e.x1, e.y1, e.x2, e.y2].map(v => v.baseVal.value))"
     )
     assert len(boxes) == 5
