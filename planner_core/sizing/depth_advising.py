@@ -327,7 +327,7 @@ class Maker:
         found = self.known.get(sizes)
         if found is None:
             at_action, without_rules = self._in_the_cf(place)
-            if self._offloads_early(place):
+            if self._has_messages_over(self.early, place):
                 at_action = self._filled_alone(place, self.action_percent)[0]
             found = self.known[sizes] = Alone(
                 at_action=at_action,
@@ -338,33 +338,52 @@ class Maker:
 
     @cached_property
     def early(self) -> int | None:
-        """The size over which rules offload below the action level: messages that the plan has none of; None for none."""
-        found = (
-            rule.size_bytes for rule in self.load.rules if rule.is_on and rule.threshold < self.action_percent
-        )
+        """The smallest size of the rules that start below the action level; None if there are no such rules."""
+        return self._smallest_size(below=self.action_percent)
+
+    @cached_property
+    def smallest(self) -> int | None:
+        """The smallest size of all rules; None if there are no rules."""
+        return self._smallest_size(below=PERCENT)
+
+    def _smallest_size(self, *, below: int) -> int | None:
+        # Rules for sizes that the plan's backlog lacks are included: a queue without a backlog may have such messages.
+        found = (rule.size_bytes for rule in self.load.rules if rule.is_on and rule.threshold < below)
         return min(found, default=None)
 
-    def _offloads_early(self, place: int) -> bool:
-        """Whether a rule offloads messages of this queue below the action level."""
-        if self.early is None:
+    def _has_messages_over(self, size_bytes: int | None, place: int) -> bool:
+        """Whether a rule of that size offloads messages of this queue; False if there is no rule."""
+        if size_bytes is None:
             return False
         overs, bands = (-1, *self.units.edges[:-1]), self.units.bands[place]
-        return any(share and over >= self.early for over, (share, _, _) in zip(overs, bands, strict=False))
+        return any(share and over >= size_bytes for over, (share, _, _) in zip(overs, bands, strict=False))
 
     def _in_the_cf(self, place: int) -> tuple[int, int]:
-        """Messages of a queue alone, all data in the CF that may be: in INITSIZE at the action level, and in SIZE."""
-        scale, elements = self.units.scale, self.units.elements[place]
-        room, rate = 0, 0
+        """Messages of a queue alone, all data in the CF that may be: in INITSIZE at the action level, and in SIZE.
+
+        Where a rule offloads messages of the queue, even above the action level, `fill` counts elements for the assumed
+        shape of the message sizes from the beginning. So does the first of the two.
+        """
+        most = at_action = self.units.elements[place]
+        if self.units.beyond[place] and self._has_messages_over(self.smallest, place):
+            at_action -= self.units.beyond[place]
+        initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
+        room, rate = self._room(at_action)
+        in_initsize = (
+            self.action_percent * room * initsize.numerator // (PERCENT * rate * initsize.denominator)
+        )
+        if most != at_action:
+            room, rate = self._room(most)
+        return in_initsize, room * size.numerator // (rate * size.denominator)
+
+    def _room(self, elements: int) -> tuple[int, int]:
+        """The room in the pool of a bundle that is full first, and what a message with these elements takes of it."""
+        scale, room, rate = self.units.scale, 0, 0
         for entry_cost, element_cost, total in (pool.whole for pool in self.pools):
             its_rate = entry_cost * scale + element_cost * elements
             if not rate or total * rate < room * its_rate:
                 room, rate = total, its_rate
-        room *= scale
-        initsize, size = self.load.bundles_in_initsize, self.load.bundles_in_size
-        return (
-            self.action_percent * room * initsize.numerator // (PERCENT * rate * initsize.denominator),
-            room * size.numerator // (rate * size.denominator),
-        )
+        return room * scale, rate
 
     def _when_full(self, place: int) -> tuple[int, int]:
         _, in_initsize, in_size = self._filled_alone(place, self.action_percent)

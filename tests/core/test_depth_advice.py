@@ -82,6 +82,37 @@ def test_without_monitoring_and_rules_the_level_is_full() -> None:
     assert (found["action"], found["action_percent"]) == ("full", 100)
 
 
+@pytest.mark.parametrize(
+    ("full_threshold", "expected"), [(0, ("OFFLD1TH", 1563)), (50, ("FULLTHRESHOLD", 1240))]
+)
+def test_the_only_queue_has_alone_what_the_structure_has_at_the_action_level(
+    full_threshold: int, expected: tuple[str, int]
+) -> None:
+    # A few of the messages are over 4K. So a rule is at work and elements are counted for the assumed shape of the sizes,
+    # below the rule's threshold too: 1560 and 1238 messages would be those whose elements suffice for any shape.
+    plan = {
+        "structures__0__initsize": "33813K",
+        "structures__0__full_threshold": full_threshold,
+        "structures__0__offload": {"rules": [{"usage_over": 63, "size_over": "4K"}]},
+        "structures__0__queues": [queue("Q1", {"mean": 2636, "p95": 4081, "max": 4182}, 1000, maxdepth=1000)],
+    }
+    found = advice_of(**plan)
+    alone = found["queues"][0]["planned"]["alone_at_action_messages"]
+    assert (found["action"], alone) == expected
+    assert found["action_messages"] == alone
+    check(varied(**plan), depths=True)
+
+
+def test_a_rule_for_messages_that_the_queue_lacks_leaves_elements_for_any_shape() -> None:
+    found = advice_of(
+        structures__0__initsize="33813K",
+        structures__0__full_threshold=63,
+        structures__0__offload={"rules": [{"usage_over": 70, "size_over": "5K"}]},
+        structures__0__queues=[queue("Q1", {"mean": 2636, "p95": 4081, "max": 4182}, 1000, maxdepth=1000)],
+    )
+    assert found["queues"][0]["planned"]["alone_at_action_messages"] == found["action_messages"] == 1560
+
+
 # ---- advice, worked by hand -----------------------------------------------------------------------------------------
 
 
