@@ -21,7 +21,7 @@ from app.events.reading import (
     example_text,
     known_from_texts,
 )
-from app.events.simulate_charts import TimelineChart
+from app.web.charts import Chart
 from app.web.rendering import Page, render
 from planner_core.depth_events.readers import FORMATS, EventFile, EventMessage
 from planner_core.depth_events.reading import WHAT, EventReading, read_all
@@ -78,7 +78,7 @@ class QueueDepthView:
     name: str
     kind: str
     attributes: str
-    chart: TimelineChart
+    chart: Chart
 
 
 @dataclass(frozen=True, slots=True)

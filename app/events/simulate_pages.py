@@ -12,8 +12,9 @@ from fastapi.responses import Response
 from starlette.datastructures import UploadFile
 
 from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, starter_text, with_readings
-from app.events.simulate_charts import TimelineChart, chart_of
+from app.events.simulate_charts import chart_of
 from app.texts.example_files import ExampleFile
+from app.web.charts import Chart
 from app.web.rendering import Page, render
 from planner_core.depth_events.course import START, CourseRow, Occurrence, plain_seconds
 from planner_core.depth_events.file import DepthEventFile
@@ -108,7 +109,7 @@ class SimulatedQueueView:
     maxdepth: int
     qdepthhi: int
     qdepthlo: int
-    chart: TimelineChart
+    chart: Chart
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ def round_values(highest: float, *, is_whole: bool) -> tuple[float, ...]:
 def position(value: Value) -> float:
     """A value as a number; a moment in seconds."""
     if isinstance(value, datetime):
-        return value.timestamp()
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day, tzinfo=UTC).timestamp()
     return float(value)

@@ -19,7 +19,7 @@ NARROW = 358
 _HIGHEST_NARROW = 230
 _CHARACTER, _STRONG = 6.4, 1.12
 """Width of a character, generously: labels are set apart by it."""
-_TICK_CHARACTER = 6.2
+_TICK_CHARACTER, _NAME_CHARACTER = 6.2, 7.2
 _ABOVE, _BELOW = 11.0, 3.0
 """How far letters reach above and below their line."""
 _SIGN, _BUBBLE, _BUBBLE_STEP = 8.0, 9.0, 19
@@ -43,6 +43,8 @@ _SIGNS: Mapping[str, str] = {
     "flag": "M{x:g} {y:g}m-4 0h8l-4 8z",
     "cross": "M{x:g} {y:g}m-3.5 -3.5l7 7m0 -7l-7 7",
 }
+_CENTERED = ("up", "down", "square")
+"""Signs whose labels are above or below them."""
 _RADII: Mapping[str, float] = {"dot": 3, "small": 4, "ring": 4, "large": 5.5, "bubble": _BUBBLE}
 
 Place = tuple[float, float]
@@ -221,7 +223,7 @@ class _Sheet:
         width = len(text) * _CHARACTER * (_STRONG if "strong" in style else 1)
         tried = [(self.cost(x, y, width, frame), nth, (x, y)) for nth, (x, y) in enumerate(places)]
         cost, _, best = min(tried)
-        if cost and is_optional:
+        if cost >= _ON_A_LABEL and is_optional:
             return
         if cost >= _ON_A_LABEL:  # no place was foreseen: the nearest free one in the plot
             cost, _, best = min([(cost, 0.0, best), *self.anywhere(best, width, frame)])
@@ -237,6 +239,10 @@ class _Sheet:
         on_lines = sum(_touch(box, other) for other in self.taken)
         on_levels = sum(_touch(box, other) for other in self.ruled)
         return on_lines + _ON_A_LEVEL * on_levels + _ON_A_LABEL * on_labels + _OUTSIDE * is_outside
+
+    def on_labels(self, place: Place, text: str, frame: Box) -> bool:
+        """Whether a label there would cover another, or reach out of the frame."""
+        return self.cost(*place, len(text) * _CHARACTER * _STRONG, frame) >= _ON_A_LABEL
 
     def anywhere(self, wanted: Place, width: float, frame: Box) -> Iterator[tuple[int, float, Place]]:
         """Places all over a frame, by what a label there would cover and how far they are from the one wanted."""
@@ -345,7 +351,8 @@ class _Plot:
                 self.sheet.line(
                     mark.style, x, self.top - (6 if mark.label and not mark.is_label_low else 0), x, bottom
                 )
-                self.sheet.take_line([(x, self.top), (x, self.bottom)])
+                if mark.label or mark.sign:
+                    self.sheet.take_line([(x, self.top), (x, self.bottom)])
             self.sheet.sign(mark.sign, mark.sign_style, x, self.top - 9, title=mark.title)
 
     def level(self, level: Level) -> None:
@@ -395,7 +402,10 @@ class _Plot:
     # ---- labels
 
     def labels(self) -> None:
-        frame = (self.left, self.top - 2, self.right, self.bottom)
+        # Above the plot there is room for a label unless numbers are there.
+        has_bubbles = any(mark.sign == "bubble" for mark in self.chart.marks)
+        top = self.top - 2 if has_bubbles else self.top - _TOP - 4
+        frame = (self.left, top, self.right, self.bottom)
         if self.chart.y_axis.title:
             if self.sheet.is_narrow or self.top > _TOP:
                 self.sheet.text(self.left, self.top - 8, self.chart.y_axis.title, "name")
@@ -404,11 +414,12 @@ class _Plot:
         self.level_labels([level for level in self.chart.levels if level.end is None], frame)
         for spot in self.chart.points:
             if spot.label and spot.sign != "bubble":
-                style = "strong halo"
-                self.sheet.label(
-                    _label(spot, is_narrow=self.sheet.is_narrow), self.spot_places(spot), (0, 0, self.sheet.width, self.bottom),
-                    style=style, is_optional=spot.is_label_optional,
-                )  # fmt: skip
+                text = _label(spot, is_narrow=self.sheet.is_narrow)
+                box = (0.0, -4.0, float(self.sheet.width), self.bottom)
+                places = self.spot_places(spot)
+                if spot.sign in _CENTERED:  # its sign is on a line: any other place would be further from it
+                    places = iter([min(places, key=lambda place: self.sheet.on_labels(place, text, box))])
+                self.sheet.label(text, places, box, style="strong halo", is_optional=spot.is_label_optional)
         self.level_labels([level for level in self.chart.levels if level.end is not None], frame)
         for mark in self.chart.marks:
             if mark.label and mark.sign != "bubble":
@@ -418,7 +429,6 @@ class _Plot:
         ):
             if line.label:
                 style = "halo strong" if line.style == "curve" and not line.is_stepped else "halo"
-                top = self.top - 2 if any(mark.sign == "bubble" for mark in self.chart.marks) else -2
                 box = (self.left, top, self.sheet.width if line.is_label_beside else self.right, self.bottom)
                 self.sheet.label(
                     line.label, self.line_places(line), box, style=style, is_optional=line.is_label_optional
@@ -483,9 +493,10 @@ class _Plot:
             yield (end_x + 5, end_y + 4) if end_x >= self.right - 1 else (end_x + 5, end_y + 11)
             yield end_x + 5, end_y + 18
         if line.is_stepped:
+            has_signs = any(mark.sign for mark in self.chart.marks)
             for x, y in (points[0], points[len(points) // 2], (end_x - width - 8, end_y)):
-                yield x + 6, y + 13
-                yield x + 6, y - 5
+                for dy in (13, -5) if has_signs else (-5, 13):
+                    yield x + 6, y + dy
         for share in (1.0, 0.8, 0.6, 0.4, 0.2):
             x, y = points[round((len(points) - 1) * share)]
             for dy in (-8, 16, -22, 30):
@@ -595,8 +606,9 @@ def _bar_beside(sheet: _Sheet, bar: Bar, left: float, y: float, scale: float) ->
 def _bar_below(sheet: _Sheet, bar: Bar, top: float, scale: float) -> None:
     y = top + _BAR_NAME
     sheet.text(0, top + 11, bar.name, "name")
-    text = bar.warning if sheet.is_narrow and bar.warning else bar.text
-    sheet.text(len(bar.name) * 7.2 + 8, top + 11, text)
+    begin = len(bar.name) * _NAME_CHARACTER + 8
+    has_room = begin + len(bar.text) * _TICK_CHARACTER <= sheet.width
+    sheet.text(begin, top + 11, bar.text if has_room else bar.warning)
     width = (bar.extent if bar.whole is None else bar.whole) * scale
     sheet.add(
         "rect", f"storage{'' if bar.whole is not None else ' unknown'}", x=1, y=y, width=width, height=_BAR

@@ -132,14 +132,11 @@ class Chart:
     """A second plot under the first, over the same x axis."""
     are_levels_beside: bool = False
     """Whether labels of levels are to the right of the plot."""
-    is_lane_last: bool = False
     note: str = ""
     """What is too far away to be drawn, in words."""
     width: int = 860
     height: int = 200
     """Of the plot, without what is around it."""
-    room: float = 0.0
-    """Space between the y axis and the first value, as a share of the plot on wide pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +157,6 @@ class Bar:
     parts: tuple[Part, ...]
     whole: float | None = None
     """What there is of it, drawn behind the parts; None where that is not known."""
-    is_outlined: bool = True
     warning: str = ""
     """What is wrong, for narrow pages, which have no room for the text."""
 

@@ -11,6 +11,7 @@ from fastapi.responses import Response
 
 from app.database.session import SessionDep
 from app.fits.kept import DatabaseCurves
+from app.web.charts import BarChart
 from app.web.rendering import Page, render
 from app.whatif.asking import (
     PlanSelection,
@@ -22,7 +23,7 @@ from app.whatif.asking import (
     status_of,
 )
 from app.whatif.losing import AT, MOST_OTHERS, loss_answer
-from app.whatif.placement_charts import PlacementChart, chart_of
+from app.whatif.placement_charts import chart_of
 from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
@@ -110,7 +111,7 @@ class LossesView:
     rows: tuple[StructureLossRow, ...]
     losses: tuple[LossView, ...]
     space: tuple[WhiteSpace, ...]
-    chart: PlacementChart | None
+    chart: BarChart | None
     has_augmented: bool
     homeless: int
     worst_bytes: int

@@ -12,10 +12,11 @@ from fastapi.responses import Response
 
 from app.database.session import SessionDep
 from app.fits.kept import DatabaseCurves
+from app.web.charts import Bar, BarChart, Part
 from app.web.rendering import Page, mib, render
 from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
 from app.whatif.choices import ChoiceField, Choices, read_choices
-from app.whatif.placement_charts import Measure, PlacementChart, chart_of_measures
+from app.whatif.placement_charts import bar_chart
 from app.whatif.recovering import answer as recovery_answer
 from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
@@ -109,7 +110,7 @@ class RecoveryView:
     found: Recovery
     rows: tuple[StructureRecoveryRow, ...]
     inputs: tuple[InputRow, ...]
-    chart: PlacementChart | None
+    chart: BarChart | None
     too_slow: int
     backed_up: int
     slowest: str
@@ -227,31 +228,37 @@ def _tenths(minutes: Fraction) -> str:
     return f"{floor_fraction(minutes * _TENTHS) / _TENTHS:.1f}"
 
 
-def _chart(found: Recovery) -> PlacementChart | None:
+def _chart(found: Recovery) -> BarChart | None:
     """The time of each structure beside the time allowed; the slowest, where there are many."""
     timed = [(each.recovery_s, each) for each in found.all_structures if each.recovery_s]
     if not timed:
         return None
     timed.sort(key=lambda pair: -pair[0])
     goal_s = found.recovery_minutes * _SECONDS_PER_MINUTE
-    measures = []
+    bars = []
     for seconds, each in timed[:MOST_BARS]:
         whole = each.backup_bytes + each.log_bytes_between
         backup_s = seconds * each.backup_bytes / whole
-        measures.append(
-            Measure(
+        is_slow = each.meets is False
+        bars.append(
+            Bar(
                 each.cfrm_name,
                 f"{_minutes(seconds)} of {float(found.recovery_minutes):g} min",
-                goal_s,
                 (
-                    ("held", backup_s, f"reading the backup: {_minutes(backup_s)} min"),
-                    ("keep", seconds - backup_s, f"reading the log: {_minutes(seconds - backup_s)} min"),
+                    Part("held", float(backup_s), f"reading the backup: {_minutes(backup_s)} min"),
+                    Part(
+                        "keep short" if is_slow else "keep",
+                        float(seconds - backup_s),
+                        f"reading the log: {_minutes(seconds - backup_s)} min",
+                    ),
                 ),
-                "too slow" if each.meets is False else "",
+                float(goal_s),
+                warning="too slow" if is_slow else "",
             )
         )
-    return chart_of_measures(
+    return bar_chart(
+        "recovery",
         "Time to recover each structure",
         "Bars of the time to recover, on the time that is allowed.",
-        measures,
+        bars,
     )

@@ -218,7 +218,13 @@ def test_bars_are_as_long_as_their_amounts_and_what_is_there_can_be_seen() -> No
     bars = (
         Bar("A", "10 of 40", (Part("held", 10, "held: 10"), Part("keep", 0)), 40),
         Bar("B", "not known", (Part("held", 0.001),)),
-        Bar("C", "50 of 20", (Part("held", 50),), 20, warning="too much"),
+        Bar(
+            "C",
+            "50 of 20, in many words for which a narrow page has no room",
+            (Part("held", 50),),
+            20,
+            warning="too much",
+        ),
     )
     chart = BarChart(id="bars", title="Bars", description="In words.", bars=bars)
     for drawing in drawings(chart):

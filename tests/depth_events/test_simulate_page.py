@@ -14,6 +14,7 @@ from app.events.service import EXAMPLES, LARGEST_FILE_BYTES, starter_text
 from app.events.simulate_charts import MOST_LABELS, chart_of
 from app.events.simulate_pages import MOST_ROWS, MOST_SHOWN_EVENTS
 from app.texts.example_files import ExampleFile
+from app.web.chart_svg import drawings
 from planner_core.depth_events.file import read_object
 from planner_core.depth_events.simulate import simulate
 from tests.app.support import Answer, call, get
@@ -122,8 +123,11 @@ def test_a_picture_of_many_steps_stays_small() -> None:
     ]
     simulation = simulate(read_object(file([member("QM1")], [shared(depth=500)], puts)))
     chart = chart_of(simulation.course, "SQ1", ["QM1"])
-    assert len(chart.wide.depth.split()) < 4 * chart.wide.width
-    heights = [float(point.split(",")[1]) for point in chart.wide.depth.split()]
+    wide, _ = drawings(chart)
+    (depth,) = [shape for shape in wide.shapes if shape.attributes.get("class") == "curve"]
+    points = str(depth.attributes["points"]).split()
+    assert len(points) < 4 * wide.width
+    heights = [float(point.split(",")[1]) for point in points]
     assert min(heights) < max(heights)
 
 
@@ -135,8 +139,8 @@ def test_many_events_are_drawn_without_names_and_listed_up_to_a_number(app: Fast
     ]
     simulation = play([member("QM1")], [queue], swings)
     chart = chart_of(simulation.course, "SQ1", ["QM1"])
-    assert len(chart.wide.marks) == len(simulation.course.occurrences) > MOST_LABELS
-    assert {mark.label for mark in chart.wide.marks} == {""}
+    assert len(chart.points) == len(simulation.course.occurrences) > MOST_LABELS
+    assert {spot.label for spot in chart.points} == {""}
     found = page(sent(app, json.dumps(file([member("QM1")], [queue], swings))))
     assert len(found.all(class_="set")) == MOST_SHOWN_EVENTS
     assert len(found.all(class_="switch")) == 3 * (MOST_ROWS + MOST_ROWS)
@@ -145,12 +149,17 @@ def test_many_events_are_drawn_without_names_and_listed_up_to_a_number(app: Fast
 def test_a_threshold_far_above_the_depth_is_told_and_not_drawn() -> None:
     simulation = play([member("QM1")], [shared(maxdepth=999_999_999)], [do("put", "QM1", "SQ1", 100)])
     chart = chart_of(simulation.course, "SQ1", ["QM1"])
-    assert chart.wide.levels == ()
-    assert "MAXDEPTH 999" in chart.beyond
+    assert [line.name for line in chart.lines] == [""], "the depth alone"
+    assert "MAXDEPTH 999" in chart.note
 
 
 def test_each_queue_manager_has_a_line_with_what_it_wrote() -> None:
     members = [member("QM1"), member("QM2", "DISABLED"), member("QM3"), member("QM4", active=False)]
     simulation = play(members, [shared()], [do("put", "QM1", "SQ1", 800, at=5)])
-    lanes = chart_of(simulation.course, "SQ1", ["QM1", "QM2", "QM3", "QM4"]).wide.lanes
-    assert [[mark.kind for mark in lane.marks] for lane in lanes] == [["message"], ["none"], ["null"], []]
+    lanes = chart_of(simulation.course, "SQ1", ["QM1", "QM2", "QM3", "QM4"]).lanes
+    assert [[spot.style for spot in lane.spots] for lane in lanes] == [
+        ["wrote message"],
+        ["wrote none"],
+        ["wrote null"],
+        [],
+    ]

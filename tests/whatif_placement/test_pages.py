@@ -10,6 +10,7 @@ import pytest
 from fastapi import FastAPI
 
 from app.whatif.placement_charts import chart_of
+from planner_core.units import GIB
 from planner_core.whatif.loss import losses_of
 from tests.app.support import Answer, call, get, send_json
 from tests.pages.html import read
@@ -142,20 +143,20 @@ def test_the_list_of_questions_leads_to_the_structures_of_a_stored_plan(app: Fas
 def test_bars_are_as_long_as_the_storage_that_they_show() -> None:
     facilities = [cf("CF01", "40G", occupied="8G"), cf("CF02", "20G"), cf("CF03", "2G")]
     found = losses_of([("SQ03", result(facilities, [structure("A", "9G", preflist=["CF01", "CF02"])]))])
-    drawing = chart_of(found.white_space).wide
-    one, two, three = drawing.bars
-    per_gib = one.width / 40
-    assert two.width == pytest.approx(20 * per_gib, abs=0.2)
-    kinds = {each.kind: each.width / per_gib for each in one.segments}
+    one, two, three = chart_of(found.white_space).bars
+    assert [bar.whole for bar in (one, two, three)] == [40 * GIB, 20 * GIB, 2 * GIB]
+    kinds = {part.style: part.amount / GIB for part in one.parts if part.amount}
     assert kinds == pytest.approx({"others": 8, "held": 10}, abs=0.1)  # CSQ_ADMIN has 1 G
-    assert {each.kind: each.width / per_gib for each in two.segments} == pytest.approx({"keep": 10}, abs=0.1)
-    assert three.segments == ()
-    assert one.short == ""
-    assert max(bar.width for bar in drawing.bars) <= drawing.width
+    kinds = {part.style: part.amount / GIB for part in two.parts if part.amount}
+    assert kinds == pytest.approx({"keep": 10}, abs=0.1)
+    assert not any(part.amount for part in three.parts)
+    assert one.warning == ""
+    assert max(bar.extent for bar in (one, two, three)) == one.whole
 
 
 def test_a_bar_shows_where_white_space_is_missing() -> None:
     found = losses_of([("SQ03", result([cf("CF01"), cf("CF02", "3G")], [structure("A", "4G")]))])
-    _, two = chart_of(found.white_space).narrow.bars
-    assert two.short == "too little free"
-    assert sum(each.width for each in two.segments) > two.width
+    _, two = chart_of(found.white_space).bars
+    assert two.warning == "too little free"
+    assert two.parts[-1].style == "keep short"
+    assert two.extent > (two.whole or 0)
