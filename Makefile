@@ -44,7 +44,7 @@ format: $(DONE)/dev ## format the code and mend what the linter can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-findings: setup ## write docs/findings.md from the catalogue
+findings: setup ## write docs/reference/findings.md from the catalogue
 	$(BIN)/python -m tests.docs.findings_page
 
 # uv resolves for every platform and Python at once; it lives in a virtual environment of its own for the time of the

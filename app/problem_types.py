@@ -1,6 +1,6 @@
 """The kinds of problems that the service reports: an error class names its kind as `problem`.
 
-docs/problems.md describes each kind; the statuses are those of HTTP.
+docs/reference/problems.md describes each kind; the statuses are those of HTTP.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ DOCUMENTATION = "/docs/problems"
 
 @dataclass(frozen=True, slots=True)
 class ProblemType:
-    """One kind of refusal: its heading in docs/problems.md, its status, its title."""
+    """One kind of refusal: its heading in docs/reference/problems.md, its status, its title."""
 
     slug: str | None
     status: int

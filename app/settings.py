@@ -22,7 +22,7 @@ LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 
 class Settings(BaseSettings):
-    """What may be told to the service from outside; docs/settings.md lists the same fields."""
+    """What may be told to the service from outside; docs/operations/settings.md lists the same fields."""
 
     model_config = SettingsConfigDict(env_prefix="CFPLAN_", frozen=True, extra="forbid")
 

@@ -169,7 +169,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--sizes-page",
         type=Path,
-        help="write the tables of message sizes into this page: docs/assumptions.md",
+        help="write the tables of message sizes into this page: docs/explanation/assumptions.md",
     )
     parser.add_argument("--fits", type=int, default=1000, help="coupling facilities to fit in each case")
     parser.add_argument("--forecasts", type=int, default=200, help="structures of each world to forecast")
@@ -181,7 +181,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--forecast-lengths", type=int, default=200, help="structures for each length of history"
     )
     parser.add_argument(
-        "--forecast-page", type=Path, help="write the tables into this page: docs/forecasts.md"
+        "--forecast-page", type=Path, help="write the tables into this page: docs/explanation/forecasts.md"
     )
     parser.add_argument("--night-rows", type=int, default=20_000_000, help="rows of the short history")
     parser.add_argument("--night-structures", type=int, default=200, help="structures in it")

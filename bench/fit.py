@@ -1,4 +1,4 @@
-"""`python -m bench.fit`: fits of simulated allocations held against their truth; prints the table of docs/fitted-curves.md."""
+"""`python -m bench.fit`: fits of simulated allocations held against their truth; prints the table of docs/explanation/fitted-curves.md."""
 
 from __future__ import annotations
 

@@ -377,7 +377,7 @@ def ms_each(tally: Tally) -> str:
 def tables_of(
     name: str, tally: Tally, rules: dict[str, Tally], structures: int, *, first: int = FIRST
 ) -> list[str]:
-    """The two tables of a world, as they stand in docs/forecasts.md."""
+    """The two tables of a world, as they stand in docs/explanation/forecasts.md."""
     knowing = measure_all_knowing(structures, first=first) if name == "simulated" else None
     return [*crossing_table(tally, knowing), "", *usage_table({OURS: tally, **rules})]
 
@@ -451,7 +451,7 @@ def blocks(
 def print_tables(
     *, structures: int, unseen: int, models: int, lengths: int, page: Path | None = None
 ) -> None:
-    """Print the tables of docs/forecasts.md, and write them into it if it is named."""
+    """Print the tables of docs/explanation/forecasts.md, and write them into it if it is named."""
     made: dict[str, list[str]] = {}
     for name, lines, told in blocks(structures=structures, unseen=unseen, models=models, lengths=lengths):
         made[name] = lines

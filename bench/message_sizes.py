@@ -32,7 +32,7 @@ CUT_AT = ("80 %", "99 %", "largest", "50 x largest")
 """Maxima: below which so many messages of the whole distribution are, or by the largest that was drawn."""
 LEVELS = (14, 25)
 EDGES_KIB = (4, 32, 63)
-PAGE = Path("docs/assumptions.md")
+PAGE = Path("docs/explanation/assumptions.md")
 _BLOCK = re.compile(r"(<!-- message sizes: ([a-z]+) -->)\n(.*?)(<!-- end -->)", re.DOTALL)
 
 Rules = tuple[tuple[int, int], ...]
@@ -224,7 +224,7 @@ def span(differences: Sequence[float]) -> str:
 
 
 def held_table() -> list[str]:
-    """Differences of the messages held, for docs/assumptions.md."""
+    """Differences of the messages held, for docs/explanation/assumptions.md."""
     lines = [
         f"| sigma | {' | '.join(RULE_SETS)} | size for a backlog |",
         "|---" * (len(RULE_SETS) + 2) + "|",
@@ -255,7 +255,7 @@ TABLES = {"held": held_table, "shares": share_table}
 
 
 def print_tables(page: Path | None = None) -> None:
-    """Print the tables of docs/assumptions.md, and write them into it if it is named."""
+    """Print the tables of docs/explanation/assumptions.md, and write them into it if it is named."""
     made = {name: table() for name, table in TABLES.items()}
     for name, lines in made.items():
         print("\n".join(["", f"<!-- message sizes: {name} -->", *lines, "<!-- end -->"]), flush=True)

@@ -22,7 +22,7 @@ class FindingKind:
     """One entry of findings.toml.
 
     `source_key` and `section` name the document that states the rule. `meaning`, `why` and `what_to_do` are
-    Markdown for docs/findings.md.
+    Markdown for docs/reference/findings.md.
     """
 
     code: str

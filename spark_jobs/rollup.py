@@ -1,6 +1,6 @@
 """Print hourly roll-ups of the usage history as JSON lines: `python -m spark_jobs.rollup --history URL [--days D,D…]`.
 
-docs/contributing/ingest-protocol.md describes the lines, docs/usage-history.md how figures of intervals come to hours.
+docs/contributing/ingest-protocol.md describes the lines, docs/reference/usage-history.md how figures of intervals come to hours.
 """
 
 from __future__ import annotations

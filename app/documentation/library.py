@@ -10,12 +10,25 @@ from app.documentation.markdown import Article, render_article
 from app.web.rendering import ROOT
 
 DOCS_DIR = ROOT / "docs"
-FOR_PLANNERS = (
-    "quick-calculator", "coming-from-cfsizer", "end-to-end", "editing-a-plan", "comparing-versions",
-    "uploading", "usage", "usage-history", "other-inputs", "smf-records", "simulating", "nightly", "clusters", "forecasts", "using-a-fitted-curve", "fitted-curves", "plan-document", "losing-a-cf", "upgrades-and-growth", "scenarios", "filling-up", "choosing-thresholds", "backup-and-recovery", "smds-job", "depth-events", "simulating-depth-events", "reading-depth-events", "queue-depths", "cluster-decisions", "cluster-load", "why-not-reallocated", "what-runs-today", "merging-a-policy", "linting-a-policy", "command-line", "rest-api", "provisioning", "reading-a-result", "findings", "assumptions",
-    "figures", "glossary", "settings", "security", "problems",
-)  # fmt: skip
-"""Read in this order; whatever else lies in docs/ follows by name, its folders on shelves of their own."""
+SHELVES = {
+    "tutorial": ("end-to-end", "coming-from-cfsizer"),
+    "how-to": (
+        "quick-calculator", "editing-a-plan", "comparing-versions", "scenarios", "losing-a-cf", "upgrades-and-growth",
+        "filling-up", "choosing-thresholds", "backup-and-recovery", "smds-job", "what-runs-today", "merging-a-policy",
+        "linting-a-policy", "provisioning", "uploading", "usage", "simulating", "using-a-fitted-curve",
+        "simulating-depth-events", "reading-depth-events", "queue-depths", "cluster-decisions", "cluster-load",
+        "why-not-reallocated",
+    ),
+    "reference": (
+        "plan-document", "command-line", "rest-api", "findings", "figures", "problems", "usage-history", "smf-records",
+        "other-inputs", "glossary",
+    ),
+    "explanation": ("reading-a-result", "assumptions", "fitted-curves", "forecasts", "depth-events"),
+    "operations": ("settings", "security", "nightly", "clusters"),
+    "contributing": (),
+    "decisions": (),
+}  # fmt: skip
+"""The folders of docs/ and their pages in reading order; pages that are not listed follow by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +53,19 @@ def _articles() -> dict[str, Article]:
     found = {
         path.relative_to(DOCS_DIR).with_suffix("").as_posix(): path for path in sorted(DOCS_DIR.rglob("*.md"))
     }
-    first = [slug for slug in FOR_PLANNERS if slug in found]
-    # In a folder, the page that lists the others comes before them.
-    others = sorted(found, key=lambda slug: (slug.rpartition("/")[0], not slug.endswith("README"), slug))
-    order = first + [slug for slug in others if slug not in first]
+    first = [
+        slug for folder, names in SHELVES.items() for name in names if (slug := f"{folder}/{name}") in found
+    ]
+    folders = list(SHELVES)
+
+    def place(slug: str) -> tuple[int, bool, int, bool, str]:
+        folder, _, _ = slug.partition("/")
+        shelf = folders.index(folder) if folder in folders else len(folders)
+        # In a folder, the page that lists the others comes before them.
+        listed = first.index(slug) if slug in first else len(first)
+        return shelf, listed == len(first), listed, not slug.endswith("README"), slug
+
+    order = sorted(found, key=place)
     return {slug: _load(found[slug]) for slug in order}
 
 
@@ -56,18 +78,20 @@ def article(slug: str) -> Article | None:
     return _articles().get(slug)
 
 
+def moved(slug: str) -> str | None:
+    """Where the page is that had this address when all pages were in one folder; None when there was no such page."""
+    return next((f"{folder}/{slug}" for folder, names in SHELVES.items() if slug in names), None)
+
+
 @cache
 def shelves() -> tuple[Shelf, ...]:
-    """All pages: those for planners, the others at the top of docs/, and one shelf for each folder."""
-    groups: dict[str, list[Entry]] = {"For planners": [], "More": []}
+    """All pages, one shelf for each folder."""
+    groups: dict[str, list[Entry]] = {}
     for slug, page in _articles().items():
         folder, _, _ = slug.rpartition("/")
-        if folder:
-            name = folder.replace("-", " ").replace("/", ", ").capitalize()
-        else:
-            name = "For planners" if slug in FOR_PLANNERS else "More"
+        name = folder.replace("-", " ").replace("/", ", ").capitalize() or "More"
         groups.setdefault(name, []).append(Entry(slug, page.title, page.lead))
-    return tuple(Shelf(name, tuple(entries)) for name, entries in groups.items() if entries)
+    return tuple(Shelf(name, tuple(entries)) for name, entries in groups.items())
 
 
 def neighbours(slug: str) -> tuple[Entry | None, Entry | None]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from app.documentation import library
 from app.documentation.markdown import Article
@@ -41,9 +41,11 @@ def contents(request: Request) -> HTMLResponse:
 
 
 @router.get("/docs/{slug:path}", response_class=HTMLResponse)
-def article(request: Request, slug: str) -> HTMLResponse:
-    """One page of the documentation."""
+def article(request: Request, slug: str) -> Response:
+    """One page of the documentation; an address from before pages were in folders leads to where the page is now."""
     found = library.article(slug)
+    if found is None and (new := library.moved(slug)):
+        return RedirectResponse(f"/docs/{new}", status_code=308)
     if found is None:
         raise HTTPException(status_code=404, detail="There is no such page in the documentation.")
     before, after = library.neighbours(slug)

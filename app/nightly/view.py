@@ -148,7 +148,7 @@ def finding_line(found: NightFinding) -> FindingLine:
         source_href=own_page_of(found.source),
         structure=found.structure or "",
         href=href,
-        about="/docs/nightly#findings",
+        about="/docs/operations/nightly#findings",
         is_simulated=found.is_simulated,
     )
 
@@ -166,8 +166,8 @@ def apart(source: str) -> tuple[str, str]:
 def own_page_of(source: str) -> str:
     """Where a source is served that is a page of this project.
 
-    >>> own_page_of("cfplan, docs/assumptions.md, The night"), own_page_of("IBM MQ, Offload rules")
-    ('/docs/assumptions#the-night', '')
+    >>> own_page_of("cfplan, docs/explanation/assumptions.md, The night"), own_page_of("IBM MQ, Offload rules")
+    ('/docs/explanation/assumptions#the-night', '')
     """
     document, _, section = source.partition(".md, ")
     return own_page(Source(f"{document}.md", section, "")) if section else ""

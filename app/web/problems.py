@@ -1,7 +1,7 @@
 """Errors as people and programs see them: RFC 9457 problem documents, and pages for browsers.
 
 The core raises sentences without knowing HTTP; this module alone says which status each one becomes. Every problem
-type is described in docs/problems.md under the heading that its `type` points to.
+type is described in docs/reference/problems.md under the heading that its `type` points to.
 """
 
 from __future__ import annotations

@@ -324,8 +324,8 @@ def slug(text: str) -> str:
 def own_page(source: Source) -> str:
     """Where a source that is a page of this project is served; empty for the documents of others.
 
-    >>> own_page(Source("cfplan, docs/assumptions.md", "The element model", ""))
-    '/docs/assumptions#the-element-model'
+    >>> own_page(Source("cfplan, docs/explanation/assumptions.md", "The element model", ""))
+    '/docs/explanation/assumptions#the-element-model'
     """
     found = re.fullmatch(r"cfplan, docs/([\w/-]+)\.md", source.document)
     return f"/docs/{found[1]}#{slug(source.section)}" if found else ""

@@ -2,7 +2,7 @@
 
 Two orders. `seed` is that of IBM's article on re-allocation (eight eliminations); `ibm` is the algorithm of the
 reference. Each step names who went out and by which value, so that the choice can be followed with the displays in
-hand. docs/cluster-decisions.md has the sources and what is assumed.
+hand. docs/how-to/cluster-decisions.md has the sources and what is assumed.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ HBINT: int = Cluster.model_fields["hbint"].default
 HEARTBEAT_GRACE_S = 60
 """Seconds after a heartbeat interval within which a partner must answer, and the interval below which it is doubled.
 
-Derived from IBM's description of HBINT: docs/assumptions.md, Cluster load."""
+Derived from IBM's description of HBINT: docs/explanation/assumptions.md, Cluster load."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -38,7 +38,7 @@ SETTINGS: Final = (
 )
 """What a plan says of a structure, in the order in which it is written."""
 DEFAULT_FULLTHRESHOLD: Final = 80
-"""What a structure has whose statement says nothing (docs/assumptions.md, Ranges of CFRM keywords: published)."""
+"""What a structure has whose statement says nothing (docs/explanation/assumptions.md, Ranges of CFRM keywords: published)."""
 _YES_NO: Final = {"YES": True, "NO": False}
 _PERCENTAGE = re.compile(r"[0-9]{1,3}", re.ASCII)
 

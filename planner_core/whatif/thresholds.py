@@ -2,7 +2,7 @@
 
 IBM describes what the rules are for (performance, cushioned transition, capacity) and gives
 four examples; how far apart thresholds lie, and how low "fairly low" is, it leaves open. Those
-distances are in tables/whatif_filling.toml and on docs/assumptions.md. What a setting holds is
+distances are in tables/whatif_filling.toml and on docs/explanation/assumptions.md. What a setting holds is
 worked out by `filling.py`, as for every plan; IBM's own arithmetic of 0.75 KB for each
 offloaded message stands beside it and bounds the last threshold.
 

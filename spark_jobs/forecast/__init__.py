@@ -1,6 +1,6 @@
 """Forecasts: daily peaks of entries, elements and blocks, and the day on which they pass a level.
 
-Pure: numpy and scipy, no Spark. docs/forecasts.md tells what comes out, docs/decisions/0011-*.md why it is made so.
+Pure: numpy and scipy, no Spark. docs/explanation/forecasts.md tells what comes out, docs/decisions/0011-*.md why it is made so.
 """
 
 from __future__ import annotations

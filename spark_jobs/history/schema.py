@@ -1,7 +1,7 @@
 """The tables of the usage history as data: columns, types, units, natural keys, where each value comes from.
 
 Whoever brings rows (the SMF decoder, the readers of other inputs) fills the columns of `row_schema(table)`; a column that
-a source does not know stays null. The store adds the columns of `STORAGE_COLUMNS`. The page docs/usage-history.md is
+a source does not know stays null. The store adds the columns of `STORAGE_COLUMNS`. The page docs/reference/usage-history.md is
 written from this file.
 """
 

@@ -19,7 +19,7 @@ LEAST_DAYS = 28
 LEAST_USED_SHARE = 0.05
 """Of a pool: what is used less says nothing about the ratio."""
 PERCENT = 100
-OWN, OWN_RULE = "own", "cfplan, docs/nightly.md, Basis of the findings"
+OWN, OWN_RULE = "own", "cfplan, docs/operations/nightly.md, Basis of the findings"
 """Rules of this project."""
 
 

@@ -16,7 +16,7 @@ from planner_core import errors
 from planner_core.errors import DocumentInvalid, FieldProblem, OutOfRange
 from tests.app.support import SMALLEST, assert_problem, call, get, post_json
 
-PAGE = (Path(__file__).parents[2] / "docs" / "problems.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "problems.md").read_text(encoding="utf-8")
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 
@@ -26,7 +26,9 @@ def test_every_problem_type_is_described_under_its_heading_with_its_status() -> 
 
 
 def test_the_page_that_types_point_to_is_served(app: FastAPI) -> None:
-    page = get(app, "/docs/problems")
+    moved = get(app, "/docs/problems")
+    assert moved.status == 308
+    page = get(app, moved.headers["location"])
     assert page.status == 200
     for kind in PROBLEM_TYPES:
         assert f'id="{kind.slug}"' in page.text

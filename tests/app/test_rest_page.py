@@ -11,7 +11,7 @@ from tests.curves.support import daily, fit_json, forecast_json, store_night
 from tests.uploads.support import finish
 from tests.usage.support import store, ten_days
 
-PAGE = (Path(__file__).parents[2] / "docs" / "rest-api.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "rest-api.md").read_text(encoding="utf-8")
 ADDRESSES = re.findall(r"^\| `(GET|POST|PUT|DELETE) ([^`]+)`", PAGE, re.MULTILINE)
 
 

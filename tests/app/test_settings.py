@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from app.settings import LOOPBACK_NAMES, Settings
 
-PAGE = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "operations" / "settings.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(autouse=True)

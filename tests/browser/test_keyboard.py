@@ -102,7 +102,7 @@ ADDRESSES: Mapping[str, tuple[str, ...]] = {
     "/reference": ("/reference",),
     "/reference/{table_id}": ("/reference/admin_structure_cfcc14",),
     "/docs": ("/docs",),
-    "/docs/{slug:path}": ("/docs/rest-api", "/docs/contributing/layout"),
+    "/docs/{slug:path}": ("/docs/reference/rest-api", "/docs/contributing/layout"),
     "/style": ("/style",),
     "/api/docs": ("/api/docs",),
 }
@@ -534,7 +534,7 @@ MAIN_ACTIONS: Mapping[str, tuple[str, Callable[[Page], None]]] = {
     "/reference": ("/reference", follow(TABLE, TABLE)),
     "/reference/{table_id}": ("/reference/admin_structure_cfcc14", scroll_the_table),
     "/docs": ("/docs", follow("Editing a plan", "Editing a plan")),
-    "/docs/{slug:path}": ("/docs/rest-api", follow("Editing a plan", "Editing a plan")),
+    "/docs/{slug:path}": ("/docs/reference/rest-api", follow("Editing a plan", "Editing a plan")),
     "/style": ("/style", unfold),
     "/api/docs": ("/api/docs", open_an_operation),
 }

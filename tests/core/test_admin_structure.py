@@ -101,7 +101,7 @@ def test_short_elements_name_the_size_and_the_growth_that_hold_them() -> None:
 
 
 def test_published_sizes_grow_by_one_entry_and_two_elements_for_each_entry_required() -> None:
-    """docs/assumptions.md: entries of about 323 and elements of about 312 bytes, 22 and 50 MB at 1 and 32."""
+    """docs/explanation/assumptions.md: entries of about 323 and elements of about 312 bytes, 22 and 50 MB at 1 and 32."""
     grown = (
         admin_need(queue_managers=32, cfcc_level=25).published_bytes
         - admin_need(queue_managers=1, cfcc_level=25).published_bytes

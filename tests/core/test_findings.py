@@ -782,7 +782,7 @@ def test_it_is_raised_with_its_field_severity_sentence_and_source(code: str) -> 
     assert item.message[0].isupper() or item.message[0].isdigit()
     assert item.message.endswith(".")
     assert item.source.document
-    assert item.source.url or item.source.document == "cfplan, docs/assumptions.md"
+    assert item.source.url or item.source.document == "cfplan, docs/explanation/assumptions.md"
 
 
 @pytest.mark.parametrize("code", CASES)

@@ -1,6 +1,6 @@
 """Messages of mixed sizes: the planner's figures agree with a count message by message.
 
-The tables in docs/assumptions.md are those of `python -m bench --only sizes`, which compares a larger grid.
+The tables in docs/explanation/assumptions.md are those of `python -m bench --only sizes`, which compares a larger grid.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from planner_core.document.reading import read_object
 from planner_core.whatif.filling_up import Outage, fill_up
 from tests.docs.pages import ROOT
 
-PAGE = ROOT / "docs/assumptions.md"
+PAGE = ROOT / "docs/explanation/assumptions.md"
 CLOSE_PERCENT = 15
 DEFAULTS = RULE_SETS["IBM's defaults"]
 FIGURE = re.compile(r"[-+]?\d+\.\d")

@@ -1,4 +1,4 @@
-"""The tables of docs/figures.md, computed: `python -m tests.docs.figures` prints them."""
+"""The tables of docs/reference/figures.md, computed: `python -m tests.docs.figures` prints them."""
 
 from __future__ import annotations
 

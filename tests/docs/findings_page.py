@@ -1,4 +1,4 @@
-"""docs/findings.md, written from the catalogue: `python -m tests.docs.findings_page`."""
+"""docs/reference/findings.md, written from the catalogue: `python -m tests.docs.findings_page`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from app.web.rendering import slug
 from planner_core.findings import SEVERITIES, FindingKind, Severity, catalogue
 from tests.docs.pages import ROOT
 
-PAGE = ROOT / "docs" / "findings.md"
+PAGE = ROOT / "docs" / "reference" / "findings.md"
 _WIDTH = 120
 _HEAD = (
     "# Findings",
     "A finding tells you what will not work in a plan, what will surprise you, or what a figure rests on. Look its "
     "code up here to see what it means, why it matters and what to do about it. [Reading a "
-    "result](reading-a-result.md#findings) explains the severities.",
+    "result](../explanation/reading-a-result.md#findings) explains the severities.",
     "Besides its code, each finding has a message with the numbers of your plan, the field that it concerns (a JSON "
     "pointer into the plan document) and the structure. Where a single number has a source of its own, the finding "
     "names that source instead of the one given here.",
@@ -33,7 +33,7 @@ def _source(kind: FindingKind) -> str:
     source = kind.source
     if source.url:
         return f"[{f'{source.document}, {source.section}'.removesuffix(', ')}]({source.url})"
-    return f"[Assumptions, {source.section}](assumptions.md#{slug(source.section)})"
+    return f"[Assumptions, {source.section}](../explanation/assumptions.md#{slug(source.section)})"
 
 
 def _paragraphs() -> list[str]:

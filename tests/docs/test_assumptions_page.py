@@ -1,4 +1,4 @@
-"""What findings, tables and explanations cite of docs/assumptions.md is there."""
+"""What findings, tables and explanations cite of docs/explanation/assumptions.md is there."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from planner_core.findings import catalogue
 from planner_core.tables import all_tables
 from tests.docs.pages import ROOT, headings, section
 
-PAGE = ROOT / "docs/assumptions.md"
-DOCUMENT = "cfplan, docs/assumptions.md"
+PAGE = ROOT / "docs/explanation/assumptions.md"
+DOCUMENT = "cfplan, docs/explanation/assumptions.md"
 PROMISED = (
     "The element model",
     "Two pools",

@@ -1,4 +1,4 @@
-"""docs/command-line.md names every subcommand, every option and every kind of output."""
+"""docs/reference/command-line.md names every subcommand, every option and every kind of output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.cli import main
 from planner_core.texts.outputs import OUTPUT_KINDS
 from tests.docs.pages import ROOT, blocks, headings, rows, section
 
-PAGE = ROOT / "docs/command-line.md"
+PAGE = ROOT / "docs/reference/command-line.md"
 SHARED = "Options of structure, admin and offload"
 
 

@@ -22,7 +22,7 @@ from tests.docs.ready import ready, script
 ADDRESS = "http://127.0.0.1:8000"
 LANGUAGES = {"", "console", "csv", "sh", "toml", "python", "json", "yaml", "dockerfile"}
 SHELL = {"console", "sh"}
-RUN_ELSEWHERE = {ROOT / "docs/provisioning.md"}
+RUN_ELSEWHERE = {ROOT / "docs/how-to/provisioning.md"}
 """tests/plans/test_provisioning.py follows them, with stand-ins for z/OSMF and Zowe."""
 WITH_EXAMPLES = [
     page
@@ -176,9 +176,12 @@ def test_examples_with_curl_give_the_same_with_the_stand_in(
 
 
 def test_there_are_examples_in_the_readme_and_on_the_pages_of_both_interfaces() -> None:
-    assert {"README.md", "docs/command-line.md", "docs/rest-api.md", "docs/end-to-end.md"} <= {
-        name_of(page) for page in WITH_EXAMPLES
-    }
+    assert {
+        "README.md",
+        "docs/reference/command-line.md",
+        "docs/reference/rest-api.md",
+        "docs/tutorial/end-to-end.md",
+    } <= {name_of(page) for page in WITH_EXAMPLES}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

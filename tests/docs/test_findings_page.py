@@ -1,4 +1,4 @@
-"""docs/findings.md is written from the catalogue, and the catalogue has what the page needs."""
+"""docs/reference/findings.md is written from the catalogue, and the catalogue has what the page needs."""
 
 from __future__ import annotations
 
@@ -67,4 +67,4 @@ def test_code_has_title_meaning_reason_remedy_and_source(code: str) -> None:
         assert source == f"*Source.* [{place}]({kind.source.url})"
     else:
         section = kind.source.section
-        assert source == f"*Source.* [Assumptions, {section}](assumptions.md#{slug(section)})"
+        assert source == f"*Source.* [Assumptions, {section}](../explanation/assumptions.md#{slug(section)})"

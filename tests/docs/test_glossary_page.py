@@ -1,4 +1,4 @@
-"""docs/glossary.md names classes that exist, and each of them once."""
+"""docs/reference/glossary.md names classes that exist, and each of them once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def classes() -> Counter[str]:
 
 
 def test_names_in_the_code_are_classes_with_a_name_of_their_own() -> None:
-    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
     named = CLASS_NAME.findall(page.partition("## Names in the code")[2])
     assert named
     known = classes()

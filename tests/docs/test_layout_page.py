@@ -27,7 +27,7 @@ def folders() -> Iterator[str]:
 
 
 def named_folders() -> set[str]:
-    return set(re.findall(r"(\w+)/", drawing()))
+    return set(re.findall(r"([\w-]+)/", drawing()))
 
 
 def test_every_folder_is_named_on_the_layout_page() -> None:

@@ -45,7 +45,7 @@ def test_every_page_is_served_and_the_readme_names_those_for_users(app: FastAPI)
     for page in pages:
         assert get(app, "/" + name_of(page).removesuffix(".md")).status == 200, page
     contributing = {name_of(page) for page in pages if page.parent.name in {"contributing", "decisions"}}
-    through_others = {"docs/glossary.md", "docs/problems.md"}
+    through_others = {"docs/reference/glossary.md", "docs/reference/problems.md"}
     assert {name_of(page) for page in pages} - contributing - through_others <= named
 
 

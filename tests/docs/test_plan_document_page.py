@@ -1,4 +1,4 @@
-"""docs/plan-document.md names every key of the document, with its default, range and an example that is accepted."""
+"""docs/reference/plan-document.md names every key of the document, with its default, range and an example that is accepted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from planner_core.errors import DocumentInvalid
 from tests.app.support import COMPLETE, Json
 from tests.docs.pages import ROOT, headings, rows, section
 
-PAGE = ROOT / "docs/plan-document.md"
+PAGE = ROOT / "docs/reference/plan-document.md"
 
 # The section of the page for each object of the document, and where such an object stands in a complete plan.
 SECTIONS = {

@@ -1,4 +1,4 @@
-"""The table of docs/fitted-curves.md is what `python -m bench.fit` printed."""
+"""The table of docs/explanation/fitted-curves.md is what `python -m bench.fit` printed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spark_jobs.fit.curve import (
     WIDEST_APART,
 )
 
-PAGE = (Path(__file__).parents[2] / "docs/fitted-curves.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/explanation/fitted-curves.md").read_text(encoding="utf-8")
 ROW = re.compile(
     r"^\| ([^|]+) \| (base|entry|element|bundle) \| (\d+) \| ([\d.]+)% \| ([\d.]+)% \|$", re.MULTILINE
 )

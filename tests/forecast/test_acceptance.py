@@ -1,4 +1,4 @@
-"""Forecasts of structures whose future is known; docs/forecasts.md tells the same figures.
+"""Forecasts of structures whose future is known; docs/explanation/forecasts.md tells the same figures.
 
 A table of the page may differ from the computed one in the last digits: libraries of linear algebra round differently.
 """
@@ -17,7 +17,7 @@ from bench import forecast as bench
 if TYPE_CHECKING:
     from bench.forecast import Tally
 
-PAGE = Path(__file__).parents[2] / "docs" / "forecasts.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "forecasts.md"
 STRUCTURES, UNSEEN, MODELS, LENGTH_STRUCTURES = 200, 1000, 100, 200
 MEDIAN_ERROR_DAYS = 18
 COVERED = (0.72, 0.88)

@@ -59,7 +59,7 @@ def test_the_first_level_to_be_passed_leads() -> None:
 
 
 def test_the_page_shows_the_sentences_as_they_are(request: pytest.FixtureRequest) -> None:
-    page = (request.config.rootpath / "docs" / "forecasts.md").read_text("utf-8")
+    page = (request.config.rootpath / "docs" / "explanation" / "forecasts.md").read_text("utf-8")
     for sentence in (
         sentences.within("85 %", low=31, middle=43, high=70, horizon_days=180),
         sentences.within("85 %", low=95, middle=160, high=None, horizon_days=180),

@@ -1,4 +1,4 @@
-"""The tables of docs/usage-history.md, from the schema: `python -m tests.history.page` writes them into the page."""
+"""The tables of docs/reference/usage-history.md, from the schema: `python -m tests.history.page` writes them into the page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spark_jobs.history.schema import (
     Column,
 )
 
-PAGE = Path(__file__).parents[2] / "docs" / "usage-history.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "usage-history.md"
 UNITS = {
     "_bytes": "bytes",
     "_us": "microseconds",

@@ -15,7 +15,7 @@ from spark_jobs.night.findings import FINDING_KINDS, DataSetState, Day, State, f
 
 LAST = dt.date(2026, 11, 20)
 MIB = 2**20
-PAGE = Path(__file__).parents[2] / "docs/nightly.md"
+PAGE = Path(__file__).parents[2] / "docs/operations/nightly.md"
 PLAN = Plan(
     "SQ03",
     4,

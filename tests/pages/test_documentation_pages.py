@@ -7,8 +7,9 @@ import re
 import pytest
 from fastapi import FastAPI
 
-from app.documentation.library import DOCS_DIR, FOR_PLANNERS, shelves
+from app.documentation.library import DOCS_DIR, SHELVES, shelves
 from app.documentation.markdown import page_link, render_article
+from tests.app.support import get
 from tests.pages.addresses import ARTICLES, html, page
 from tests.pages.html import read
 
@@ -20,12 +21,20 @@ def test_every_file_is_on_exactly_one_shelf() -> None:
     assert sorted(entry.slug for shelf in shelves() for entry in shelf.entries) == files
 
 
-def test_pages_for_planners_come_first_and_those_for_contributors_stand_apart() -> None:
+def test_folders_are_shelves_in_the_order_of_the_list() -> None:
     titles = [shelf.title for shelf in shelves()]
-    assert titles == ["For planners", "Contributing", "Decisions"]
-    assert tuple(entry.slug for entry in shelves()[0].entries) == FOR_PLANNERS
-    for shelf in shelves()[1:]:
-        assert {entry.slug.split("/")[0] for entry in shelf.entries} == {shelf.title.lower()}
+    assert titles == [folder.replace("-", " ").capitalize() for folder in SHELVES]
+    for shelf, (folder, names) in zip(shelves(), SHELVES.items(), strict=True):
+        slugs = [entry.slug for entry in shelf.entries]
+        assert slugs[: len(names)] == [f"{folder}/{name}" for name in names]
+        assert {slug.partition("/")[0] for slug in slugs} == {folder}
+
+
+@pytest.mark.parametrize("folder", [folder for folder, names in SHELVES.items() if names])
+def test_addresses_from_before_pages_were_in_folders_redirect(app: FastAPI, folder: str) -> None:
+    for name in SHELVES[folder]:
+        answer = get(app, f"/docs/{name}")
+        assert (answer.status, answer.headers["location"]) == (308, f"/docs/{folder}/{name}")
 
 
 def test_records_follow_the_list_of_them_by_number() -> None:
@@ -143,8 +152,9 @@ def test_the_first_sentence_tells_in_the_list_what_a_page_is_for(text: str, lead
     assert render_article(text, at="a.md").lead == lead
 
 
-def test_the_list_says_of_every_page_for_planners_what_it_is_for(app: FastAPI) -> None:
+def test_the_list_says_of_every_page_for_users_what_it_is_for(app: FastAPI) -> None:
     shown = page(app, "/docs").one("main").text
-    for entry in shelves()[0].entries:
+    users = [shelf for shelf in shelves() if shelf.title not in ("Contributing", "Decisions")]
+    for entry in (entry for shelf in users for entry in shelf.entries):
         assert entry.about
         assert " ".join(entry.about.split()) in shown

@@ -115,7 +115,7 @@ def test_the_findings_are_those_of_the_result_each_with_its_source(
         assert item.one(class_="sev").text.lower() == finding["severity"]
         assert " ".join(finding["message"].split()) in item.text
         assert item.one(class_="source").text
-        assert item.all("a")[0]["href"] == f"/docs/findings#{finding['code'].lower()}"
+        assert item.all("a")[0]["href"] == f"/docs/reference/findings#{finding['code'].lower()}"
 
 
 def test_every_number_of_the_answer_leads_to_its_explanation(app: FastAPI) -> None:

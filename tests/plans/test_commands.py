@@ -160,7 +160,7 @@ def test_plans_move_to_another_database_as_the_page_of_settings_says(
     app: FastAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send_json(app, "PUT", "/api/v1/plans/SQ03", changed())
-    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "operations" / "settings.md").read_text(encoding="utf-8")
     export, bring = re.findall(
         r"^(?:CFPLAN_DATABASE_URL=\.\.\. )?cfplan (plans (?:export|import) .*)$", page, re.MULTILINE
     )

@@ -1,4 +1,4 @@
-"""The examples of docs/provisioning.md, run against a live service; z/OSMF and Zowe are stand-ins."""
+"""The examples of docs/how-to/provisioning.md, run against a live service; z/OSMF and Zowe are stand-ins."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.packaging.pins import ROOT
 from tests.plans.support import above_figures
 from tests.serving import served
 
-PAGE = (ROOT / "docs" / "provisioning.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "provisioning.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
 MISSING = [program for program in ("bash", "curl", "jq") if shutil.which(program) is None]
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not on this machine: {', '.join(MISSING)}")

@@ -20,7 +20,7 @@ from tests.packaging.pins import ROOT
 from tests.plans.support import SQ03, app_on, changed
 
 PLAN = "/api/v1/plans/SQ03"
-PAGE = (ROOT / "docs" / "rest-api.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "rest-api.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| (.*(?:If-.*Match|If-None).*) \| (.+) \| (.+) \| (.+) \|$", PAGE, re.MULTILINE)
 OTHER = changed(headroom_percent=20)
 

@@ -11,7 +11,7 @@ from planner_core.inputs import KINDS, detect
 from spark_jobs.readers.template import NOT_TAKEN, REQUIRED
 from tests.readers.support import read_text
 
-PAGE = Path(__file__).parents[2] / "docs" / "other-inputs.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "other-inputs.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```csv\n(.*?)```", TEXT, re.DOTALL)
 

@@ -52,7 +52,7 @@ def test_a_page_begins_empty_and_shows_the_example(app: FastAPI, path: str) -> N
 
 def test_the_contents_lead_to_each_page(app: FastAPI) -> None:
     text = html(app, "/what-runs").text
-    for path in ("/lint", "/merge", "/running", "/plan-from-running", "/docs/what-runs-today"):
+    for path in ("/lint", "/merge", "/running", "/plan-from-running", "/docs/how-to/what-runs-today"):
         assert f'href="{path}"' in text
 
 

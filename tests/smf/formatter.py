@@ -1,4 +1,4 @@
-"""What IBM's formatter (mq-smf-csv) prints, read back into what the decoder gives: the mapping of docs/smf-records.md."""
+"""What IBM's formatter (mq-smf-csv) prints, read back into what the decoder gives: the mapping of docs/reference/smf-records.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of docs/smf-records.md, from the layouts: `python -m tests.smf.page` writes them into the page."""
+"""The tables of docs/reference/smf-records.md, from the layouts: `python -m tests.smf.page` writes them into the page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from spark_jobs.smf.layouts import LAYOUT_IDS, FieldLayout, Layout, layout
 from spark_jobs.smf.tables import COMMON, INTERVAL_START_LOCAL
 
-PAGE = Path(__file__).parents[2] / "docs" / "smf-records.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "smf-records.md"
 TYPES = {
     "timestamp[us, tz=UTC]": "time, UTC",
     "timestamp[us]": "time, local",

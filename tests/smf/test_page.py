@@ -1,4 +1,4 @@
-"""docs/smf-records.md says what the layouts say."""
+"""docs/reference/smf-records.md says what the layouts say."""
 
 from __future__ import annotations
 

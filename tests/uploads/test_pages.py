@@ -56,7 +56,7 @@ def words(element: Element) -> str:
 def test_an_empty_installation_says_what_uploads_are_for(app: FastAPI) -> None:
     page = html(app, "/uploads")
     assert "usage history" in words(page)
-    assert {"/new-upload", "/qsg-map", "/docs/uploading"} <= {
+    assert {"/new-upload", "/qsg-map", "/docs/how-to/uploading"} <= {
         link["href"] for link in page.one("main").all("a")
     }
 

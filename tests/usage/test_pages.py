@@ -64,7 +64,7 @@ def test_an_empty_installation_says_what_usage_is_and_where_it_comes_from(app: F
     found = Browser(app).get("/usage")
     assert "Nothing was measured yet" in found.words
     assert "/uploads" in found.links
-    assert "/docs/usage" in found.links
+    assert "/docs/how-to/usage" in found.links
     assert "<table" not in found.text
 
 

@@ -26,7 +26,7 @@ def kinds(answer: FillingUp) -> list[str]:
 
 
 def example(*, dsexpand: bool = True, **keys: object) -> FillingUp:
-    """512 MB at CFCC 14, 2048 bytes, IBM's default rules: the example of docs/assumptions.md, at 40 messages a second."""
+    """512 MB at CFCC 14, 2048 bytes, IBM's default rules: the example of docs/explanation/assumptions.md, at 40 messages a second."""
     offload = {} if dsexpand else {"offload": {"dsexpand": False}}
     document = structure([queue(put_rate_per_s=40)], cfcc_level=14, initsize="512M", size="512M", **offload)
     return fill_up(document, "APP1", Outage(**keys))

@@ -1,1 +1,1 @@
-"""ASGI middleware that protects the service and its users; docs/security.md gives the reasons."""
+"""ASGI middleware that protects the service and its users; docs/operations/security.md gives the reasons."""

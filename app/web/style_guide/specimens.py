@@ -256,8 +256,8 @@ def _report() -> UploadReport:
 def _night() -> NightSpecimens:
     def found(severity: str, message: str, *, is_simulated: bool) -> FindingLine:
         return FindingLine(
-            "FILLS_WITHIN_LEAD_TIME", severity, message, "cfplan, docs/assumptions.md, The night", "/style", "APP1",
-            "/style", "/docs/nightly#findings", is_simulated,
+            "FILLS_WITHIN_LEAD_TIME", severity, message, "cfplan, docs/explanation/assumptions.md, The night", "/style", "APP1",
+            "/style", "/docs/operations/nightly#findings", is_simulated,
         )  # fmt: skip
 
     return NightSpecimens(
