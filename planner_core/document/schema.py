@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from functools import cache
 from typing import Any
 
@@ -10,6 +9,7 @@ from pydantic import BaseModel
 
 from planner_core.document.cluster_entries import ChannelEntry
 from planner_core.document.model import (
+    Acknowledgement,
     Admin,
     Cluster,
     ClusteredInstance,
@@ -39,8 +39,10 @@ _MODELS: tuple[type[BaseModel], ...] = (
     ChannelEntry,
     ClusteredInstance,
     Cluster,
+    Acknowledgement,
     PlanDocument,
 )
+_MODEL_NAMED = {model.__name__: model for model in _MODELS}
 
 
 def json_schema() -> dict[str, Any]:
@@ -75,16 +77,25 @@ def _schema_once() -> dict[str, Any]:
 def _filled(value: object, schema: dict[str, Any], known: dict[str, Any]) -> object:
     """A value with what its schema has defaults for."""
     branches = [schema, *schema.get("anyOf", ())]
+    items: dict[str, Any]
     if isinstance(value, dict):
         named = next((each["$ref"] for each in branches if "$ref" in each), None)
-        shape = known[named.rpartition("/")[2]] if named else schema
-        properties = shape.get("properties")
+        name = named.rpartition("/")[2] if named else PlanDocument.__name__
+        properties = (known[name] if named else schema).get("properties")
         if properties is None:  # a map whose keys are names
-            return value
+            items = next(
+                (each["additionalProperties"] for each in branches if "additionalProperties" in each), {}
+            )
+            return {key: _filled(each, items, known) for key, each in value.items()} if items else value
         found = {key: _filled(each, properties.get(key, {}), known) for key, each in value.items()}
-        missing = {key: each for key, each in properties.items() if key not in value and "default" in each}
-        return found | {key: copy.deepcopy(each["default"]) for key, each in missing.items()}
+        missing = {key for key, each in properties.items() if key not in value and "default" in each}
+        return found | _defaults(_MODEL_NAMED[name], found, missing) if missing else found
     if isinstance(value, list):
-        items: dict[str, Any] = next((each["items"] for each in branches if "items" in each), {})
+        items = next((each["items"] for each in branches if "items" in each), {})
         return [_filled(each, items, known) for each in value] if items else value
     return value
+
+
+def _defaults(model: type[BaseModel], found: dict[str, Any], missing: set[str]) -> dict[str, Any]:
+    """The defaults of missing keys. The model gives them: some, such as offload rules, depend on other keys."""
+    return model.model_construct(**found).model_dump(mode="json", include=missing, warnings=False)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_core.document.reading import read_json, read_object
-from planner_core.document.schema import with_new_keys
-from tests.core.plans import documents
+from planner_core.document.schema import _MODEL_NAMED, json_schema, with_new_keys
+from planner_core.errors import DocumentInvalid
+from tests.core.plans import documents, varied
 
 COMPLETE = Path(__file__).parents[1] / "core" / "data" / "complete.json"
 
@@ -47,6 +50,27 @@ def test_what_is_written_is_kept() -> None:
     assert with_new_keys(complete) == complete
 
 
+@pytest.mark.parametrize("to", ["SMDS", "DB2"])
+def test_missing_offload_rules_are_the_defaults_of_where_the_data_goes(to: str) -> None:
+    new = stored(varied(structures__0__offload={"to": to}))
+    old = copy.deepcopy(new)
+    del old["structures"][0]["offload"]["rules"]
+    filled = with_new_keys(old)
+    sizes = [rule["size_over"] for rule in filled["structures"][0]["offload"]["rules"]]
+    assert (len(set(sizes)) == 1) == (to == "DB2")
+    assert filled == new
+
+
+def test_every_model_with_defaults_can_be_filled() -> None:
+    shapes = json_schema()["$defs"]
+    with_defaults = {
+        name
+        for name, shape in shapes.items()
+        if any("default" in each for each in shape.get("properties", {}).values())
+    }
+    assert with_defaults <= set(_MODEL_NAMED)
+
+
 def paths(value: object, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Every key of every object."""
     if isinstance(value, dict):
@@ -58,6 +82,24 @@ def paths(value: object, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         if isinstance(value, list)
         else []
     )
+
+
+def test_each_key_of_a_complete_document_comes_back() -> None:
+    new = stored(json.loads(COMPLETE.read_text(encoding="utf-8")))
+    restored = 0
+    for *steps, key in paths(new):
+        old = copy.deepcopy(new)
+        place = old
+        for step in steps:
+            place = place[step]
+        del place[key]
+        try:
+            expected = stored(old)
+        except DocumentInvalid:  # a key that is required, or needed together with another
+            continue
+        assert with_new_keys(old) == expected, (*steps, key)
+        restored += 1
+    assert restored > 100
 
 
 @given(documents(), st.randoms(use_true_random=False))
@@ -72,6 +114,6 @@ def test_a_key_that_is_missing_and_has_a_default_comes_back(document: dict[str, 
     del place[key]
     try:
         expected = stored(old)
-    except Exception:  # noqa: BLE001 - a key that is required, or needed beside another
+    except DocumentInvalid:  # a key that is required, or needed together with another
         return
     assert with_new_keys(old) == expected
