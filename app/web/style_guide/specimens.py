@@ -34,8 +34,8 @@ from app.uploads.report import (
     Rows,
     UploadReport,
 )
-from app.usage.charts import time_chart
-from app.usage.measured import QueueFigures
+from app.usage.charts import size_bars, time_chart
+from app.usage.measured import QueueFigures, SizeBucket
 from app.usage.pages import PeriodChoice, PeriodPicker
 from app.usage.periods import HOUR, Period
 from app.usage.plan_form import PlanForm, blank
@@ -43,6 +43,7 @@ from app.usage.plan_pages import QueueRow
 from app.usage.service import Span
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
+from app.web.charts import BarChart
 from app.web.style_guide.ahead import AheadSpecimens, ahead
 from app.web.style_guide.placement import PlacementSpecimens, placement
 from app.web.style_guide.questions import QuestionSpecimens, questions
@@ -63,6 +64,7 @@ class UsageSpecimens:
     period: PeriodPicker
     span: Span
     charts: ZoomedChart
+    sizes: BarChart | None
     script: ChartScript
     at: datetime
     late: datetime
@@ -203,6 +205,7 @@ def _usage() -> UsageSpecimens:
         ),
         span=Span(first, hours[-1]),
         charts=ZoomedChart((entries,)),
+        sizes=size_bars([SizeBucket(512, 1200), SizeBucket(4096, 3600), SizeBucket(65_536, 40)]),
         script=ChartScript("/style", ()),
         at=first,
         late=first + 48 * HOUR,
