@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
@@ -82,8 +82,12 @@ class Axis:
 
     def share(self, value: Value) -> float:
         """How far along the axis a value is: 0 at the first, 1 at the last."""
-        first, last = self.scaled(self.first), self.scaled(self.last)
-        return (self.scaled(value) - first) / (last - first) if last != first else 0.0
+        return self.shares()(value)
+
+    def shares(self) -> Callable[[Value], float]:
+        """The same as a function, for many values."""
+        first, last, scaled = self.scaled(self.first), self.scaled(self.last), self.scaled
+        return lambda value: (scaled(value) - first) / (last - first) if last != first else 0.0
 
     def scaled(self, value: Value) -> float:
         """The value on the scale of the axis."""

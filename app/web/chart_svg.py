@@ -272,14 +272,15 @@ class _Plot:
         rows = len(chart.lanes)
         self.lanes_bottom = bottom + (rows * _LANE + _LANE_SPACE if rows else 0)
         self.drawn: list[tuple[Line, list[Place]]] = []
+        self._share_x, self._share_y = chart.x_axis.shares(), chart.y_axis.shares()
 
     # ---- places
 
     def x(self, value: Value) -> float:
-        return self.left + self.chart.x_axis.share(value) * (self.right - self.left)
+        return self.left + self._share_x(value) * (self.right - self.left)
 
     def y(self, value: float) -> float:
-        return self.bottom - self.chart.y_axis.share(value) * (self.bottom - self.top)
+        return self.bottom - self._share_y(value) * (self.bottom - self.top)
 
     def within(self, x: float, y: float) -> Place:
         """The nearest place in the plot."""
