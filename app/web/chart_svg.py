@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from app.web.axes import Axis, Tick, Value, position
 from app.web.charts import Bar, BarChart, Chart, Level, Line, Mark, Spot, runs
@@ -17,13 +17,14 @@ from app.web.charts import Bar, BarChart, Chart, Level, Line, Mark, Spot, runs
 NARROW = 358
 """The width of a page of 390 pixels without its margins."""
 _HIGHEST_NARROW = 230
-_CHARACTER, _STRONG = 6.4, 1.12
-"""Width of a character, generously: labels are set apart by it."""
+_CHARACTER, _CAPITAL, _STRONG = 6.2, 7.6, 1.12
 _TICK_CHARACTER, _NAME_CHARACTER = 6.2, 7.2
 _ABOVE, _BELOW = 11.0, 3.0
 """How far letters reach above and below their line."""
 _SIGN, _BUBBLE, _BUBBLE_STEP = 8.0, 9.0, 19
 _LABEL_STEP, _COLUMN = 12, 24
+_BESIDE = 3
+"""Places of a label next to the end of a line."""
 _ON_A_LEVEL, _ON_A_LABEL, _OUTSIDE = 10**3, 10**6, 10**8
 """What counts against a place of a label; a line that it covers counts 1."""
 _LANE, _LANE_SPACE = 16, 8
@@ -220,7 +221,7 @@ class _Sheet:
         """A label at the first free one of places, given as left end and base line; else where it touches least."""
         if not text:
             return
-        width = len(text) * _CHARACTER * (_STRONG if "strong" in style else 1)
+        width = _width(text) * (_STRONG if "strong" in style else 1)
         tried = [(self.cost(x, y, width, frame), nth, (x, y)) for nth, (x, y) in enumerate(places)]
         cost, _, best = min(tried)
         if cost >= _ON_A_LABEL and is_optional:
@@ -242,7 +243,7 @@ class _Sheet:
 
     def on_labels(self, place: Place, text: str, frame: Box) -> bool:
         """Whether a label there would cover another, or reach out of the frame."""
-        return self.cost(*place, len(text) * _CHARACTER * _STRONG, frame) >= _ON_A_LABEL
+        return self.cost(*place, _width(text) * _STRONG, frame) >= _ON_A_LABEL
 
     def anywhere(self, wanted: Place, width: float, frame: Box) -> Iterator[tuple[int, float, Place]]:
         """Places all over a frame, by what a label there would cover and how far they are from the one wanted."""
@@ -255,6 +256,11 @@ class _Sheet:
 
 def _number(value: str | float) -> str | float:
     return value if isinstance(value, str) else round(value, 1)
+
+
+def _width(text: str) -> float:
+    """How wide a label is, generously: labels are set apart by it."""
+    return sum(_CAPITAL if character.isupper() else _CHARACTER for character in text)
 
 
 def _touch(box: Box, other: Box) -> int:
@@ -376,7 +382,8 @@ class _Plot:
             for piece in _clipped(places, (self.left, self.top, self.right, self.bottom)):
                 thin = _thinned(piece)
                 self.sheet.add("polyline", line.style, points=_text_of(thin))
-                self.sheet.take_line(thin)
+                if line.style != "context":  # a label may be on a faint line
+                    self.sheet.take_line(thin)
                 self.drawn.append((line, thin))
 
     def spot(self, spot: Spot) -> None:
@@ -431,14 +438,17 @@ class _Plot:
             if line.label:
                 style = "halo strong" if line.style == "curve" and not line.is_stepped else "halo"
                 box = (self.left, top, self.sheet.width if line.is_label_beside else self.right, self.bottom)
-                self.sheet.label(
-                    line.label, self.line_places(line), box, style=style, is_optional=line.is_label_optional
-                )
+                places = self.line_places(line)
+                if (
+                    line.is_label_beside
+                ):  # lines end close to each other: elsewhere it would seem to be another's
+                    places = islice(places, _BESIDE)
+                self.sheet.label(line.label, places, box, style=style, is_optional=line.is_label_optional)
 
     def spot_places(self, spot: Spot) -> Iterator[Place]:
         """Next to the spot, on the side where there is more room, or centered above or below a sign."""
         x, y = self.within(self.x(spot.x), self.y(spot.y))
-        width = len(_label(spot, is_narrow=self.sheet.is_narrow)) * _CHARACTER * _STRONG
+        width = _width(_label(spot, is_narrow=self.sheet.is_narrow)) * _STRONG
         if spot.sign in ("up", "square"):
             yield x - width / 2, y - 9
             yield x - width / 2, y + 18
@@ -463,7 +473,7 @@ class _Plot:
                 taken = max(y + 4, taken + _LABEL_STEP)
                 self.sheet.text(self.right + 6, taken, text)
                 continue
-            width, left = len(text) * _CHARACTER, self.left + 6
+            width, left = _width(text), self.left + 6
             at_right = self.right - width - 2
             xs = [left, at_right]
             if level.end is not None:
@@ -472,7 +482,7 @@ class _Plot:
             self.sheet.label(text, [(x, y + dy) for x in [*xs, *middle] for dy in (-4, 13)], frame)
 
     def mark_places(self, mark: Mark) -> Iterator[Place]:
-        x, width = self.x(mark.at), len(mark.label) * _CHARACTER
+        x, width = self.x(mark.at), _width(mark.label)
         sides = [x + 5, x - 5 - width]
         if mark.is_label_low:
             for row in range(8):
@@ -488,11 +498,12 @@ class _Plot:
     def line_places(self, line: Line) -> Iterator[Place]:
         """Outside at the line's end, or along the line from its end to its beginning, above and below it."""
         points = max((points for each, points in self.drawn if each is line), key=lambda run: run[-1][0])
-        width = len(line.label) * _CHARACTER * _STRONG
+        width = _width(line.label) * _STRONG
         end_x, end_y = points[-1]
         if line.is_label_beside:
             yield (end_x + 5, end_y + 4) if end_x >= self.right - 1 else (end_x + 5, end_y + 11)
             yield end_x + 5, end_y + 18
+            yield end_x + 5, end_y + 26
         if line.is_stepped:
             has_signs = any(mark.sign for mark in self.chart.marks)
             for x, y in (points[0], points[len(points) // 2], (end_x - width - 8, end_y)):
