@@ -23,7 +23,7 @@ _ABOVE, _BELOW = 11.0, 3.0
 """How far letters reach above and below their line."""
 _SIGN, _BUBBLE, _BUBBLE_STEP = 8.0, 9.0, 19
 _LABEL_STEP, _COLUMN = 12, 24
-_BESIDE = 3
+_BESIDE = 2
 """Places of a label next to the end of a line."""
 _ON_A_LEVEL, _ON_A_LABEL, _OUTSIDE = 10**3, 10**6, 10**8
 """What counts against a place of a label; a line that it covers counts 1."""
@@ -503,7 +503,6 @@ class _Plot:
         if line.is_label_beside:
             yield (end_x + 5, end_y + 4) if end_x >= self.right - 1 else (end_x + 5, end_y + 11)
             yield end_x + 5, end_y + 18
-            yield end_x + 5, end_y + 26
         if line.is_stepped:
             has_signs = any(mark.sign for mark in self.chart.marks)
             for x, y in (points[0], points[len(points) // 2], (end_x - width - 8, end_y)):
