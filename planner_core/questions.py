@@ -155,6 +155,9 @@ class Number(_Read):
     lowest: int = 0
     highest: int = 10**12
 
+    def _value(self, given: object) -> object:
+        return Decimal(given) if isinstance(given, int) else super(Number, self)._value(given)
+
     def _read(self, text: str) -> Decimal:
         try:
             value = Decimal(text if text.isascii() and "_" not in text else "none")

@@ -73,7 +73,7 @@ class Outage(Question):
         None, description="one outage for all queues; absent: each queue's own"
     )
     rate_percent: Annotated[Decimal, Number(highest=10**5), Metavar("P")] = Field(
-        Decimal(100), description="arrival rates, in percent of the planned ones"
+        100, validate_default=True, description="arrival rates, in percent of the planned ones"
     )
     larger_percent: Annotated[Decimal | Absent, Number(highest=100), Metavar("P")] = Field(
         None,
