@@ -124,6 +124,7 @@ def _panel(chart: Chart, nth: int, number: int, layout: dict[str, Any]) -> None:
         found["range"] = [position(axis.first), position(axis.last)]
     else:
         found["rangemode"] = "tozero"
+    found["automargin"] = True  # seven digits and more need more room than the margin has
     layout[f"yaxis{nth + 1 if nth else ''}"] = found
     layout["annotations"].append(
         {
