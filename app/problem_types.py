@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 DOCUMENTATION = "/docs/problems"
+"""Part of the URI of each type, which never changes; the page is served at PAGE, to which this address redirects."""
+PAGE = "/docs/reference/problems"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,11 @@ class ProblemType:
     def uri(self) -> str:
         """Relative URI of the description; about:blank says no more than the status does."""
         return f"{DOCUMENTATION}#{self.slug}" if self.slug else "about:blank"
+
+    @property
+    def page(self) -> str | None:
+        """The address of the description; None where the status says it all."""
+        return f"{PAGE}#{self.slug}" if self.slug else None
 
 
 REQUEST_INVALID = ProblemType("request-invalid", 422, "The request is not valid")

@@ -65,22 +65,22 @@ QUESTIONS: tuple[RunningQuestion, ...] = (
         "/running", "Compare with a plan",
         "Each structure today, needed and planned, and the ordered SETXCF and MQSC commands from one to the other, each with when it "
         "takes effect.",
-        "what-runs-today", "cfplan diff PLAN --current FILE...",
+        "how-to/what-runs-today", "cfplan diff PLAN --current FILE...",
     ),
     RunningQuestion(
         "/merge", "Merge a plan into a policy",
         "The whole current CFRM policy in, the whole merged policy out. Every other statement stays as it is, to the byte.",
-        "merging-a-policy", "cfplan merge PLAN --policy FILE",
+        "how-to/merging-a-policy", "cfplan merge PLAN --policy FILE",
     ),
     RunningQuestion(
         "/lint", "Check a text",
         "A CFRM policy, MQSC or displays without any plan: syntax, limits and advice, each finding with its line.",
-        "linting-a-policy", "cfplan lint FILE",
+        "how-to/linting-a-policy", "cfplan lint FILE",
     ),
     RunningQuestion(
         "/plan-from-running", "Make a plan of what runs",
         "A plan document that changes nothing yet, from policy, displays and definitions.",
-        "what-runs-today", "cfplan from-running FILE...",
+        "how-to/what-runs-today", "cfplan from-running FILE...",
     ),
 )  # fmt: skip
 

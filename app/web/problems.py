@@ -178,7 +178,7 @@ def _page(request: Request, problem: Problem) -> Response:
         detail=problem.detail,
         errors=problem.errors[:MOST_ERRORS],
         reference=problem.reference,
-        more=kind.uri if kind.slug else None,
+        more=kind.page,
     )
     return render(request, "errors/error.html", page, status_code=kind.status, headers=problem.headers)
 

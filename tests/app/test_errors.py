@@ -194,7 +194,7 @@ def test_browsers_get_pages_and_the_interface_never_does(app: FastAPI) -> None:
     page = get(app, "/nowhere", accept=BROWSER)
     assert (page.status, page.media_type) == (404, "text/html")
     assert "/nowhere" in page.text
-    assert "/docs/problems#not-found" in page.text
+    assert "/docs/reference/problems#not-found" in page.text
     assert_problem(get(app, "/api/v1/nowhere", accept=BROWSER), "not-found", 404)
 
 
