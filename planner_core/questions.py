@@ -246,7 +246,7 @@ class Name(_Read):
 class Text(_Read):
     """Any short text: a path, or a name that is checked where it is used."""
 
-    longest: ClassVar[int] = 4096
+    longest: ClassVar[int] = 4_000
 
     def _read(self, text: str) -> str:
         return text

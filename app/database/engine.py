@@ -22,6 +22,8 @@ from app.settings import Settings, read_settings
 from planner_core.errors import PlannerError
 
 MIGRATIONS_DIR = Path(__file__).parents[2] / "migrations"
+_MIGRATING = threading.Lock()
+"""Alembic keeps its context in the module: two databases of one process cannot be migrated at once."""
 SQLITE_FILE = "cfplan.db"
 BUSY_TIMEOUT_MS = 15_000
 """How long a writer waits for another one (SQLite)."""
@@ -149,7 +151,7 @@ class Database:
 
     @contextmanager
     def _migrating(self) -> Iterator[Config]:
-        with self._writing.connect() as connection:
+        with _MIGRATING, self._writing.connect() as connection:
             if self.is_sqlite:
                 # Rebuilding a table would otherwise empty those that refer to it. It works outside a transaction only.
                 raw = connection.connection.cursor()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 import app.database.engine as db
-from app.database.engine import Database, DatabaseUnusable, alembic_config
+from app.database.engine import Database, DatabaseUnusable, alembic_config, database_url
 from app.database.types import Base
 from app.plans import service
 from tests.plans.support import plan
@@ -223,3 +224,12 @@ def test_uploads_that_are_one_instant_become_one_and_keep_what_was_read_of_them(
     with database.engine.begin() as connection, pytest.raises(IntegrityError):
         connection.execute(insert, {"id": 9, "sha256": "bb", "at": "2026-03-21T08:30:00", "zone": "+01:00"})
     database.close()
+
+
+def test_databases_of_one_process_are_migrated_at_once_without_harm(tmp_path: Path) -> None:
+    databases = [Database(database_url("", data_dir=tmp_path / str(number))) for number in range(6)]
+    with ThreadPoolExecutor(len(databases)) as threads:
+        list(threads.map(Database.prepare, databases))
+    assert len({database.revision() for database in databases}) == 1
+    for database in databases:
+        database.close()

@@ -71,7 +71,7 @@ def test_what_is_typed_wrongly_is_told_beside_its_box_and_stays(new_context: New
     expect(page.get_by_role("alert")).to_contain_text("Nothing was saved")
     page.get_by_label("CFCC level").fill("")
     page.get_by_role("button", name="Work out and keep").click()
-    expect(page.get_by_role("alert")).to_contain_text("changes nothing")
+    expect(page.get_by_role("alert")).to_contain_text("has no change: give at least one")
 
 
 def test_two_who_change_one_scenario_do_not_overwrite_each_other(new_context: NewContext) -> None:
