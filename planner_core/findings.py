@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from planner_core import tables
-from planner_core.provenance import Source
+from planner_core.provenance import Source, SourceText
+from planner_core.wire import Answer
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -41,32 +44,23 @@ class FindingKind:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One remark on one plan.
+class Finding(Answer):
+    """Something to know about a plan."""
 
-    `field` is a JSON pointer into the document, `structure` a CFSTRUCT name, `acknowledged`
-    the reason for which the planners accept it.
-    """
-
-    code: str
+    code: Annotated[str, Field(description="Stable name of the rule.", examples=["INITSIZE_BELOW_NEED"])]
     severity: Severity
-    message: str
-    source: Source
-    field: str | None = None
-    structure: str | None = None
-    acknowledged: str | None = None
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "code": self.code,
-            "severity": self.severity,
-            "message": self.message,
-            "source": str(self.source),
-            "field": self.field,
-            "structure": self.structure,
-            "acknowledged": self.acknowledged,
-        }
+    message: Annotated[str, Field(description="A sentence for the planner.")]
+    source: Annotated[SourceText, Field(description="The document on which the rule rests.")]
+    field: Annotated[
+        str | None, Field(description="JSON pointer to the field it is about, if it is about one.")
+    ] = None
+    structure: Annotated[
+        str | None, Field(description="The structure (CFSTRUCT name) it is about, if it is about one.")
+    ] = None
+    acknowledged: Annotated[
+        str | None,
+        Field(description="Why the planners accept it, if the document says so. Errors cannot be accepted."),
+    ] = None
 
 
 def read_catalogue(text: str) -> Mapping[str, FindingKind]:

@@ -7,6 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from typing import Annotated
+
+from pydantic import Field, PlainSerializer
+
+from planner_core.wire import Answer, Unchecked
 
 
 class Basis(StrEnum):
@@ -48,80 +53,11 @@ class Source:
         return f"{place} ({self.url})" if self.url else place
 
 
+SourceText = Annotated[Source, Unchecked(), PlainSerializer(str, return_type=str)]
+"""A source that is written as one line."""
 _MOST_DECIMALS = 12
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
 Number = int | Fraction | str
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """One number that went into a figure."""
-
-    name: str
-    value: Number
-    unit: str
-    basis: Basis
-    source: Source | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """An intermediate value: a name, the formula that gives it, and what it gave."""
-
-    name: str
-    formula: str
-    value: Number
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """How a figure came about.
-
-    `formula` uses only names of `inputs` and `steps`, numbers, + - * / and the functions
-    ceil, floor, round_up(value, multiple), max and min, so that a reader, or a test, can
-    work it out again without this code.
-    """
-
-    figure: str
-    value: Number
-    unit: str
-    formula: str
-    inputs: tuple[Input, ...]
-    basis: Basis
-    source: Source | None = None
-    steps: tuple[Step, ...] = field(default=())
-
-    def __post_init__(self) -> None:
-        """A figure is not better than the weakest input that its formula uses."""
-        if self.basis is Basis.GIVEN:
-            return
-        used = set(_NAME.findall(" ".join((self.formula, *(step.formula for step in self.steps)))))
-        bases = (item.basis for item in self.inputs if item.name in used)
-        object.__setattr__(self, "basis", weakest((self.basis, *bases)))
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready; exact numbers that are not whole are written as text (`2018.688`, `1/3`)."""
-        return {
-            "figure": self.figure,
-            "value": plain_number(self.value),
-            "unit": self.unit,
-            "formula": self.formula,
-            "inputs": [
-                {
-                    "name": item.name,
-                    "value": plain_number(item.value),
-                    "unit": item.unit,
-                    "basis": item.basis.value,
-                    "source": str(item.source) if item.source else None,
-                }
-                for item in self.inputs
-            ],
-            "steps": [
-                {"name": s.name, "formula": s.formula, "value": plain_number(s.value)} for s in self.steps
-            ],
-            "basis": self.basis.value,
-            "source": str(self.source) if self.source else None,
-        }
 
 
 def plain_number(value: Number) -> int | str:
@@ -140,3 +76,57 @@ def plain_number(value: Number) -> int | str:
         return f"{numerator}/{denominator}"
     scaled = str(abs(numerator) * 10**digits // denominator).rjust(digits + 1, "0")
     return f"{'-' if numerator < 0 else ''}{scaled[:-digits]}.{scaled[-digits:]}"
+
+
+ExactNumber = Annotated[
+    Number,
+    Unchecked(),
+    PlainSerializer(plain_number, return_type=int | str),
+    Field(description="A whole number, or an exact one as text: 2018.688, 1/3."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Input(Answer):
+    """One number that went into a figure."""
+
+    name: str
+    value: ExactNumber
+    unit: str
+    basis: Basis
+    source: SourceText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Answer):
+    """An intermediate value: its name, its formula and the result."""
+
+    name: str
+    formula: str
+    value: ExactNumber
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation(Answer):
+    """How a figure came about.
+
+    The formula uses only names of inputs and steps, numbers, + - * / and the functions ceil, floor,
+    round_up(value, multiple), max and min, so that a reader, or a test, can calculate it without this code.
+    """
+
+    figure: Annotated[str, Field(description="JSON pointer to the figure in the result.")]
+    value: ExactNumber
+    unit: str
+    formula: Annotated[str, Field(description="In the names of inputs and steps.")]
+    inputs: tuple[Input, ...]
+    basis: Basis
+    source: SourceText | None = None
+    steps: tuple[Step, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        """A figure is not better than the weakest input that its formula uses."""
+        if self.basis is Basis.GIVEN:
+            return
+        used = set(_NAME.findall(" ".join((self.formula, *(step.formula for step in self.steps)))))
+        bases = (item.basis for item in self.inputs if item.name in used)
+        object.__setattr__(self, "basis", weakest((self.basis, *bases)))

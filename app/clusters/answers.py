@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.web.answers import Answer, FindingAnswer
+from app.web.answers import Answer
+from planner_core.findings import Finding
 
 ModeName = Annotated[
     Literal["seed", "ibm"],
@@ -140,7 +141,7 @@ class DecisionAnswerShape(Answer):
     other_mode: OtherModeAnswer
     message: Annotated[MessageAnswer | None, Field(description="With `held_for` only.")]
     assumptions: list[ClusterAssumption]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 FailureKind = Annotated[
@@ -284,6 +285,4 @@ class ClusterLoadAnswer(ClustersAnswer):
     """The same on its own."""
 
     qsg: str
-    findings: Annotated[
-        list[FindingAnswer], Field(description="Those of the plan that are about its clusters.")
-    ]
+    findings: Annotated[list[Finding], Field(description="Those of the plan that are about its clusters.")]

@@ -9,8 +9,9 @@ from pydantic import Field
 
 from app.clusters.answers import CandidateAnswer, ClusterAssumption, DroppedAnswer, ModeName, StepAnswer
 from app.clusters.explaining import EXAMPLES, ExplainRequest, example_request, explanation_json
-from app.web.answers import Answer, FindingAnswer
+from app.web.answers import Answer
 from app.web.openapi import model_schemas, put_examples, put_schemas
+from planner_core.findings import Finding
 
 PATH = "/api/v1/cluster/explain"
 ReasonName = Literal[
@@ -111,7 +112,7 @@ class ExplanationOfMessages(Answer):
     decisions: list[WaitingDecisionAnswer]
     assumptions: list[ClusterAssumption]
     problems: list[TextProblemAnswer]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 def add(whole: dict[str, Any]) -> None:

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.web.answers import Absent, Answer, FindingAnswer
+from app.web.answers import Absent, Answer
+from planner_core.findings import Finding
 
 Seconds = Annotated[int, Field(description="Seconds, rounded down; negative: the event comes too late.")]
 Messages = Annotated[int | None, Field(description="Messages; null where the threshold is open.")]
@@ -144,7 +145,7 @@ class AdviceAnswer(Answer):
     core_version: str
     qsg: str
     structures: list[AdvisedStructureAnswer]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class TakenRatesAnswer(Answer):
@@ -170,4 +171,4 @@ class RatesAnswer(Answer):
     document: Annotated[dict[str, object], Field(description="The plan document, with all defaults.")]
     taken: list[TakenRatesAnswer]
     passed_over: list[PassedOverAnswer]
-    findings: list[FindingAnswer]
+    findings: list[Finding]

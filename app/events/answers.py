@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.web.answers import Answer, FindingAnswer
+from app.web.answers import Answer
+from planner_core.findings import Finding
 
 Switch = Literal["ENABLED", "DISABLED"]
 Reason = Annotated[
@@ -144,4 +145,4 @@ class SimulationAnswer(Answer):
     occurrences: list[OccurrenceAnswer]
     switches: list[SwitchesAnswer]
     assumptions: list[AssumptionAnswer]
-    findings: list[FindingAnswer]
+    findings: list[Finding]

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.events.answers import AssumptionAnswer
-from app.web.answers import Answer, FindingAnswer
+from app.web.answers import Answer
+from planner_core.findings import Finding
 
 CorrelId = Annotated[str, Field(pattern="^[0-9A-F]{48}$")]
 Format = Literal[
@@ -159,4 +160,4 @@ class ReadingAnswer(Answer):
     sets: list[ReadSetAnswer]
     service_interval_events: list[ReadEventAnswer]
     assumptions: list[AssumptionAnswer]
-    findings: list[FindingAnswer]
+    findings: list[Finding]

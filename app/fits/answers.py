@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.fits.fits import Fit
 from app.fits.levels import HIGHEST, LOWEST, Level
 from app.forecasts.service import Crossing, Outlook, Score
-from app.web.answers import Answer, FindingAnswer
+from app.web.answers import Answer
+from planner_core.findings import Finding
 
 Share = Annotated[float | None, Field(description="A share: 0.1 is ten percent. Null: not known.")]
 Peak = Annotated[int | None, Field(description="Null: not measured.")]
@@ -55,7 +56,7 @@ class FitPointsAnswer(Answer):
         float | None, Field(description="Of the published curve of the level, one entry and six elements.")
     ]
     points: list[FitPointAnswer]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class QuantileDays(Answer):
@@ -194,7 +195,7 @@ class OutlooksAnswer(Answer):
     qsg: str
     structure: str
     forecasts: list[OutlookAnswer]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class LevelBody(BaseModel):
@@ -219,14 +220,14 @@ class LevelEntry(Answer):
 class LevelAnswer(LevelEntry):
     """The entry as it is kept now."""
 
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class LevelsAnswer(Answer):
     """The whole map of coupling facilities to CFCC levels."""
 
     levels: list[LevelEntry]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 def points_answer(fit: Fit) -> FitPointsAnswer:

@@ -10,7 +10,8 @@ from pydantic import Field
 from app.jobs import processes
 from app.jobs.models import ALONE, JobState
 from app.jobs.service import Job
-from app.web.answers import Answer, FindingAnswer
+from app.web.answers import Answer
+from planner_core.findings import Finding
 
 STAGES = {
     "indexing": "Finding the records",
@@ -89,7 +90,7 @@ class JobMembers(Answer):
 class JobAnswer(JobMembers):
     """A run of a job, asked for by its number."""
 
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 def job_members(job: Job) -> JobMembers:

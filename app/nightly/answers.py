@@ -14,7 +14,8 @@ from app.forecasts import service as forecasts
 from app.jobs.answers import sentence_of
 from app.nightly.models import NightFinding
 from app.nightly.service import Run, RunPage
-from app.web.answers import Answer, FindingAnswer
+from app.web.answers import Answer
+from planner_core.findings import Finding
 from planner_core.urgency import Fullness
 
 Simulated = Annotated[bool, Field(description="It rests on simulated data: no such site exists.")]
@@ -99,7 +100,7 @@ class NightlyRunAnswer(RunMembers):
     """A nightly run, asked for by its number, with what it found."""
 
     night_findings: Annotated[list[NightFindingAnswer], Field(description="Errors first.")]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class NightlyRunsAnswer(Answer):
@@ -110,7 +111,7 @@ class NightlyRunsAnswer(Answer):
     page: int
     pages: int
     per_page: int
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 def run_members(run: Run) -> dict[str, Any]:
@@ -240,7 +241,7 @@ class FittedCurveAnswer(FittedCurveMembers):
     """One version, with where its series were cut."""
 
     cuts: list[CutAnswer]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class FittedCurvesAnswer(Answer):
@@ -251,7 +252,7 @@ class FittedCurvesAnswer(Answer):
     page: int
     pages: int
     per_page: int
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 def curve_members(fit: fits.Fit) -> dict[str, Any]:
@@ -361,7 +362,7 @@ class ForecastsAnswer(Answer):
     page: int
     pages: int
     per_page: int
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 def fullness_answer(full: Fullness | None) -> FullnessAnswer | None:
@@ -461,7 +462,7 @@ class NightReportAnswer(Answer):
         list[ReportForecast], Field(description="At most fifty, those first that run out first.")
     ]
     curves: Annotated[list[ReportCurve], Field(description="Fits that this night brought.")]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 def report_answer(report: Mapping[str, Any]) -> NightReportAnswer:

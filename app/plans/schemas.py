@@ -7,8 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from app.sizing.answers import CurveAnswer, ExplanationAnswer
-from app.web.answers import Absent, Answer, FindingAnswer
+from app.sizing.answers import CurveAnswer
+from app.web.answers import Absent, Answer
+from planner_core.findings import Finding
+from planner_core.provenance import Explanation
 
 ETag = Annotated[
     str, Field(description="The strong validator, quotes included: send it in If-Match.", examples=['"17.3"'])
@@ -27,9 +29,9 @@ class StoredPlan(Answer):
     curve: CurveAnswer
     document: Annotated[dict[str, Any], Field(description="The plan document, complete with defaults.")]
     result: Annotated[dict[str, Any], Field(description="As POST /api/v1/size answered then.")]
-    findings: Annotated[list[FindingAnswer], Field(description="Those of the result.")]
+    findings: Annotated[list[Finding], Field(description="Those of the result.")]
     explanations: Annotated[
-        dict[str, ExplanationAnswer] | Absent,
+        dict[str, Explanation] | Absent,
         Field(description="With explain=true: by the JSON pointer of the figure that each explains."),
     ] = None
     saved: Annotated[
@@ -69,7 +71,7 @@ class PlansAnswer(Answer):
     page: int
     pages: int
     per_page: int
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class VersionSummaryAnswer(FiguresAnswer):
@@ -87,7 +89,7 @@ class VersionsAnswer(Answer):
 
     name: str
     versions: list[VersionSummaryAnswer]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class DifferenceAnswer(Answer):
@@ -115,7 +117,7 @@ class DiffAnswer(Answer):
     to_version: Annotated[int, Field(alias="to")]
     document: list[DifferenceAnswer]
     result: list[DifferenceAnswer]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class DeletedPlanAnswer(Answer):
@@ -134,11 +136,11 @@ class DeletedPlanAnswer(Answer):
 class DeletionAnswer(DeletedPlanAnswer):
     """The plan was deleted."""
 
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class DeletedPlansAnswer(Answer):
     """Plans that can be restored, the last deleted first."""
 
     plans: list[DeletedPlanAnswer]
-    findings: list[FindingAnswer]
+    findings: list[Finding]

@@ -21,10 +21,27 @@ from app.running.service import (
 )
 from app.running.texts import running_example
 from app.texts.documents import example_text, parse_text
-from app.web.answers import Answer, FindingAnswer
+from app.web.answers import Answer
 from app.web.openapi import COMPONENTS, model_schemas, put_examples, put_schemas
 
 TakesEffectName = Literal["at once", "pending until rebuild", "needs an outage"]
+
+
+class FindingAnswer(Answer):
+    """Something to know about a plan."""
+
+    code: Annotated[str, Field(description="Stable name of the rule.", examples=["INITSIZE_BELOW_NEED"])]
+    severity: Literal["error", "warning", "info"]
+    message: Annotated[str, Field(description="A sentence for the planner.")]
+    source: Annotated[str, Field(description="The document on which the rule rests.")]
+    field: Annotated[
+        str | None, Field(description="JSON pointer to the field it is about, if it is about one.")
+    ]
+    structure: Annotated[str | None, Field(description="The structure it is about, if it is about one.")]
+    acknowledged: Annotated[
+        str | None,
+        Field(description="Why the planners accept it, if the document says so. Errors cannot be accepted."),
+    ]
 
 
 class LineFindingAnswer(FindingAnswer):

@@ -11,10 +11,11 @@ from pydantic_core import to_json
 
 from app.scenarios.service import LONGEST_NOTE, MOST_VERSIONS, ScenarioDraft
 from app.scenarios.stored import ScenarioSummary, StoredScenario
-from app.web.answers import Answer, FindingAnswer
+from app.web.answers import Answer
 from planner_core.document.problems import field_problems
 from planner_core.document.reading import parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
+from planner_core.findings import Finding
 from planner_core.whatif.changes import WHAT, Changes
 from planner_core.whatif.scenario_report import SideBySide
 
@@ -78,7 +79,7 @@ class ScenariosAnswer(Answer):
 
     plan: str
     scenarios: list[ScenarioSummaryAnswer]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class ScenarioDeletionAnswer(Answer):
@@ -86,7 +87,7 @@ class ScenarioDeletionAnswer(Answer):
 
     plan: str
     name: str
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 def read_request(body: bytes, *, named: bool) -> tuple[str, ScenarioDraft]:

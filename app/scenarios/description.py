@@ -19,9 +19,10 @@ from app.scenarios.answers import (
 from app.scenarios.stored import StoredScenario
 from app.sizing.body import JSON
 from app.sizing.examples import examples
-from app.web.answers import Absent, Answer, FindingAnswer
+from app.web.answers import Absent, Answer
 from app.web.openapi import COMPONENTS
 from planner_core.document.reading import read_object
+from planner_core.findings import Finding
 from planner_core.whatif.changes import read_changes
 from planner_core.whatif.scenario import scenario
 from planner_core.whatif.scenario_report import report, side_by_side
@@ -91,9 +92,9 @@ class ScenarioResultAnswer(Answer):
     commands: list[dict[str, Any]]
     commands_refused: str | None
     assumptions: list[str]
-    findings: list[FindingAnswer]
-    findings_new: list[FindingAnswer]
-    findings_gone: list[FindingAnswer]
+    findings: list[Finding]
+    findings_new: list[Finding]
+    findings_gone: list[Finding]
 
 
 class StoredScenarioAnswer(Answer):
@@ -110,7 +111,7 @@ class StoredScenarioAnswer(Answer):
     note: str
     changes: dict[str, Any]
     result: ScenarioResultAnswer
-    findings: list[FindingAnswer]
+    findings: list[Finding]
     saved: Literal["created", "changed", "identical"] | Absent = None
 
 
@@ -146,7 +147,7 @@ class ScenarioComparisonAnswer(Answer):
     commands: list[ScenarioRow]
     findings_side_by_side: list[ScenarioFindingRow]
     assumptions: list[str]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class ScenarioFigure(Answer):
@@ -209,9 +210,9 @@ class ScenarioReportAnswer(Answer):
     assumptions: list[str]
     notes: list[ScenarioNote]
     documents: list[ScenarioDocument]
-    findings: list[FindingAnswer]
-    findings_new: list[FindingAnswer]
-    findings_gone: list[FindingAnswer]
+    findings: list[Finding]
+    findings_new: list[Finding]
+    findings_gone: list[Finding]
     revision: Annotated[int, Field(description="Which state of the scenario this is, from 1.")]
     etag: str
     created_at: datetime

@@ -8,7 +8,9 @@ from pydantic import Field
 
 from app.clusters.answers import ClustersAnswer
 from app.events.advise_answers import DepthEventsAnswer
-from app.web.answers import Absent, Answer, FindingAnswer
+from app.web.answers import Absent, Answer
+from planner_core.findings import Finding
+from planner_core.provenance import Explanation
 
 Number = Annotated[int | str, Field(description="A whole number, or an exact one as text: 2018.688, 1/3.")]
 
@@ -248,39 +250,6 @@ class PlannedFacilityAnswer(Answer):
     ]
 
 
-class ExplanationInput(Answer):
-    """A number that went into a figure."""
-
-    name: str
-    value: Number
-    unit: str
-    basis: Annotated[
-        str, Field(description="published, read_off_chart, derived, assumed, or given by the document.")
-    ]
-    source: str | None
-
-
-class ExplanationStep(Answer):
-    """An intermediate value."""
-
-    name: str
-    formula: str
-    value: Number
-
-
-class ExplanationAnswer(Answer):
-    """How a figure came about."""
-
-    figure: Annotated[str, Field(description="JSON pointer to the figure in the result.")]
-    value: Number
-    unit: str
-    formula: Annotated[str, Field(description="In the names of inputs and steps.")]
-    inputs: list[ExplanationInput]
-    steps: list[ExplanationStep]
-    basis: str
-    source: str | None
-
-
 class SizedAnswer(Answer):
     """What one curve gives."""
 
@@ -338,7 +307,7 @@ class PlanResultAnswer(Answer):
         ),
     ] = None
     totals: TotalsAnswer
-    findings: list[FindingAnswer]
+    findings: list[Finding]
     clusters: Annotated[
         ClustersAnswer | Absent,
         Field(description="With `clusters` in the document only: what they put on the structures."),
@@ -348,6 +317,6 @@ class PlanResultAnswer(Answer):
         Field(description="With a fitted curve only: the same plan under the published one."),
     ] = None
     explanations: Annotated[
-        dict[str, ExplanationAnswer] | Absent,
+        dict[str, Explanation] | Absent,
         Field(description="With explain=true: by the JSON pointer of the figure that each explains."),
     ] = None

@@ -11,7 +11,8 @@ from pydantic import Field
 from app.jobs.answers import JobMembers, job_members
 from app.uploads.qsg_map import QUEUE_MANAGER_PATTERN, SYSTEM_PATTERN, GroupMapping
 from app.uploads.service import PageOfUploads, StoredUpload, UploadOutcome
-from app.web.answers import Answer, FindingAnswer
+from app.web.answers import Answer
+from planner_core.findings import Finding
 from planner_core.inputs import KINDS
 
 QSG_PATTERN = r"([A-Z][A-Z0-9$#@]{0,3})?"
@@ -78,7 +79,7 @@ class UploadMembers(Answer):
 class UploadAnswer(UploadMembers):
     """An upload."""
 
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class ReceivedAnswer(UploadAnswer):
@@ -98,7 +99,7 @@ class UploadsAnswer(Answer):
     page: int
     pages: int
     per_page: int
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class ReportAnswer(Answer):
@@ -109,7 +110,7 @@ class ReportAnswer(Answer):
         dict[str, Any],
         Field(description="The report of the reader, as `cfplan ingest` prints it."),
     ]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class QsgMapEntry(Answer):
@@ -124,14 +125,14 @@ class QsgMapEntry(Answer):
 class QsgEntryAnswer(QsgMapEntry):
     """An entry of the map."""
 
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class QsgMapAnswer(Answer):
     """The whole map."""
 
     entries: list[QsgMapEntry]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class QsgBody(Answer):

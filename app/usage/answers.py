@@ -24,8 +24,9 @@ from app.usage.observed import ComparedSize, Duplexing, shrinking
 from app.usage.periods import Period
 from app.usage.planning import Backlog, DraftPlan, MeasuredBasis, PlanQuestion, Sizes
 from app.usage.service import StructureUsage
-from app.web.answers import Answer, FindingAnswer
+from app.web.answers import Answer
 from planner_core.document.model import PlanDocument
+from planner_core.findings import Finding
 from planner_core.simulated import has_simulated_name
 
 Known = Annotated[int | None, Field(description="Null: not measured.")]
@@ -79,7 +80,7 @@ class MeasuredStructuresAnswer(Answer):
     page: int
     pages: int
     per_page: int
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class PeriodAnswer(Answer):
@@ -132,7 +133,7 @@ class StructureUsageAnswer(Answer):
         list[UsagePointAnswer], Field(description="What was measured; hours without records are missing.")
     ]
     smds: list[MeasuredSmdsAnswer]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class QueueFiguresAnswer(Answer):
@@ -159,7 +160,7 @@ class QueuesAnswer(Answer):
     structure: str
     period: PeriodAnswer
     queues: list[QueueFiguresAnswer]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class QueuePointAnswer(Answer):
@@ -197,7 +198,7 @@ class QueueUsageAnswer(Answer):
         list[SizeBucketAnswer],
         Field(description="Messages of the period by the average size of the record that counted them."),
     ]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class PlanFromUsage(BaseModel):
@@ -319,7 +320,7 @@ class PlanFromUsageAnswer(Answer):
     queue_managers_observed: list[str]
     period: PeriodAnswer
     findings: Annotated[
-        list[FindingAnswer],
+        list[Finding],
         Field(description="Structures whose INITSIZE is smaller than what is allocated (STRUCTURE_SHRINKS)."),
     ]
 
@@ -511,7 +512,7 @@ def plan_answer(
         duplexing_observed={each.structure: _duplexing(each.observed.duplexing) for each in grounds},
         queue_managers_observed=list(queue_managers),
         period=_period(period),
-        findings=[FindingAnswer.model_validate(each.as_json()) for each in shrinking(sizes)],
+        findings=list(shrinking(sizes)),
     )
 
 

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
+from planner_core.findings import Finding
+
 Absent = SkipJsonSchema[None]
 """The member may be missing; it is never null."""
 
@@ -15,23 +17,6 @@ class Answer(BaseModel):
     """A JSON object with these members; later versions may add some."""
 
     model_config = ConfigDict(frozen=True)
-
-
-class FindingAnswer(Answer):
-    """Something to know about a plan."""
-
-    code: Annotated[str, Field(description="Stable name of the rule.", examples=["INITSIZE_BELOW_NEED"])]
-    severity: Literal["error", "warning", "info"]
-    message: Annotated[str, Field(description="A sentence for the planner.")]
-    source: Annotated[str, Field(description="The document on which the rule rests.")]
-    field: Annotated[
-        str | None, Field(description="JSON pointer to the field it is about, if it is about one.")
-    ]
-    structure: Annotated[str | None, Field(description="The structure it is about, if it is about one.")]
-    acknowledged: Annotated[
-        str | None,
-        Field(description="Why the planners accept it, if the document says so. Errors cannot be accepted."),
-    ]
 
 
 class FieldError(Answer):
@@ -72,7 +57,7 @@ class ProblemAnswer(Answer):
     errors_omitted: Annotated[
         int | Absent, Field(description="How many more fields are at fault than are named.")
     ] = None
-    findings: list[FindingAnswer]
+    findings: list[Finding]
     current: Annotated[
         CurrentVersion | Absent,
         Field(description="With 412 and 428: the version of the plan that is there now."),
@@ -93,7 +78,7 @@ class HealthAnswer(Answer):
         Literal["ok", "unavailable"], Field(description="Whether the database answers within two seconds.")
     ]
     version: Annotated[str, Field(description="Version of the sizing core.")]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class SourceAnswer(Answer):
@@ -119,7 +104,7 @@ class TablesAnswer(Answer):
     """All published tables."""
 
     tables: list[TableSummary]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class ColumnAnswer(Answer):
@@ -146,4 +131,4 @@ class TableAnswer(TableSummary):
     columns: list[ColumnAnswer]
     rows: Annotated[list[list[int | float | str]], Field(description="One list a row, one cell a column.")]
     notes: list[NoteAnswer]
-    findings: list[FindingAnswer]
+    findings: list[Finding]

@@ -26,21 +26,21 @@ def answer(document: PlanDocument, question: Outage, curves: Curves) -> FillingU
 def lines(found: FillingUp) -> Iterator[str]:
     """The answer for people."""
     last = found.points[-1]
-    storage = "INITSIZE" if found.asked.at == "initsize" else "SIZE"
-    yield f"{found.structure.cfrm_name}, {storage} {format_mib(found.size_bytes)}: {found.arriving} messages arrive in {shown_minutes(found.end_minutes):g} minutes"
-    for moment in found.moments:
+    storage = "INITSIZE" if found.question.at == "initsize" else "SIZE"
+    yield f"{found.result.cfrm_name}, {storage} {format_mib(found.size_bytes)}: {found.messages_arriving} messages arrive in {shown_minutes(found.outage_minutes):g} minutes"
+    for moment in found.events:
         yield f"{shown_minutes(moment.minutes):>10.1f} min  {moment.messages:>12} messages  {math.ceil(moment.usage_percent * 10) / 10:5.1f} %  {moment.text}"
     if found.lasts_minutes is None:
         yield (
             "It would never be full: every queue stops at its MAXDEPTH."
-            if found.arriving
+            if found.messages_arriving
             else "It never fills."
         )
     else:
         lasts = f"full after {math.floor(found.lasts_minutes * 10) / 10:.1f} minutes, with {found.capacity} messages."
         yield (
             f"It is {lasts}"
-            if found.full_minutes is not None
+            if found.full_at_minutes is not None
             else f"If no queue's outage ended, it would be {lasts}"
         )
     if last.pages:

@@ -48,7 +48,7 @@ class Happenings:
 def happenings(found: FillingUp, *, most_of_queues: int) -> Happenings:
     """What happens in its order: what concerns the whole structure, which is numbered, and the first of the queues."""
     rows, number, of_queues = [], 0, 0
-    for moment in found.moments:
+    for moment in found.events:
         if moment.kind in QUEUE_KINDS:
             of_queues += 1
             if of_queues <= most_of_queues:
@@ -73,9 +73,9 @@ def _happening(moment: FillingEvent, number: int | None) -> Happening:
 
 def filling_chart(found: FillingUp) -> Chart | None:
     """The chart; None where no time passes."""
-    if not found.end_minutes or not found.bundles:
+    if not found.outage_minutes or not found.bundles:
         return None
-    end, last = float(found.end_minutes), found.points[-1]
+    end, last = float(found.outage_minutes), found.points[-1]
     points = [(point.drawn_minutes, *found.drawn_percents(point)) for point in found.points]
     pools = sorted(
         (
@@ -84,13 +84,13 @@ def filling_chart(found: FillingUp) -> Chart | None:
         ),
         key=lambda pool: pool[0],
     )
-    threshold = found.structure.placement.full_threshold
-    numbered = [moment for moment in found.moments if moment.kind not in QUEUE_KINDS]
+    threshold = found.result.placement.full_threshold
+    numbered = [moment for moment in found.events if moment.kind not in QUEUE_KINDS]
     signs = tuple(_queue_signs(found))
     is_parted = end < 2  # noqa: PLR2004 - less than two minutes: parts of one are labelled
     return Chart(
         id="filling",
-        title=f"How {found.structure.cfrm_name} fills in {shown_minutes(found.end_minutes):g} minutes",
+        title=f"How {found.result.cfrm_name} fills in {shown_minutes(found.outage_minutes):g} minutes",
         description=_in_words(found),
         x_axis=Linear(0, end, "minutes", steps=() if is_parted else _MINUTES, is_whole=not is_parted),
         y_axis=Linear(0, _FULL, steps=(25,), suffix=" %"),
@@ -116,8 +116,8 @@ def filling_chart(found: FillingUp) -> Chart | None:
 def _in_words(found: FillingUp) -> str:
     last = found.points[-1]
     full = ""
-    if found.full_minutes is not None:
-        full = f" It is full after {shown_minutes(found.full_minutes):g} minutes."
+    if found.full_at_minutes is not None:
+        full = f" It is full after {shown_minutes(found.full_at_minutes):g} minutes."
     numbered = " ".join(
         f"{row.number}: minute {row.minutes:g}, {row.text}"
         for row in happenings(found, most_of_queues=0).rows
@@ -130,15 +130,19 @@ def _in_words(found: FillingUp) -> str:
 
 def _lost(found: FillingUp, highest: float) -> tuple[Band, ...]:
     """The time in which messages are refused."""
-    if found.full_minutes is None:
+    if found.full_at_minutes is None:
         return ()
-    return (Band(tuple((float(at), 0.0, highest) for at in (found.full_minutes, found.end_minutes)), "lost"),)
+    return (
+        Band(
+            tuple((float(at), 0.0, highest) for at in (found.full_at_minutes, found.outage_minutes)), "lost"
+        ),
+    )
 
 
 def _offloaded(found: FillingUp) -> Chart:
     """Offloaded data over time; a data set that is given is in sight if it is near."""
     sizes = [(point.drawn_minutes, found.offload_bytes(point)) for point in found.points]
-    highest, given = sizes[-1][1], found.asked.data_set_bytes
+    highest, given = sizes[-1][1], found.question.data_set_bytes
     if given is not None and given <= 3 * highest:
         highest = max(highest, given)
     unit, name = next(
@@ -152,7 +156,7 @@ def _offloaded(found: FillingUp) -> Chart:
         id="offloaded",
         title="Offloaded data",
         description="",
-        x_axis=Linear(0, float(found.end_minutes)),
+        x_axis=Linear(0, float(found.outage_minutes)),
         y_axis=y_axis,
         bands=(*_lost(found, top), Band(tuple((at, 0.0, size / unit) for at, size in sizes), "offloaded")),
         levels=(Level((given or 0) / unit, "each data set"),) if is_near else (),
@@ -163,9 +167,9 @@ def _offloaded(found: FillingUp) -> Chart:
 def _queue_signs(found: FillingUp) -> Iterator[LaneSpot]:
     """Signs of queues; those at one place are one sign."""
     at: dict[tuple[str, int], list[FillingEvent]] = {}
-    for moment in found.moments:
+    for moment in found.events:
         if moment.kind in QUEUE_KINDS:
-            place = round(moment.minutes / found.end_minutes * _SIGN_PLACES)
+            place = round(moment.minutes / found.outage_minutes * _SIGN_PLACES)
             at.setdefault((moment.kind, place), []).append(moment)
     for (kind, _), moments in at.items():
         sign, words = _QUEUE_SIGNS[kind]
@@ -177,16 +181,16 @@ def _queue_signs(found: FillingUp) -> Iterator[LaneSpot]:
 
 def said(found: FillingUp) -> str:
     """The answer in two sentences."""
-    name, end = found.structure.cfrm_name, shown_minutes(found.end_minutes)
-    if not found.arriving:
+    name, end = found.result.cfrm_name, shown_minutes(found.outage_minutes)
+    if not found.messages_arriving:
         if not found.queues:
             return f"Nothing arrives on {name}: the plan gives it no queue. Give it one with a rate or a backlog."
         return f"Nothing arrives on {name}: its queues, or the outage and the rate asked about, come to no message."
-    if found.full_minutes is not None:
+    if found.full_at_minutes is not None:
         held = math.floor(found.points[-1].messages)
         return (
-            f"{name} is full after {_tenth(found.full_minutes)} of {end:g} minutes, with {grouped(held)} of "
-            f"{grouped(found.arriving)} messages: puts fail with 2192."
+            f"{name} is full after {_tenth(found.full_at_minutes)} of {end:g} minutes, with {grouped(held)} of "
+            f"{grouped(found.messages_arriving)} messages: puts fail with 2192."
         )
     last = found.points[-1]
     words = f"{name} holds the {grouped(math.floor(last.messages))} messages of {end:g} minutes, {_up(found.usage_percent(last))} % full."

@@ -24,10 +24,10 @@ from planner_core.errors import InputInvalid, PlanRefused
 from planner_core.findings import Finding
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.whatif.filling_up import (
+    FillingQueue,
     FillingUp,
     Outage,
     Point,
-    QueueFilling,
     fill_structure,
     planned_outage,
     shown_minutes,
@@ -54,7 +54,7 @@ class FillingPage(Page):
     rows: Annotated[tuple[Happening, ...], "What happens, as rows of a table"]
     rows_omitted: Annotated[int, "How many more happen to queues than are shown"]
     figures: Annotated[tuple[Point, ...], "Points of the picture, not more than can be read"]
-    queues: Annotated[tuple[QueueFilling, ...], "The queues with the most messages"]
+    queues: Annotated[tuple[FillingQueue, ...], "The queues with the most messages"]
     refused: Annotated[tuple[Finding, ...], "Why no such plan can exist; empty unless the core refused it"]
     summary: Annotated[str, "The answer in a sentence or two: read out when it changes"]
 
@@ -95,7 +95,9 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
         rows=happened.rows,
         rows_omitted=happened.omitted,
         figures=_picked(found.points) if found else (),
-        queues=tuple(sorted(found.queues, key=lambda queue: -queue.depth)[:MOST_QUEUES]) if found else (),
+        queues=tuple(sorted(found.queues, key=lambda queue: -queue.depth_at_end)[:MOST_QUEUES])
+        if found
+        else (),
         refused=refused,
         summary=summary or unanswered(form),
     )
@@ -139,7 +141,7 @@ def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, 
                 "Share of larger messages",
                 "",
                 unit="%",
-                hint=f"Of queues over {float(mix.mean_bytes):.0f} bytes, the mean. Empty: as planned, {share:g} %.",
+                hint=f"Of queues over {float(mix.larger_than_bytes):.0f} bytes, the mean. Empty: as planned, {share:g} %.",
                 slider=("0", "100", "1", f"{share:g}"),
             )
         )

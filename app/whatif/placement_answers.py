@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.sizing.answers import CurveAnswer
-from app.web.answers import Answer, FindingAnswer
+from app.web.answers import Answer
+from planner_core.findings import Finding
 
 Role = Literal["admin", "application", "system"]
 RuleName = Annotated[str, Field(description="The rule that decides, one of `rules`.", examples=["space"])]
@@ -181,7 +182,7 @@ class CfLossAnswer(Answer):
     losses: list[LossAnswerShape]
     rules: list[PlacementRuleAnswer]
     assumptions: Assumptions
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
 class SizesAnswer(Answer):
@@ -264,7 +265,7 @@ class UpgradeStepAnswer(Answer):
             description="CFRM statements for the plan after the step; empty where that plan does not exist or has errors."
         ),
     ]
-    findings: Annotated[list[FindingAnswer], Field(description="Findings that the plan did not have before.")]
+    findings: Annotated[list[Finding], Field(description="Findings that the plan did not have before.")]
 
 
 class UpgradeBeforeAnswer(Answer):
@@ -285,4 +286,4 @@ class UpgradeAnswerShape(Answer):
     before: UpgradeBeforeAnswer
     steps: list[UpgradeStepAnswer]
     assumptions: Assumptions
-    findings: list[FindingAnswer]
+    findings: list[Finding]

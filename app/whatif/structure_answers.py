@@ -6,10 +6,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.sizing.answers import ExplanationAnswer
 from app.sizing.examples import examples
-from app.web.answers import Absent, Answer, FindingAnswer
+from app.web.answers import Absent, Answer
 from app.web.openapi import model_schemas, put_examples, put_schemas
+from planner_core.findings import Finding
+from planner_core.provenance import Explanation
+from planner_core.whatif.filling_up import Assumption
 
 Storage = Annotated[Literal["initsize", "size"], Field(description="The storage that was looked at.")]
 Minutes = Annotated[float, Field(description="Minutes from the beginning of the outage.")]
@@ -21,105 +23,6 @@ class RuleAnswer(Answer):
 
     threshold: Annotated[int, Field(description="OFFLDnTH.")]
     size_bytes: Annotated[int, Field(description="OFFLDnSZ.")]
-
-
-class AssumedAnswer(Answer):
-    """One thing that is taken for granted, and what that rests on."""
-
-    what: str
-    basis: Annotated[str, Field(description="published, read_off_chart, derived or assumed.")]
-    source: str
-
-
-class MixAnswer(Answer):
-    """Which messages count as larger, and their share of what arrives."""
-
-    larger_than_bytes: Annotated[float, Field(description="The mean message of the structure.")]
-    planned_percent: float
-    percent: float
-
-
-class FillingEventAnswer(Answer):
-    """Something that happens during the outage."""
-
-    kind: Literal[
-        "rule_starts",
-        "depth_high",
-        "full_threshold",
-        "queue_full",
-        "data_set_full",
-        "data_sets_full",
-        "data_set_expands",
-        "data_sets_expand",
-        "structure_full",
-        "outage_ends",
-    ]
-    minutes: Minutes
-    messages: Annotated[int, Field(description="Messages on the structure at that moment.")]
-    usage_percent: Percent
-    text: Annotated[str, Field(description="The same as a sentence.")]
-    rule: RuleAnswer | None
-    queue: str | None
-
-
-class FillingPointAnswer(Answer):
-    """The structure at one moment; between two of them everything runs in a straight line."""
-
-    minutes: Minutes
-    messages: int
-    entries_percent: Percent
-    elements_percent: Percent
-    usage_percent: Annotated[float, Field(description="Of the fuller pool.")]
-    offloaded: Annotated[int, Field(description="Messages whose data was offloaded.")]
-    offload_bytes: Annotated[
-        int, Field(description="In each data set if one queue manager puts everything; or in Db2.")
-    ]
-
-
-class FillingQueueAnswer(Answer):
-    """One queue during the outage."""
-
-    name: str
-    is_larger: Annotated[bool, Field(description="Whether its messages are larger than the mean.")]
-    messages_per_minute: float
-    outage_minutes: float
-    depth_at_end: Annotated[int, Field(description="Or when the structure is full.")]
-    maxdepth: int | None
-
-
-class FillingAnswer(Answer):
-    """One outage of a structure."""
-
-    structure: str
-    cfrm_name: str
-    at: Storage
-    size_kib: int
-    entries: Annotated[int, Field(description="List entries that the storage has.")]
-    elements: Annotated[int, Field(description="List elements that the storage has.")]
-    planned_outage_minutes: float
-    outage_minutes: float
-    rate_percent: float
-    mix: MixAnswer
-    rules: list[RuleAnswer]
-    full_threshold: Annotated[int, Field(description="FULLTHRESHOLD.")]
-    messages_arriving: int
-    messages_held: Annotated[int, Field(description="At the end of the outage.")]
-    usage_percent_at_end: Percent
-    offloaded_at_end: int
-    offload_to: Literal["SMDS", "DB2"] | None
-    offload_bytes_at_end: int
-    full_at_minutes: Annotated[
-        float | None, Field(description="When puts begin to fail with reason 2192; null if they do not.")
-    ]
-    lasts_minutes: Annotated[
-        float | None, Field(description="When they would, if the outage went on; null if never.")
-    ]
-    capacity: Annotated[int | None, Field(description="Messages that are there then.")]
-    events: list[FillingEventAnswer]
-    series: list[FillingPointAnswer]
-    queues: list[FillingQueueAnswer]
-    assumptions: list[AssumedAnswer]
-    findings: list[FindingAnswer]
 
 
 class AdvisedRuleAnswer(RuleAnswer):
@@ -202,9 +105,9 @@ class ThresholdsAnswer(Answer):
     compared: list[SettingAnswer]
     shortfall: ShortfallAnswer | None
     mqsc: Annotated[str, Field(description="ALTER CFSTRUCT, for one queue manager of the group.")]
-    assumptions: list[AssumedAnswer]
-    findings: list[FindingAnswer]
-    explanations: dict[str, ExplanationAnswer] | Absent = None
+    assumptions: list[Assumption]
+    findings: list[Finding]
+    explanations: dict[str, Explanation] | Absent = None
 
 
 class StructureRecoveryAnswer(Answer):
@@ -246,7 +149,7 @@ class StructureRecoveryAnswer(Answer):
         str | None,
         Field(description="What is assumed of CSQSYSAPPL, whose CFSTRUCT is not in the plan; else null."),
     ]
-    explanations: dict[str, ExplanationAnswer] | Absent = None
+    explanations: dict[str, Explanation] | Absent = None
 
 
 class RecoveryTotals(Answer):
@@ -267,8 +170,8 @@ class RecoveryAnswer(Answer):
     fill_percent: float
     structures: list[StructureRecoveryAnswer]
     totals: RecoveryTotals
-    assumptions: list[AssumedAnswer]
-    findings: list[FindingAnswer]
+    assumptions: list[Assumption]
+    findings: list[Finding]
 
 
 class SmdsDataSetAnswer(Answer):
@@ -302,10 +205,10 @@ class SmdsJobAnswer(Answer):
         ),
     ]
     data_sets: list[SmdsDataSetAnswer]
-    findings: list[FindingAnswer]
+    findings: list[Finding]
 
 
-SHAPES = (FillingAnswer, ThresholdsAnswer, RecoveryAnswer, SmdsJobAnswer)
+SHAPES = (ThresholdsAnswer, RecoveryAnswer, SmdsJobAnswer)
 PATHS = tuple(f"/api/v1/whatif/{question}" for question in ("filling", "thresholds", "recovery", "smds-job"))
 EXAMPLE = "smallest"
 

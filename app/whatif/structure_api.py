@@ -16,7 +16,7 @@ from app.whatif import filling, recovering, thresholds
 from planner_core.document.reading import read_json
 from planner_core.questions import Explained
 from planner_core.texts.smds_job import SmdsJobQuestion
-from planner_core.whatif.filling_up import Outage
+from planner_core.whatif.filling_up import FillingUp, Outage
 from planner_core.whatif.recovery import RecoveryQuestion
 from planner_core.whatif.thresholds import ThresholdQuestion
 
@@ -42,15 +42,14 @@ def _described(shape: str, about: str) -> dict[str, Any]:
 
 @router.post(
     "/filling",
-    summary="Let an outage fill a structure",
-    **_described(
-        "FillingAnswer",
-        "What happens when, how full both pools are then, and how long the structure would last.",
-    ),
+    summary="Simulate an outage of one structure",
+    response_description="Each event of the outage, the use of both pools then, and how long the structure lasts.",
+    openapi_extra=plan_request(),
+    responses=problems(413, 415, 422),
 )
-def fill(question: Annotated[Outage, Query()], body: DocumentBody, curves: CurvesDep) -> Response:
-    """A plan and the outage in; the structure minute by minute out."""
-    return _json(filling.answer(read_json(body), question, curves).as_json())
+def fill(question: Annotated[Outage, Query()], body: DocumentBody, curves: CurvesDep) -> FillingUp:
+    """Take a plan and an outage; return the structure minute by minute."""
+    return filling.answer(read_json(body), question, curves)
 
 
 @router.post(

@@ -10,12 +10,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated
+
+from pydantic import Field
 
 from planner_core import tables
 from planner_core.errors import OutOfRange
 from planner_core.sizing.demand import Band, Demand
 from planner_core.sizing.structure_size import Curve, elements_for, model_constant
 from planner_core.units import KIB, floor_fraction, parse_size
+from planner_core.wire import Answer
 
 RULE_OFF_BYTES = 64 * KIB
 """OFFLDnSZ(64K) switches a rule off."""
@@ -23,11 +27,11 @@ _FULL = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Answer):
     """Offload data of messages over `size_bytes` when the structure is more than `threshold` percent full."""
 
-    threshold: int
-    size_bytes: int
+    threshold: Annotated[int, Field(description="OFFLDnTH.")]
+    size_bytes: Annotated[int, Field(description="OFFLDnSZ.")]
 
     @property
     def is_on(self) -> bool:

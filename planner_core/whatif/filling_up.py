@@ -27,7 +27,7 @@ from math import lcm
 from operator import mul
 from typing import Annotated, Literal, NamedTuple, Protocol
 
-from pydantic import Field
+from pydantic import Field, PlainSerializer, computed_field
 
 from planner_core import tables
 from planner_core.document.model import PlanDocument, Queue, Structure
@@ -50,8 +50,13 @@ from planner_core.sizing.smds import (
 from planner_core.sizing.structure_result import Load, StructureResult, hundredths
 from planner_core.sizing.structure_size import Curve, model_constant
 from planner_core.units import bytes_to_kib_ceil, ceil_div, ceil_fraction, floor_fraction, format_size
+from planner_core.wire import Answer, Exact, Hidden, Unchecked
 
 Storage = Literal["initsize", "size"]
+FillingEventKind = Literal[
+    "rule_starts", "depth_high", "full_threshold", "queue_full", "data_set_full", "data_sets_full",
+    "data_set_expands", "data_sets_expand", "structure_full", "outage_ends",
+]  # fmt: skip
 STORAGES: tuple[Storage, ...] = ("initsize", "size")
 _FULL = 100
 _NEVER = None
@@ -138,101 +143,196 @@ class Point(NamedTuple):
         return self.ticks / self.clock
 
 
-@dataclass(frozen=True, slots=True)
-class FillingEvent:
-    """Something that happens: what, when, and how full the structure is then."""
+def shown_minutes(value: Fraction) -> float:
+    """Minutes for people and JSON, to a thousandth."""
+    return round(float(value), _SHOWN_DIGITS)
 
-    kind: str
-    minutes: Fraction
-    messages: int
-    usage_percent: Fraction
-    text: str
+
+Minutes = Annotated[
+    Fraction,
+    Unchecked(),
+    PlainSerializer(shown_minutes, return_type=float),
+    Field(description="Minutes from the start of the outage."),
+]
+Percent = Annotated[
+    Fraction,
+    Unchecked(),
+    PlainSerializer(hundredths, return_type=float),
+    Field(description="Percent, rounded up to a hundredth."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class FillingEvent(Answer):
+    """An event during the outage."""
+
+    kind: FillingEventKind
+    minutes: Minutes
+    messages: Annotated[int, Field(description="Messages on the structure at that moment.")]
+    usage_percent: Percent
+    text: Annotated[str, Field(description="The same as a sentence.")]
     rule: Rule | None = None
     queue: str | None = None
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "kind": self.kind,
-            "minutes": shown_minutes(self.minutes),
-            "messages": self.messages,
-            "usage_percent": hundredths(self.usage_percent),
-            "text": self.text,
-            "rule": None
-            if self.rule is None
-            else {"threshold": self.rule.threshold, "size_bytes": self.rule.size_bytes},
-            "queue": self.queue,
-        }
+
+@dataclass(frozen=True, slots=True)
+class FillingPoint(Answer):
+    """The structure at one moment; between two of them everything runs in a straight line."""
+
+    minutes: float
+    messages: int
+    entries_percent: Annotated[float, Field(description="Rounded up to a hundredth.")]
+    elements_percent: Annotated[float, Field(description="Rounded up to a hundredth.")]
+    usage_percent: Annotated[float, Field(description="Of the fuller pool.")]
+    offloaded: Annotated[int, Field(description="Messages whose data was offloaded.")]
+    offload_bytes: Annotated[
+        int, Field(description="In each data set if one queue manager puts everything; or in Db2.")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
-class QueueFilling:
-    """One queue of the structure in that outage."""
+class FillingQueue(Answer):
+    """One queue during the outage."""
 
     name: str
-    is_larger: bool
-    per_minute: Fraction
-    stops_minutes: Fraction
-    depth: int
+    is_larger: Annotated[bool, Field(description="Whether its messages are larger than the mean.")]
+    messages_per_minute: Exact[Fraction]
+    outage_minutes: Minutes
+    depth_at_end: Annotated[int, Field(description="Or when the structure is full.")]
     maxdepth: int | None
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "name": self.name,
-            "is_larger": self.is_larger,
-            "messages_per_minute": float(self.per_minute),
-            "outage_minutes": shown_minutes(self.stops_minutes),
-            "depth_at_end": self.depth,
-            "maxdepth": self.maxdepth,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Assumption:
-    """One thing that the answer takes for granted, and what that rests on."""
+class Assumption(Answer):
+    """An assumption behind the answer, and its basis."""
 
     what: str
-    basis: Basis
+    basis: Annotated[Basis, Field(description="published, read_off_chart, derived or assumed.")]
     source: str
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {"what": self.what, "basis": self.basis.value, "source": self.source}
 
 
 @dataclass(frozen=True, slots=True)
-class Mix:
-    """Messages of the queues with larger messages: longer than the structure's mean [bytes], share [percent]."""
+class Mix(Answer):
+    """Messages of the queues with larger messages, and their share of all arriving messages."""
 
-    mean_bytes: Fraction
-    planned_percent: Fraction
-    percent: Fraction
-    can_change: bool
+    larger_than_bytes: Annotated[Exact[Fraction], Field(description="The mean message of the structure.")]
+    planned_percent: Exact[Fraction]
+    percent: Exact[Fraction]
+    can_change: Hidden[bool]
 
 
 @dataclass(frozen=True)
-class FillingUp:
-    """The answer."""
+class FillingUp(Answer):
+    """One outage of a structure."""
 
-    structure: StructureResult
-    asked: Outage
-    rules: tuple[Rule, ...]
-    bundles: Fraction
-    elements_per_entry: Fraction
-    size_bytes: int
+    result: Hidden[StructureResult]
+    question: Hidden[Outage]
+    bundles: Hidden[Fraction]
+    elements_per_entry: Hidden[Fraction]
+    size_bytes: Hidden[int]
+    points: Hidden[tuple[Point, ...]]
+    planned_outage_minutes: Minutes
+    outage_minutes: Minutes
     mix: Mix
-    planned_minutes: Fraction
-    end_minutes: Fraction
-    arriving: int
-    points: tuple[Point, ...]
-    moments: tuple[FillingEvent, ...]
-    full_minutes: Fraction | None
-    lasts_minutes: Fraction | None
-    capacity: int | None
-    queues: tuple[QueueFilling, ...]
+    rules: tuple[Rule, ...]
+    messages_arriving: int
+    full_at_minutes: Annotated[
+        Minutes | None, Field(description="When puts begin to fail with reason 2192; null if they do not.")
+    ]
+    lasts_minutes: Annotated[
+        Minutes | None, Field(description="When they would, if the outage went on; null if never.")
+    ]
+    capacity: Annotated[int | None, Field(description="Messages that are there then.")]
+    queues: tuple[FillingQueue, ...]
+    events: tuple[FillingEvent, ...]
     assumptions: tuple[Assumption, ...]
     findings: tuple[Finding, ...]
+
+    @computed_field
+    @property
+    def structure(self) -> str:
+        """The CFSTRUCT name."""
+        return self.result.name
+
+    @computed_field
+    @property
+    def cfrm_name(self) -> str:
+        """The name in the CFRM policy."""
+        return self.result.cfrm_name
+
+    @computed_field
+    @property
+    def at(self) -> Storage:
+        """The storage that fills."""
+        return self.question.at
+
+    @computed_field
+    @property
+    def size_kib(self) -> int:
+        """Storage that fills [KiB]."""
+        return bytes_to_kib_ceil(self.size_bytes)
+
+    @computed_field
+    @property
+    def entries(self) -> int:
+        """List entries in the storage."""
+        return floor_fraction(self.bundles)
+
+    @computed_field
+    @property
+    def elements(self) -> int:
+        """List elements in the storage."""
+        return floor_fraction(self.bundles * self.elements_per_entry)
+
+    @computed_field
+    @property
+    def rate_percent(self) -> float:
+        """Arrival rates, in percent of the planned ones."""
+        return float(self.question.rate_percent)
+
+    @computed_field
+    @property
+    def full_threshold(self) -> int:
+        """FULLTHRESHOLD [percent]."""
+        return self.result.placement.full_threshold
+
+    @computed_field
+    @property
+    def messages_held(self) -> int:
+        """Messages at the end of the outage."""
+        return floor_fraction(self.points[-1].messages)
+
+    @computed_field
+    @property
+    def usage_percent_at_end(self) -> float:
+        """Usage of the fuller pool at the end, rounded up to a hundredth."""
+        return hundredths(self.usage_percent(self.points[-1]))
+
+    @computed_field
+    @property
+    def offloaded_at_end(self) -> int:
+        """Messages whose data was offloaded by the end."""
+        return ceil_fraction(self.points[-1].offloaded)
+
+    @computed_field
+    @property
+    def offload_to(self) -> Literal["SMDS", "DB2"] | None:
+        """Where message data goes; null below CFLEVEL 4, where none is offloaded."""
+        if self.result.smds is not None:
+            return "SMDS"
+        return "DB2" if self.result.db2 is not None else None
+
+    @computed_field
+    @property
+    def offload_bytes_at_end(self) -> int:
+        """Space of the offloaded messages at the end."""
+        return self.offload_bytes(self.points[-1])
+
+    @computed_field
+    @property
+    def series(self) -> tuple[FillingPoint, ...]:
+        """The structure at each moment at which a line bends."""
+        return tuple(map(self._shown_point, self.points))
 
     def usage_percent(self, point: Point) -> Fraction:
         """Usage of the fuller pool [percent]."""
@@ -268,80 +368,32 @@ class FillingUp:
         """The structure at any moment."""
         return _between(self.points, minutes)
 
-    @property
-    def offload_to(self) -> str | None:
-        """Where message data goes: SMDS, DB2, or nowhere below CFLEVEL 4."""
-        if self.structure.smds is not None:
-            return "SMDS"
-        return "DB2" if self.structure.db2 is not None else None
-
     def offload_bytes(self, point: Point) -> int:
         """Space of the offloaded messages: of each data set if one queue manager puts all, or in Db2 [bytes]."""
         pages = ceil_div(point.page_parts, point.parts)
-        definition = self.structure.definition
+        definition = self.result.definition
         if self.offload_to == "SMDS" and isinstance(definition, Structure):
             return data_set_bytes(
                 pages, dsblock_bytes=definition.offload.dsblock, queues=len(definition.queues)
             )
         return lob_bytes(pages)
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        last = self.points[-1]
-        return {
-            "structure": self.structure.name,
-            "cfrm_name": self.structure.cfrm_name,
-            "at": self.asked.at,
-            "size_kib": bytes_to_kib_ceil(self.size_bytes),
-            "entries": floor_fraction(self.bundles),
-            "elements": floor_fraction(self.bundles * self.elements_per_entry),
-            "planned_outage_minutes": shown_minutes(self.planned_minutes),
-            "outage_minutes": shown_minutes(self.end_minutes),
-            "rate_percent": float(self.asked.rate_percent),
-            "mix": {
-                "larger_than_bytes": float(self.mix.mean_bytes),
-                "planned_percent": float(self.mix.planned_percent),
-                "percent": float(self.mix.percent),
-            },
-            "rules": [{"threshold": rule.threshold, "size_bytes": rule.size_bytes} for rule in self.rules],
-            "full_threshold": self.structure.placement.full_threshold,
-            "messages_arriving": self.arriving,
-            "messages_held": floor_fraction(last.messages),
-            "usage_percent_at_end": hundredths(self.usage_percent(last)),
-            "offloaded_at_end": ceil_fraction(last.offloaded),
-            "offload_to": self.offload_to,
-            "offload_bytes_at_end": self.offload_bytes(last),
-            "full_at_minutes": None if self.full_minutes is None else shown_minutes(self.full_minutes),
-            "lasts_minutes": None if self.lasts_minutes is None else shown_minutes(self.lasts_minutes),
-            "capacity": self.capacity,
-            "events": [moment.as_json() for moment in self.moments],
-            "series": [self._point_json(point) for point in self.points],
-            "queues": [queue.as_json() for queue in self.queues],
-            "assumptions": [each.as_json() for each in self.assumptions],
-            "findings": [each.as_json() for each in self.findings],
-        }
-
-    def _point_json(self, point: Point) -> dict[str, object]:
+    def _shown_point(self, point: Point) -> FillingPoint:
         entries, elements = (_hundredths_up(*each) for each in self._parts_percent(point))
-        return {
-            "minutes": round(point.drawn_minutes, _SHOWN_DIGITS),
-            "messages": point.message_parts // point.parts,
-            "entries_percent": entries,
-            "elements_percent": elements,
-            "usage_percent": max(entries, elements),
-            "offloaded": ceil_div(point.offloaded_parts, point.parts),
-            "offload_bytes": self.offload_bytes(point),
-        }
+        return FillingPoint(
+            minutes=round(point.drawn_minutes, _SHOWN_DIGITS),
+            messages=point.message_parts // point.parts,
+            entries_percent=entries,
+            elements_percent=elements,
+            usage_percent=max(entries, elements),
+            offloaded=ceil_div(point.offloaded_parts, point.parts),
+            offload_bytes=self.offload_bytes(point),
+        )
 
 
 def _hundredths_up(parts: int, of_percent: int) -> float:
     """What `hundredths` makes of a percentage."""
     return ceil_div(parts * _HUNDREDTHS, of_percent) / _HUNDREDTHS
-
-
-def shown_minutes(value: Fraction) -> float:
-    """Minutes for people and JSON, to a thousandth."""
-    return round(float(value), _SHOWN_DIGITS)
 
 
 def only_structure(document: PlanDocument) -> str:
@@ -446,28 +498,28 @@ def fill_structure(
         last = run.goes_on.points[-1]
     until = end if full is None else full
     answer = FillingUp(
-        structure=structure,
-        asked=asked,
+        result=structure,
+        question=asked,
         rules=rules,
         bundles=bundles,
         elements_per_entry=per_entry,
         size_bytes=size,
         mix=flowing.mix,
-        planned_minutes=planned.minutes,
-        end_minutes=end,
-        arriving=ceil_fraction(flowing.arriving()),
+        planned_outage_minutes=planned.minutes,
+        outage_minutes=end,
+        messages_arriving=ceil_fraction(flowing.arriving()),
         points=points,
-        moments=(),
-        full_minutes=full,
+        events=(),
+        full_at_minutes=full,
         lasts_minutes=lasts,
         capacity=None if lasts is None else floor_fraction(last.messages),
         queues=tuple(
-            QueueFilling(
+            FillingQueue(
                 name=flow.queue.name,
                 is_larger=flow.is_larger,
-                per_minute=flow.per_minute,
-                stops_minutes=flow.pace.stop,
-                depth=flow.depth_at(until, flowing.clock),
+                messages_per_minute=flow.per_minute,
+                outage_minutes=flow.pace.stop,
+                depth_at_end=flow.depth_at(until, flowing.clock),
                 maxdepth=flow.queue.maxdepth,
             )
             for flow in flows
@@ -483,7 +535,7 @@ def fill_structure(
     )
     return replace(
         answer,
-        moments=moments,
+        events=moments,
         assumptions=tuple(_assumptions(answer, is_assumed=planned.is_assumed)),
         findings=in_order([*said, *_findings(answer, document, moments, is_assumed=planned.is_assumed)]),
     )
@@ -940,7 +992,7 @@ def _moments(
     answer: FillingUp, flows: Sequence[_Flow], starts: Sequence[tuple[Rule, Point]], queue_managers: int
 ) -> Iterator[FillingEvent]:
     def moment(
-        kind: str, point: Point, text: str, *, rule: Rule | None = None, queue: str | None = None
+        kind: FillingEventKind, point: Point, text: str, *, rule: Rule | None = None, queue: str | None = None
     ) -> FillingEvent:
         return FillingEvent(
             kind,
@@ -956,19 +1008,19 @@ def _moments(
         size = "all messages" if not rule.size_bytes else f"messages over {format_size(rule.size_bytes)}"
         text = f"usage passes {rule.threshold} %: data of {size} is offloaded from now on"
         yield moment("rule_starts", point, text, rule=rule)
-    threshold = answer.structure.placement.full_threshold
+    threshold = answer.result.placement.full_threshold
     crossed = _first_at(answer, threshold) if threshold else None
     if crossed is not None:
         yield moment("full_threshold", crossed, f"FULLTHRESHOLD({threshold}) is reached: IXC585E")
-    last = answer.end_minutes if answer.full_minutes is None else answer.full_minutes
+    last = answer.outage_minutes if answer.full_at_minutes is None else answer.full_at_minutes
     if len(answer.points) > 1:
         lines, high = _Floats(answer), limit("default_qdepthhi_percent")
         for flow in flows:
             if flow.queue.maxdepth is not None and flow.numerator:
                 yield from _depth_moments(flow, flow.queue.maxdepth, high, last, lines)
     yield from _data_set_moments(answer, queue_managers, moment)
-    if answer.full_minutes is not None:
-        point = answer.at_minutes(answer.full_minutes)
+    if answer.full_at_minutes is not None:
+        point = answer.at_minutes(answer.full_at_minutes)
         pool = "entries" if answer.entries_percent(point) >= answer.elements_percent(point) else "elements"
         text = f"all {pool} are in use: puts fail with reason 2192 from now on"
         yield moment("structure_full", point, text)
@@ -1005,7 +1057,7 @@ class _Floats:
         self.messages = [point.message_parts / point.parts for point in answer.points]
         self.usage = [max(answer.drawn_percents(point)) for point in answer.points]
 
-    def moment(self, kind: str, minutes: Fraction, text: str, queue: str) -> FillingEvent:
+    def moment(self, kind: FillingEventKind, minutes: Fraction, text: str, queue: str) -> FillingEvent:
         at = float(minutes)
         index = min(max(bisect_left(self.minutes, at), 1), len(self.minutes) - 1)
         before, after = self.minutes[index - 1], self.minutes[index]
@@ -1028,7 +1080,7 @@ _WHILE_IT_EXPANDS = "puts may fail with reason 2192 while it expands, and fail w
 
 def _data_set_moments(answer: FillingUp, queue_managers: int, moment: _Maker) -> Iterator[FillingEvent]:
     """When shared message data sets of a given size are full, or expand under DSEXPAND(YES)."""
-    given, definition = answer.asked.data_set_bytes, answer.structure.definition
+    given, definition = answer.question.data_set_bytes, answer.result.definition
     if given is None or answer.offload_to != "SMDS" or not isinstance(definition, Structure):
         return
     pages = pages_in_data_set(given, dsblock_bytes=definition.offload.dsblock, queues=len(definition.queues))
@@ -1044,11 +1096,8 @@ def _data_set_moments(answer: FillingUp, queue_managers: int, moment: _Maker) ->
             yield moment("data_set_full", alone, text)
     together = _first(answer, pages * queue_managers) if queue_managers > 1 else None
     if together is not None:
-        kind, state = (
-            ("data_sets_expand", "must expand")
-            if definition.offload.dsexpand
-            else ("data_sets_full", "are full")
-        )
+        kind: FillingEventKind = "data_sets_expand" if definition.offload.dsexpand else "data_sets_full"
+        state = "must expand" if definition.offload.dsexpand else "are full"
         text = f"all {queue_managers} data sets of {size} {state}, if all queue managers put the same amount"
         yield moment(kind, together, text)
 
@@ -1084,7 +1133,13 @@ class _Maker(Protocol):
     """The function that makes moments."""
 
     def __call__(
-        self, kind: str, point: Point, text: str, *, rule: Rule | None = None, queue: str | None = None
+        self,
+        kind: FillingEventKind,
+        point: Point,
+        text: str,
+        *,
+        rule: Rule | None = None,
+        queue: str | None = None,
     ) -> FillingEvent: ...
 
 
@@ -1100,7 +1155,7 @@ def _assumptions(answer: FillingUp, *, is_assumed: bool) -> Iterator[Assumption]
     )
     if is_assumed:
         yield Assumption(
-            f"A backlog without a rate arrives over {shown_minutes(answer.planned_minutes):g} minutes.",
+            f"A backlog without a rate arrives over {shown_minutes(answer.planned_outage_minutes):g} minutes.",
             Basis.ASSUMED,
             str(outage),
         )
@@ -1133,21 +1188,21 @@ def _assumptions(answer: FillingUp, *, is_assumed: bool) -> Iterator[Assumption]
 def _findings(
     answer: FillingUp, document: PlanDocument, moments: Sequence[FillingEvent], *, is_assumed: bool
 ) -> Iterator[Finding]:
-    structure, name = answer.structure, answer.structure.name
+    structure, name = answer.result, answer.structure
     at = structure.pointer
-    if answer.full_minutes is not None:
+    if answer.full_at_minutes is not None:
         yield finding(
             "FULL_DURING_OUTAGE",
-            f"{name} is full {_minutes(answer.full_minutes)} into an outage of {_minutes(answer.end_minutes)}, with "
-            f"{floor_fraction(answer.points[-1].messages)} of {answer.arriving} messages: puts fail with reason 2192 from then on.",
-            field=f"{at}/{'initsize' if answer.asked.at == 'initsize' else 'size'}",
+            f"{name} is full {_minutes(answer.full_at_minutes)} into an outage of {_minutes(answer.outage_minutes)}, with "
+            f"{floor_fraction(answer.points[-1].messages)} of {answer.messages_arriving} messages: puts fail with reason 2192 from then on.",
+            field=f"{at}/{'initsize' if answer.question.at == 'initsize' else 'size'}",
             structure=name,
         )
     if is_assumed:
         yield finding(
             "OUTAGE_ASSUMED",
             f"Queues of {name} give a backlog and no rate: it is assumed to arrive evenly over "
-            f"{_minutes(answer.planned_minutes)}.",
+            f"{_minutes(answer.planned_outage_minutes)}.",
             field=f"{at}/queues",
             structure=name,
         )
@@ -1171,7 +1226,7 @@ def _findings(
             state, then = "must expand", f" With DSEXPAND(YES), {_WHILE_IT_EXPANDS}."
         yield finding(
             "DATA_SET_FULL_DURING_OUTAGE",
-            f"A shared message data set of {format_size(answer.asked.data_set_bytes or 0)} for {name} {state} after "
+            f"A shared message data set of {format_size(answer.question.data_set_bytes or 0)} for {name} {state} after "
             f"{_minutes(data_set.minutes)} if one queue manager puts all messages.{then}",
             field=f"{at}/offload/dsgroup",
             structure=name,
@@ -1187,14 +1242,14 @@ def _findings(
             f"{constants['space_map_percent'].value} % for the space map; IBM publishes neither.",
             structure=name,
         )
-    if answer.asked.rules is not None and not _offloads(structure):
+    if answer.question.rules is not None and not _offloads(structure):
         yield finding(
             "OFFLOAD_NEEDS_CFLEVEL_5",
             f"{name} has CFLEVEL({_cflevel(structure)}): offload rules need CFLEVEL(5) and have no effect.",
             field=f"{at}/cflevel",
             structure=name,
         )
-    if not answer.arriving:
+    if not answer.messages_arriving:
         yield finding(
             "EMPTY_STRUCTURE",
             f"Nothing arrives on {name}: it has no backlog.",

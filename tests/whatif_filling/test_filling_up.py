@@ -22,7 +22,7 @@ def codes(answer: FillingUp) -> set[str]:
 
 
 def kinds(answer: FillingUp) -> list[str]:
-    return [moment.kind for moment in answer.moments]
+    return [moment.kind for moment in answer.events]
 
 
 def example(*, dsexpand: bool = True, **keys: object) -> FillingUp:
@@ -35,21 +35,21 @@ def example(*, dsexpand: bool = True, **keys: object) -> FillingUp:
 def test_the_example_of_the_assumptions_offloads_at_141_905_messages_and_holds_220_741() -> None:
     answer = example(outage_minutes=Decimal(100))
     assert kinds(answer) == ["full_threshold", "rule_starts", "structure_full", "outage_ends"]
-    threshold, rule, full, _ = answer.moments
+    threshold, rule, full, _ = answer.events
     assert (rule.messages, full.messages, answer.capacity) == (141_905, 220_741, 220_741)
     assert rule.rule == Rule(90, 0)
     assert threshold.messages == 134_021  # 85 % of 157 672
     assert full.usage_percent == 100
     assert "2192" in full.text
     assert float(full.minutes) == pytest.approx(220_741 / 2400, abs=1e-3)
-    assert answer.lasts_minutes == answer.full_minutes == full.minutes
+    assert answer.lasts_minutes == answer.full_at_minutes == full.minutes
     assert codes(answer) == {"FULL_DURING_OUTAGE", "USAGE_MEASURE_ASSUMED", "SMDS_OVERHEAD_ASSUMED"}
 
 
 def test_the_planned_outage_of_the_example_is_survived_and_says_how_long_it_would_last() -> None:
     answer = example()
-    assert answer.full_minutes is None
-    assert answer.arriving == 216_000 == answer.points[-1].messages
+    assert answer.full_at_minutes is None
+    assert answer.messages_arriving == 216_000 == answer.points[-1].messages
     assert float(answer.lasts_minutes or 0) == pytest.approx(91.976, abs=1e-3)
     assert "FULL_DURING_OUTAGE" not in codes(answer)
 
@@ -69,7 +69,7 @@ def test_twice_the_rate_is_full_in_half_the_time_with_as_many_messages() -> None
 
 def test_data_sets_fill_beside_the_structure() -> None:
     answer = example(data_set_bytes=20 * 2**20, dsexpand=False)
-    at = {moment.kind: moment for moment in answer.moments}
+    at = {moment.kind: moment for moment in answer.events}
     # 20 MiB are 5120 pages; without the queue's block of 256 KB, 5056, of which 4956 are for messages.
     # Messages of 2048 bytes, a page each, are offloaded from minute 59.127 on.
     assert float(at["data_set_full"].minutes) == pytest.approx(59.127 + 4956 / 2400, abs=1e-3)
@@ -81,8 +81,8 @@ def test_data_sets_fill_beside_the_structure() -> None:
 
 def test_data_sets_with_dsexpand_yes_expand_when_they_are_used_up() -> None:
     full, answer = (example(data_set_bytes=20 * 2**20, dsexpand=each) for each in (False, True))
-    when = {moment.kind: moment.minutes for moment in full.moments}
-    at = {moment.kind: moment for moment in answer.moments}
+    when = {moment.kind: moment.minutes for moment in full.events}
+    at = {moment.kind: moment for moment in answer.events}
     assert at["data_set_expands"].minutes == when["data_set_full"]
     assert at["data_sets_expand"].minutes == when["data_sets_full"]
     assert "data_set_full" not in at
@@ -109,12 +109,12 @@ def test_depth_events_come_at_their_depth_and_a_full_queue_grows_no_more() -> No
         queue("FREE", put_rate_per_s=10),
     ]
     answer = fill_up(structure(queues, initsize="4G", size="4G"), "APP1")
-    at = {(moment.kind, moment.queue): moment.minutes for moment in answer.moments}
+    at = {(moment.kind, moment.queue): moment.minutes for moment in answer.events}
     assert at["depth_high", "SMALL"] == Fraction(4800, 600)
     assert at["queue_full", "SMALL"] == 10
     assert at["depth_high", "DEFAULT"] == Fraction(801, 60)  # 800 x 100 is below 80 x 1001
     assert at["queue_full", "DEFAULT"] == Fraction(1001, 60)
-    assert {each.name: each.depth for each in answer.queues} == {
+    assert {each.name: each.depth_at_end for each in answer.queues} == {
         "SMALL": 6_000,
         "DEFAULT": 1_001,
         "FREE": 54_000,
@@ -150,8 +150,8 @@ def test_queues_stop_at_their_own_outage_or_all_at_the_one_that_is_asked_about()
 
 def test_a_backlog_without_a_rate_arrives_over_an_assumed_outage_and_that_is_said() -> None:
     answer = fill_up(structure([queue(backlog=6_000)], initsize="1G", size="1G"), "APP1")
-    assert answer.end_minutes == 60
-    assert answer.queues[0].per_minute == 100
+    assert answer.outage_minutes == 60
+    assert answer.queues[0].messages_per_minute == 100
     assert "OUTAGE_ASSUMED" in codes(answer)
     assert any("60 minutes" in each.what for each in answer.assumptions)
 
@@ -159,7 +159,7 @@ def test_a_backlog_without_a_rate_arrives_over_an_assumed_outage_and_that_is_sai
 def test_a_backlog_beside_queues_with_rates_arrives_over_the_longest_of_their_outages() -> None:
     queues = [queue("A", backlog=4_500), queue("B", put_rate_per_s=1, outage_minutes=45)]
     answer = fill_up(structure(queues, initsize="1G", size="1G"), "APP1")
-    assert [each.per_minute for each in answer.queues] == [100, 60]
+    assert [each.messages_per_minute for each in answer.queues] == [100, 60]
 
 
 def test_more_of_the_larger_messages_leave_the_number_and_fill_the_structure_earlier() -> None:
@@ -170,11 +170,11 @@ def test_more_of_the_larger_messages_leave_the_number_and_fill_the_structure_ear
     document = structure(queues, initsize="4G", size="4G")
     planned, more = fill_up(document, "APP1"), fill_up(document, "APP1", Outage(larger_percent=Decimal(50)))
     assert [planned.mix.planned_percent, planned.mix.percent, more.mix.percent] == [10, 10, 50]
-    assert more.arriving == planned.arriving
-    assert [each.per_minute for each in more.queues] == [3_000, 3_000]
+    assert more.messages_arriving == planned.messages_arriving
+    assert [each.messages_per_minute for each in more.queues] == [3_000, 3_000]
     assert (more.lasts_minutes or 0) < (planned.lasts_minutes or 0)
     only = fill_up(document, "APP1", Outage(larger_percent=Decimal(0)))
-    assert only.queues[1].per_minute == 0
+    assert only.queues[1].messages_per_minute == 0
 
 
 def test_messages_of_one_size_have_no_mix() -> None:
@@ -196,7 +196,7 @@ def test_size_is_filled_when_it_is_asked_for() -> None:
 
 def test_a_structure_below_its_base_is_full_at_once() -> None:
     answer = fill_up(structure([queue(put_rate_per_s=40)], initsize="10M", size="10M"), "APP1")
-    assert answer.full_minutes == 0
+    assert answer.full_at_minutes == 0
     assert answer.capacity == 0
 
 
@@ -223,8 +223,8 @@ def test_at_the_end_of_the_planned_outage_everything_has_arrived_that_the_plan_c
     planned = evaluate(document).structures[1]
     assert planned.load is not None
     answer = fill_up(document, "APP1")
-    assert answer.arriving == planned.load.demand.messages
-    if answer.full_minutes is None:
+    assert answer.messages_arriving == planned.load.demand.messages
+    if answer.full_at_minutes is None:
         assert answer.points[-1].messages == planned.load.demand.messages
 
 
@@ -236,7 +236,7 @@ def test_a_full_structure_holds_what_the_fill_model_says(found: Document) -> Non
     assert planned.load is not None
     answer = fill_up(document, "APP1")
     assert answer.capacity == planned.load.messages_in_initsize(offload=True)
-    if answer.full_minutes is None:
+    if answer.full_at_minutes is None:
         assert planned.at_backlog is not None
         last = answer.points[-1]
         assert answer.usage_percent(last) == planned.at_backlog.usage_percent
@@ -252,9 +252,7 @@ def test_neither_pool_ever_runs_backwards_or_over(found: Document, rate: Decimal
         assert before.minutes < after.minutes
         assert all(low <= high for low, high in zip(before.values, after.values, strict=True))
     assert all(answer.usage_percent(point) <= 100 for point in answer.points)
-    assert [moment.minutes for moment in answer.moments] == sorted(
-        moment.minutes for moment in answer.moments
-    )
+    assert [moment.minutes for moment in answer.events] == sorted(moment.minutes for moment in answer.events)
 
 
 def test_queues_that_are_each_full_at_a_moment_of_their_own_bend_both_pools_there_and_nowhere_else() -> None:
@@ -265,7 +263,7 @@ def test_queues_that_are_each_full_at_a_moment_of_their_own_bend_both_pools_ther
     for point in answer.points:
         held = Fraction(sum(60 * min(n, int(point.minutes)) for n in range(1, 41)))
         assert point.values[1:] == (held, 10 * held, Fraction(0), Fraction(0))
-    full = [moment for moment in answer.moments if moment.kind == "queue_full"]
+    full = [moment for moment in answer.events if moment.kind == "queue_full"]
     assert {moment.queue: moment.minutes for moment in full} == {f"Q{n}": Fraction(n) for n in range(1, 41)}
     assert answer.lasts_minutes is None
 

@@ -80,10 +80,10 @@ def test_how_long_a_structure_lasts_counts_queues_whose_own_outage_is_over() -> 
     document = structure(queues, initsize="1G", size="1G", offload={"to": "SMDS", "rules": []})
     own = fill_up(document, "APP1")
     both = fill_up(document, "APP1", Outage(outage_minutes=Decimal(600)))
-    assert own.full_minutes is not None
-    assert own.full_minutes > 10
-    assert own.lasts_minutes == both.full_minutes
-    assert own.full_minutes + 10 == 2 * both.full_minutes  # type: ignore[operator]
+    assert own.full_at_minutes is not None
+    assert own.full_at_minutes > 10
+    assert own.lasts_minutes == both.full_at_minutes
+    assert own.full_at_minutes + 10 == 2 * both.full_at_minutes  # type: ignore[operator]
 
 
 def test_a_queue_whose_outage_is_over_comes_to_no_depth_afterwards() -> None:
@@ -92,7 +92,7 @@ def test_a_queue_whose_outage_is_over_comes_to_no_depth_afterwards() -> None:
         queue("B", put_rate_per_s=1, outage_minutes=60),
     ]
     answer = fill_up(structure(queues, initsize="4G", size="4G"), "APP1")
-    assert [moment.kind for moment in answer.moments] == ["outage_ends"]
+    assert [moment.kind for moment in answer.events] == ["outage_ends"]
 
 
 def test_a_backlog_without_a_rate_arrives_over_the_longest_of_several_outages() -> None:
@@ -102,7 +102,7 @@ def test_a_backlog_without_a_rate_arrives_over_the_longest_of_several_outages() 
         queue("C", put_rate_per_s=1, outage_minutes=45),
     ]
     answer = fill_up(structure(queues, initsize="1G", size="1G"), "APP1")
-    assert answer.queues[0].per_minute == 100
+    assert answer.queues[0].messages_per_minute == 100
 
 
 def test_a_rate_grows_also_where_the_plan_has_no_outage_to_make_a_backlog_of_it() -> None:
@@ -113,7 +113,7 @@ def test_a_rate_grows_also_where_the_plan_has_no_outage_to_make_a_backlog_of_it(
         growth={"percent_per_year": 10, "years": 1},
     )
     answer = fill_up(document, "APP1", Outage(outage_minutes=Decimal(60)))
-    assert answer.queues[0].per_minute == 66
+    assert answer.queues[0].messages_per_minute == 66
 
 
 # ---- recovery --------------------------------------------------------------------------------------------------------

@@ -1,0 +1,97 @@
+"""Results that are their own wire format: the fields of a dataclass are the members of its JSON object.
+
+REST, `--json` of the command line, OpenAPI and pages all read the same declaration. A result keeps its exact
+values; the annotations of this module say how one of them is written, or that it is not written at all.
+
+    @dataclass(frozen=True, slots=True)
+    class QueueFilling(Answer):
+        name: str
+        messages_per_minute: Annotated[Exact[Fraction], Field(description="Arrival rate.")]
+        definition: Hidden[Queue]
+
+        @computed_field(description="Depth when the structure is full.")
+        @property
+        def depth_at_end(self) -> int: ...
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Annotated, Any, ClassVar, Final, TypeVar
+
+from pydantic import (
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    PlainSerializer,
+    TypeAdapter,
+)
+from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
+from pydantic_core import CoreSchema, core_schema
+
+T = TypeVar("T")
+
+
+class Unchecked:
+    """Take a value as it is.
+
+    Results are made by our own code, which mypy checks. Without this annotation, pydantic would build a schema of
+    every type inside the value.
+    """
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        del source, handler
+        return core_schema.any_schema()
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+Hidden = Annotated[T, Unchecked(), Field(exclude=True)]
+"""A field that only code reads."""
+Omittable = Annotated[T | SkipJsonSchema[None], Field(exclude_if=_is_none)]
+"""A member that is missing where its value is None; it is never null."""
+Exact = Annotated[T, Unchecked(), PlainSerializer(float, return_type=float)]
+"""An exact number, such as Exact[Fraction], written as the nearest float."""
+
+
+class Answer:
+    """Base of dataclasses whose fields are the members of a JSON object; later versions may add members."""
+
+    __slots__ = ()
+    # A default spares callers an argument; the member is there all the same, and OpenAPI must say so.
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(json_schema_serialization_defaults_required=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        found = handler(schema)
+        for member in handler.resolve_ref_schema(found).get("properties", {}).values():
+            # The default of an argument means nothing to readers of the answer.
+            member.pop("default", None)
+        return found
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the members as values that the json module can write."""
+        members: dict[str, Any] = adapter(type(self)).dump_python(self, mode="json", by_alias=True)
+        return members
+
+    def json_bytes(self) -> bytes:
+        """Return the JSON text."""
+        return adapter(type(self)).dump_json(self, by_alias=True)
+
+
+def adapter(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - any type expression
+    """Return the serializer of a type; it is built once, because building takes milliseconds."""
+    return _adapter(kind)
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - any type expression
+    return TypeAdapter(kind)
+
+
+__all__: Final = ["Answer", "Exact", "Hidden", "Omittable", "Unchecked", "adapter"]
