@@ -55,6 +55,17 @@ class Source:
 
 SourceText = Annotated[Source, Unchecked(), PlainSerializer(str, return_type=str)]
 """A source that is written as one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption(Answer):
+    """An assumption behind an answer, and its basis."""
+
+    what: str
+    basis: Annotated[Basis, Field(description="published, read_off_chart, derived or assumed.")]
+    source: SourceText
+
+
 _MOST_DECIMALS = 12
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
 Number = int | Fraction | str

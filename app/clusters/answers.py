@@ -8,6 +8,7 @@ from pydantic import Field
 
 from app.web.answers import Answer
 from planner_core.findings import Finding
+from planner_core.provenance import Assumption
 
 ModeName = Annotated[
     Literal["seed", "ibm"],
@@ -111,14 +112,6 @@ class MessageAnswer(Answer):
     sentence: str
 
 
-class ClusterAssumption(Answer):
-    """A fact on which the answer rests."""
-
-    what: str
-    basis: Annotated[str, Field(description="published, derived or assumed.")]
-    source: str
-
-
 class DecisionAnswerShape(Answer):
     """One decision."""
 
@@ -140,7 +133,7 @@ class DecisionAnswerShape(Answer):
     steps: list[StepAnswer]
     other_mode: OtherModeAnswer
     message: Annotated[MessageAnswer | None, Field(description="With `held_for` only.")]
-    assumptions: list[ClusterAssumption]
+    assumptions: list[Assumption]
     findings: list[Finding]
 
 
@@ -278,7 +271,7 @@ class ClustersAnswer(Answer):
 
     flows: list[FlowAnswer]
     structures: list[StructureLoadAnswer]
-    assumptions: list[ClusterAssumption]
+    assumptions: list[Assumption]
 
 
 class ClusterLoadAnswer(ClustersAnswer):

@@ -15,10 +15,11 @@ from app.clusters.steps_chart import StepsChart, label_of, steps_chart
 from app.texts.example_files import ExampleFile
 from app.web.rendering import Page, render
 from planner_core.clusters.advice import MODE_NAMES
-from planner_core.clusters.answer import Assumption, DecisionAnswer
+from planner_core.clusters.answer import DecisionAnswer
 from planner_core.clusters.model import Mode
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding
+from planner_core.provenance import Assumption
 
 router = APIRouter(include_in_schema=False)
 

@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Final
 
 from app.web.rendering import grouped
-from planner_core.clusters.answer import Assumption
 from planner_core.clusters.decide import Decision, DecisionStep
 from planner_core.clusters.displays import DisplayProblem
 from planner_core.clusters.explain import REASONS, ChannelCount, ExplainedMessage, Reason, WaitingExplanation
 from planner_core.clusters.model import Candidate
 from planner_core.findings import Finding
+from planner_core.provenance import Assumption
 
 MOST_GROUPS: Final = 200
 MOST_BARS: Final = 30

@@ -7,11 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.clusters.answers import CandidateAnswer, ClusterAssumption, DroppedAnswer, ModeName, StepAnswer
+from app.clusters.answers import CandidateAnswer, DroppedAnswer, ModeName, StepAnswer
 from app.clusters.explaining import EXAMPLES, ExplainRequest, example_request, explanation_json
 from app.web.answers import Answer
 from app.web.openapi import model_schemas, put_examples, put_schemas
 from planner_core.findings import Finding
+from planner_core.provenance import Assumption
 
 PATH = "/api/v1/cluster/explain"
 ReasonName = Literal[
@@ -110,7 +111,7 @@ class ExplanationOfMessages(Answer):
     channels: list[WaitingChannelAnswer]
     messages: list[WaitingMessageAnswer]
     decisions: list[WaitingDecisionAnswer]
-    assumptions: list[ClusterAssumption]
+    assumptions: list[Assumption]
     problems: list[TextProblemAnswer]
     findings: list[Finding]
 

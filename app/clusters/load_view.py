@@ -8,8 +8,7 @@ from typing import Any
 
 from app.clusters.flow_chart import FlowChart, flow_chart, words_of
 from app.plans.finding_groups import source_of
-from planner_core.clusters.answer import Assumption
-from planner_core.provenance import Basis
+from planner_core.provenance import Assumption, Basis
 
 Failed = Mapping[str, Any]
 MOST_CHOSEN = 200

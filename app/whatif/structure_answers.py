@@ -10,8 +10,7 @@ from app.sizing.examples import examples
 from app.web.answers import Absent, Answer
 from app.web.openapi import model_schemas, put_examples, put_schemas
 from planner_core.findings import Finding
-from planner_core.provenance import Explanation
-from planner_core.whatif.filling_up import Assumption
+from planner_core.provenance import Assumption, Explanation
 
 Storage = Annotated[Literal["initsize", "size"], Field(description="The storage that was looked at.")]
 Minutes = Annotated[float, Field(description="Minutes from the beginning of the outage.")]

@@ -13,23 +13,10 @@ from planner_core.clusters.file import DecisionFile
 from planner_core.clusters.model import Candidate, Mode
 from planner_core.clusters.reallocate import Reallocation, reallocate
 from planner_core.findings import Finding, in_order
-from planner_core.provenance import Basis, Source
+from planner_core.provenance import Assumption, Basis
 
 _PERCENT = 100
 _DIGITS = 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assumption:
-    """A fact on which the answer rests, and how far it can be trusted."""
-
-    what: str
-    basis: Basis
-    source: Source
-
-    def as_json(self) -> dict[str, str]:
-        """JSON-ready."""
-        return {"what": self.what, "basis": self.basis.value, "source": str(self.source)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,10 +14,9 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeVar
 
 from planner_core import tables
-from planner_core.clusters.answer import Assumption
 from planner_core.clusters.model import Situation
 from planner_core.document.cluster_instances import DEFAULT_WEIGHT, MOST_CHANNELS, Channel, Instance, Status
-from planner_core.provenance import Basis
+from planner_core.provenance import Assumption, Basis
 from planner_core.texts.mqsc.records import Record, read_records
 
 _DEFAULTS: Final = tables.constants("cluster_defaults")

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
-from planner_core.clusters.answer import Assumption, attributes, step_rows
+from planner_core.clusters.answer import attributes, step_rows
 from planner_core.clusters.decide import Decision, decide
 from planner_core.clusters.displays import LONG_RETRIES, DisplayProblem, Displays, Retries, Route, assumed
 from planner_core.clusters.messages import Browse, WaitingMessage
@@ -27,7 +27,7 @@ from planner_core.clusters.model import Bind, Message, Mode
 from planner_core.clusters.reallocate import CAUSES, eligibility
 from planner_core.document.cluster_instances import Status
 from planner_core.findings import Finding, finding, in_order
-from planner_core.provenance import Basis
+from planner_core.provenance import Assumption, Basis
 
 Reason = Literal[
     "not_eligible", "only_choice", "most_favoured", "put_disabled", "not_redriven", "channel_works", "unknown"

@@ -12,12 +12,12 @@ from fractions import Fraction
 
 from planner_core import tables
 from planner_core.clusters.advice import remarks
-from planner_core.clusters.answer import Assumption, destination
+from planner_core.clusters.answer import destination
 from planner_core.clusters.flow import HBINT, Failure, FailureOutcome, Flow, Route, flow_of
 from planner_core.clusters.model import Candidate
 from planner_core.document.model import Growth, PlanDocument, Queue, Structure
 from planner_core.findings import Finding, finding
-from planner_core.provenance import Basis
+from planner_core.provenance import Assumption, Basis
 from planner_core.sizing.demand import (
     Demand,
     QueueDemand,

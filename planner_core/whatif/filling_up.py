@@ -35,7 +35,7 @@ from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
 from planner_core.plan.evaluate import evaluate_structure
-from planner_core.provenance import Basis
+from planner_core.provenance import Assumption, Basis
 from planner_core.questions import Absent, Metavar, Number, Question, Rules, Size, StructureName
 from planner_core.sizing.demand import SECONDS_PER_MINUTE, QueueDemand, Units, band_edges, growth_factor
 from planner_core.sizing.offload import Rule, can_fire, offloads
@@ -200,15 +200,6 @@ class FillingQueue(Answer):
     outage_minutes: Minutes
     depth_at_end: Annotated[int, Field(description="Or when the structure is full.")]
     maxdepth: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Assumption(Answer):
-    """An assumption behind the answer, and its basis."""
-
-    what: str
-    basis: Annotated[Basis, Field(description="published, read_off_chart, derived or assumed.")]
-    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -1151,37 +1142,37 @@ def _assumptions(answer: FillingUp, *, is_assumed: bool) -> Iterator[Assumption]
     yield Assumption(
         "Messages of all queues arrive at an even rate from the first minute on, and no application gets them.",
         Basis.ASSUMED,
-        str(outage),
+        outage,
     )
     if is_assumed:
         yield Assumption(
             f"A backlog without a rate arrives over {shown_minutes(answer.planned_outage_minutes):g} minutes.",
             Basis.ASSUMED,
-            str(outage),
+            outage,
         )
     yield Assumption(
         "Entries and elements are two pools at a fixed ratio; messages that are in the structure when a rule starts stay "
         "there.",
         Basis.ASSUMED,
-        str(model),
+        model,
     )
     yield Assumption(
         "The usage is that of the fuller pool.",
         Basis.ASSUMED,
-        str(tables.source("project", "Structure usage")),
+        tables.source("project", "Structure usage"),
     )
     if answer.points[-1].page_parts:
         place = "SMDS space" if answer.offload_to == "SMDS" else "Db2 LOB space"
         yield Assumption(
             "Offloaded data takes whole 4 KB pages with a header, plus a share for the space map.",
             Basis.ASSUMED,
-            str(tables.source("project", place)),
+            tables.source("project", place),
         )
     if any(queue.maxdepth is not None for queue in answer.queues):
         yield Assumption(
             "Queue Depth High occurs when depth x 100 is at least QDEPTHHI x MAXDEPTH; the rounding is not published.",
             Basis.ASSUMED,
-            str(outage),
+            outage,
         )
 
 

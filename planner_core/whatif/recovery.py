@@ -22,13 +22,13 @@ from planner_core.document.model import MessageSizes, PlanDocument, Queue, Struc
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
 from planner_core.plan.evaluate import evaluate_structure, evaluate_system
-from planner_core.provenance import Basis, Explanation, Input, Step
+from planner_core.provenance import Assumption, Basis, Explanation, Input, Step
 from planner_core.questions import Absent, Metavar, Number, Question, Whole
 from planner_core.sizing.demand import QueueDemand, growth_factor
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve
 from planner_core.units import KIB, MIB, ceil_fraction, floor_fraction
-from planner_core.whatif.filling_up import Assumption, parts_of
+from planner_core.whatif.filling_up import parts_of
 
 _SECONDS_PER_MINUTE = 60
 _SECONDS_PER_HOUR = 3600
@@ -554,14 +554,14 @@ def _mean_bytes(queue: Queue) -> Fraction:
 def _assumptions(
     settled: _Settled, asked: RecoveryQuestion, system: StructureRecovery | None
 ) -> Iterator[Assumption]:
-    place = str(tables.source("project", "Backup and recovery"))
+    place = tables.source("project", "Backup and recovery")
     if system is not None:
-        yield Assumption(_SYSTEM_ASSUMED, Basis.ASSUMED, str(tables.source("mq_group_ur")))
+        yield Assumption(_SYSTEM_ASSUMED, Basis.ASSUMED, tables.source("mq_group_ur"))
     rto = tables.constants("whatif_recovery")["log_overhead_tenths_kb"]
     yield Assumption(
         "A persistent message that is put and got takes its data and about 1.3 KB of log.",
         rto.basis,
-        str(rto.source),
+        rto.source,
     )
     yield Assumption(
         f"A backup takes each persistent message's data, offloaded or not, and {settled.overhead} bytes.",

@@ -32,7 +32,7 @@ from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
-from planner_core.provenance import Basis, Explanation
+from planner_core.provenance import Assumption, Basis, Explanation
 from planner_core.questions import Absent, Metavar, Number, Question, RuleSize, StructureName, Whole
 from planner_core.sizing.demand import Demand, QueueDemand, band_edges, demand_of
 from planner_core.sizing.explain_filling import bundle_steps, model_source, phases_of
@@ -43,7 +43,7 @@ from planner_core.sizing.smds import data_set_bytes, lob_bytes, message_header_b
 from planner_core.sizing.structure_result import StructureResult, hundredths
 from planner_core.sizing.structure_size import Curve, bundles_in, model_constant
 from planner_core.units import KIB, MIB, bytes_to_kib_ceil, ceil_div, floor_fraction, format_size
-from planner_core.whatif.filling_up import Assumption, Storage, parts_of, structure_of
+from planner_core.whatif.filling_up import Storage, parts_of, structure_of
 
 Purpose = Literal["performance", "cushioned transition", "capacity"]
 PURPOSES: tuple[Purpose, ...] = ("performance", "cushioned transition", "capacity")
@@ -700,7 +700,7 @@ def _explain_capacity(bench: _Bench, chosen: _Chosen) -> Explanation:
 
 
 def _assumptions(bench: _Bench) -> Iterator[Assumption]:
-    place = str(tables.source("project", "Threshold advice"))
+    place = tables.source("project", "Threshold advice")
     choices = bench.choices
     yield Assumption(
         f"Thresholds are multiples of {choices['threshold_step_percent']} %, {choices['rule_distance_percent']} % apart as "
@@ -713,7 +713,7 @@ def _assumptions(bench: _Bench) -> Iterator[Assumption]:
             f"IBM's margin of {choices['margin_percent']} % is kept only as far as the last threshold does not fall below "
             f"{choices['threshold_without_margin']} %, as in IBM's two examples.",
             Basis.DERIVED,
-            str(tables.source("mq_offload", "Capacity")),
+            tables.source("mq_offload", "Capacity"),
         )
     yield Assumption(
         "The messages to hold, and those in normal running, have the mix of the planned backlog.",
@@ -723,7 +723,7 @@ def _assumptions(bench: _Bench) -> Iterator[Assumption]:
     yield Assumption(
         "Entries and elements are two pools at a fixed ratio, and the usage is that of the fuller one.",
         Basis.ASSUMED,
-        str(model_source()),
+        model_source(),
     )
 
 
