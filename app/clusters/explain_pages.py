@@ -13,7 +13,8 @@ from starlette.datastructures import UploadFile
 
 from app.clusters.explain_view import ExplanationView, shown
 from app.clusters.explaining import EXAMPLES, ExplanationExample, ExplanationRequest, answer, text_of
-from app.uploads.fields import Box
+from app.web.field_values import Kind
+from app.web.forms import FormField
 from app.web.rendering import Page, render
 from planner_core.clusters.model import Mode
 from planner_core.errors import InputInvalid
@@ -37,9 +38,9 @@ class ExplainPage(Page):
     """The form, and what there is to say about what was given."""
 
     action: Annotated[str, "Where the form is sent"]
-    displays: Annotated[Box, "The box for displays"]
-    messages: Annotated[Box, "The box for the browse"]
-    boxes: Annotated[tuple[Box, ...], "Queue, times, order of eliminations"]
+    displays: Annotated[FormField, "The box for displays"]
+    messages: Annotated[FormField, "The box for the browse"]
+    boxes: Annotated[tuple[FormField, ...], "Queue, times, order of eliminations"]
     is_unfolded: Annotated[bool, "Whether one of these was given or is wrong"]
     files: Annotated[tuple[str, ...], "Names of the files that were sent, which no form can repeat"]
     examples: Annotated[tuple[ExplanationExample, ...], "Examples that come with the application"]
@@ -121,10 +122,15 @@ def _page(
 ) -> ExplainPage:
     faults = {name: f"{message[:1].upper()}{message[1:]}." for name, message in (wrong or {}).items()}
 
-    def box(name: str, label: str, kind: str, hint: str) -> Box:
+    def box(name: str, label: str, kind: Kind, hint: str) -> FormField:
         value = typed.get(name, "")
-        return Box(
-            name, label, kind, value if len(value) <= SHOWN_TEXT else "", faults.get(name, ""), hint=hint
+        return FormField(
+            name,
+            label,
+            kind=kind,
+            value=value if len(value) <= SHOWN_TEXT else "",
+            error=faults.get(name, ""),
+            hint=hint,
         )
 
     boxes = (
@@ -141,7 +147,13 @@ def _page(
             "Such as 2026-11-21T12:00:00Z; without a zone UTC.",
         ),
         box("browsed_at", "Browse and displays taken at", "text", "The same way."),
-        Box("mode", "Order of eliminations", "choice", typed.get("mode", "seed") or "seed", options=MODES),
+        FormField(
+            "mode",
+            "Order of eliminations",
+            kind="choice",
+            value=typed.get("mode", "seed") or "seed",
+            options=MODES,
+        ),
     )
     labels = {"displays": "Displays", "messages": "Browse", **{each.name: each.label for each in boxes}}
     return ExplainPage(

@@ -16,7 +16,7 @@ from app.fits import levels
 from app.fits.errors import LevelInvalid
 from app.fits.levels import FacilityLevel
 from app.plans.editor.pages import BodyDep
-from app.uploads.fields import Box
+from app.web.forms import FormField, filled
 from app.web.rendering import Page, render, root_path
 
 router = APIRouter(include_in_schema=False)
@@ -36,7 +36,7 @@ class CfLevelsPage(Page):
     facilities: Annotated[
         tuple[FacilityLevel, ...], "Every coupling facility that the map, a plan or a fit names"
     ]
-    boxes: Annotated[tuple[Box, ...], "The boxes for a new entry"]
+    boxes: Annotated[tuple[FormField, ...], "The boxes for a new entry"]
     wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
     said: Annotated[str, "What has just been done"]
 
@@ -65,18 +65,24 @@ def remove(request: Request, session: SessionDep, body: BodyDep) -> Response:
     return _see(request, f"{PATH}?said=removed")
 
 
+_FIELDS = (
+    FormField("coupling_facility", "Coupling facility", "name", hint="As CFRM knows it.", required=True),
+    FormField(
+        "cfcc_level",
+        "CFCC level",
+        "whole",
+        hint="As D CF shows it; not the CFLEVEL of MQ.",
+        required=True,
+    ),
+)
+
+
 def _page(request: Request, session: Session, typed: Mapping[str, str], wrong: Mapping[str, str]) -> Response:
     page = CfLevelsPage(
         title="CFCC levels",
         section="curves",
         facilities=levels.facilities(session),
-        boxes=tuple(
-            Box(name, label, kind, typed.get(name, "")[:200], wrong.get(name, ""), hint=hint, required=True)
-            for name, label, kind, hint in (
-                ("coupling_facility", "Coupling facility", "name", "As CFRM knows it."),
-                ("cfcc_level", "CFCC level", "whole", "As D CF shows it; not the CFLEVEL of MQ."),
-            )
-        ),
+        boxes=filled(_FIELDS, {name: text[:200] for name, text in typed.items()}, wrong),
         wrong=tuple(wrong.values()),
         said=SAID.get(request.query_params.get("said", ""), ""),
     )

@@ -12,9 +12,9 @@ from functools import cache
 from typing import Any
 
 from app.plans.editor import fields
-from app.plans.editor.fields import Kind, Spec
-from app.plans.editor.typed import text_of
 from app.sizing.calculator.answer import LABELS
+from app.web.field_values import Kind, text_of
+from app.web.forms import FormField
 from app.web.rendering import grouped, plain
 from planner_core.document.compare import Difference, differences
 from planner_core.document.reading import read_object
@@ -28,8 +28,8 @@ _PLACES = {"admin": "CSQ_ADMIN", "system": "CSQSYSAPPL", "policy": "CFRM policy"
 _KINDS_OF_THINGS = {"coupling_facilities": "Coupling facility", "structures": "Structure", "queues": "Queue"}
 _FACILITY = (*fields.FACILITY, *fields.FACILITY_MORE)
 _STRUCTURE = (*fields.STRUCTURE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD)
-_SPECS: Mapping[str, Mapping[str, Spec]] = {
-    at: {spec.key: spec for spec in specs}
+_SPECS: Mapping[str, Mapping[str, FormField]] = {
+    at: {spec.name: spec for spec in specs}
     for at, specs in (
         ("", (*fields.GROUP, *fields.GROUP_MORE, *fields.CLUSTERS)),
         ("/admin", (*fields.ADMIN, *fields.ADMIN_MORE)),
@@ -175,13 +175,13 @@ def _thing(where: str, name: str) -> str:
     return f"queue {name}" if where == "queues" else f"{_KINDS_OF_THINGS[where]} {name}"
 
 
-def _label(general: str, rest: Sequence[str]) -> tuple[str, Spec | None]:
+def _label(general: str, rest: Sequence[str]) -> tuple[str, FormField | None]:
     """What a place is called in the editor, or on the page of a result."""
     key = "/".join(rest)
     specs = _SPECS.get(general, {})
     for length in range(len(rest), 0, -1):
         if spec := specs.get("/".join(rest[:length])):
-            return ", ".join((_CALLED.get(spec.key, spec.label), *map(_called, rest[length:]))), spec
+            return ", ".join((_CALLED.get(spec.name, spec.label), *map(_called, rest[length:]))), spec
     if key in LABELS:
         return LABELS[key][0], None
     return ", ".join(_called(step) for step in rest), None
@@ -196,11 +196,13 @@ def _called(step: str) -> str:
 # ---- values of a document --------------------------------------------------------------------------------------------
 
 
-def _document_value(general: str, rest: Sequence[str], spec: Spec | None, value: object) -> Iterator[str]:
-    if spec is not None and len(rest) <= spec.key.count("/") + 1:
-        yield _with_unit(spec.kind, spec.key, spec.unit, value)
+def _document_value(
+    general: str, rest: Sequence[str], spec: FormField | None, value: object
+) -> Iterator[str]:
+    if spec is not None and len(rest) <= spec.name.count("/") + 1:
+        yield _with_unit(spec.kind, spec.name, spec.unit, value)
     elif spec is not None:
-        yield _with_unit("whole", spec.key, _unit_of(spec), value)
+        yield _with_unit("whole", spec.name, _unit_of(spec), value)
     elif isinstance(value, Mapping):
         yield from _cut(_members(general, value))
     elif isinstance(value, list):
@@ -220,7 +222,7 @@ def _members(general: str, value: Mapping[str, Any]) -> Iterator[str]:
     for key, spec in specs.items():
         found = _at(value, key)
         if found != _at(standard, key) and key != "name":
-            yield f"{_CALLED.get(spec.key, spec.label)}: {_with_unit(spec.kind, spec.key, spec.unit, found)}"
+            yield f"{_CALLED.get(spec.name, spec.label)}: {_with_unit(spec.kind, spec.name, spec.unit, found)}"
     rules = _at(value, "offload/rules")
     if general == "/structures/*" and rules != _at(standard, "offload/rules"):
         for number, rule in enumerate(rules or (), start=1):
@@ -284,7 +286,7 @@ def _cut(lines: Iterable[str]) -> Iterator[str]:
         yield f"and {len(every) - MOST_LINES} more lines"
 
 
-def _unit_of(spec: Spec) -> str:
+def _unit_of(spec: FormField) -> str:
     return "bytes" if spec.kind == "bytes" else spec.unit
 
 
@@ -312,7 +314,7 @@ def _number(value: object) -> str:
 # ---- values of a result ----------------------------------------------------------------------------------------------
 
 
-def _result_value(general: str, rest: Sequence[str], spec: Spec | None, value: object) -> Iterator[str]:
+def _result_value(general: str, rest: Sequence[str], spec: FormField | None, value: object) -> Iterator[str]:
     if isinstance(value, Mapping):
         for key, item in value.items():
             if (

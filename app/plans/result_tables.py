@@ -12,10 +12,11 @@ from openpyxl.cell import WriteOnlyCell
 from openpyxl.styles import Font
 from openpyxl.utils import get_column_letter
 
-from app.plans.editor.fields import QUEUE_MORE, Spec
-from app.plans.editor.typed import text_of
+from app.plans.editor.fields import QUEUE_MORE
 from app.plans.result_view import facility_lines, structure_lines
 from app.plans.stored import StoredVersion
+from app.web.field_values import text_of
+from app.web.forms import FormField
 from planner_core.document.model import MessageSizes
 from planner_core.units import KIB, MIB
 
@@ -62,7 +63,7 @@ def queues_table(version: StoredVersion) -> Table:
     """A line for each queue, with headings that the editor takes when pasted."""
     heading = (
         "structure", "name", "message_bytes", "p95", "max", "backlog", "put_rate_per_s", "outage_minutes",
-        "persistent", "selector_reads", "isolation", *(spec.key for spec in QUEUE_MORE),
+        "persistent", "selector_reads", "isolation", *(spec.name for spec in QUEUE_MORE),
     )  # fmt: skip
     rows: list[Sequence[Cell]] = []
     for structure in version.document.structures:
@@ -77,13 +78,13 @@ def queues_table(version: StoredVersion) -> Table:
                 (
                     structure.name, queue.name, *spread, queue.backlog, _number(queue.put_rate_per_s),
                     _number(queue.outage_minutes), _yes(queue.persistent), _yes(queue.selector_reads), queue.isolation,
-                    *(_more(spec, getattr(queue, spec.key)) for spec in QUEUE_MORE),
+                    *(_more(spec, getattr(queue, spec.name)) for spec in QUEUE_MORE),
                 )
             )  # fmt: skip
     return heading, rows
 
 
-def _more(spec: Spec, value: object) -> Cell:
+def _more(spec: FormField, value: object) -> Cell:
     """A key of the queue's definition; rates by queue manager as the editor takes them."""
     if isinstance(value, dict):
         return text_of(spec.kind, {name: rates.model_dump(mode="json") for name, rates in value.items()})

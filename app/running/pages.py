@@ -36,7 +36,8 @@ from app.running.view import (
     shown_lint,
     shown_merge,
 )
-from app.uploads.fields import Box
+from app.web.field_values import Kind
+from app.web.forms import FormField
 from app.web.rendering import Page, render
 from planner_core.errors import DocumentInvalid, InputInvalid, OutputRefused, PlannerError, PlanRefused
 from planner_core.running.compare import commands_text
@@ -115,8 +116,8 @@ class WithForm:
 class LintPage(WithForm, Page):
     """A text checked."""
 
-    boxes: Annotated[tuple[Box, ...], "Small boxes of the form"]
-    text: Annotated[Box, "The text to check"]
+    boxes: Annotated[tuple[FormField, ...], "Small boxes of the form"]
+    text: Annotated[FormField, "The text to check"]
     shown: Annotated[LintView | None, "The findings; None when nothing was asked"]
 
 
@@ -124,12 +125,12 @@ class LintPage(WithForm, Page):
 class MergePage(WithForm, Page):
     """A plan merged into a policy."""
 
-    boxes: Annotated[tuple[Box, ...], "Small boxes of the form"]
+    boxes: Annotated[tuple[FormField, ...], "Small boxes of the form"]
     plan: Annotated[ChosenPlan, "Which plan the page is about"]
     wrong_plan: Annotated[str, "Why the choice of the plan is no choice; else empty"]
-    document: Annotated[Box, "A plan document"]
-    policy: Annotated[Box, "The current policy"]
-    displays: Annotated[Box, "Displays of the structures"]
+    document: Annotated[FormField, "A plan document"]
+    policy: Annotated[FormField, "The current policy"]
+    displays: Annotated[FormField, "Displays of the structures"]
     newline: Annotated[str, "How its lines end, since a form sends all alike"]
     is_kept: Annotated[bool, "Whether the form sends the same policy again, to the byte"]
     shown: Annotated[MergeView | None, "The merged policy; None when there is none"]
@@ -140,11 +141,11 @@ class MergePage(WithForm, Page):
 class RunningPage(WithForm, Page):
     """A plan beside what runs."""
 
-    boxes: Annotated[tuple[Box, ...], "Small boxes of the form"]
+    boxes: Annotated[tuple[FormField, ...], "Small boxes of the form"]
     plan: Annotated[ChosenPlan, "Which plan the page is about"]
     wrong_plan: Annotated[str, "Why the choice of the plan is no choice; else empty"]
-    document: Annotated[Box, "A plan document"]
-    current: Annotated[Box, "What runs, in one text"]
+    document: Annotated[FormField, "A plan document"]
+    current: Annotated[FormField, "What runs, in one text"]
     shown: Annotated[ComparisonView | None, "The comparison; None when there is none"]
 
 
@@ -152,8 +153,8 @@ class RunningPage(WithForm, Page):
 class FromRunningPage(WithForm, Page):
     """A plan made of what runs."""
 
-    boxes: Annotated[tuple[Box, ...], "Small boxes of the form"]
-    current: Annotated[Box, "What runs, in one text"]
+    boxes: Annotated[tuple[FormField, ...], "Small boxes of the form"]
+    current: Annotated[FormField, "What runs, in one text"]
     made: Annotated[str, "The plan document as JSON; empty when there is none"]
     findings: Annotated[tuple[LineFinding, ...], "What nothing displays"]
 
@@ -180,7 +181,7 @@ def _begin(
 
 
 def _asked(
-    title: str, given: RunningForm, faults: Mapping[str, str], boxes: tuple[Box, ...]
+    title: str, given: RunningForm, faults: Mapping[str, str], boxes: tuple[FormField, ...]
 ) -> FormPageContext:
     return {
         "title": title,
@@ -508,7 +509,7 @@ def _faults(error: PlannerError) -> dict[str, str]:
     return {"": str(error).removesuffix(".")}
 
 
-def _told(faults: Mapping[str, str], boxes: tuple[Box, ...]) -> tuple[str, ...]:
+def _told(faults: Mapping[str, str], boxes: tuple[FormField, ...]) -> tuple[str, ...]:
     labels = {box.name: box.label for box in boxes} | {"plan": "Plan"}
     return tuple(
         f"{labels[name]}: {message.removesuffix('.')}." if name in labels else _sentence(message)
@@ -525,10 +526,10 @@ def _unstated(given: RunningForm) -> Unstated:
     return next((each for each in UNSTATED if each == given.value("unstated")), DEFAULT_UNSTATED)
 
 
-def _unstated_box(given: RunningForm, faults: Mapping[str, str]) -> Box:
-    return Box(
-        "unstated", "Keywords that the plan does not state", "choice", _unstated(given),
-        _sentence(faults.get("unstated", "")), options=tuple(UNSTATED.items()),
+def _unstated_box(given: RunningForm, faults: Mapping[str, str]) -> FormField:
+    return FormField(
+        "unstated", "Keywords that the plan does not state", kind="choice", value=_unstated(given),
+        error=_sentence(faults.get("unstated", "")), options=tuple(UNSTATED.items()),
     )  # fmt: skip
 
 
@@ -537,24 +538,34 @@ def _small(
     faults: Mapping[str, str],
     name: str,
     label: str,
-    kind: str,
+    kind: Kind,
     hint: str,
     *,
     unit: str = "",
-) -> Box:
-    return Box(name, label, kind, given.value(name), _sentence(faults.get(name, "")), unit=unit, hint=hint)
+) -> FormField:
+    return FormField(
+        name,
+        label,
+        kind=kind,
+        value=given.value(name),
+        error=_sentence(faults.get(name, "")),
+        unit=unit,
+        hint=hint,
+    )
 
 
-def _large(name: str, label: str, value: str, faults: Mapping[str, str], *, hint: str = "") -> Box:
+def _large(name: str, label: str, value: str, faults: Mapping[str, str], *, hint: str = "") -> FormField:
     shown = value if len(value) <= SHOWN_CHARACTERS else ""
-    return Box(name, label, "text", printable(shown), _sentence(faults.get(name, "")), hint=hint)
+    return FormField(
+        name, label, kind="text", value=printable(shown), error=_sentence(faults.get(name, "")), hint=hint
+    )
 
 
-def _document(given: RunningForm, faults: Mapping[str, str]) -> Box:
+def _document(given: RunningForm, faults: Mapping[str, str]) -> FormField:
     return _large("document", "Plan document, YAML or JSON", given.typed.get("document", ""), faults)
 
 
-def _current(given: RunningForm, faults: Mapping[str, str]) -> Box:
+def _current(given: RunningForm, faults: Mapping[str, str]) -> FormField:
     hint = (
         "CFRM policy, D XCF,STR,STRNAME=, D XCF,CF, D CF, DISPLAY GROUP, CFSTATUS, CFSTRUCT, QLOCAL, DEFINE commands: any of them, in "
         "any order."

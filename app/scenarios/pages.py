@@ -23,7 +23,14 @@ from app.scenarios.errors import (
     ScenarioPreconditionRequired,
     TooManyScenarios,
 )
-from app.scenarios.form import ScenarioForm, bounded, changes_of, elsewhere, left_over, shown, typed_of
+from app.scenarios.form import (
+    ScenarioForm,
+    changes_of,
+    left_over,
+    scenario_form,
+    shortened,
+    texts_of_changes,
+)
 from app.scenarios.service import ScenarioDraft
 from app.scenarios.stored import ScenarioSummary, StoredScenario
 from app.scenarios.view import ReportView, ScenarioComparisonView, compared, reported
@@ -58,7 +65,6 @@ class ScenarioFormPage(Page):
     etag: Annotated[str, "What a change is made on top of; empty for a new one"]
     versions: Annotated[tuple[int, ...], "Versions of the plan, the newest first"]
     form: Annotated[ScenarioForm, "The boxes as they were typed"]
-    problems: Annotated[tuple[FieldProblem, ...], "What is wrong and stands beside no box"]
     error: Annotated[str, "Why nothing was saved; empty when nothing is wrong"]
 
 
@@ -88,7 +94,7 @@ class ScenarioReportPage(Page):
 async def _sent(request: Request) -> AsyncIterator[dict[str, str]]:
     """The boxes of a form."""
     async with request.form(max_fields=_MOST_FIELDS, max_part_size=_MOST_BYTES) as form:
-        yield bounded({key: value for key, value in form.items() if isinstance(value, str)})
+        yield shortened({key: value for key, value in form.items() if isinstance(value, str)})
 
 
 SentDep = Annotated[dict[str, str], Depends(_sent)]
@@ -120,7 +126,7 @@ def ask(request: Request, session: SessionDep, name: str) -> Response:
     typed: dict[str, str] = {}
     if like := request.query_params.get("from", ""):
         found = service.get_scenario(session, name, like)
-        typed = typed_of(found.changes, name="", note=found.note)
+        typed = texts_of_changes(found.changes, name="", note=found.note)
     version = plans.get_plan(session, name)
     lost = left_over(version.document, typed)
     error = f"Not all of {like} can be taken over." if lost else ""
@@ -186,7 +192,7 @@ def edit(request: Request, session: SessionDep, name: str, scenario: str) -> Res
     """The form with what was saved."""
     found = service.get_scenario(session, name, scenario)
     version = plans.get_version(session, name, found.version)
-    typed = typed_of(found.changes, name=found.name, note=found.note)
+    typed = texts_of_changes(found.changes, name=found.name, note=found.note)
     return _form_page(request, session, name, version, typed, scenario=found.name, etag=found.etag)
 
 
@@ -272,8 +278,7 @@ def _form_page(
         "is_new": not scenario,
         "etag": etag,
         "versions": tuple(each.number for each in plans.list_versions(session, plan)),
-        "form": shown(document, typed, version=version.number, problems=problems),
-        "problems": elsewhere(document, typed, problems),
+        "form": scenario_form(document, typed, version=version.number, problems=problems),
         "error": error,
     }
     title = f"{plan}: change {scenario}" if scenario else f"{plan}: new scenario"

@@ -21,10 +21,11 @@ from app.plans.editor.pages import BodyDep
 from app.uploads import arrivals, qsg_map, service
 from app.uploads.amounts import amount
 from app.uploads.errors import UploadInvalid, UploadNotFound
-from app.uploads.fields import Box, about_boxes, when_boxes
+from app.uploads.fields import TIMES, about_fields
 from app.uploads.qsg_map import GroupMapping
 from app.uploads.report import UploadReport, shown
 from app.uploads.service import StoredUpload, UploadDetails
+from app.web.forms import FormField, filled
 from app.web.rendering import Page, render, root_path
 from planner_core.errors import FieldProblem
 from planner_core.inputs import KIND_TITLES
@@ -77,7 +78,7 @@ class GroupQuestion:
     queue_manager: str
     who: str
     suggested: str
-    box: Box
+    box: FormField
     none_name: str
     is_none: bool
 
@@ -110,8 +111,8 @@ class UploadsPage(Page):
 class NewUploadPage(Page):
     """The form."""
 
-    boxes: Annotated[tuple[Box, ...], "Kind, time of observation, zone"]
-    pasted: Annotated[Box, "The box for text"]
+    boxes: Annotated[tuple[FormField, ...], "Kind, time of observation, zone"]
+    pasted: Annotated[FormField, "The box for text"]
     wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
     missing: Annotated[str, "What to do before anything can be read; empty when all is there"]
     largest: Annotated[str, "The largest file that is taken"]
@@ -132,9 +133,9 @@ class UploadPage(Page):
     is_failed: Annotated[bool, "Whether the reading came to nothing"]
     messages: Annotated[tuple[str, ...], "The questions as sentences"]
     questions: Annotated[tuple[GroupQuestion, ...], "Queue managers whose group is asked for"]
-    when: Annotated[tuple[Box, ...], "Boxes for the time of observation, where it is asked for"]
+    when: Annotated[tuple[FormField, ...], "Boxes for the time of observation, where it is asked for"]
     wrong: Annotated[tuple[str, ...], "What is wrong with the answers"]
-    boxes: Annotated[tuple[Box, ...], "What can be overruled"]
+    boxes: Annotated[tuple[FormField, ...], "What can be overruled"]
     report: Annotated[UploadReport | None, "What was found; None before"]
     log: Annotated[str, "What the job said"]
 
@@ -144,7 +145,7 @@ class QsgMapPage(Page):
     """The site's map."""
 
     entries: Annotated[tuple[GroupMapping, ...], "The map, in order"]
-    boxes: Annotated[tuple[Box, ...], "The boxes for a new entry"]
+    boxes: Annotated[tuple[FormField, ...], "The boxes for a new entry"]
     is_none: Annotated[bool, "Whether the queue manager was said to be in no group"]
     wrong: Annotated[tuple[str, ...], "What is wrong with what was sent"]
     said: Annotated[str, "What has just been done"]
@@ -261,13 +262,13 @@ def remove_entry(request: Request, session: SessionDep, body: BodyDep) -> Respon
 
 
 def _form(request: Request, typed: Mapping[str, str], wrong: Mapping[str, str]) -> Response:
-    boxes = about_boxes(typed, wrong)
+    boxes = about_fields(typed, wrong)
     page = NewUploadPage(
         title="Upload usage data",
         section=SECTION,
         boxes=boxes,
-        pasted=Box(
-            "text", "Pasted text", "text", error=wrong.get("text", ""),
+        pasted=FormField(
+            "text", "Pasted text", kind="text", error=wrong.get("text", ""),
             hint="A display or messages from the console or SYSLOG, a table, or what mq-smf-csv printed.",
         ),
         wrong=_general(wrong, {"text", *(box.name for box in boxes)}),
@@ -285,7 +286,7 @@ def _upload(
     asks = asks_answer(job) if job is not None and job.state == JobState.ASKS else None
     said = {"kind": found.kind, "observed_at": found.observed_at, "zone": found.zone, **typed}
     when = _when(asks, said, wrong)
-    boxes = about_boxes(said, wrong, detected=found.detected_kind)
+    boxes = about_fields(said, wrong, detected=found.detected_kind)
     questions = _questions(asks, typed, wrong)
     own = {box.name for box in (*boxes, *(each.box for each in questions))}
     kind = service.kind_of(found)
@@ -324,8 +325,8 @@ def _questions(
     return tuple(
         GroupQuestion(
             each.system_id, each.queue_manager, _who(each), each.suggested or "",
-            Box(
-                name, f"Group of {_who(each)}", "name", typed.get(name, ""), wrong.get(name, ""),
+            FormField(
+                name, f"Group of {_who(each)}", kind="name", value=typed.get(name, ""), error=wrong.get(name, ""),
                 hint=f"Elsewhere it is in {each.suggested}." if each.suggested else "",
             ),
             none_name=f"none/{each.system_id}/{each.queue_manager}",
@@ -341,11 +342,13 @@ def _who(asked: AskedQueueManager) -> str:
     return f"{asked.queue_manager}{at}"
 
 
-def _when(asks: AsksAnswer | None, said: Mapping[str, str], wrong: Mapping[str, str]) -> tuple[Box, ...]:
+def _when(
+    asks: AsksAnswer | None, said: Mapping[str, str], wrong: Mapping[str, str]
+) -> tuple[FormField, ...]:
     if asks is None:
         return ()
     wanted = {"observed_at": asks.observed_at, "zone": asks.zone or asks.observed_at}
-    return tuple(box for box in when_boxes(said, wrong) if wanted[box.name])
+    return tuple(box for box in filled(TIMES, said, wrong) if wanted[box.name])
 
 
 def _groups(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
@@ -366,17 +369,17 @@ def _groups(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
     return found
 
 
+_MAP_FIELDS = (
+    FormField("system_id", "System", "name", hint="Its SMF identifier, as SID in SMFPRMxx.", required=True),
+    FormField("queue_manager", "Queue manager", "name", required=True),
+    FormField("qsg", "Queue-sharing group", "name"),
+)
+
+
 def _map(
     request: Request, session: SessionDep, typed: Mapping[str, str], wrong: Mapping[str, str]
 ) -> Response:
-    boxes = tuple(
-        Box(name, label, "name", typed.get(name, ""), wrong.get(name, ""), hint=hint, required=name != "qsg")
-        for name, label, hint in (
-            ("system_id", "System", "Its SMF identifier, as SID in SMFPRMxx."),
-            ("queue_manager", "Queue manager", ""),
-            ("qsg", "Queue-sharing group", ""),
-        )
-    )
+    boxes = filled(_MAP_FIELDS, typed, wrong)
     page = QsgMapPage(
         title="Queue managers and their groups",
         section=SECTION,

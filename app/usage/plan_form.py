@@ -1,201 +1,162 @@
-"""The form that asks for what measurements do not say: typed text → what a plan is made with."""
+"""The form that asks for what measurements do not show, to make a plan of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from typing import cast
-from urllib.parse import parse_qsl
+from typing import Any
 
-from fastapi import HTTPException
-
-from app.plans.editor.typed import value_of
-from app.sizing.calculator.form import CalculatorField
-from app.usage.planning import Backlog, PlanQuestion, QueueKey, Reckoning, Sizes
+from app.usage.planning import PlanQuestion, QueueKey, Reckoning
+from app.web.forms import Form, FormField, Options, filled, read_fields, read_pairs, sentence, sort_errors
 from planner_core.errors import FieldProblem
 
-MOST_PARAMETERS = 60_000
 LONGEST = 200
-LABELS: Mapping[str, str] = {
-    "name": "Name of the plan",
-    "queue_managers": "Queue managers",
-    "cfcc_level": "CFCC level",
-    "coupling_facilities": "Coupling facilities",
-    "backlog": "Backlog",
-    "outage_minutes": "Longest outage",
-    "sizes": "Message sizes",
-    "persistent_when_unknown": "Where persistence was not measured",
-}
-DEFAULTS: Mapping[str, str] = {"backlog": "depth", "sizes": "mean"}
-"""Ways to reckon, not figures: whatever stands for a fact begins empty."""
 P95 = "p95:"
+"""The name of a queue's field for the 95th percentile begins with it, and goes on with STRUCTURE/QUEUE."""
+_BACKLOG: Options = (
+    ("depth", "the highest depth that was measured"),
+    ("rate", "what comes in the busiest measured hour, for an outage of"),
+)
+_SIZES: Options = (
+    ("mean", "the measured mean: right for many messages of like size"),
+    ("largest", "the largest measured: errs on the large side"),
+)
+# Ways to calculate have defaults, facts have none: a guess would look like a measurement.
+HOW = (
+    FormField("backlog", "Backlog", "choice", "depth", options=_BACKLOG),
+    FormField("outage_minutes", "Longest outage", "decimal"),
+    FormField("sizes", "Message sizes", "choice", "mean", options=_SIZES),
+    FormField("persistent_when_unknown", "Where persistence was not measured", "choice"),
+)
+FIELDS = (
+    FormField("name", "Name of the plan"),
+    FormField("queue_managers", "Queue managers", "managers", required=True),
+    FormField("cfcc_level", "CFCC level", "whole", required=True),
+    FormField("coupling_facilities", "Coupling facilities", "names"),
+    *HOW,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class PlanForm:
+class PlanForm(Form):
     """All fields as typed, and which queues are ticked."""
 
-    fields: Mapping[str, CalculatorField]
-    queues: frozenset[QueueKey]
-    p95: Mapping[QueueKey, str]
-    wrong_p95: Mapping[QueueKey, str]
-    errors: tuple[str, ...] = ()
+    queues: frozenset[QueueKey] = frozenset()
     action: str = "check"
 
-    def __getitem__(self, name: str) -> CalculatorField:
-        return self.fields[name]
-
-    @property
-    def wrong(self) -> tuple[CalculatorField, ...]:
-        """The fields that must be mended."""
-        return tuple(field for field in self.fields.values() if field.error)
-
-    @property
-    def has_errors(self) -> bool:
-        """Whether anything must be mended before there can be a plan."""
-        return bool(self.errors or self.wrong or self.wrong_p95)
-
     def with_problem(self, name: str, message: str) -> PlanForm:
-        """The same with what is wrong with a field."""
+        """Return the form with an error next to a field, or above all fields without one of that name."""
         field = self.fields.get(name)
         if field is None:
             return replace(self, errors=(*self.errors, f"{name}: {message}" if name else message))
-        return replace(self, fields={**self.fields, name: replace(field, error=field.error or message)})
+        error = field.error or sentence(message)
+        return replace(self, fields={**self.fields, name: replace(field, error=error)})
 
 
 def blank(
     name: str, queues: frozenset[QueueKey], *, queue_managers: str = "", coupling_facilities: str = ""
 ) -> PlanForm:
-    """The form as it is first shown, with what was observed."""
-    given = {
-        **DEFAULTS,
-        "name": name,
-        "queue_managers": queue_managers,
-        "coupling_facilities": coupling_facilities,
-    }
-    return PlanForm(
-        fields={key: CalculatorField(key, label, given.get(key, "")) for key, label in LABELS.items()},
-        queues=queues,
-        p95={},
-        wrong_p95={},
-    )
+    """Return the form as it is first shown, with what was observed."""
+    texts = {"name": name, "queue_managers": queue_managers, "coupling_facilities": coupling_facilities}
+    return PlanForm({field.name: field for field in filled(FIELDS, texts)}, queues=queues)
 
 
 def read(body: bytes) -> tuple[PlanForm, Mapping[str, str], list[str]]:
-    """The form as it was sent, the parameters of its period, and the structures that it lists.
+    """Return the form as it was sent, the parameters of its period, and the structures that it lists.
 
     Raises:
         HTTPException: It is no form.
     """
-    try:
-        pairs = parse_qsl(
-            body.decode("utf-8"), keep_blank_values=True, max_num_fields=MOST_PARAMETERS, errors="strict"
-        )
-    except (UnicodeDecodeError, ValueError):
-        raise HTTPException(status_code=422, detail="The form cannot be read.") from None
+    pairs = read_pairs(body)
     plain = {key: text.strip()[:LONGEST] for key, text in pairs}
-    p95 = {
-        key_of(key.removeprefix(P95)): text.strip()[:LONGEST]
-        for key, text in pairs
-        if key.startswith(P95) and text.strip()
-    }
+    p95 = (
+        FormField(key, f"95th percentile of {key_of(key.removeprefix(P95))[1]}", "whole")
+        for key, text in plain.items()
+        if key.startswith(P95) and text
+    )
+    empty = {field.name: "" for field in FIELDS}
     form = PlanForm(
-        fields={key: CalculatorField(key, label, plain.get(key, "")) for key, label in LABELS.items()},
+        {field.name: field for field in filled((*FIELDS, *p95), {**empty, **plain})},
         queues=frozenset(key_of(text) for key, text in pairs if key == "queue"),
-        p95=p95,
-        wrong_p95={},
         action=plain.get("do", "check"),
     )
     return form, plain, [text for key, text in pairs if key == "structure"]
 
 
 def key_of(text: str) -> QueueKey:
-    """`STRUCTURE/QUEUE`; a queue's name may have more slashes."""
+    """Return structure and queue of `STRUCTURE/QUEUE`; a queue's name may have more slashes."""
     structure, _, queue = text.partition("/")
     return structure, queue
 
 
 def asked_of(form: PlanForm) -> tuple[PlanForm, PlanQuestion | None]:
-    """What the form asks for; None when something must be mended, which the form then says."""
-    form, managers = _read(form, "queue_managers", "managers", "a number, or names with blanks between them")
-    form, level = _read(form, "cfcc_level", "whole", "a whole number, such as 25")
+    """Return the form with its errors, and what it asks for, None while it has errors."""
+    form, values = _read(form, needs_outage=True)
+    level = values["cfcc_level"]
     if isinstance(level, int) and not 1 <= level <= 99:  # noqa: PLR2004 - as the plan document has it
         form = form.with_problem("cfcc_level", "must be between 1 and 99")
-    form, how = reckoning_of(form, needs_outage=True)
-    if how is None:
+    if form.has_errors:
         return form, None
-    named = form["coupling_facilities"].value
-    facilities = value_of("names", named) if named else []
     return form, PlanQuestion(
-        queue_managers=cast("int | list[str]", managers),
-        cfcc_level=cast("int", level),
-        coupling_facilities=tuple(cast("list[str]", facilities)),
-        backlog=how.backlog,
-        outage_minutes=how.outage_minutes,
-        sizes=how.sizes,
-        persistent_when_unknown=how.persistent_when_unknown,
-        p95_bytes=how.p95_bytes,
+        queue_managers=values["queue_managers"],
+        cfcc_level=level,
+        coupling_facilities=tuple(values["coupling_facilities"] or ()),
+        **_reckoning(form, values),
     )
 
 
 def reckoning_of(form: PlanForm, *, needs_outage: bool) -> tuple[PlanForm, Reckoning | None]:
-    """How the form has measured figures become those of a plan; None when anything in it must be mended."""
-    values = {key: field.value for key, field in form.fields.items()}
+    """Return the form with its errors, and how figures become those of a plan, None while it has errors."""
+    form, values = _read(form, needs_outage=needs_outage, of_plan=False)
+    return form, None if form.has_errors else Reckoning(**_reckoning(form, values))
+
+
+def _read(form: PlanForm, *, needs_outage: bool, of_plan: bool = True) -> tuple[PlanForm, dict[str, Any]]:
+    by_rate = form["backlog"].value == "rate"
+    outage = replace(form["outage_minutes"], required=needs_outage and by_rate)
+    fields = {**form.fields, outage.name: outage if by_rate else replace(outage, value="")}
+    others = {field.name for field in FIELDS} - {field.name for field in HOW}
+    values, errors = read_fields(field for name, field in fields.items() if of_plan or name not in others)
     if not form.queues:
         form = form.with_problem("", "Tick at least one queue.")
-    outage: Decimal | None = None
-    if values["backlog"] == "rate" and (needs_outage or values["outage_minutes"]):
-        form, minutes = _read(form, "outage_minutes", "decimal", "a number of minutes")
-        outage = Decimal(str(minutes)) if isinstance(minutes, (int, Decimal)) else None
-    p95: dict[QueueKey, int] = {}
-    wrong: dict[QueueKey, str] = {}
-    for key, text in form.p95.items():
-        read_p95 = value_of("whole", text)
-        if isinstance(read_p95, int) and read_p95 >= 0:
-            p95[key] = read_p95
-        else:
-            wrong[key] = "a whole number of bytes"
-    form = replace(form, wrong_p95=wrong)
-    for name, choices in (("backlog", ("depth", "rate")), ("sizes", ("mean", "largest"))):
-        if values[name] not in choices:
-            form = form.with_problem(name, "choose one")
-    if form.has_errors:
-        return form, None
-    return form, Reckoning(
-        backlog=cast("Backlog", values["backlog"]),
-        outage_minutes=outage,
-        sizes=cast("Sizes", values["sizes"]),
-        persistent_when_unknown={"yes": True, "no": False}.get(values["persistent_when_unknown"]),
-        p95_bytes={key: value for key, value in p95.items() if key in form.queues},
-    )
+    for name, message in errors.items():
+        form = form.with_problem(name, message)
+    for field in HOW:
+        if field.options and values[field.name] not in dict(field.options):
+            form = form.with_problem(field.name, "Choose one.")
+    return form, values
 
 
-def _read(form: PlanForm, name: str, kind: str, wanted: str) -> tuple[PlanForm, object]:
-    text = form[name].value
-    if not text:
-        return form.with_problem(name, f"is needed: {wanted}"), None
-    value = value_of(kind, text)  # type: ignore[arg-type]
-    if isinstance(value, str):
-        return form.with_problem(name, f"must be {wanted}"), None
-    return form, value
+def _reckoning(form: PlanForm, values: Mapping[str, Any]) -> dict[str, Any]:
+    p95 = {key_of(name.removeprefix(P95)): value for name, value in values.items() if name.startswith(P95)}
+    return {
+        "backlog": values["backlog"],
+        "outage_minutes": values["outage_minutes"],
+        "sizes": values["sizes"],
+        "persistent_when_unknown": {"yes": True, "no": False}.get(values["persistent_when_unknown"]),
+        "p95_bytes": {key: value for key, value in p95.items() if key in form.queues},
+    }
 
 
 def with_document_problems(
-    form: PlanForm, problems: tuple[FieldProblem, ...], structures: list[dict[str, object]]
+    form: PlanForm, problems: Sequence[FieldProblem], structures: Sequence[Mapping[str, Any]]
 ) -> PlanForm:
-    """The same form with what the core found wrong, beside the fields that it came from."""
-    for problem in problems:
-        parts = problem.field.strip("/").split("/")
+    """Return the form with the errors of the core next to the fields that they come from."""
+
+    def field_of(pointer: str) -> str:
+        parts = pointer.strip("/").split("/")
         if parts[0] == "structures" and "message_bytes" in parts:
-            at = structures[int(parts[1])]
-            queues = cast("list[dict[str, str]]", at["queues"])
-            key = (str(at["name"]), queues[int(parts[3])]["name"])
-            form = replace(form, wrong_p95={**form.wrong_p95, key: problem.message})
-        elif parts[0] in form.fields:
-            form = form.with_problem(parts[0], problem.message)
-        else:
-            form = form.with_problem(
-                "", f"{problem.field}: {problem.message}" if problem.field else problem.message
-            )
+            structure = structures[int(parts[1])]
+            return f"{P95}{structure['name']}/{structure['queues'][int(parts[3])]['name']}"
+        return parts[0] if parts[0] in form.fields else ""
+
+    by_field, general = sort_errors(problems, field_of)
+    for name, found in by_field.items():
+        field = form.fields.get(name, FormField(name, f"95th percentile of {key_of(name)[1]}", "whole"))
+        error = field.error or sentence(found[0].message)
+        form = replace(form, fields={**form.fields, name: replace(field, error=error)})
+    for problem in general:
+        form = form.with_problem(
+            "", f"{problem.field}: {problem.message}" if problem.field else problem.message
+        )
     return form

@@ -23,6 +23,7 @@ from app.usage.observed import ComparedSize
 from app.usage.periods import Chosen, Period
 from app.usage.plan_form import PlanForm
 from app.usage.planning import DraftPlan, MeasuredBasis, can_be_planned
+from app.web.forms import FormField
 from app.web.rendering import Page, render, root_path
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
@@ -42,8 +43,7 @@ class QueueRow:
     key: str
     figures: QueueFigures
     is_ticked: bool
-    p95: str
-    p95_error: str
+    p95: FormField
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,11 +230,11 @@ def choices_of(
 
 def queue_row(structure: str, figures: QueueFigures, form: PlanForm) -> QueueRow:
     """A measured queue as the form has it."""
-    key = (structure, figures.queue)
+    key = f"{structure}/{figures.queue}"
+    name = f"{plan_form.P95}{key}"
     return QueueRow(
-        key="/".join(key),
+        key=key,
         figures=figures,
-        is_ticked=key in form.queues,
-        p95=form.p95.get(key, ""),
-        p95_error=form.wrong_p95.get(key, ""),
+        is_ticked=(structure, figures.queue) in form.queues,
+        p95=form.fields.get(name, FormField(name, f"95th percentile of {figures.queue}", "whole")),
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
-from urllib.parse import urlencode
 
+from app.web.forms import Form, FormField, filled, sentence
 from planner_core.questions import Question
 
 AnyQuestion = TypeVar("AnyQuestion", bound=Question)
@@ -15,41 +15,17 @@ MOST_KEPT = 100
 
 
 @dataclass(frozen=True, slots=True)
-class ChoiceField:
-    """One field: the text in it, what is wrong with it, and the slider that a script puts beside it."""
+class Choices(Form, Generic[AnyQuestion]):
+    """The form of a question, and the question; None while a field is in error."""
 
-    name: str
-    label: str
-    value: str
-    error: str = ""
-    unit: str = ""
-    hint: str = ""
-    slider: tuple[str, str, str, str] | None = None
-    """Lowest, highest, step, and where it stands while the field is empty."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choices(Generic[AnyQuestion]):
-    """The form, and the question that its fields ask; None while a field is in error."""
-
-    fields: Mapping[str, ChoiceField]
-    question: AnyQuestion | None
-    query: str
-
-    def __getitem__(self, name: str) -> ChoiceField:
-        return self.fields[name]
-
-    @property
-    def wrong(self) -> tuple[ChoiceField, ...]:
-        """The fields that must be mended."""
-        return tuple(field for field in self.fields.values() if field.error)
+    question: AnyQuestion | None = None
 
 
 def read_choices(
     model: type[AnyQuestion],
     given: Mapping[str, str],
     *,
-    fields: Mapping[str, ChoiceField],
+    fields: Mapping[str, FormField],
     structure: str | None = None,
 ) -> Choices[AnyQuestion]:
     """Read a form.
@@ -69,9 +45,9 @@ def read_choices(
         if text:
             texts.setdefault(name.partition("-")[0], []).append(text)
     question, errors = model.check(texts)
-    shown = {}
-    for name, field in fields.items():
-        error = errors.get(name.partition("-")[0], "") if typed[name] else ""
-        error = error and f"{error[:1].upper()}{error[1:]}."
-        shown[name] = ChoiceField(name, field.label, typed[name], error, field.unit, field.hint, field.slider)
-    return Choices(shown, question, urlencode({name: text for name, text in typed.items() if text}))
+    wrong = {
+        name: sentence(error)
+        for name, text in typed.items()
+        if text and (error := errors.get(name.partition("-")[0]))
+    }
+    return Choices({field.name: field for field in filled(fields.values(), typed, wrong)}, question=question)

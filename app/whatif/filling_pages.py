@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -15,8 +15,9 @@ from app.fits.kept import CurvesBeside
 from app.fits.resolve import curve_of
 from app.plans.stored import StoredVersion
 from app.web.charts import Chart
+from app.web.forms import FormField, to_fix
 from app.web.rendering import Page, render
-from app.whatif.choices import ChoiceField, Choices, read_choices
+from app.whatif.choices import Choices, read_choices
 from app.whatif.filling_charts import Happening, Happenings, filling_chart, happenings, said
 from app.whatif.one_structure import path_of, plan_with, version_of
 from planner_core.document.model import PlanDocument
@@ -99,7 +100,7 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
         if found
         else (),
         refused=refused,
-        summary=summary or unanswered(form),
+        summary=summary or to_fix(len(form.wrong)),
     )
     return render(request, "whatif/filling.html", page, status_code=200 if found else 422)
 
@@ -110,52 +111,47 @@ def _picked(points: tuple[Point, ...]) -> tuple[Point, ...]:
     return tuple(point for index, point in enumerate(points) if index % step == 0 or point is points[-1])
 
 
-def unanswered(form: Choices[Any]) -> str:
-    """What stands in the place of an answer."""
-    wrong = len(form.wrong)
-    what = "one field needs" if wrong == 1 else f"{wrong} fields need" if wrong else "the plan needs"
-    return f"No answer yet: {what} mending."
-
-
-def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, ChoiceField]:
+def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, FormField]:
     """The fields with what is planned in them."""
     definition, planned = document.structures[0], planned_outage(document, structure)
     longest, same, mix = shown_minutes(planned.minutes), planned.is_common, planned.mix
     rules = definition.offload.rules
     made = [
-        ChoiceField(
+        FormField(
             "outage_minutes",
             "Outage",
-            _plain(Decimal(str(longest))) if same else "",
+            value=_plain(Decimal(str(longest))) if same else "",
             unit="minutes",
             hint="As planned." if same else f"Empty: each queue's own, up to {longest:g} minutes.",
             slider=("0", str(max(10, min(LONGEST_SLIDER, round(longest * 3)))), "1", f"{longest:g}"),
         ),
-        ChoiceField("rate_percent", "Rate", "100", unit="% of planned", slider=("0", "400", "5", "100")),
+        FormField("rate_percent", "Rate", value="100", unit="% of planned", slider=("0", "400", "5", "100")),
     ]
     if mix.can_change:
         share = round(float(mix.planned_percent), 1)
         made.append(
-            ChoiceField(
+            FormField(
                 "larger_percent",
                 "Share of larger messages",
-                "",
+                value="",
                 unit="%",
                 hint=f"Of queues over {float(mix.larger_than_bytes):.0f} bytes, the mean. Empty: as planned, {share:g} %.",
                 slider=("0", "100", "1", f"{share:g}"),
             )
         )
-    made.append(ChoiceField("at", "Storage", "initsize"))
+    made.append(FormField("at", "Storage", value="initsize"))
     for number in range(1, 4):
         text = (
             f"{rules[number - 1].usage_over}:{rules[number - 1].size_over // 1024}K"
             if number <= len(rules)
             else ""
         )
-        made.append(ChoiceField(f"rule-{number}", f"OFFLD{number}TH : OFFLD{number}SZ", text))
+        made.append(FormField(f"rule-{number}", f"OFFLD{number}TH : OFFLD{number}SZ", value=text))
     if structure.smds is not None:
         made.append(
-            ChoiceField("data_set_size", "Space of each SMDS", "", hint="Such as 20G; empty: not looked at.")
+            FormField(
+                "data_set_size", "Space of each SMDS", value="", hint="Such as 20G; empty: not looked at."
+            )
         )
     return {field.name: field for field in made}
 

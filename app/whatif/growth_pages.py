@@ -10,9 +10,9 @@ from fastapi.responses import Response
 
 from app.database.session import SessionDep
 from app.fits.kept import DatabaseCurves
+from app.web.forms import FormField
 from app.web.rendering import Page, render
 from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
-from app.whatif.choices import ChoiceField
 from app.whatif.growing import upgrade_answer
 from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
@@ -95,7 +95,7 @@ class UpgradePage(Page):
     """A plan before and after changes."""
 
     asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
-    fields: Annotated[tuple[ChoiceField, ...], "What is changed, as it was typed"]
+    fields: Annotated[tuple[FormField, ...], "What is changed, as it was typed"]
     problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
     answer: Annotated[UpgradeView | None, "The plan before and after each change"]
 
@@ -134,10 +134,10 @@ _DEFAULTS = (
     ("years", " ".join(map(str, DEFAULT_YEARS))),
 )
 _FIELDS = (
-    ChoiceField("cfcc", "CFCC levels", "", hint="Empty: those with published figures."),
-    ChoiceField("queue_managers", "More queue managers", ""),
-    ChoiceField("growth", "Growth a year", "", unit="%", hint="Empty: the plan's own, or 10."),
-    ChoiceField("years", "After years", ""),
+    FormField("cfcc", "CFCC levels", value="", hint="Empty: those with published figures."),
+    FormField("queue_managers", "More queue managers", value=""),
+    FormField("growth", "Growth a year", value="", unit="%", hint="Empty: the plan's own, or 10."),
+    FormField("years", "After years", value=""),
 )
 
 

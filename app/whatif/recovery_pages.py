@@ -13,9 +13,10 @@ from fastapi.responses import Response
 from app.database.session import SessionDep
 from app.fits.kept import DatabaseCurves
 from app.web.charts import Bar, BarChart, Part
+from app.web.forms import FormField
 from app.web.rendering import Page, mib, render
 from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
-from app.whatif.choices import ChoiceField, Choices, read_choices
+from app.whatif.choices import Choices, read_choices
 from app.whatif.placement_charts import bar_chart
 from app.whatif.recovering import answer as recovery_answer
 from planner_core.document.model import PlanDocument
@@ -32,24 +33,30 @@ _SECONDS_PER_MINUTE = 60
 FIELDS = {
     field.name: field
     for field in (
-        ChoiceField("recovery_minutes", "Back within", "", unit="min", hint="Empty: 60, an assumption."),
-        ChoiceField("interval_minutes", "Backed up every", "", unit="min", hint="Empty: 60, IBM's least."),
-        ChoiceField(
+        FormField("recovery_minutes", "Back within", value="", unit="min", hint="Empty: 60, an assumption."),
+        FormField(
+            "interval_minutes", "Backed up every", value="", unit="min", hint="Empty: 60, IBM's least."
+        ),
+        FormField(
             "log_read_mb_per_s",
             "Logs are read at",
-            "",
+            value="",
             unit="MB/s",
             hint="Empty: 2.7, IBM's old example. Measure yours.",
         ),
-        ChoiceField(
+        FormField(
             "backup_overhead_bytes",
             "Beside each message",
-            "",
+            value="",
             unit="bytes",
             hint="In a backup. Empty: 512, an assumption.",
         ),
-        ChoiceField(
-            "fill_percent", "Backlog that is there", "", unit="%", hint="Empty: 100, all that is planned."
+        FormField(
+            "fill_percent",
+            "Backlog that is there",
+            value="",
+            unit="%",
+            hint="Empty: 100, all that is planned.",
         ),
     )
 }

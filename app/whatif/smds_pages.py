@@ -13,9 +13,9 @@ from fastapi.responses import Response
 
 from app.database.session import SessionDep
 from app.fits.kept import Curves, DatabaseCurves
+from app.web.forms import FormField
 from app.web.rendering import Page, render
 from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
-from app.whatif.choices import ChoiceField
 from app.whatif.recovering import job as job_of
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
@@ -32,7 +32,7 @@ MOST_SETS_SHOWN = 400
 _POINTER = re.compile(r"/structures/([0-9]+)/offload/dsgroup")
 _INCOMPLETE = "SMDS_JOB_INCOMPLETE"
 """The finding that the boxes of the page answer; others are shown as findings."""
-_NAMES = ChoiceField("queue_managers", "Names of the queue managers", "")
+_NAMES = FormField("queue_managers", "Names of the queue managers", value="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class SmdsPage(Page):
     """The data sets of a plan, and the job that makes them."""
 
     asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
-    fields: Annotated[tuple[ChoiceField, ...], "Names that the plan does not tell, as they were typed"]
+    fields: Annotated[tuple[FormField, ...], "Names that the plan does not tell, as they were typed"]
     problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
     needed: Annotated[str, "What the plan does not tell and nothing was typed for; else empty"]
     load: Annotated[Load, "What each data set is allocated for"]
@@ -187,7 +187,7 @@ def _fields(
     typed: Mapping[str, str],
     problems: Sequence[FieldProblem],
     job: SmdsJob | None,
-) -> tuple[tuple[ChoiceField, ...], tuple[FieldProblem, ...], str]:
+) -> tuple[tuple[FormField, ...], tuple[FieldProblem, ...], str]:
     """The boxes, each with what is wrong in it; what is wrong elsewhere; and that names are needed, which is no mistake.
 
     There is a box for a DSGROUP where one is missing, wrong, or typed.
@@ -215,8 +215,11 @@ def _fields(
         hint = f"{hint} Made up for the example."
     boxes = [replace(_NAMES, hint=hint)] if document is not None else [_NAMES]
     boxes += [
-        ChoiceField(
-            f"dsgroup-{name}", f"DSGROUP of {name}", "", hint="Such as MQ.SMDS.*.APP1. Empty: the plan's."
+        FormField(
+            f"dsgroup-{name}",
+            f"DSGROUP of {name}",
+            value="",
+            hint="Such as MQ.SMDS.*.APP1. Empty: the plan's.",
         )
         for name in names
         if f"dsgroup-{name}" in wrong or typed.get(f"dsgroup-{name}")

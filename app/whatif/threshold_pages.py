@@ -14,9 +14,9 @@ from app.database.session import SessionDep
 from app.fits.kept import CurvesBeside
 from app.plans.stored import StoredVersion
 from app.web.charts import Chart
+from app.web.forms import FormField, to_fix
 from app.web.rendering import Page, grouped, render
-from app.whatif.choices import ChoiceField, Choices, read_choices
-from app.whatif.filling_pages import unanswered
+from app.whatif.choices import Choices, read_choices
 from app.whatif.one_structure import path_of, plan_with, version_of
 from app.whatif.threshold_charts import threshold_chart
 from app.whatif.thresholds import NAMES, answer
@@ -30,31 +30,31 @@ router = APIRouter(include_in_schema=False)
 FIELDS = {
     field.name: field
     for field in (
-        ChoiceField("hold", "To be held", "", unit="messages", hint="Empty: the planned backlog."),
-        ChoiceField(
+        FormField("hold", "To be held", value="", unit="messages", hint="Empty: the planned backlog."),
+        FormField(
             "typical",
             "In normal running",
-            "",
+            value="",
             unit="messages",
             hint="No rule should begin there. Empty: none.",
         ),
-        ChoiceField("at", "Storage", "initsize"),
-        ChoiceField(
+        FormField("at", "Storage", value="initsize"),
+        FormField(
             "cheap_over",
             "Cheap to offload over",
-            "",
+            value="",
             hint="A size such as 32K: they are offloaded always. Empty: none are.",
         ),
-        ChoiceField(
+        FormField(
             "costly_up_to",
             "Costly to offload up to",
-            "",
+            value="",
             hint="A size such as 2K: larger ones are offloaded earlier, to leave them room.",
         ),
-        ChoiceField(
+        FormField(
             "margin_percent",
             "Margin",
-            "",
+            value="",
             unit="%",
             hint="Empty: IBM's 10 %, as far as IBM's examples keep it.",
         ),
@@ -111,7 +111,7 @@ def thresholds(request: Request, session: SessionDep, name: str, number: str, st
         filling=f"{at}/filling?{_rules_query(advice)}" if advice else "",
         document=_proposed(stored, structure, advice) if advice else "",
         refused=refused,
-        summary=summary or unanswered(form),
+        summary=summary or to_fix(len(form.wrong)),
     )
     return render(request, "whatif/thresholds.html", page, status_code=200 if advice else 422)
 

@@ -134,11 +134,11 @@ def test_while_a_field_is_half_typed_the_figures_stay_and_say_so(new_context: Ne
     before = policy(page).text_content()
     box = field(page, "Messages")
     box.fill("4OO")
-    expect(page.get_by_text("Write a whole number, in digits only.")).to_be_visible()
-    expect(box).to_have_accessible_description("Write a whole number, in digits only.")
+    expect(page.get_by_text("Enter a whole number of at most 24 digits.")).to_be_visible()
+    expect(box).to_have_accessible_description("Enter a whole number of at most 24 digits.")
     expect(box).to_have_attribute("aria-invalid", "true")
     expect(page.get_by_text(OUTDATED)).to_be_visible()
-    expect(page.get_by_role("status")).to_have_text("No answer yet: one field needs mending.")
+    expect(page.get_by_role("status")).to_have_text("Fix one field to see a result.")
     expect(box).to_be_focused()
     assert box.input_value() == "4OO"
     assert policy(page).text_content() == before

@@ -191,7 +191,7 @@ def test_an_error_stands_beside_its_field_is_read_out_with_it_and_listed_with_a_
         assert error in shown.one(class_="answer").text
         assert shown.one(class_="answer").all("a", href=f"#{name}")
     assert shown.one("input", name="qsg").get("aria-invalid") is None
-    assert shown.one(id="summary").text == "No answer yet: 2 fields need mending."
+    assert shown.one(id="summary").text == "Fix 2 fields to see a result."
     assert "open" in shown.one("details", class_="more").attributes
     assert shown.all("pre") == []
 

@@ -72,7 +72,7 @@ def test_a_change_onto_a_version_without_the_structure_is_refused_and_says_what_
     fields = {"etag": before["etag"], "note": "", "headroom_percent": "30", "MYDATA.size": "4G"}
     refused = post(app, f"{PAGES}/both/edit", version="2", **fields)
     assert refused.status == 422
-    assert "has no application structure MYDATA: SIZE 4G is left out of the form" in refused.text
+    assert "SIZE 4G of MYDATA was left out: this version of the plan has no such structure." in refused.text
     assert get(app, f"{PLAN}/scenarios/both").json() == before
     assert post(app, f"{PAGES}/both/edit", version="1", **fields).status == 303
     del fields["MYDATA.size"]  # the form that was answered does not have the box any more
@@ -84,7 +84,7 @@ def test_a_copy_says_what_the_latest_version_has_no_place_for(app: FastAPI) -> N
     page = call(app, "GET", f"{PAGES}/new?from=both", headers={"accept": "text/html"})
     assert page.status == 200
     assert "Not all of both can be taken over." in page.text
-    assert "MYDATA: SIZE 4G is left out of the form" in page.text
+    assert "SIZE 4G of MYDATA was left out: this version of the plan has no such structure." in page.text
     whole = call(app, "GET", f"{PAGES}/new", headers={"accept": "text/html"})
     assert "taken over" not in whole.text
 

@@ -189,10 +189,13 @@ def test_a_plan_that_was_changed_meanwhile_is_not_overwritten(app: FastAPI) -> N
     ("fields", "words"),
     [
         ({"queue": []}, "Tick at least one queue."),
-        ({"backlog": "guess"}, "choose one"),
-        ({"backlog": "rate", "outage_minutes": "soon"}, "must be a number of minutes"),
-        ({"p95:APPLICATION1/PAYMENTS.IN": "most"}, "a whole number of bytes"),
-        ({"p95:APPLICATION1/PAYMENTS.IN": "99999"}, "p95 (99999) must not be above max"),
+        ({"backlog": "guess"}, "Choose one."),
+        (
+            {"backlog": "rate", "outage_minutes": "soon"},
+            "Longest outage: Enter a number of at most 24 digits",
+        ),
+        ({"p95:APPLICATION1/PAYMENTS.IN": "most"}, "Enter a whole number"),
+        ({"p95:APPLICATION1/PAYMENTS.IN": "99999"}, "P95 (99999) must not be above max"),
     ],
 )
 def test_what_is_wrong_is_told_and_nothing_is_saved(app: FastAPI, fields: dict[str, Any], words: str) -> None:

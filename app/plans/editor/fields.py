@@ -6,42 +6,7 @@ the document belongs to a field, and a link to `#/structures/0/name` leads there
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
-
-Kind = Literal[
-    "name",
-    "text",
-    "whole",
-    "decimal",
-    "size",
-    "yes",
-    "choice",
-    "names",
-    "managers",
-    "bytes",
-    "ratio",
-    "curve",
-    "yaml",
-    "perfmev",
-    "rates",
-    "switch",
-]
-Options = tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Spec:
-    """One field: its place below the object it belongs to, and how it is shown."""
-
-    key: str
-    label: str
-    kind: Kind
-    unit: str = ""
-    hint: str = ""
-    options: Options = ()
-    required: bool = False
-
+from app.web.forms import FormField, Options
 
 _DUPLEX: Options = (("DISABLED", "DISABLED"), ("ALLOWED", "ALLOWED"), ("ENABLED", "ENABLED"))
 _DUPLEX_SITES: Options = (
@@ -60,7 +25,7 @@ _ALL_OF_THEM = "Empty: all coupling facilities of the plan, in order."
 _BLANKS = "Names with blanks between them."
 
 CLUSTERS = (
-    Spec(
+    FormField(
         "clusters",
         "Clusters that send to shared queues",
         "yaml",
@@ -68,44 +33,50 @@ CLUSTERS = (
     ),
 )
 GROUP = (
-    Spec("qsg", "Queue-sharing group", "name", required=True),
-    Spec(
+    FormField("qsg", "Queue-sharing group", "name", required=True),
+    FormField(
         "queue_managers",
         "Queue managers",
         "managers",
         hint="All defined to the group, active or not: a number, or their names.",
         required=True,
     ),
-    Spec("cfcc_level", "CFCC level", "whole", hint="As D CF shows it; not the CFLEVEL of MQ."),
-    Spec(
+    FormField("cfcc_level", "CFCC level", "whole", hint="As D CF shows it; not the CFLEVEL of MQ."),
+    FormField(
         "target_usage_percent",
         "Usage at the backlog, at most",
         "decimal",
-        "%",
-        "Of INITSIZE. An offload rule that starts lower lowers it.",
+        unit="%",
+        hint="Of INITSIZE. An offload rule that starts lower lowers it.",
     ),
-    Spec(
+    FormField(
         "headroom_percent",
         "Headroom in INITSIZE",
         "decimal",
-        "%",
-        "On top of the need. Replaces the share; may be empty.",
+        unit="%",
+        hint="On top of the need. Replaces the share; may be empty.",
     ),
-    Spec("size_factor", "SIZE is INITSIZE times", "decimal", hint="1 to 2."),
+    FormField("size_factor", "SIZE is INITSIZE times", "decimal", hint="1 to 2."),
 )
 GROUP_MORE = (
-    Spec("growth/percent_per_year", "Growth a year", "decimal", "%", "Of rates and backlogs, compounded."),
-    Spec("growth/years", "Horizon", "decimal", "years"),
-    Spec(
+    FormField(
+        "growth/percent_per_year",
+        "Growth a year",
+        "decimal",
+        unit="%",
+        hint="Of rates and backlogs, compounded.",
+    ),
+    FormField("growth/years", "Horizon", "decimal", unit="years"),
+    FormField(
         "curve", "Curve", "curve", hint="published, or the version of a fitted curve, as listed under Curves."
     ),
-    Spec(
+    FormField(
         "perfmev",
         "PERFMEV",
         "perfmev",
         hint="ENABLED or DISABLED for all, or QM01:ENABLED QM02:DISABLED. For queue depth events.",
     ),
-    Spec(
+    FormField(
         "cfconlos",
         "CFCONLOS of queue managers",
         "choice",
@@ -114,152 +85,156 @@ GROUP_MORE = (
     ),
 )
 _WHERE = (
-    Spec("duplex_site", "Site of the second copy", "choice", options=_DUPLEX_SITES, hint="With DUPLEX."),
-    Spec("enforce_order", "ENFORCEORDER(YES)", "yes"),
+    FormField("duplex_site", "Site of the second copy", "choice", options=_DUPLEX_SITES, hint="With DUPLEX."),
+    FormField("enforce_order", "ENFORCEORDER(YES)", "yes"),
 )
 _GIVEN = (
-    Spec("initsize", "INITSIZE", "size", hint=_COMPUTED),
-    Spec("size", "SIZE", "size", hint=_COMPUTED),
-    Spec("minsize", "MINSIZE", "size"),
-    Spec("full_threshold", "FULLTHRESHOLD", "whole", "%"),
-    Spec("allow_auto_alter", "ALLOWAUTOALT(YES)", "yes"),
-    Spec("preflist", "PREFLIST", "names", hint=_ALL_OF_THEM),
-    Spec("exclist", "EXCLLIST", "names", hint=_BLANKS),
-    Spec("duplex", "DUPLEX", "choice", options=_DUPLEX),
+    FormField("initsize", "INITSIZE", "size", hint=_COMPUTED),
+    FormField("size", "SIZE", "size", hint=_COMPUTED),
+    FormField("minsize", "MINSIZE", "size"),
+    FormField("full_threshold", "FULLTHRESHOLD", "whole", unit="%"),
+    FormField("allow_auto_alter", "ALLOWAUTOALT(YES)", "yes"),
+    FormField("preflist", "PREFLIST", "names", hint=_ALL_OF_THEM),
+    FormField("exclist", "EXCLLIST", "names", hint=_BLANKS),
+    FormField("duplex", "DUPLEX", "choice", options=_DUPLEX),
     *_WHERE,
 )
 ADMIN = (
-    Spec(
+    FormField(
         "headroom_percent",
         "Headroom for large units of work",
         "decimal",
-        "%",
+        unit="%",
     ),
-    Spec("entsmax", "ENTSMAX", "whole", hint="As DISPLAY CFSTATUS(CSQ_ADMIN) shows it; may be empty."),
-    Spec("elements_total", "Elements in total", "whole", hint="As D XCF,STR shows them; may be empty."),
+    FormField("entsmax", "ENTSMAX", "whole", hint="As DISPLAY CFSTATUS(CSQ_ADMIN) shows it; may be empty."),
+    FormField("elements_total", "Elements in total", "whole", hint="As D XCF,STR shows them; may be empty."),
 )
 ADMIN_MORE = _GIVEN
 SYSTEM = (
-    Spec("include", "Plan CSQSYSAPPL", "yes"),
-    Spec("shared_channels", "Shared channels", "whole", hint="Active instances."),
-    Spec("group_ur_messages", "Group units of recovery", "whole", "messages"),
+    FormField("include", "Plan CSQSYSAPPL", "yes"),
+    FormField("shared_channels", "Shared channels", "whole", hint="Active instances."),
+    FormField("group_ur_messages", "Group units of recovery", "whole", unit="messages"),
 )
 SYSTEM_MORE = _GIVEN
 POLICY = (
-    Spec("name", "CFRM policy", "name", hint="For the complete job."),
-    Spec("job", "Check what the complete job needs", "yes"),
-    Spec("replace", "REPLACE(YES) in the job", "yes"),
+    FormField("name", "CFRM policy", "name", hint="For the complete job."),
+    FormField("job", "Check what the complete job needs", "yes"),
+    FormField("replace", "REPLACE(YES) in the job", "yes"),
 )
 FACILITY = (
-    Spec("name", "Name", "name", required=True),
-    Spec("size", "Storage", "size", hint="Such as 64G."),
-    Spec("cfcc_level", "CFCC level", "whole"),
-    Spec("site", "Site", "choice", options=_SITES),
-    Spec("volatile", "Volatile", "yes"),
-    Spec("failure_isolated", "Failure-isolated", "yes"),
+    FormField("name", "Name", "name", required=True),
+    FormField("size", "Storage", "size", hint="Such as 64G."),
+    FormField("cfcc_level", "CFCC level", "whole"),
+    FormField("site", "Site", "choice", options=_SITES),
+    FormField("volatile", "Volatile", "yes"),
+    FormField("failure_isolated", "Failure-isolated", "yes"),
 )
 FACILITY_MORE = (
-    Spec("type", "TYPE", "name"),
-    Spec("mfg", "MFG", "name"),
-    Spec("plant", "PLANT", "name"),
-    Spec("sequence", "SEQUENCE", "name"),
-    Spec("partition", "PARTITION", "name"),
-    Spec("cpcid", "CPCID", "name"),
-    Spec("dumpspace", "DUMPSPACE", "size"),
-    Spec("occupied", "Taken by others", "size", hint="Structures that are not in this plan."),
-    Spec("scm", "Storage-class memory", "size"),
+    FormField("type", "TYPE", "name"),
+    FormField("mfg", "MFG", "name"),
+    FormField("plant", "PLANT", "name"),
+    FormField("sequence", "SEQUENCE", "name"),
+    FormField("partition", "PARTITION", "name"),
+    FormField("cpcid", "CPCID", "name"),
+    FormField("dumpspace", "DUMPSPACE", "size"),
+    FormField("occupied", "Taken by others", "size", hint="Structures that are not in this plan."),
+    FormField("scm", "Storage-class memory", "size"),
 )
 STRUCTURE = (
-    Spec("name", "CFSTRUCT", "name", hint="Without the name of the group.", required=True),
-    Spec("preflist", "PREFLIST", "names", hint=_ALL_OF_THEM),
-    Spec("cflevel", "CFLEVEL", "whole", hint="Of MQ: 1 to 5."),
-    Spec("recover", "RECOVER(YES)", "yes"),
-    Spec("recauto", "RECAUTO(YES)", "yes"),
-    Spec("cfconlos", "CFCONLOS", "choice", options=_CFCONLOS),
-    Spec("duplex", "DUPLEX", "choice", options=_DUPLEX),
-    Spec("full_threshold", "FULLTHRESHOLD", "whole", "%"),
-    Spec(
+    FormField("name", "CFSTRUCT", "name", hint="Without the name of the group.", required=True),
+    FormField("preflist", "PREFLIST", "names", hint=_ALL_OF_THEM),
+    FormField("cflevel", "CFLEVEL", "whole", hint="Of MQ: 1 to 5."),
+    FormField("recover", "RECOVER(YES)", "yes"),
+    FormField("recauto", "RECAUTO(YES)", "yes"),
+    FormField("cfconlos", "CFCONLOS", "choice", options=_CFCONLOS),
+    FormField("duplex", "DUPLEX", "choice", options=_DUPLEX),
+    FormField("full_threshold", "FULLTHRESHOLD", "whole", unit="%"),
+    FormField(
         "event_target_percent",
         "High events before",
         "whole",
-        "%",
-        "Empty: before offload and FULLTHRESHOLD.",
+        unit="%",
+        hint="Empty: before offload and FULLTHRESHOLD.",
     ),
 )
 STRUCTURE_SIZES = (
-    Spec("initsize", "INITSIZE", "size", hint=_COMPUTED),
-    Spec("size", "SIZE", "size", hint=_COMPUTED),
-    Spec("minsize", "MINSIZE", "size"),
-    Spec("allow_auto_alter", "ALLOWAUTOALT(YES)", "yes"),
-    Spec("entry_to_element_ratio", "Entries to elements", "ratio", hint="Empty: 1:6, as MQ starts with."),
-    Spec("exclist", "EXCLLIST", "names", hint=_BLANKS),
+    FormField("initsize", "INITSIZE", "size", hint=_COMPUTED),
+    FormField("size", "SIZE", "size", hint=_COMPUTED),
+    FormField("minsize", "MINSIZE", "size"),
+    FormField("allow_auto_alter", "ALLOWAUTOALT(YES)", "yes"),
+    FormField(
+        "entry_to_element_ratio", "Entries to elements", "ratio", hint="Empty: 1:6, as MQ starts with."
+    ),
+    FormField("exclist", "EXCLLIST", "names", hint=_BLANKS),
     *_WHERE,
-    Spec("scm/max_size", "SCMMAXSIZE", "size"),
-    Spec("scm/algorithm", "SCMALGORITHM", "choice", options=(("KEYPRIORITY1", "KEYPRIORITY1"),)),
-    Spec(
+    FormField("scm/max_size", "SCMMAXSIZE", "size"),
+    FormField("scm/algorithm", "SCMALGORITHM", "choice", options=(("KEYPRIORITY1", "KEYPRIORITY1"),)),
+    FormField(
         "scm/augmented", "Augmented space", "size", hint="CF storage that SCM takes when all of it is used."
     ),
 )
 RULES = 3
 RULE = (
-    Spec("usage_over", "Usage over", "whole", "%"),
-    Spec("size_over", "Messages over", "size", hint="With a unit, such as 32K."),
+    FormField("usage_over", "Usage over", "whole", unit="%"),
+    FormField("size_over", "Messages over", "size", hint="With a unit, such as 32K."),
 )
 STRUCTURE_OFFLOAD = (
-    Spec("offload/to", "OFFLOAD", "choice", options=_OFFLOAD_TO),
-    Spec("offload/dsgroup", "DSGROUP", "name", hint="Such as MQ.SMDS.*.APP1."),
-    Spec("offload/dsblock", "DSBLOCK", "size"),
-    Spec("offload/dsbufs", "DSBUFS", "whole"),
-    Spec("offload/dsexpand", "DSEXPAND(YES)", "yes"),
-    Spec("size_with_offload", "Meet the need with the rules at work", "yes"),
+    FormField("offload/to", "OFFLOAD", "choice", options=_OFFLOAD_TO),
+    FormField("offload/dsgroup", "DSGROUP", "name", hint="Such as MQ.SMDS.*.APP1."),
+    FormField("offload/dsblock", "DSBLOCK", "size"),
+    FormField("offload/dsbufs", "DSBUFS", "whole"),
+    FormField("offload/dsexpand", "DSEXPAND(YES)", "yes"),
+    FormField("size_with_offload", "Meet the need with the rules at work", "yes"),
 )
 QUEUE = (
-    Spec("name", "Queue", "text", required=True),
-    Spec("message_bytes", "Message bytes", "bytes", hint="A mean, or mean/p95/max.", required=True),
-    Spec("backlog", "Backlog", "whole"),
-    Spec("put_rate_per_s", "or rate /s", "decimal"),
-    Spec("outage_minutes", "for minutes", "decimal"),
-    Spec("persistent", "Persistent", "yes"),
-    Spec("selector_reads", "By selector", "yes"),
-    Spec("isolation", "Keep apart", "text"),
+    FormField("name", "Queue", "text", required=True),
+    FormField("message_bytes", "Message bytes", "bytes", hint="A mean, or mean/p95/max.", required=True),
+    FormField("backlog", "Backlog", "whole"),
+    FormField("put_rate_per_s", "or rate /s", "decimal"),
+    FormField("outage_minutes", "for minutes", "decimal"),
+    FormField("persistent", "Persistent", "yes"),
+    FormField("selector_reads", "By selector", "yes"),
+    FormField("isolation", "Keep apart", "text"),
 )
 QUEUE_MORE = (
-    Spec("maxdepth", "MAXDEPTH", "whole"),
-    Spec("qdepthhi", "QDEPTHHI", "whole", "%"),
-    Spec("qdepthlo", "QDEPTHLO", "whole", "%"),
-    Spec("qdphiev", "QDPHIEV", "choice", options=_SWITCH),
-    Spec("qdploev", "QDPLOEV", "choice", options=_SWITCH),
-    Spec("qdpmaxev", "QDPMAXEV", "choice", options=_SWITCH),
-    Spec(
+    FormField("maxdepth", "MAXDEPTH", "whole"),
+    FormField("qdepthhi", "QDEPTHHI", "whole", unit="%"),
+    FormField("qdepthlo", "QDEPTHLO", "whole", unit="%"),
+    FormField("qdphiev", "QDPHIEV", "choice", options=_SWITCH),
+    FormField("qdploev", "QDPLOEV", "choice", options=_SWITCH),
+    FormField("qdpmaxev", "QDPMAXEV", "choice", options=_SWITCH),
+    FormField(
         "qsvciev",
         "QSVCIEV",
         "choice",
         options=(("", "not stated"), ("NONE", "NONE"), ("OK", "OK"), ("HIGH", "HIGH")),
     ),
-    Spec("curdepth", "CURDEPTH", "whole"),
-    Spec("get_rate_per_s", "Gets /s", "decimal"),
-    Spec("queue_manager_rates", "Puts/gets by queue manager", "rates", hint="Such as QM01:30/12 QM02:10/0."),
-    Spec("share", "SHARE", "switch", options=(("", "SHARE"), ("no", "NOSHARE"))),
-    Spec(
+    FormField("curdepth", "CURDEPTH", "whole"),
+    FormField("get_rate_per_s", "Gets /s", "decimal"),
+    FormField(
+        "queue_manager_rates", "Puts/gets by queue manager", "rates", hint="Such as QM01:30/12 QM02:10/0."
+    ),
+    FormField("share", "SHARE", "switch", options=(("", "SHARE"), ("no", "NOSHARE"))),
+    FormField(
         "default_share_option",
         "DEFSOPT",
         "choice",
         options=(("", "as SHARE"), ("SHARED", "SHARED"), ("EXCL", "EXCL")),
     ),
-    Spec(
+    FormField(
         "index_type",
         "INDXTYPE",
         "choice",
         options=(("", "not stated"), *((each, each) for each in ("NONE", "MSGID", "CORRELID", "GROUPID"))),
     ),
-    Spec("max_message_length", "MAXMSGL", "bytes", "bytes"),
-    Spec("backout_threshold", "BOTHRESH", "whole"),
-    Spec("backout_queue", "BOQNAME", "text"),
+    FormField("max_message_length", "MAXMSGL", "bytes", unit="bytes"),
+    FormField("backout_threshold", "BOTHRESH", "whole"),
+    FormField("backout_queue", "BOQNAME", "text"),
 )
 QUEUE_ALL = (*QUEUE, *QUEUE_MORE)
 ACKNOWLEDGED = (
-    Spec("code", "Finding", "name"),
-    Spec("structure", "Structure", "name"),
-    Spec("message", "While it says", "text"),
-    Spec("reason", "Reason", "text"),
+    FormField("code", "Finding", "name"),
+    FormField("structure", "Structure", "name"),
+    FormField("message", "While it says", "text"),
+    FormField("reason", "Reason", "text"),
 )

@@ -8,16 +8,15 @@ which field. The queues of a structure are rows, or one text with a line for eac
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from app.plans.editor import fields
-from app.plans.editor.fields import Spec
-from app.plans.editor.typed import CLUSTERS, mean_of, text_of, value_of
 from app.texts.documents import parse_text
+from app.web.field_values import CLUSTERS, mean_of, text_of, value_of
+from app.web.forms import FormField, pointers_up, rows_of, sentence, sort_errors, texts_of, values_of
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
 from planner_core.errors import DocumentInvalid, FieldProblem
@@ -43,21 +42,21 @@ COLUMNS = (
     "persistent",
     "selector_reads",
     "isolation",
-    *(spec.key for spec in fields.QUEUE_MORE),
+    *(field.name for field in fields.QUEUE_MORE),
 )
 """The columns of queues as text; a spreadsheet with the same headings can be pasted anywhere queues are taken."""
 _HEADING = "\t".join(COLUMNS)
-_SPEC_OF = {spec.key: spec for spec in fields.QUEUE_ALL}
+_QUEUE_FIELDS = {field.name: field for field in fields.QUEUE_ALL}
 _LONG = re.compile(r"/structures/\d+/(queues|paste)|/acknowledged/\d+/message|/clusters")
 _KEY = re.compile(r"(?:/[A-Za-z_]\w*|/\d{1,6})+", re.ASCII)
-_STRUCTURE_SPECS = (*fields.STRUCTURE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD)
-_SINGLE: tuple[tuple[str, tuple[Spec, ...]], ...] = (
+_STRUCTURE_FIELDS = (*fields.STRUCTURE, *fields.STRUCTURE_SIZES, *fields.STRUCTURE_OFFLOAD)
+_SINGLE: tuple[tuple[str, tuple[FormField, ...]], ...] = (
     ("", (*fields.GROUP, *fields.GROUP_MORE, *fields.CLUSTERS)),
     ("/admin", (*fields.ADMIN, *fields.ADMIN_MORE)),
     ("/system", (*fields.SYSTEM, *fields.SYSTEM_MORE)),
     ("/policy", fields.POLICY),
 )
-_LISTS: Mapping[str, tuple[Spec, ...]] = {
+_LISTS: Mapping[str, tuple[FormField, ...]] = {
     "/coupling_facilities": (*fields.FACILITY, *fields.FACILITY_MORE),
     "/acknowledged": fields.ACKNOWLEDGED,
 }
@@ -74,29 +73,17 @@ class Reading:
     fields: frozenset[str]
 
     def origin(self, pointer: str) -> str:
-        """The pointer in the form for a pointer into the document."""
-        at = pointer
-        while at:
-            if at in self.origins:
-                return self.origins[at] + pointer[len(at) :]
-            at = at.rpartition("/")[0]
-        return pointer
+        """Return the pointer in the form for a pointer into the document."""
+        places = (self.origins[at] + pointer[len(at) :] for at in pointers_up(pointer) if at in self.origins)
+        return next(places, pointer)
 
     def field_of(self, pointer: str) -> str:
-        """The nearest field of the form that a place in the document was filled from; empty for none."""
-        at = self.origin(pointer)
-        while at and at not in self.fields:
-            at = at.rpartition("/")[0]
-        return at
+        """Return the nearest field that filled in a place of the document, or an empty text."""
+        return next((at for at in pointers_up(self.origin(pointer)) if at in self.fields), "")
 
     def line_of(self, pointer: str) -> int | None:
-        """The line of a text with queues; None where queues are rows."""
-        at = pointer
-        while at:
-            if at in self.lines:
-                return self.lines[at]
-            at = at.rpartition("/")[0]
-        return None
+        """Return the line of a text with queues, or None where queues are rows."""
+        return next((self.lines[at] for at in pointers_up(pointer) if at in self.lines), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +105,10 @@ def typed_of(document: PlanDocument) -> Typed:
     dumped["clusters"] = [entry.model_dump(mode="json", exclude_defaults=True) for entry in document.clusters]
     typed: Typed = {}
     for at, specs in _SINGLE:
-        _fill(typed, at, specs, dumped if not at else dumped[at[1:]])
+        typed |= texts_of(specs, dumped if not at else dumped[at[1:]], at=f"{at}/")
     for at, specs in _LISTS.items():
         for index, item in enumerate(dumped[at[1:]]):
-            _fill(typed, f"{at}/{index}", specs, item)
+            typed |= texts_of(specs, item, at=f"{at}/{index}/")
     room = ROWS_IN_PLAN
     for index, structure in enumerate(dumped["structures"]):
         _fill_structure(typed, f"/structures/{index}", structure)
@@ -131,24 +118,16 @@ def typed_of(document: PlanDocument) -> Typed:
             continue
         room -= len(queues)
         for number, queue in enumerate(queues):
-            _fill(typed, f"/structures/{index}/queues/{number}", fields.QUEUE_ALL, queue)
+            typed |= texts_of(fields.QUEUE_ALL, queue, at=f"/structures/{index}/queues/{number}/")
     return typed
 
 
-def _fill(typed: Typed, at: str, specs: Iterable[Spec], values: Mapping[str, Any]) -> None:
-    for spec in specs:
-        value: Any = values
-        for part in spec.key.split("/"):
-            value = value.get(part) if isinstance(value, Mapping) else None
-        typed[f"{at}/{spec.key}"] = text_of(spec.kind, value)
-
-
 def _fill_structure(typed: Typed, at: str, structure: Mapping[str, Any]) -> None:
-    _fill(typed, at, _STRUCTURE_SPECS, structure)
+    typed |= texts_of(_STRUCTURE_FIELDS, structure, at=f"{at}/")
     rules: Sequence[Mapping[str, Any]] = structure["offload"]["rules"]
     for number in range(fields.RULES):
         values = rules[number] if number < len(rules) else {}
-        _fill(typed, f"{at}/offload/rules/{number}", fields.RULE, values)
+        typed |= texts_of(fields.RULE, values, at=f"{at}/offload/rules/{number}/")
 
 
 def queues_text(queues: Sequence[Mapping[str, Any]]) -> str:
@@ -162,7 +141,7 @@ def queues_text(queues: Sequence[Mapping[str, Any]]) -> str:
             if column == "message_bytes"
             else text_of("bytes", parts.get(column))
             if column in ("p95", "max")
-            else text_of(_SPEC_OF[column].kind, queue.get(column))
+            else text_of(_QUEUE_FIELDS[column].kind, queue.get(column))
             for column in COLUMNS
         ]
         lines.append("\t".join(cells).rstrip("\t"))
@@ -181,15 +160,8 @@ def _blank_structure() -> Mapping[str, str]:
 @cache
 def _blank_facility() -> Mapping[str, str]:
     document = read_object({"qsg": "Q", "queue_managers": 1, "coupling_facilities": [{"name": "A"}]})
-    typed: Typed = {}
-    _fill(
-        typed,
-        "",
-        _LISTS["/coupling_facilities"],
-        document.model_dump(mode="json")["coupling_facilities"][0],
-    )
-    typed["/name"] = ""
-    return typed
+    facility = document.model_dump(mode="json")["coupling_facilities"][0]
+    return {**texts_of(_LISTS["/coupling_facilities"], facility, at="/"), "/name": ""}
 
 
 # ---- form → document ----------------------------------------------------------------------------------------------
@@ -209,7 +181,7 @@ def read_typed(pairs: Iterable[tuple[str, str]]) -> Typed:
             _complete(typed, f"{at}/{row}", specs)
     for row in rows["/structures"]:
         at = f"/structures/{row}"
-        _complete(typed, at, _STRUCTURE_SPECS)
+        _complete(typed, at, _STRUCTURE_FIELDS)
         for number in range(fields.RULES):
             _complete(typed, f"{at}/offload/rules/{number}", fields.RULE)
         for number in rows[f"{at}/queues"]:
@@ -217,20 +189,9 @@ def read_typed(pairs: Iterable[tuple[str, str]]) -> Typed:
     return typed
 
 
-def _complete(typed: Typed, at: str, specs: Iterable[Spec]) -> None:
+def _complete(typed: Typed, at: str, specs: Iterable[FormField]) -> None:
     for spec in specs:
-        typed.setdefault(f"{at}/{spec.key}", "")
-
-
-def rows_of(typed: Mapping[str, str]) -> defaultdict[str, list[int]]:
-    """The numbers of the rows of each list, in order."""
-    found: defaultdict[str, dict[int, None]] = defaultdict(dict)
-    for key in typed:
-        parts = key.split("/")
-        for place, part in enumerate(parts):
-            if part.isdigit():
-                found["/".join(parts[:place])][int(part)] = None
-    return defaultdict(list, {at: sorted(numbers) for at, numbers in found.items()})
+        typed.setdefault(f"{at}/{spec.name}", "")
 
 
 def read(typed: Mapping[str, str]) -> Reading:
@@ -249,7 +210,7 @@ class _Reader:
     def reading(self) -> Reading:
         raw: dict[str, Any] = {"schema_version": 1}
         for at, specs in _SINGLE:
-            found = self.object(at, specs)
+            found = values_of(specs, self.typed, at=f"{at}/")
             raw.update(found if not at else {at[1:]: found})
         for at in _LISTS:
             raw[at[1:]] = self.entries(
@@ -258,34 +219,21 @@ class _Reader:
         raw["structures"] = self.structures()
         return Reading(raw, self.origins, self.lines, tuple(self.problems), frozenset(self.typed))
 
-    def object(self, at: str, specs: Iterable[Spec]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for spec in specs:
-            text = self.typed.get(f"{at}/{spec.key}", "").strip()
-            if not text and spec.kind != "yes":
-                continue
-            *path, last = spec.key.split("/")
-            target = found
-            for part in path:
-                target = target.setdefault(part, {})
-            target[last] = value_of(spec.kind, text)
-        return found
-
-    def is_blank(self, at: str, specs: Iterable[Spec], blank: Mapping[str, str]) -> bool:
+    def is_blank(self, at: str, specs: Iterable[FormField], blank: Mapping[str, str]) -> bool:
         return all(
             spec.kind == "yes"
-            or self.typed.get(f"{at}/{spec.key}", "").strip() in ("", blank.get(f"/{spec.key}", ""))
+            or self.typed.get(f"{at}/{spec.name}", "").strip() in ("", blank.get(f"/{spec.name}", ""))
             for spec in specs
         )
 
     def entries(
-        self, at: str, goes_to: str, specs: tuple[Spec, ...], *, blank: Mapping[str, str]
+        self, at: str, goes_to: str, specs: tuple[FormField, ...], *, blank: Mapping[str, str]
     ) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         for row in self.rows[at]:
             if not self.is_blank(f"{at}/{row}", specs, blank):
                 self.origins[f"{goes_to}/{len(found)}"] = f"{at}/{row}"
-                found.append(self.object(f"{at}/{row}", specs))
+                found.append(values_of(specs, self.typed, at=f"{at}/{row}/"))
         return found
 
     def structures(self) -> list[dict[str, Any]]:
@@ -294,10 +242,10 @@ class _Reader:
             at, goes_to = f"/structures/{row}", f"/structures/{len(found)}"
             queues = self.queues(at, goes_to)
             # A new structure takes over the PREFLIST of the one before: that alone is nothing typed.
-            told = [spec for spec in _STRUCTURE_SPECS if spec.key != "preflist"]
+            told = [spec for spec in _STRUCTURE_FIELDS if spec.name != "preflist"]
             if not queues and self.is_blank(at, told, _blank_structure()):
                 continue
-            structure = self.object(at, _STRUCTURE_SPECS)
+            structure = values_of(_STRUCTURE_FIELDS, self.typed, at=f"{at}/")
             rules = self.entries(f"{at}/offload/rules", f"{goes_to}/offload/rules", fields.RULE, blank={})
             structure.setdefault("offload", {})["rules"] = rules
             structure["queues"] = queues
@@ -383,9 +331,9 @@ def _parse_plan(text: str) -> object:
 def _queue(cells: Mapping[str, str]) -> dict[str, Any]:
     queue: dict[str, Any] = {}
     for column, text in cells.items():
-        if text and column in _SPEC_OF:
+        if text and column in _QUEUE_FIELDS:
             queue[column] = value_of(
-                _SPEC_OF[column].kind, text.lower() if _SPEC_OF[column].kind == "yes" else text
+                _QUEUE_FIELDS[column].kind, text.lower() if _QUEUE_FIELDS[column].kind == "yes" else text
             )
     if cells.get("p95") or cells.get("max"):
         mean = mean_of(cells.get("message_bytes", ""))
@@ -417,21 +365,22 @@ def check(typed: Mapping[str, str]) -> CheckedForm:
 def sort_problems(
     reading: Reading, problems: Iterable[FieldProblem]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Problems by the field they belong to, as sentences, and those that belong to none."""
-    by_field: dict[str, list[str]] = {}
-    general: list[str] = []
-    for problem in problems:
-        words = in_the_form(problem, reading)
-        if (line := reading.line_of(problem.field)) is not None:
-            words = f"Line {line}: {words}"
-        if name := reading.field_of(problem.field):
-            if name == f"/{CLUSTERS}" and problem.field != name:  # one text with many places in it
-                place = problem.field.removeprefix(f"{name}/").replace("/", ", ")
-                words = f"{place}: {problem.message}."
-            by_field.setdefault(name, []).append(words)
-        else:
-            general.append(words)
-    return {name: _together(found) for name, found in by_field.items()}, tuple(general)
+    """Return errors as sentences by field, and those that belong to no field."""
+    by_field, general = sort_errors(problems, reading.field_of)
+    return (
+        {
+            name: _together([_words(each, name, reading) for each in found])
+            for name, found in by_field.items()
+        },
+        tuple(_words(each, "", reading) for each in general),
+    )
+
+
+def _words(problem: FieldProblem, name: str, reading: Reading) -> str:
+    if name == f"/{CLUSTERS}" and problem.field != name:  # one text describes many places
+        return f"{problem.field.removeprefix(f'{name}/').replace('/', ', ')}: {problem.message}."
+    line = reading.line_of(problem.field)
+    return f"{'' if line is None else f'Line {line}: '}{in_the_form(problem, reading)}"
 
 
 MOST_TOGETHER = 12
@@ -479,14 +428,6 @@ def in_the_form(problem: FieldProblem, reading: Reading) -> str:
         return str(structures[index].get("name", "")) if index < len(structures) else found[0]
 
     return sentence(re.sub(r"/structures/(\d+)", called, words))
-
-
-def sentence(text: str) -> str:
-    """A problem of the core as a sentence below a field."""
-    if text.startswith("is "):
-        text = f"This {text}"
-    text = text[:1].upper() + text[1:]
-    return text if text.endswith((".", "?", "!")) else text + "."
 
 
 # ---- rows and pastes: what the buttons of the form do ---------------------------------------------------------------
@@ -541,11 +482,11 @@ def _add(typed: Typed, at: str, notes: tuple[str, ...]) -> ChangedForm:
         added.update({new + key: text for key, text in _blank_structure().items()})
         preflists = [text for key, text in typed.items() if re.fullmatch(r"/structures/\d+/preflist", key)]
         added[f"{new}/preflist"] = preflists[-1] if preflists else ""
-        added.update({f"{new}/queues/0/{spec.key}": "" for spec in fields.QUEUE_ALL})
+        added.update({f"{new}/queues/0/{spec.name}": "" for spec in fields.QUEUE_ALL})
     elif at == "/coupling_facilities":
         added.update({new + key: text for key, text in _blank_facility().items()})
     elif re.fullmatch(r"/structures/\d+/queues", at) and at not in typed:
-        added.update({f"{new}/{spec.key}": "" for spec in fields.QUEUE_ALL})
+        added.update({f"{new}/{spec.name}": "" for spec in fields.QUEUE_ALL})
         if rows:  # queues of one structure are mostly of one kind
             added[f"{new}/persistent"] = typed.get(f"{at}/{rows[-1]}/persistent", "")
     return ChangedForm(added, f"{new}/name", notes)
@@ -571,7 +512,7 @@ def _with_rows(typed: Typed, at: str, queues: Sequence[Mapping[str, Any]]) -> Ty
         if key != f"{at}/queues" and not key.startswith(f"{at}/queues/")
     }
     for number, queue in enumerate(queues):
-        _fill(kept, f"{at}/queues/{number}", fields.QUEUE_ALL, queue)
+        kept |= texts_of(fields.QUEUE_ALL, queue, at=f"{at}/queues/{number}/")
     return kept
 
 
@@ -634,9 +575,9 @@ def _kept(text: str, pasted: PastedQueues) -> str:
 def _given(typed: Typed, at: str) -> dict[str, Any]:
     """What was typed for all queues whose text does not say it."""
     return {
-        spec.key: value_of(spec.kind, typed[f"{at}/paste_{spec.key}"])
-        for spec in (_SPEC_OF["message_bytes"], _SPEC_OF["backlog"])
-        if typed.get(f"{at}/paste_{spec.key}", "").strip()
+        spec.name: value_of(spec.kind, typed[f"{at}/paste_{spec.name}"])
+        for spec in (_QUEUE_FIELDS["message_bytes"], _QUEUE_FIELDS["backlog"])
+        if typed.get(f"{at}/paste_{spec.name}", "").strip()
     }
 
 

@@ -19,11 +19,12 @@ from app.plans import service
 from app.plans.editor.form import CheckedForm, Typed, change, check, read_typed, take_pastes, typed_of
 from app.plans.editor.merge import ConflictRow, conflict_rows, merged
 from app.plans.editor.panel import Panel, panel_of
-from app.plans.editor.view import EditorForm, FormError, label_of, show
+from app.plans.editor.view import EditorForm, label_of, show
 from app.plans.errors import PlanConflict, PlanGone, PlanNameInvalid, PlanNotFound, PreconditionRequired
 from app.plans.stored import StoredVersion
-from app.sizing.calculator.form import CalculatorField, read_form
+from app.sizing.calculator.form import read_form
 from app.texts.documents import example_text, read_text
+from app.web.forms import FormField
 from app.web.rendering import Page, render
 from planner_core.bounds import MOST_STRUCTURES_READ
 from planner_core.document.model import PlanDocument
@@ -53,7 +54,7 @@ class EditorPage(Page):
     """The form, and beside it its result."""
 
     name: Annotated[str, "Name of the plan; empty for one that is not yet saved"]
-    name_field: Annotated[CalculatorField, "The field for the name of a new plan"]
+    name_field: Annotated[FormField, "The field for the name of a new plan"]
     action: Annotated[str, "Where the form is sent"]
     preview: Annotated[str, "Where the script asks for the result"]
     etag: Annotated[str, "The version that the change is made on top of"]
@@ -71,7 +72,7 @@ class PanelPage(Page):
     """The result alone, for the script."""
 
     panel: Annotated[Panel, "The result beside the form"]
-    problems: Annotated[tuple[FormError, ...], "What is wrong with which field"]
+    problems: Annotated[tuple[FormField, ...], "What is wrong with which field"]
     form_is_wrong: Annotated[bool, "Whether anything must be mended"]
 
 
@@ -259,8 +260,10 @@ def preview(request: Request, body: BodyDep) -> Response:
         title="Result",
         section="plans",
         panel=panel,
-        problems=tuple(FormError(at, label_of(at, typed), words) for at, words in checked.errors.items())
-        + tuple(FormError("", "", words) for words in checked.general),
+        problems=tuple(
+            FormField(at, label_of(at, typed), error=words) for at, words in checked.errors.items()
+        )
+        + tuple(FormField("", "", error=words) for words in checked.general),
         form_is_wrong=bool(checked.errors or checked.general),
     )
     return render(request, "plans/panel.html", page)
@@ -338,10 +341,10 @@ def _editor(
     panel, checked = panel_of(asked.typed, checked, curves, is_asked=is_asked)
     shown: CheckedForm | None = checked if is_asked else None
     path = f"/plans/{name}/edit" if name else "/new-plan"
-    name_field = CalculatorField("name", "Name", asked.name, asked.name_error)
+    name_field = FormField("name", "Name", value=asked.name, error=asked.name_error)
     form = show(asked.typed, shown, focus=focus)
     if asked.name_error:
-        form = replace(form, wrong=(FormError("name", "Name", asked.name_error), *form.wrong))
+        form = replace(form, wrong=(FormField("name", "Name", error=asked.name_error), *form.wrong))
     if asked.lead:
         form = replace(form, general=(asked.lead, *form.general))
     if focus == CHECK and (form.wrong or form.general):
@@ -358,7 +361,7 @@ def _editor(
         comment=asked.comment,
         form=form,
         panel=panel,
-        lead="Not saved. Please mend:" if asked.action == "save" else "To mend:",
+        lead="Not saved. Fix these fields:" if asked.action == "save" else "Fix these fields:",
         notes=asked.notes,
         is_unsaved=request.method == "POST",
     )

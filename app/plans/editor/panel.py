@@ -10,8 +10,9 @@ from typing import Any
 from app.fits.kept import Curves
 from app.fits.resolve import evaluate
 from app.plans.editor.form import CheckedForm, Typed, sort_problems
-from app.plans.editor.view import FormError, label_of
+from app.plans.editor.view import label_of
 from app.plans.finding_groups import FindingView, findings_shown
+from app.web.forms import FormField, to_fix
 from app.web.rendering import plain
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.findings import Finding
@@ -48,7 +49,7 @@ class Panel:
     rows_omitted: int
     findings: tuple[FindingView, ...]
     findings_omitted: int
-    wrong: tuple[FormError, ...] = ()
+    wrong: tuple[FormField, ...] = ()
     """What stands between the form and a result, where nobody may have looked yet."""
     comparison: Mapping[str, Any] | None = None
     """The sizes under the published curve beside those under the fitted one; None without a fitted one."""
@@ -72,8 +73,12 @@ def panel_of(
     if document is None:
         if not is_asked:
             return replace(NOTHING, summary="The result will stand here."), checked
-        wrong = tuple(FormError(name, label_of(name, typed), error) for name, error in checked.errors.items())
-        return replace(NOTHING, summary=missing(checked), wrong=wrong[:MOST_WRONG]), checked
+        wrong = tuple(
+            FormField(name, label_of(name, typed), error=error) for name, error in checked.errors.items()
+        )
+        return replace(
+            NOTHING, summary=to_fix(len(checked.errors) + len(checked.general)), wrong=wrong[:MOST_WRONG]
+        ), checked
     try:
         result = evaluate(document, curves)
     except PlanRefused as refused:
@@ -83,13 +88,6 @@ def panel_of(
         findings = _findings(refused.findings, typed, checked)
         return replace(NOTHING, summary="No such plan can exist.", findings=findings), refusal
     return _answered(result, typed, checked), checked
-
-
-def missing(checked: CheckedForm) -> str:
-    """How much stands between the form and a result."""
-    wrong = len(checked.errors) + len(checked.general)
-    what = "one field needs" if wrong == 1 else f"{wrong} fields need" if wrong else "the plan needs"
-    return f"No result yet: {what} mending."
 
 
 def _answered(result: PlanResult, typed: Typed, checked: CheckedForm) -> Panel:

@@ -6,23 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from app.plans.editor import fields
-from app.plans.editor.fields import Kind, Options, Spec
-from app.plans.editor.form import CheckedForm, Typed, rows_of
-
-
-@dataclass(frozen=True, slots=True)
-class FieldView:
-    """One field as shown."""
-
-    name: str
-    label: str
-    value: str
-    error: str
-    kind: Kind
-    unit: str = ""
-    hint: str = ""
-    options: Options = ()
-    required: bool = False
+from app.plans.editor.form import CheckedForm, Typed
+from app.web.field_values import Kind
+from app.web.forms import FormField, filled, rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +16,8 @@ class Row:
     """A row of a list: its pointer and its fields."""
 
     at: str
-    entries: tuple[FieldView, ...]
-    more: tuple[FieldView, ...] = ()
+    entries: tuple[FormField, ...]
+    more: tuple[FormField, ...] = ()
     is_unfolded: bool = False
     told: str = ""
     """What the folded fields say, in a few words."""
@@ -45,51 +31,42 @@ class StructureForm:
     title: str
     summary: str
     is_open: bool
-    entries: tuple[FieldView, ...]
-    sizes: tuple[FieldView, ...]
-    offload: tuple[FieldView, ...]
+    entries: tuple[FormField, ...]
+    sizes: tuple[FormField, ...]
+    offload: tuple[FormField, ...]
     rules: tuple[Row, ...]
     sizes_unfolded: bool
     offload_unfolded: bool
     queues: tuple[Row, ...]
     queues_as_text: bool
-    text: FieldView
-    paste: FieldView
-    paste_bytes: FieldView
-    paste_backlog: FieldView
+    text: FormField
+    paste: FormField
+    paste_bytes: FormField
+    paste_backlog: FormField
     paste_unfolded: bool
     wrong: int
-
-
-@dataclass(frozen=True, slots=True)
-class FormError:
-    """A line of the list above the form."""
-
-    name: str
-    label: str
-    error: str
 
 
 @dataclass(frozen=True, slots=True)
 class EditorForm:
     """The whole form."""
 
-    group: tuple[FieldView, ...]
-    group_more: tuple[FieldView, ...]
-    admin: tuple[FieldView, ...]
-    admin_more: tuple[FieldView, ...]
-    system: tuple[FieldView, ...]
-    system_more: tuple[FieldView, ...]
-    policy: tuple[FieldView, ...]
+    group: tuple[FormField, ...]
+    group_more: tuple[FormField, ...]
+    admin: tuple[FormField, ...]
+    admin_more: tuple[FormField, ...]
+    system: tuple[FormField, ...]
+    system_more: tuple[FormField, ...]
+    policy: tuple[FormField, ...]
     facilities: tuple[Row, ...]
     structures: tuple[StructureForm, ...]
-    clusters: tuple[FieldView, ...]
+    clusters: tuple[FormField, ...]
     acknowledged: tuple[Row, ...]
-    wrong: tuple[FormError, ...]
+    wrong: tuple[FormField, ...]
     general: tuple[str, ...]
     focus: str
 
-    def is_unfolded(self, entries: Iterable[FieldView]) -> bool:
+    def is_unfolded(self, entries: Iterable[FormField]) -> bool:
         """Whether fields that few need are shown: one of them is wrong."""
         return any(entry.error for entry in entries)
 
@@ -128,7 +105,7 @@ def show(typed: Typed, checked: CheckedForm | None, *, focus: str = "") -> Edito
             Row(f"/acknowledged/{row}", maker.entries(f"/acknowledged/{row}", fields.ACKNOWLEDGED))
             for row in rows["/acknowledged"]
         ),
-        wrong=tuple(FormError(name, label_of(name, typed), error) for name, error in errors.items()),
+        wrong=tuple(FormField(name, label_of(name, typed), error=error) for name, error in errors.items()),
         general=checked.general if checked else (),
         focus=focus,
     )
@@ -138,18 +115,11 @@ class _Maker:
     def __init__(self, typed: Mapping[str, str], errors: Mapping[str, str]) -> None:
         self.typed, self.errors = typed, errors
 
-    def entries(self, at: str, specs: Iterable[Spec]) -> tuple[FieldView, ...]:
-        return tuple(self.entry(at, spec) for spec in specs)
+    def entries(self, at: str, declared: Iterable[FormField]) -> tuple[FormField, ...]:
+        return filled(declared, self.typed, self.errors, at=f"{at}/")
 
-    def entry(self, at: str, spec: Spec) -> FieldView:
-        name = f"{at}/{spec.key}"
-        return FieldView(
-            name, spec.label, self.typed.get(name, ""), self.errors.get(name, ""), spec.kind, spec.unit, spec.hint,
-            spec.options, spec.required,
-        )  # fmt: skip
-
-    def plain(self, name: str, label: str, kind: Kind = "text", hint: str = "", unit: str = "") -> FieldView:
-        return FieldView(name, label, self.typed.get(name, ""), self.errors.get(name, ""), kind, unit, hint)
+    def plain(self, name: str, label: str, kind: Kind = "text", hint: str = "") -> FormField:
+        return FormField(name, label, kind, self.typed.get(name, ""), self.errors.get(name, ""), hint=hint)
 
 
 def _facility(maker: _Maker, at: str) -> Row:
@@ -165,7 +135,7 @@ def _queue(maker: _Maker, at: str) -> Row:
     return Row(at, maker.entries(at, fields.QUEUE), more, any(entry.error for entry in more), told)
 
 
-def _is_given(entry: FieldView) -> bool:
+def _is_given(entry: FormField) -> bool:
     """Whether a field says something. A choice always has a value: its first option says nothing."""
     if entry.kind in ("choice", "switch"):
         return entry.value not in ("", entry.options[0][0])
@@ -216,7 +186,7 @@ def _structure(
 
 
 _LABELS = {
-    f"{at}/{spec.key}": spec.label
+    f"{at}/{spec.name}": spec.label
     for at, specs in (
         ("", (*fields.GROUP, *fields.GROUP_MORE, *fields.CLUSTERS)),
         ("/admin", (*fields.ADMIN, *fields.ADMIN_MORE)),

@@ -20,6 +20,7 @@ from app.sizing.calculator.answer import (
     document_text,
 )
 from app.sizing.calculator.form import QuickForm, read_form
+from app.web.forms import to_fix
 from app.web.rendering import Page, render
 from planner_core.errors import FieldProblem, PlanRefused
 from planner_core.findings import Finding
@@ -103,13 +104,11 @@ def quick_page(request: Request) -> QuickPage:
 
 
 def _unanswered(form: QuickForm, *, refused: tuple[Finding, ...] = ()) -> QuickPage:
-    wrong = len(form.wrong)
-    what = "one field needs" if wrong == 1 else f"{wrong} fields need" if wrong else "the plan needs"
     return QuickPage(
         title="Quick calculator",
         section="calculator",
         form=form,
         answer=None,
         refused=refused,
-        summary=f"No answer yet: {what} mending.",
+        summary=to_fix(len(form.wrong)),
     )

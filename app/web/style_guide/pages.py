@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from app.sizing.calculator.answer import CalculatorText, Figure
-from app.sizing.calculator.form import CalculatorField
+from app.web.forms import FormField
 from app.web.rendering import Page, render
 from app.web.style_guide.specimens import Specimens, figures, specimens
 from planner_core.findings import Finding, finding
@@ -30,7 +30,7 @@ class StylePage(Page):
     """One specimen of everything."""
 
     swatches: Annotated[tuple[str, ...], "Names of the colours"]
-    fields: Annotated[Mapping[str, CalculatorField], "A field in each state, by name"]
+    fields: Annotated[Mapping[str, FormField], "A field in each state, by name"]
     bases: Annotated[tuple[Basis, ...], "Every basis a number can have"]
     findings: Annotated[tuple[Finding, ...], "A finding of each severity"]
     table: Annotated[PublishedTable, "A table to show"]
@@ -46,11 +46,11 @@ class StylePage(Page):
 def style(request: Request) -> HTMLResponse:
     """Every component in all its states, with invented values."""
     fields = (
-        CalculatorField("specimen-plain", "With a unit", "200000"),
-        CalculatorField("specimen-empty", "Empty, with a hint", ""),
-        CalculatorField("specimen-wrong", "Wrong", "2OO", "Write a whole number, in digits only."),
-        CalculatorField("specimen-name", "A name", "SQ03"),
-        CalculatorField("specimen-choice", "A choice", "one"),
+        FormField("specimen-plain", "With a unit", value="200000"),
+        FormField("specimen-empty", "Empty, with a hint", value=""),
+        FormField("specimen-wrong", "Wrong", value="2OO", error="Enter a whole number of at most 24 digits."),
+        FormField("specimen-name", "A name", value="SQ03"),
+        FormField("specimen-choice", "A choice", value="one"),
     )
     explanation = explain_size(
         "need of a specimen",

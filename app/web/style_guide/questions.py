@@ -20,14 +20,13 @@ from app.events.reading import EXAMPLE_DISPLAY, EXAMPLE_MEMBERS, EXAMPLE_NAME, k
 from app.events.reading import example_text as event_messages
 from app.fits.kept import NoCurves
 from app.plans.depth_pages import Depths, advised, depths_of
-from app.plans.editor.view import FieldView
 from app.plans.stored import StoredVersion
 from app.running.form import ChosenPlan
-from app.scenarios.form import Option, ScenarioBox
 from app.scenarios.view import ReportView, ScenarioComparisonView, compared, reported
 from app.texts.documents import CLUSTERED, example_text, read_text
 from app.web.charts import Chart
-from app.whatif.choices import ChoiceField, Choices, read_choices
+from app.web.forms import FormField
+from app.whatif.choices import Choices, read_choices
 from app.whatif.filling_charts import filling_chart
 from app.whatif.threshold_charts import threshold_chart
 from app.whatif.thresholds import answer as threshold_answer
@@ -47,9 +46,9 @@ STRUCTURE = "MYDATA"
 FIELDS = {
     field.name: field
     for field in (
-        ChoiceField("rate_percent", "Rate", "-1", unit="% of planned", slider=("0", "400", "5", "100")),
-        ChoiceField("data_set_size", "Each data set", "4G", hint="As planned."),
-        ChoiceField("at", "Storage", "initsize"),
+        FormField("rate_percent", "Rate", value="-1", unit="% of planned", slider=("0", "400", "5", "100")),
+        FormField("data_set_size", "Each data set", value="4G", hint="As planned."),
+        FormField("at", "Storage", value="initsize"),
     )
 }
 
@@ -69,11 +68,11 @@ class QuestionSpecimens:
     filling_chart: Chart | None
     threshold_chart: Chart | None
     plan: ChosenPlan
-    document: FieldView
+    document: FormField
     line_findings: tuple[LineFinding, ...]
     compared: ScenarioComparisonView
     reported: ReportView
-    fields: tuple[ScenarioBox, ...]
+    fields: tuple[FormField, ...]
 
 
 def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecimens:
@@ -97,8 +96,12 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
         filling_chart=filling_chart(filled),
         threshold_chart=threshold_chart(advice),
         plan=ChosenPlan(("one", "another"), "another", ""),
-        document=FieldView(
-            "specimen-document", "Plan document", "qsg: SQ03", "Line 1: no structures.", "text"
+        document=FormField(
+            "specimen-document",
+            "Plan document",
+            value="qsg: SQ03",
+            error="Line 1: no structures.",
+            kind="text",
         ),
         line_findings=(
             LineFinding(finding("POLICY_LOWER_CASE", "Said of a line."), 3),
@@ -107,8 +110,15 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
         compared=compared(side_by_side([kept]), shows_all=False),
         reported=reported(report(kept)),
         fields=(
-            ScenarioBox("specimen-growth", "Growth", "x", "none", unit="% a year", error="Must be a number."),
-            ScenarioBox("specimen-lost", "Lost", "CF01", "none", options=(Option("CF01", "CF01"),)),
+            FormField(
+                "specimen-growth",
+                "Growth",
+                value="x",
+                current="none",
+                unit="% a year",
+                error="Must be a number.",
+            ),
+            FormField("specimen-lost", "Lost", value="CF01", current="none", options=(("CF01", "CF01"),)),
         ),
     )
 

@@ -15,7 +15,6 @@ from app.events.simulate_pages import SimulationView
 from app.events.simulate_pages import answer_of as events_answer
 from app.nightly.view import FindingLine, RunProgress
 from app.plans.changes_pages import ChangeRow, document_changes
-from app.plans.editor.view import FieldView
 from app.plans.fill_chart import FillChart, fill_chart
 from app.plans.finding_groups import FindingView, findings_shown
 from app.plans.pages import OutputTextView
@@ -44,6 +43,7 @@ from app.usage.service import Span
 from app.web.chart_plotly import ZoomedChart
 from app.web.chart_script import ChartScript
 from app.web.charts import BarChart
+from app.web.forms import FormField
 from app.web.style_guide.ahead import AheadSpecimens, ahead
 from app.web.style_guide.placement import PlacementSpecimens, placement
 from app.web.style_guide.questions import QuestionSpecimens, questions
@@ -93,8 +93,8 @@ class Specimens:
     texts: tuple[OutputTextView, ...]
     fill: FillChart
     chart: SizeChart
-    entries: Mapping[str, FieldView]
-    lines: FieldView
+    entries: Mapping[str, FormField]
+    lines: FormField
     usage: UsageSpecimens
     report: UploadReport
     ahead: AheadSpecimens
@@ -138,12 +138,12 @@ def specimens() -> Specimens:
         fill=fill,
         chart=answer_of(asked, form).chart,
         entries={entry.kind: entry for entry in _entries()},
-        lines=FieldView(
+        lines=FormField(
             "specimen-lines",
             "Many lines",
-            "name\tbacklog\nA.IN\t100",
-            "Line 2: no size.",
-            "text",
+            value="name\tbacklog\nA.IN\t100",
+            error="Line 2: no size.",
+            kind="text",
             hint="Pasted.",
         ),
         usage=_usage(),
@@ -230,8 +230,7 @@ def _usage() -> UsageSpecimens:
                 depth_hour=None,
             ),
             is_ticked=True,
-            p95="",
-            p95_error="",
+            p95=FormField("p95:specimen", "95th percentile of PAYMENTS.IN", "whole"),
         ),
     )
 
@@ -307,13 +306,15 @@ def _texts() -> tuple[OutputTextView, ...]:
     )
 
 
-def _entries() -> tuple[FieldView, ...]:
+def _entries() -> tuple[FormField, ...]:
     return (
-        FieldView("specimen-yes", "To tick", "yes", "", "yes", hint="What it means."),
-        FieldView("specimen-site", "To choose", "SITE2", "", "choice", options=_SITES),
-        FieldView("specimen-words", "Words", "MQ.SMDS.*.APP1", "", "text"),
-        FieldView("specimen-managers", "Names", "", "Give at least one.", "names", required=True),
-        FieldView("specimen-percent", "A share", "12.5", "", "decimal", unit="%"),
+        FormField("specimen-yes", "To tick", value="yes", error="", kind="yes", hint="What it means."),
+        FormField("specimen-site", "To choose", value="SITE2", error="", kind="choice", options=_SITES),
+        FormField("specimen-words", "Words", value="MQ.SMDS.*.APP1", error="", kind="text"),
+        FormField(
+            "specimen-managers", "Names", value="", error="Give at least one.", kind="names", required=True
+        ),
+        FormField("specimen-percent", "A share", value="12.5", error="", kind="decimal", unit="%"),
     )
 
 

@@ -234,7 +234,7 @@ def test_a_plan_is_made_from_a_chart_by_keyboard_and_its_policy_downloaded(
     page.get_by_label("Plan ORDERS.IN").press("Space")
     page.get_by_role("button", name="Save and open in the editor").press("Enter")
     alert = page.get_by_role("alert")
-    expect(alert).to_contain_text("CFCC level: is needed")
+    expect(alert).to_contain_text("CFCC level: Enter a number.")
     expect(page.get_by_label("Queue managers")).not_to_have_value("")  # those that were observed
     alert.get_by_role("link", name="CFCC level").press("Enter")
     page.get_by_label("Queue managers").fill("5")

@@ -17,9 +17,9 @@ from app.plans.editor.form import (
     take_pastes,
     typed_of,
 )
-from app.plans.editor.typed import text_of, value_of
 from app.plans.editor.view import show
 from app.texts.documents import example_text, read_text
+from app.web.field_values import text_of, value_of
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
 

@@ -1,21 +1,40 @@
-"""Typed text ↔ values of a plan document, one field at a time.
+"""Texts of form fields ↔ values of the plan document and of questions, one reader for each kind of field.
 
-A text that cannot be read stays the text it is: the document then holds it, the core says what is wrong with it, and
-the form shows it again.
+A text that cannot be read stays as it is: the core reports the error, and the form shows the text again.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from typing import Literal
 
-from app.plans.editor.fields import Kind
 from app.texts.documents import parse_text
 from app.texts.yaml_text import yaml_text
 from planner_core.errors import DocumentInvalid, SizeSyntax
 from planner_core.units import parse_size
 
+Kind = Literal[
+    "name",
+    "text",
+    "whole",
+    "decimal",
+    "size",
+    "yes",
+    "choice",
+    "names",
+    "managers",
+    "bytes",
+    "ratio",
+    "curve",
+    "yaml",
+    "perfmev",
+    "rates",
+    "switch",
+    "yes_no",
+    "rules",
+]
 LONGEST_NUMBER = 24
 CLUSTERS = "clusters"
 _GROUPED = re.compile(r"\d{1,3}(?:([ ,_\u00a0\u2009\u202f'])\d{3})(?:\1\d{3})*")
@@ -23,22 +42,23 @@ _WHOLE = re.compile(r"-?\d+", re.ASCII)
 _DECIMAL = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)", re.ASCII)
 _SIZES = re.compile(r"(.+)/(.+)/(.+)", re.DOTALL)
 _RATIO = re.compile(r"(\d{1,9}) *[:/ ] *(\d{1,9})", re.ASCII)
+_RULE = re.compile(r"(\d{1,3})\s*%?\s*(?:over|:)\s*(\S+)", re.IGNORECASE)
 _BLANKS = re.compile(r"[\s,;]+")
 
 
 def value_of(kind: Kind, text: str) -> object:
-    """The value that a text stands for; the text itself when it cannot be read. Not for empty texts."""
+    """Return the value of a text, or the text itself when it cannot be read. Not for empty texts."""
     return _READERS[kind](text.strip())
 
 
 def text_of(kind: Kind, value: object) -> str:
-    """The text that stands for a value of a document's JSON."""
+    """Return the text of a JSON value."""
     if value is None:
         return ""
-    if kind == "switch":  # on unless somebody switches it off: an empty field is on
+    if kind == "switch":  # SHARE is the default of MQ, so an empty field means on
         return "no" if value is False else ""
     if isinstance(value, bool):
-        return "yes" if value else ""
+        return "yes" if value else "no" if kind == "yes_no" else ""
     if kind == "bytes" and isinstance(value, Mapping):
         return "/".join(_plain(value[key]) for key in ("mean", "p95", "max"))
     if kind == "curve" and isinstance(value, Mapping):
@@ -47,6 +67,8 @@ def text_of(kind: Kind, value: object) -> str:
         return " ".join(f"{name}:{switch}" for name, switch in value.items())
     if kind == "rates" and isinstance(value, Mapping):
         return " ".join(f"{name}:{_both(rates)}" for name, rates in value.items())
+    if kind == "rules" and isinstance(value, list):
+        return ", ".join(f"{rule['usage_over']} % over {rule['size_over']}" for rule in value) or "none"
     if kind == "yaml":
         return yaml_text({CLUSTERS: value}) if value else ""
     if isinstance(value, list):
@@ -64,7 +86,8 @@ def _plain(value: object) -> str:
 
 
 def _ungrouped(text: str) -> str:
-    """The text without thousands separators; a point is never one."""
+    """Return the text without thousands separators."""
+    # A point is never a separator: 1.234 would be 1234 for some readers and 1.2 for others.
     return re.sub(r"\D", "", text) if _GROUPED.fullmatch(text) else text
 
 
@@ -77,10 +100,7 @@ def _decimal(text: str) -> object:
     plain = _ungrouped(text)
     if not _DECIMAL.fullmatch(plain) or len(plain) > LONGEST_NUMBER:
         return text
-    try:
-        return Decimal(plain)
-    except InvalidOperation:  # pragma: no cover - the pattern lets nothing else through
-        return text
+    return Decimal(plain)
 
 
 def _size(text: str) -> object:
@@ -164,6 +184,15 @@ def rates_of(text: str) -> object:
     return found
 
 
+def _rules(text: str) -> object:
+    """Read offload rules, `70 % over 32K, 80 % over 4K`, or `none` for an empty list."""
+    if text.lower() == "none":
+        return []
+    rules = [_RULE.fullmatch(each.strip()) for each in re.split(r"[,;]", text) if each.strip()]
+    found = [{"usage_over": int(each[1]), "size_over": each[2]} for each in rules if each]
+    return found if len(found) == len(rules) else text
+
+
 _READERS: Mapping[Kind, Callable[[str], object]] = {
     "name": str.upper,
     "text": str,
@@ -181,4 +210,6 @@ _READERS: Mapping[Kind, Callable[[str], object]] = {
     "perfmev": _perfmev,
     "rates": rates_of,
     "switch": _switch,
+    "yes_no": _switch,
+    "rules": _rules,
 }

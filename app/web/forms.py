@@ -1,0 +1,239 @@
+"""Forms: fields as declared and as filled in, the values of their texts, and the errors of each.
+
+Every form of the application is made of these parts. Where a form fills in a document, the name of a field is the JSON
+pointer of its place in the document; `field_values` reads the texts.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from decimal import Decimal
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from fastapi import HTTPException
+
+from app.web.field_values import Kind, text_of, value_of
+from planner_core.errors import FieldProblem
+
+Options = tuple[tuple[str, str], ...]
+MOST_PARAMETERS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """One field: its declaration, the text in it, and its error."""
+
+    name: str
+    label: str
+    kind: Kind = "text"
+    value: str = ""
+    error: str = ""
+    _: KW_ONLY
+    unit: str = ""
+    hint: str = ""
+    options: Options = ()
+    required: bool = False
+    place: str = ""
+    """The path in the document that the field fills in, where it is not the name."""
+    current: str = ""
+    """The value that applies while the field is empty."""
+    slider: tuple[str, str, str, str] | None = None
+    """Lowest, highest, step, and the position while the field is empty; a script adds the slider."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The fields of a form by name, and the errors that belong to none of them."""
+
+    fields: Mapping[str, FormField]
+    errors: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> FormField:
+        return self.fields[name]
+
+    @property
+    def wrong(self) -> tuple[FormField, ...]:
+        """The fields with errors."""
+        return tuple(field for field in self.fields.values() if field.error)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the form cannot be used as it is."""
+        return bool(self.errors or self.wrong)
+
+    @property
+    def query(self) -> str:
+        """The fields as the query of an address that fills in the form again."""
+        return urlencode({name: field.value for name, field in self.fields.items()})
+
+
+def filled(
+    declared: Iterable[FormField],
+    texts: Mapping[str, str],
+    errors: Mapping[str, str] | None = None,
+    *,
+    at: str = "",
+) -> tuple[FormField, ...]:
+    """Return fields with their texts and errors.
+
+    Args:
+        declared: The fields; a field that is missing from the texts keeps its own.
+        texts: Texts by name.
+        errors: Errors by name.
+        at: Prefix of the names.
+    """
+    wrong = errors or {}
+    return tuple(
+        replace(field, name=name, value=texts.get(name, field.value), error=wrong.get(name, field.error))
+        for field in declared
+        for name in (at + field.name,)
+    )
+
+
+# ---- texts and values -----------------------------------------------------------------------------------------------
+
+
+def read_pairs(body: bytes) -> list[tuple[str, str]]:
+    """Return the parameters of a posted form.
+
+    Raises:
+        HTTPException: There are too many of them, or they are not text.
+    """
+    try:
+        return parse_qsl(
+            body.decode("utf-8"), keep_blank_values=True, max_num_fields=MOST_PARAMETERS, errors="strict"
+        )
+    except (UnicodeDecodeError, ValueError):
+        raise HTTPException(status_code=422, detail="The form cannot be read.") from None
+
+
+def texts_of(declared: Iterable[FormField], values: Mapping[str, Any], *, at: str = "") -> dict[str, str]:
+    """Return the texts of an object's values, by name of the field."""
+    texts = {}
+    for field in declared:
+        value: Any = values
+        for part in (field.place or field.name).split("/"):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        texts[at + field.name] = text_of(field.kind, value)
+    return texts
+
+
+def values_of(declared: Iterable[FormField], texts: Mapping[str, str], *, at: str = "") -> dict[str, Any]:
+    """Return the object that texts describe. Empty fields are left out, except boxes to tick."""
+    found: dict[str, Any] = {}
+    for field in declared:
+        text = texts.get(at + field.name, "").strip()
+        if text or field.kind == "yes":
+            *path, last = (field.place or field.name).split("/")
+            target = found
+            for part in path:
+                target = target.setdefault(part, {})
+            target[last] = value_of(field.kind, text)
+    return found
+
+
+_UNREADABLE: Mapping[Kind, str] = {
+    "whole": "Enter a whole number of at most 24 digits.",
+    "decimal": "Enter a number of at most 24 digits, with a point before the decimals.",
+    "bytes": "Enter a number of bytes, or a size such as 1K or 63K.",
+    "managers": "Enter a number, or names with blanks between them.",
+}
+
+_EMPTY: Mapping[Kind, str] = {
+    "name": "Enter a name.",
+    "text": "Enter a name.",
+    "managers": _UNREADABLE["managers"],
+}
+
+
+def read_fields(fields: Iterable[FormField]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the values of fields, None for empty ones, and the errors by name.
+
+    Other than in a document, which the core checks, an unreadable text and a negative number are errors here.
+    """
+    values: dict[str, Any] = {}
+    errors = {}
+    for field in fields:
+        text = field.value.strip()
+        value = values[field.name] = value_of(field.kind, text) if text else None
+        if not text and field.required:
+            errors[field.name] = _EMPTY.get(field.kind, "Enter a number.")
+        elif field.kind in _UNREADABLE and (
+            isinstance(value, str | Mapping) or (isinstance(value, int | Decimal) and value < 0)
+        ):
+            errors[field.name] = _UNREADABLE[field.kind]
+    return values, errors
+
+
+def rows_of(texts: Mapping[str, str]) -> defaultdict[str, list[int]]:
+    """Return the row numbers of each list in a form whose fields are named by JSON pointers."""
+    found: defaultdict[str, dict[int, None]] = defaultdict(dict)
+    for key in texts:
+        parts = key.split("/")
+        for place, part in enumerate(parts):
+            if part.isdigit():
+                found["/".join(parts[:place])][int(part)] = None
+    return defaultdict(list, {at: sorted(numbers) for at, numbers in found.items()})
+
+
+# ---- errors -----------------------------------------------------------------------------------------------------------
+
+
+def pointers_up(pointer: str) -> Iterator[str]:
+    """Yield a JSON pointer and those of the values around it, the innermost first."""
+    while pointer:
+        yield pointer
+        pointer = pointer.rpartition("/")[0]
+
+
+def places_of(declared: Iterable[FormField], at: str, *, of: str = "") -> dict[str, str]:
+    """Return the names of fields by the pointers that they fill in.
+
+    Args:
+        declared: The fields.
+        at: Pointer of the object they belong to.
+        of: Prefix of the names.
+    """
+    return {f"{at}/{field.place or field.name}": of + field.name for field in declared}
+
+
+def field_at(pointer: str | None, places: Mapping[str, str]) -> str:
+    """Return the field that filled in a place of a document, or an empty text.
+
+    Args:
+        pointer: The place.
+        places: Names of fields by the pointers they fill in.
+    """
+    return next((places[at] for at in pointers_up(pointer or "") if at in places), "")
+
+
+def sort_errors(
+    problems: Iterable[FieldProblem], field_of: Callable[[str], str]
+) -> tuple[dict[str, list[FieldProblem]], list[FieldProblem]]:
+    """Return problems by the name of the field they belong to, and those that belong to none."""
+    found: dict[str, list[FieldProblem]] = {}
+    general = []
+    for problem in problems:
+        if name := field_of(problem.field):
+            found.setdefault(name, []).append(problem)
+        else:
+            general.append(problem)
+    return found, general
+
+
+def sentence(message: str) -> str:
+    """Return an error of the core as a sentence below a field."""
+    if message.startswith("is "):  # the core speaks of the field, whose label is above
+        message = f"This {message}"
+    message = message[:1].upper() + message[1:]
+    return message if not message or message.endswith((".", "?", "!")) else f"{message}."
+
+
+def to_fix(errors: int) -> str:
+    """Return the sentence that replaces a result while a form has errors."""
+    if not errors:
+        return "Correct the plan to see a result."
+    return "Fix one field to see a result." if errors == 1 else f"Fix {errors} fields to see a result."
