@@ -9,11 +9,11 @@ from starlette.responses import Response
 
 from app.events import advising, reading, service
 from app.events.advise_description import advice_response, rates_request, rates_response
-from app.events.description import file_request, simulation_response
 from app.events.read_description import read_request, reading_response
 from app.fits.dependencies import curves_of
-from app.sizing.body import JSON, document_body
-from app.web.openapi import plan_request, problems
+from app.sizing.body import JSON, DocumentBody, document_body
+from app.web.openapi import json_request, plan_request, problems
+from planner_core.depth_events.course import Simulation
 
 router = APIRouter(prefix="/api/v1/events", tags=["depth events"])
 
@@ -21,14 +21,13 @@ router = APIRouter(prefix="/api/v1/events", tags=["depth events"])
 @router.post(
     "/simulate",
     summary="Simulate queue depth events",
-    openapi_extra=file_request(),
-    responses={200: simulation_response(), **problems(413, 415, 422)},
-    response_class=Response,
+    response_description="Every event message, every occurrence, and the switches after each step.",
+    openapi_extra=json_request("DepthEventFile"),
+    responses=problems(413, 415, 422),
 )
-async def simulate(request: Request) -> Response:
-    """A timeline of puts and gets by queue manager in; every event message and the switches after each step out."""
-    body = await document_body(request)
-    return Response(await run_in_threadpool(service.simulation_json, body), media_type=JSON)
+def simulate(body: DocumentBody) -> Simulation:
+    """Take a timeline of puts and gets by queue manager; return every event message and the switches after each step."""
+    return service.simulate_body(body)
 
 
 @router.post(

@@ -5,15 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from app.events.advise_description import add as add_advice
-from app.events.answers import SimulationAnswer
 from app.events.read_description import add as add_reading
 from app.events.service import EXAMPLES
 from app.texts.documents import parse_yaml
 from app.web.openapi import (
     document_schemas,
-    json_request,
-    json_response,
-    model_schemas,
     put_examples,
     put_schemas,
 )
@@ -23,21 +19,9 @@ from planner_core.depth_events.simulate import simulate
 PATH = "/api/v1/events/simulate"
 
 
-def file_request() -> dict[str, Any]:
-    """A request body that is a depth event file."""
-    return json_request("DepthEventFile")
-
-
-def simulation_response() -> dict[str, Any]:
-    """The answer of the simulator."""
-    return json_response(
-        "SimulationAnswer", "Every event message, every occurrence, and the switches after each step."
-    )
-
-
 def add(whole: dict[str, Any]) -> None:
     """Put the components and examples into the whole description; it is called when first asked for."""
-    put_schemas(whole, model_schemas(SimulationAnswer), document_schemas("DepthEventFile", json_schema()))
+    put_schemas(whole, document_schemas("DepthEventFile", json_schema()))
     files = {each.name: (each.title, parse_yaml(each.text.encode())) for each in EXAMPLES}
     answers = {name: simulate(read_object(document)).as_json() for name, (_, document) in files.items()}
     put_examples(whole["paths"][PATH]["post"], files, answers)

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.events.answers import AssumptionAnswer
 from app.web.answers import Answer
 from planner_core.findings import Finding
+from planner_core.sizing.depth_advice import DepthAssumption as AssumptionAnswer
 
 CorrelId = Annotated[str, Field(pattern="^[0-9A-F]{48}$")]
 Format = Literal[

@@ -7,13 +7,12 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from pydantic_core import to_json
-
 from app.texts.documents import parse_text
 from app.texts.example_files import ExampleFile
 from planner_core import names
+from planner_core.depth_events.course import Simulation
 from planner_core.depth_events.file import MOST_MAXDEPTH, WHAT, DepthEventFile, read_object
-from planner_core.depth_events.simulate import Simulation, simulate
+from planner_core.depth_events.simulate import simulate
 from planner_core.document.reading import parse_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid, NameSyntax
 
@@ -137,12 +136,12 @@ def _is_name(text: str) -> bool:
 
 
 def simulate_text(text: bytes) -> Simulation:
-    """Simulate what a person typed or brought."""
+    """Simulate a file as people write it."""
     return simulate(read_yaml_or_json(text))
 
 
-def simulation_json(body: bytes) -> bytes:
-    """The answer to a request's body, as JSON text.
+def simulate_body(body: bytes) -> Simulation:
+    """Simulate the body of a request.
 
     Raises:
         InputInvalid: Not JSON, or no depth event file.
@@ -151,4 +150,4 @@ def simulation_json(body: bytes) -> bytes:
         document = parse_json(body)
     except DocumentInvalid as error:
         raise InputInvalid(WHAT, error.problems) from None
-    return to_json(simulate(read_object(document)).as_json())
+    return simulate(read_object(document))

@@ -8,7 +8,7 @@ from fractions import Fraction
 from app.web.axes import Duration, Linear
 from app.web.charts import Chart, Lane, LaneSpot, Line, Mark, Point, Spot
 from app.web.rendering import grouped
-from planner_core.depth_events.course import Course, CourseRow, Occurrence
+from planner_core.depth_events.course import Occurrence, QueueAfterStep, SilentMember, Simulation
 from planner_core.depth_events.model import Event
 
 MOST_LABELS = 14
@@ -27,11 +27,11 @@ _ROOM = Fraction(26, 25)
 """Time after the last step, so that its signs are not on the edge."""
 
 
-def chart_of(course: Course, queue: str, members: Sequence[str]) -> Chart:
+def chart_of(course: Simulation, queue: str, members: Sequence[str]) -> Chart:
     """The chart of one queue; `members` are the queue managers that could write of it."""
-    rows = [row for row in course.rows if row.queue == queue]
+    rows = [row for row in course.switches if row.queue == queue]
     events = [occurrence for occurrence in course.occurrences if occurrence.queue == queue]
-    last = (max((row.at for row in course.rows), default=Fraction(0)) or Fraction(1)) * _ROOM
+    last = (max((row.at for row in course.switches), default=Fraction(0)) or Fraction(1)) * _ROOM
     deepest = max([row.depth for row in rows] + [event.depth for event in events] + [1])
     rounding = course.readings.rounding
     limits = {
@@ -78,7 +78,7 @@ def _limit(name: str, values: Sequence[tuple[Fraction, int]], last: Fraction) ->
 
 def _spot(event: Occurrence, *, has_label: bool) -> Spot:
     sign, style, name = SIGNS[event.event]
-    silent = " silent" if event.is_silent else ""
+    silent = " silent" if not event.written else ""
     label = name if has_label else ""
     return Spot(
         event.at,
@@ -92,24 +92,24 @@ def _spot(event: Occurrence, *, has_label: bool) -> Spot:
 
 
 def _of_event(event: Occurrence) -> str:
-    number = len(event.messages)
+    number = event.messages
     messages = "no message" if not number else f"{number} message{'' if number == 1 else 's'}"
     return f"{event.event.title} at {float(event.at):g} s, depth {grouped(event.depth)}, {messages}"
 
 
 def _lane_spots(events: Sequence[Occurrence], member: str) -> Iterator[LaneSpot]:
     for event in events:
-        written = next((each for each in event.messages if each.queue_manager == member), None)
+        written = next((each for each in event.written if each.queue_manager == member), None)
         if written is not None:
             kind = "null" if written.is_null else "message"
-        elif (member, "not_active") not in event.missing:
+        elif SilentMember(member, "not_active") not in event.missing:
             kind = "none"
         else:
             continue
         yield LaneSpot(event.at, WROTE[kind], f"wrote {kind}")
 
 
-def _in_words(rows: Sequence[CourseRow], events: Sequence[Occurrence]) -> str:
+def _in_words(rows: Sequence[QueueAfterStep], events: Sequence[Occurrence]) -> str:
     depths = [row.depth for row in rows]
     words = f"From {grouped(depths[0])} to {grouped(depths[-1])} messages, at most {grouped(max(depths))}."
     if not events:

@@ -22,8 +22,7 @@ from app.events.advise_cli import add_advise
 from app.events.read_cli import add_read
 
 if TYPE_CHECKING:
-    from planner_core.depth_events.course import CourseRow, Occurrence, SimulatedEventMessage
-    from planner_core.depth_events.simulate import Simulation
+    from planner_core.depth_events.course import Occurrence, QueueAfterStep, SimulatedMessage, Simulation
 
 
 def add(commands: Command, parser_class: Parser) -> None:
@@ -54,10 +53,10 @@ def _simulate(arguments: argparse.Namespace) -> int:
 
 
 def _lines(simulation: Simulation) -> list[str]:
-    """The answer for people: one line a step, the messages below it."""
-    by_number = {each.number: each for each in simulation.course.occurrences}
+    """Return the answer for the terminal: one line for each step, its messages below."""
+    by_number = {each.number: each for each in simulation.occurrences}
     lines = []
-    for row in simulation.course.rows:
+    for row in simulation.switches:
         lines.append(_row_line(row))
         for number in row.occurrences:
             lines += _occurrence_lines(by_number[number])
@@ -66,10 +65,11 @@ def _lines(simulation: Simulation) -> list[str]:
     return lines
 
 
-def _row_line(row: CourseRow) -> str:
+def _row_line(row: QueueAfterStep) -> str:
     from planner_core.depth_events.course import plain_seconds
+    from planner_core.depth_events.model import SWITCHES
 
-    switches = " ".join(name.upper() for name, value in row.switches.as_json().items() if value == "ENABLED")
+    switches = " ".join(name.upper() for name in SWITCHES if getattr(row, name) == "ENABLED")
     did = " ".join(str(part) for part in (row.queue_manager, row.action, row.messages) if part is not None)
     return (
         f"{plain_seconds(row.at):>8} s  {row.queue}: {did}; depth {row.depth}; enabled: {switches or 'none'}"
@@ -80,20 +80,19 @@ def _occurrence_lines(occurrence: Occurrence) -> list[str]:
     head = (
         f"            {occurrence.event.title} ({occurrence.event.reason}), detected by {occurrence.detector}"
     )
-    if occurrence.is_silent:
+    if not occurrence.written:
         return [f"{head}: no message"]
     return [
         f"{head}: {_messages(occurrence)}",
-        *(f"              {_message(each)}" for each in occurrence.messages),
+        *(f"              {_message(each)}" for each in occurrence.written),
     ]
 
 
 def _messages(occurrence: Occurrence) -> str:
-    number = len(occurrence.messages)
-    return f"{number} message{'' if number == 1 else 's'}"
+    return f"{occurrence.messages} message{'' if occurrence.messages == 1 else 's'}"
 
 
-def _message(message: SimulatedEventMessage) -> str:
+def _message(message: SimulatedMessage) -> str:
     null = ", null event" if message.is_null else ""
     return (
         f"{message.queue_manager}: TimeSinceReset {message.time_since_reset}, HighQDepth {message.high_q_depth}, "

@@ -16,12 +16,13 @@ from app.events.simulate_charts import chart_of
 from app.texts.example_files import ExampleFile
 from app.web.charts import Chart
 from app.web.rendering import Page, render
-from planner_core.depth_events.course import START, CourseRow, Occurrence, plain_seconds
+from planner_core.depth_events.course import START, Occurrence, QueueAfterStep, Simulation, plain_seconds
 from planner_core.depth_events.file import DepthEventFile
-from planner_core.depth_events.model import READING_VALUES, SWITCH_FIELDS
-from planner_core.depth_events.simulate import Simulation, simulate
+from planner_core.depth_events.model import READING_VALUES, SWITCHES
+from planner_core.depth_events.simulate import simulate
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding
+from planner_core.sizing.depth_advice import DepthAssumption
 
 router = APIRouter(include_in_schema=False)
 
@@ -151,7 +152,7 @@ class SimulationView:
     turns: tuple[TimelineStepRow, ...]
     rows: tuple[TimelineStepRow, ...]
     rows_omitted: int
-    assumptions: tuple[Mapping[str, str], ...]
+    assumptions: tuple[DepthAssumption, ...]
     findings: tuple[Finding, ...]
 
 
@@ -229,22 +230,21 @@ def _choices(sent: SimulationForm) -> list[ReadingChoice]:
 
 def answer_of(file: DepthEventFile, simulation: Simulation) -> SimulationView:
     """The simulation arranged for the page."""
-    course = simulation.course
-    rows = [_row(row) for row in course.rows]
+    rows = [_row(row) for row in simulation.switches]
     turning = [
         shown
-        for row, shown in zip(course.rows, rows, strict=True)
+        for row, shown in zip(simulation.switches, rows, strict=True)
         if row.action == START or row.changed or row.occurrences
     ]
     return SimulationView(
         title=file.title,
-        messages=len(course.events),
-        occurrences=len(course.occurrences),
-        silent=sum(each.is_silent for each in course.occurrences),
-        nulls=sum(each.is_null for each in course.events),
+        messages=len(simulation.events),
+        occurrences=len(simulation.occurrences),
+        silent=sum(not each.written for each in simulation.occurrences),
+        nulls=sum(each.is_null for each in simulation.events),
         queues=tuple(_queues(file, simulation)),
-        events=tuple(_event(each) for each in course.occurrences[:MOST_SHOWN_EVENTS]),
-        events_omitted=max(0, len(course.occurrences) - MOST_SHOWN_EVENTS),
+        events=tuple(_event(each) for each in simulation.occurrences[:MOST_SHOWN_EVENTS]),
+        events_omitted=max(0, len(simulation.occurrences) - MOST_SHOWN_EVENTS),
         turns=tuple(turning[:MOST_ROWS]),
         rows=tuple(rows[:MOST_ROWS]),
         rows_omitted=max(0, len(rows) - MOST_ROWS),
@@ -264,7 +264,7 @@ def _queues(file: DepthEventFile, simulation: Simulation) -> list[SimulatedQueue
             qdepthhi=queue.qdepthhi,
             qdepthlo=queue.qdepthlo,
             chart=chart_of(
-                simulation.course, queue.name, members if queue.is_shared else [str(queue.queue_manager)]
+                simulation, queue.name, members if queue.is_shared else [str(queue.queue_manager)]
             ),
         )
         for nth, queue in enumerate(file.queues)
@@ -276,7 +276,7 @@ def _event(occurrence: Occurrence) -> OccurrenceRow:
     return OccurrenceRow(
         at=_seconds(occurrence.at),
         occurrence=occurrence,
-        missing=tuple(f"{name} ({_WHY[why]})" for name, why in occurrence.missing),
+        missing=tuple(f"{each.queue_manager} ({_WHY[each.why]})" for each in occurrence.missing),
         causes=tuple(
             f"{each.messages:+d} {_CAUSES[each.cause]}{f' ({each.queue_manager})' if each.queue_manager else ''}".replace(
                 "-", "\N{MINUS SIGN}"
@@ -286,8 +286,7 @@ def _event(occurrence: Occurrence) -> OccurrenceRow:
     )
 
 
-def _row(row: CourseRow) -> TimelineStepRow:
-    on = row.switches.as_json()
+def _row(row: QueueAfterStep) -> TimelineStepRow:
     words = _ACTIONS[row.action].format(messages=row.messages)
     if row.took_effect is not None and row.took_effect != row.messages and row.action in _PARTLY:
         words = _PARTLY[row.action].format(messages=row.messages, took_effect=row.took_effect)
@@ -301,7 +300,7 @@ def _row(row: CourseRow) -> TimelineStepRow:
         did=f"{who}{words}",
         depth=row.depth,
         switches=tuple(
-            (name.upper(), on[name] == "ENABLED", name.upper() in row.changed) for name in SWITCH_FIELDS
+            (name.upper(), getattr(row, name) == "ENABLED", name.upper() in row.changed) for name in SWITCHES
         ),
         events=_numbers(row.events, row.occurrences),
     )

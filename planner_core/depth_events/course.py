@@ -1,208 +1,192 @@
-"""A timeline of puts and gets → every event message and the switches after each step.
+"""The course of a timeline of puts and gets: every event message and the switches after each step.
 
-Calls of one step are alike, so a step of any length takes a few operations: up to the first call that meets a
-threshold, the event, and on.
+All calls of one step are alike, so a step of any length takes a few operations: the calls up to the one that meets a
+threshold, the event, and the remaining calls.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
+from pydantic import Field, PlainSerializer, WithJsonSchema, computed_field
+
+from planner_core import CORE_VERSION
 from planner_core.depth_events import file as given
 from planner_core.depth_events.file import WHAT, DepthEventFile, Moment, QueueDefinition, moments
 from planner_core.depth_events.model import (
     Counters,
     DepthLimits,
-    DisabledDetector,
     Event,
+    EventTitle,
     Readings,
-    StatisticsOfDisabled,
+    Reason,
     Switches,
     counted,
 )
 from planner_core.errors import FieldProblem, InputInvalid
+from planner_core.findings import Finding
+from planner_core.sizing.depth_advice import DepthAssumption
+from planner_core.wire import Answer, Hidden, Unchecked
 
 MOST_EVENTS: Final = 20_000
-"""Event messages of one timeline; one that gives more is refused."""
+"""Event messages of one timeline; a timeline that causes more is refused."""
 START: Final = "beginning"
 
 
+def plain_seconds(value: Fraction) -> int | float:
+    """Return a time in the notation of the file."""
+    return value.numerator if value.denominator == 1 else float(value)
+
+
+Seconds = Annotated[
+    Fraction,
+    Unchecked(),
+    PlainSerializer(plain_seconds, return_type=int | float),
+    WithJsonSchema({"type": "number"}),
+    Field(description="Seconds from the beginning of the timeline."),
+]
+SilenceCause = Literal["not_active", "perfmev_disabled", "not_asked"]
+GapCause = Literal[
+    "perfmev_disabled", "not_active", "counters_reset", "counted_before", "counter_at_its_limit", "expired",
+    "backed_out_puts", "backed_out_gets",
+]  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
-class SimulatedEventMessage:
-    """One message on the SYSTEM.ADMIN.PERFM.EVENT of `queue_manager`."""
+class SimulatedMessage(Answer):
+    """One event message."""
 
     number: int
-    occurrence: int
+    occurrence: Annotated[int, Field(description="Number of the occurrence that it belongs to.")]
     step: int
-    at: Fraction
-    event: Event
+    at: Seconds
+    event: EventTitle
     queue: str
-    queue_manager: str
-    correl_id: str | None
-    is_null: bool
+    queue_manager: Annotated[
+        str, Field(description="The queue manager that writes it, to its own SYSTEM.ADMIN.PERFM.EVENT.")
+    ]
+    correl_id: Annotated[
+        str | None,
+        Field(
+            description="The same for all messages of one event on a shared queue; MQ generates other values."
+        ),
+    ]
+    is_null: Annotated[bool, Field(description="A null event: its queue manager did nothing with the queue.")]
     time_since_reset: int
     high_q_depth: int
     msg_enq_count: int
     msg_deq_count: int
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "number": self.number,
-            "occurrence": self.occurrence,
-            "step": self.step,
-            "at": plain_seconds(self.at),
-            "reason": self.event.reason,
-            "event": self.event.title,
-            "queue": self.queue,
-            "queue_manager": self.queue_manager,
-            "correl_id": self.correl_id,
-            "is_null": self.is_null,
-            "time_since_reset": self.time_since_reset,
-            "high_q_depth": self.high_q_depth,
-            "msg_enq_count": self.msg_enq_count,
-            "msg_deq_count": self.msg_deq_count,
-        }
+    @computed_field
+    @property
+    def reason(self) -> Reason:
+        """Queue Full, Queue Depth High, Queue Depth Low."""
+        return self.event.reason
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
-    """Why reported puts less gets are not the change of the depth: so many messages, and whose."""
+class SilentMember(Answer):
+    """A queue manager that wrote no message of an occurrence."""
 
-    cause: str
+    queue_manager: str
+    why: SilenceCause
+
+
+@dataclass(frozen=True, slots=True)
+class Gap(Answer):
+    """Messages that the counters leave out, and why."""
+
+    cause: GapCause
     queue_manager: str | None
     messages: int
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {"cause": self.cause, "queue_manager": self.queue_manager, "messages": self.messages}
-
 
 @dataclass(frozen=True, slots=True)
-class AccountedDepth:
-    """The depth that the messages of one event account for, and what they leave out."""
+class AccountedDepth(Answer):
+    """The depth that the messages of one event account for; the unreconciled rest is the sum of the causes."""
 
     depth_before: int
-    enqueued: int
-    dequeued: int
+    msg_enq_count: Annotated[int, Field(description="Sum over the messages.")]
+    msg_deq_count: Annotated[int, Field(description="Sum over the messages.")]
     depth: int
-    causes: tuple[Cause, ...]
+    causes: tuple[Gap, ...]
 
+    @computed_field
     @property
     def computed_depth(self) -> int:
-        """What one would take the depth to be from the messages alone."""
-        return self.depth_before + self.enqueued - self.dequeued
+        """The depth that follows from the messages alone."""
+        return self.depth_before + self.msg_enq_count - self.msg_deq_count
 
+    @computed_field
     @property
     def unreconciled(self) -> int:
-        """The depth less the computed one."""
+        """The depth minus the computed one."""
         return self.depth - self.computed_depth
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "depth_before": self.depth_before,
-            "msg_enq_count": self.enqueued,
-            "msg_deq_count": self.dequeued,
-            "computed_depth": self.computed_depth,
-            "depth": self.depth,
-            "unreconciled": self.unreconciled,
-            "causes": [cause.as_json() for cause in self.causes],
-        }
 
-
-@dataclass(frozen=True, slots=True)
-class Occurrence:
-    """A condition that was met while its event was armed: what it switched and how many messages came of it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occurrence(Switches):
+    """A condition that was met while its event was enabled, the attributes after it, and its messages."""
 
     number: int
     step: int
-    at: Fraction
-    event: Event
+    at: Seconds
+    event: EventTitle
     queue: str
-    detector: str
+    detector: Annotated[str, Field(description="The queue manager whose call met the condition.")]
     depth: int
-    switches: Switches
     correl_id: str | None
-    messages: tuple[SimulatedEventMessage, ...]
-    missing: tuple[tuple[str, str], ...]
-    """Members that wrote none, and why: perfmev_disabled, not_active, not_asked."""
+    written: Hidden[tuple[SimulatedMessage, ...]]
+    missing: tuple[SilentMember, ...]
     reconciliation: AccountedDepth | None
 
+    @computed_field
     @property
-    def is_silent(self) -> bool:
-        """Switched, and nobody was told."""
-        return not self.messages
+    def reason(self) -> Reason:
+        """Queue Full, Queue Depth High, Queue Depth Low."""
+        return self.event.reason
 
+    @computed_field
+    @property
+    def messages(self) -> int:
+        """Number of messages; 0: the attributes switched without a message."""
+        return len(self.written)
+
+    @computed_field
     @property
     def null_events(self) -> int:
-        """Messages of members that did nothing with the queue."""
-        return sum(message.is_null for message in self.messages)
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "number": self.number,
-            "step": self.step,
-            "at": plain_seconds(self.at),
-            "reason": self.event.reason,
-            "event": self.event.title,
-            "queue": self.queue,
-            "detector": self.detector,
-            "depth": self.depth,
-            **self.switches.as_json(),
-            "correl_id": self.correl_id,
-            "messages": len(self.messages),
-            "null_events": self.null_events,
-            "missing": [{"queue_manager": name, "why": why} for name, why in self.missing],
-            "reconciliation": self.reconciliation.as_json() if self.reconciliation else None,
-        }
+        """Messages of queue managers that did nothing with the queue."""
+        return sum(message.is_null for message in self.written)
 
 
-@dataclass(frozen=True, slots=True)
-class CourseRow:
-    """A queue after a step; step 0 is how the timeline begins."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueAfterStep(Switches):
+    """A queue after a step."""
 
-    step: int
-    index: int | None
-    at: Fraction
+    step: Annotated[int, Field(description="0 is the beginning of the timeline.")]
+    timeline: Annotated[int | None, Field(description="Index of the step in the file's timeline.")]
+    at: Seconds
     action: str
     queue_manager: str | None
     messages: int | None
-    took_effect: int | None
+    took_effect: Annotated[
+        int | None,
+        Field(description="How many of the calls moved a message; the others were rejected or found none."),
+    ]
     queue: str
     depth: int
-    limits: DepthLimits
-    switches: Switches
-    changed: tuple[str, ...]
+    limits: Hidden[DepthLimits]
+    changed: Annotated[tuple[str, ...], Field(description="Attributes that the step changed.")]
     occurrences: tuple[int, ...]
-    events: tuple[int, ...]
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "step": self.step,
-            "timeline": self.index,
-            "at": plain_seconds(self.at),
-            "action": self.action,
-            "queue_manager": self.queue_manager,
-            "messages": self.messages,
-            "took_effect": self.took_effect,
-            "queue": self.queue,
-            "depth": self.depth,
-            **self.switches.as_json(),
-            "changed": list(self.changed),
-            "occurrences": list(self.occurrences),
-            "events": list(self.events),
-        }
+    events: Annotated[tuple[int, ...], Field(description="Numbers of the messages that the step caused.")]
 
 
 @dataclass(frozen=True, slots=True)
 class CourseNote:
-    """Something of the course of events to tell of in a finding: where in the file, and the numbers."""
+    """An observation for a finding: its place in the file and its numbers."""
 
     kind: str
     index: int
@@ -214,32 +198,34 @@ class CourseNote:
     reason: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
-    """What happened under one set of readings."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulation(Answer):
+    """Every event message and the switches after each step."""
 
+    core_version: str = CORE_VERSION
     readings: Readings
-    events: tuple[SimulatedEventMessage, ...]
+    events: tuple[SimulatedMessage, ...]
     occurrences: tuple[Occurrence, ...]
-    rows: tuple[CourseRow, ...]
-    notes: tuple[CourseNote, ...]
-    queues: Mapping[str, CourseRow]
-    """Each queue as the timeline leaves it."""
+    switches: tuple[QueueAfterStep, ...]
+    notes: Hidden[tuple[CourseNote, ...]]
+    queues: Hidden[Mapping[str, QueueAfterStep]]
+    """Each queue at the end of the timeline."""
+    assumptions: tuple[DepthAssumption, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
-def plain_seconds(value: Fraction) -> int | float:
-    """A time in the file's own notation."""
-    return value.numerator if value.denominator == 1 else float(value)
+def play(file: DepthEventFile, readings: Readings) -> Simulation:
+    """Return what happens under these readings, still without assumptions and findings.
 
-
-def play(file: DepthEventFile, readings: Readings) -> Course:
-    """The course of events under these readings."""
+    Raises:
+        InputInvalid: A step cannot happen, such as a put through a queue manager that is not active.
+    """
     return _Player(file, readings).play()
 
 
 @dataclass(slots=True)
 class _Queue:
-    """A queue as it is at the moment, and since the last event what the messages of the next will not say."""
+    """A queue at the moment, with the changes since the last event that no counter has."""
 
     definition: QueueDefinition
     depth: int
@@ -249,7 +235,7 @@ class _Queue:
     base_depth: int
     base_at: Fraction = Fraction(0)
     moved: dict[str, int] = field(default_factory=dict)
-    uncounted: dict[str, int] = field(default_factory=dict)
+    uncounted: dict[GapCause, int] = field(default_factory=dict)
 
     @property
     def is_shared(self) -> bool:
@@ -257,7 +243,7 @@ class _Queue:
 
     @property
     def first_high(self) -> int:
-        """HighQDepth right after a reset: a shared queue's is taken at puts only."""
+        """HighQDepth right after a reset: on a shared queue, only puts update it."""
         return 0 if self.is_shared else self.depth
 
     def reset(self, member: str, at: Fraction) -> None:
@@ -267,7 +253,7 @@ class _Queue:
         self.depth += change
         self.moved[member] = self.moved.get(member, 0) + change
 
-    def move_uncounted(self, cause: str, change: int) -> None:
+    def move_uncounted(self, cause: GapCause, change: int) -> None:
         self.depth += change
         self.uncounted[cause] = self.uncounted.get(cause, 0) + change
 
@@ -282,9 +268,9 @@ class _Player:
         self.perfmev = {each.name: each.perfmev == "ENABLED" for each in file.queue_managers}
         self.active = {each.name: each.active for each in file.queue_managers}
         self.queues = {each.name: self._begun(each) for each in file.queues}
-        self.events: list[SimulatedEventMessage] = []
+        self.events: list[SimulatedMessage] = []
         self.occurrences: list[Occurrence] = []
-        self.rows: list[CourseRow] = []
+        self.rows: list[QueueAfterStep] = []
         self.notes: list[CourseNote] = []
         self.nth = 0
         self.now = Moment(Fraction(0), 0, None)
@@ -298,20 +284,19 @@ class _Player:
             queue.reset(member, Fraction(0))
         return queue
 
-    def play(self) -> Course:
+    def play(self) -> Simulation:
         for queue in self.queues.values():
             self._row(queue, START, None, queue.switches, took_effect=None)
         for nth, moment in enumerate(moments(self.file), start=1):
             self.nth, self.now = nth, moment
             self._step(moment.step)
-        last = {row.queue: row for row in self.rows}
-        return Course(
-            self.readings,
-            tuple(self.events),
-            tuple(self.occurrences),
-            tuple(self.rows),
-            tuple(self.notes),
-            last,
+        return Simulation(
+            readings=self.readings,
+            events=tuple(self.events),
+            occurrences=tuple(self.occurrences),
+            switches=tuple(self.rows),
+            notes=tuple(self.notes),
+            queues={row.queue: row for row in self.rows},
         )
 
     # ---- steps -------------------------------------------------------------------------------------------------
@@ -356,11 +341,11 @@ class _Player:
             for occurrence in self._newest()
             if occurrence.step == self.nth and occurrence.queue == queue.definition.name
         ]
-        old, new = before.as_json(), queue.switches.as_json()
+        old, new = asdict(before), asdict(queue.switches)
         self.rows.append(
-            CourseRow(
+            QueueAfterStep(
                 step=self.nth,
-                index=self.now.index if self.nth else None,
+                timeline=self.now.index if self.nth else None,
                 at=self.now.at,
                 action=action,
                 queue_manager=member,
@@ -369,15 +354,15 @@ class _Player:
                 queue=queue.definition.name,
                 depth=queue.depth,
                 limits=queue.limits,
-                switches=queue.switches,
                 changed=tuple(name.upper() for name in new if new[name] != old[name]),
                 occurrences=tuple(occurrence.number for occurrence in mine),
-                events=tuple(message.number for occurrence in mine for message in occurrence.messages),
+                events=tuple(message.number for occurrence in mine for message in occurrence.written),
+                **new,
             )
         )
 
     def _newest(self) -> list[Occurrence]:
-        """The occurrences of the step under way."""
+        """Return the occurrences of the current step."""
         first = len(self.occurrences)
         while first and self.occurrences[first - 1].step == self.nth:
             first -= 1
@@ -400,7 +385,8 @@ class _Player:
     # ---- calls -------------------------------------------------------------------------------------------------
 
     def _detects(self, queue: _Queue, member: str, event: Event) -> bool:
-        """A nonshared queue neither tells nor switches while its queue manager has PERFMEV(DISABLED)."""
+        """Return whether a call of this queue manager can cause the event."""
+        # While its queue manager has PERFMEV(DISABLED), a nonshared queue neither reports nor switches.
         return queue.switches.is_armed(event) and (queue.is_shared or self.perfmev[member])
 
     def _put(self, queue: _Queue, member: str, step: given.Put) -> int:
@@ -516,44 +502,44 @@ class _Player:
                 queue=queue.definition.name,
                 detector=detector,
                 depth=queue.depth,
-                switches=queue.switches,
                 correl_id=correl_id,
-                messages=messages,
+                written=messages,
                 missing=tuple(self._missing(queue, writers)),
                 reconciliation=self._reconciled(queue, messages) if messages else None,
+                **asdict(queue.switches),
             )
         )
         self.events += messages
         if len(self.events) > MOST_EVENTS:
-            self._refuse("messages", f"the timeline up to here gives more than {MOST_EVENTS} event messages")
+            self._refuse("messages", f"the timeline up to here causes more than {MOST_EVENTS} event messages")
         if messages:
             self._reset_after_event(queue)
 
     def _writers(self, queue: _Queue, detector: str) -> list[str]:
-        """Who writes a message, the coordinating queue manager first."""
+        """Return the queue managers that write a message, the detecting one first."""
         if not queue.is_shared:
             return [detector]
-        if not self.perfmev[detector] and self.readings.disabled_detector is DisabledDetector.SILENT:
+        if not self.perfmev[detector] and self.readings.disabled_detector == "silent":
             return []
         able = [each for each in queue.counters if self.active[each] and self.perfmev[each]]
         return sorted(able, key=lambda each: each != detector)
 
-    def _missing(self, queue: _Queue, writers: list[str]) -> Iterator[tuple[str, str]]:
+    def _missing(self, queue: _Queue, writers: list[str]) -> Iterator[SilentMember]:
         for member in queue.counters:
             if member in writers:
                 continue
             if not self.active[member]:
-                yield member, "not_active"
+                yield SilentMember(member, "not_active")
             elif not self.perfmev[member]:
-                yield member, "perfmev_disabled"
+                yield SilentMember(member, "perfmev_disabled")
             else:
-                yield member, "not_asked"
+                yield SilentMember(member, "not_asked")
 
     def _message(
         self, event: Event, queue: _Queue, writer: str, occurrence: int, correl_id: str | None, number: int
-    ) -> SimulatedEventMessage:
+    ) -> SimulatedMessage:
         counters = queue.counters[writer]
-        return SimulatedEventMessage(
+        return SimulatedMessage(
             number=number,
             occurrence=occurrence,
             step=self.nth,
@@ -570,44 +556,39 @@ class _Player:
         )
 
     def _reset_after_event(self, queue: _Queue) -> None:
-        resets_all = self.readings.statistics_of_disabled is StatisticsOfDisabled.RESET
+        resets_all = self.readings.statistics_of_disabled == "reset"
         for member in queue.counters:
             if self.active[member] and (self.perfmev[member] or resets_all):
                 queue.reset(member, self.now.at)
         queue.base_depth, queue.base_at = queue.depth, self.now.at
         queue.moved, queue.uncounted = {}, {}
 
-    def _reconciled(self, queue: _Queue, messages: tuple[SimulatedEventMessage, ...]) -> AccountedDepth:
+    def _reconciled(self, queue: _Queue, messages: tuple[SimulatedMessage, ...]) -> AccountedDepth:
         reported = {message.queue_manager: message for message in messages}
-        causes = []
+        causes: list[Gap] = []
         for member, counters in queue.counters.items():
             moved, message = queue.moved.get(member, 0), reported.get(member)
             if message is None:
-                silent = "perfmev_disabled" if self.active[member] else "not_active"
-                causes.append(Cause(silent, member, moved))
+                causes.append(Gap("perfmev_disabled" if self.active[member] else "not_active", member, moved))
                 continue
-            told = message.msg_enq_count - message.msg_deq_count
-            causes.append(Cause("counter_at_its_limit", member, counters.net - told))
-            kind = "counters_reset" if counters.since > queue.base_at else "counted_before"
-            causes.append(Cause(kind, member, moved - counters.net))
-        causes += [Cause(cause, None, number) for cause, number in queue.uncounted.items()]
+            reported_net = message.msg_enq_count - message.msg_deq_count
+            causes.append(Gap("counter_at_its_limit", member, counters.net - reported_net))
+            was_reset = counters.since > queue.base_at
+            causes.append(
+                Gap("counters_reset" if was_reset else "counted_before", member, moved - counters.net)
+            )
+        causes += [Gap(cause, None, number) for cause, number in queue.uncounted.items()]
         return AccountedDepth(
             depth_before=queue.base_depth,
-            enqueued=sum(message.msg_enq_count for message in messages),
-            dequeued=sum(message.msg_deq_count for message in messages),
+            msg_enq_count=sum(message.msg_enq_count for message in messages),
+            msg_deq_count=sum(message.msg_deq_count for message in messages),
             depth=queue.depth,
             causes=tuple(cause for cause in causes if cause.messages),
         )
 
 
 def _now(queue: _Queue) -> dict[str, int | str]:
-    limits = queue.limits
-    return {
-        "maxdepth": limits.maxdepth,
-        "qdepthhi": limits.qdepthhi,
-        "qdepthlo": limits.qdepthlo,
-        **queue.switches.as_json(),
-    }
+    return {**asdict(queue.limits), **asdict(queue.switches)}
 
 
 _CALLS: Final[dict[str, Callable[[_Player, _Queue, str, Any], int]]] = {

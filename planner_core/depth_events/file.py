@@ -25,10 +25,8 @@ from pydantic_core import PydanticCustomError
 
 from planner_core.depth_events.model import (
     DepthLimits,
-    DisabledDetector,
     Readings,
-    Rounding,
-    StatisticsOfDisabled,
+    Switch,
     Switches,
 )
 from planner_core.document.problems import field_problems
@@ -59,7 +57,6 @@ ACTIONS: Final = (
     "reset_qstats",
 )
 
-Switch = Literal["ENABLED", "DISABLED"]
 Percent = Annotated[int, Field(ge=0, le=100)]
 MaxDepth = Annotated[int, Field(ge=0, le=MOST_MAXDEPTH)]
 Messages = Annotated[int, Field(ge=1, le=MOST_MAXDEPTH)]
@@ -133,9 +130,7 @@ class QueueDefinition(BaseModel):
     @property
     def switches(self) -> Switches:
         """The three event attributes."""
-        return Switches(
-            high=self.qdphiev == "ENABLED", low=self.qdploev == "ENABLED", full=self.qdpmaxev == "ENABLED"
-        )
+        return Switches(qdphiev=self.qdphiev, qdploev=self.qdploev, qdpmaxev=self.qdpmaxev)
 
 
 class _Step(BaseModel):
@@ -253,35 +248,8 @@ _SENTENCES: Final = {
 }
 
 
-class GivenReadings(BaseModel):
-    """How IBM's text is read where it can be read in two ways."""
-
-    model_config = _MODEL
-
-    disabled_detector: Annotated[
-        Literal["silent", "broadcast"],
-        Field(
-            description="silent: a detecting queue manager with PERFMEV(DISABLED) tells nobody. broadcast: it writes "
-            "no message itself, but the others are asked for theirs."
-        ),
-    ] = "silent"
-    statistics_of_disabled: Annotated[
-        Literal["reset", "kept"],
-        Field(description="Whether an event resets the counters of active members with PERFMEV(DISABLED)."),
-    ] = "reset"
-    rounding: Annotated[
-        Literal["exact", "truncated"],
-        Field(description="Whether a High threshold that is no whole number is rounded up or down."),
-    ] = "exact"
-
-    @property
-    def readings(self) -> Readings:
-        """As the simulator takes them."""
-        return Readings(
-            disabled_detector=DisabledDetector(self.disabled_detector),
-            statistics_of_disabled=StatisticsOfDisabled(self.statistics_of_disabled),
-            rounding=Rounding(self.rounding),
-        )
+class GivenReadings(Readings):
+    """The readings that a file chooses."""
 
 
 class DepthEventFile(BaseModel):

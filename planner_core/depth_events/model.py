@@ -1,23 +1,32 @@
-"""One queue and its depth events: thresholds, the three switches, the counters of each queue manager.
+"""One queue and its depth events: thresholds, event attributes and the counters of each queue manager.
 
 Sources: IBM MQ, "Enabling queue depth events" (what each event switches), "Shared queues and queue depth
 events" (who writes messages), "Performance event statistics" (what resets the counters), RESET QSTATS and
-Reset Queue Statistics (how they count). Where these leave two readings open, `Readings` says which is taken.
+Reset Queue Statistics (how they count). Where these texts can be read in two ways, `Readings` has the choice.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from enum import Enum, StrEnum
+from enum import Enum
 from fractions import Fraction
-from typing import Final, TypeVar
+from typing import Annotated, Final, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
 from planner_core.limits import limit
 from planner_core.units import ceil_fraction, floor_fraction
+from planner_core.wire import Answer, Unchecked
 
 PERCENT: Final = 100
 MOST_COUNTED: Final = limit("largest_counter")
-"""A counter that exceeds this is returned as this on z/OS."""
+"""The largest counter that z/OS returns, also for counters that exceed it."""
+
+Switch = Literal["ENABLED", "DISABLED"]
+Reason = Annotated[
+    Literal[2053, 2224, 2225], Field(description="Queue Full, Queue Depth High, Queue Depth Low.")
+]
 
 
 class Event(Enum):
@@ -33,7 +42,7 @@ class Event(Enum):
         return self.value[0]
 
     @property
-    def reason(self) -> int:
+    def reason(self) -> Reason:
         """The reason code in the event message's header."""
         return self.value[1]
 
@@ -43,100 +52,80 @@ class Event(Enum):
         return self.value[2]
 
 
-EVENT_OF_REASON: Final = {event.reason: event for event in Event}
+EVENT_OF_REASON: Final[dict[int, Event]] = {event.reason: event for event in Event}
+EventTitle = Annotated[Event, Unchecked(), PlainSerializer(lambda event: event.title, return_type=str)]
+"""An event that is written as its title."""
 
 
-class Rounding(StrEnum):
-    """Which depth is meant by a percentage of MAXDEPTH that is no whole number of messages."""
-
-    EXACT = "exact"
-    TRUNCATED = "truncated"
+Rounding = Literal["exact", "truncated"]
 
 
-class DisabledDetector(StrEnum):
-    """What happens when the queue manager that detects an event on a shared queue has PERFMEV(DISABLED)."""
+class Readings(BaseModel):
+    """How IBM's text is read where it can be read in two ways."""
 
-    SILENT = "silent"
-    BROADCAST = "broadcast"
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        hide_input_in_errors=True,
+        json_schema_serialization_defaults_required=True,
+    )
 
+    disabled_detector: Annotated[
+        Literal["silent", "broadcast"],
+        Field(
+            description="silent: if the detecting queue manager has PERFMEV(DISABLED), no queue manager writes a "
+            "message. broadcast: it writes none itself, but the others write theirs."
+        ),
+    ] = "silent"
+    statistics_of_disabled: Annotated[
+        Literal["reset", "kept"],
+        Field(description="Whether an event resets the counters of active members with PERFMEV(DISABLED)."),
+    ] = "reset"
+    rounding: Annotated[
+        Rounding,
+        Field(description="Whether a High threshold that is not a whole number is rounded up or down."),
+    ] = "exact"
 
-class StatisticsOfDisabled(StrEnum):
-    """Whether an event resets the counters of active members that have PERFMEV(DISABLED)."""
-
-    RESET = "reset"
-    KEPT = "kept"
-
-
-@dataclass(frozen=True, slots=True)
-class Readings:
-    """How IBM's text is read where it can be read in two ways; the first of each is the default."""
-
-    disabled_detector: DisabledDetector = DisabledDetector.SILENT
-    statistics_of_disabled: StatisticsOfDisabled = StatisticsOfDisabled.RESET
-    rounding: Rounding = Rounding.EXACT
-
-    def as_json(self) -> dict[str, str]:
-        """The readings by name."""
-        return {item.name: getattr(self, item.name).value for item in fields(self)}
-
-    def others(self) -> tuple[tuple[str, Readings], ...]:
-        """The same with one of them turned round, each with the name of that one."""
-        detector = _other(DisabledDetector, self.disabled_detector)
-        statistics = _other(StatisticsOfDisabled, self.statistics_of_disabled)
-        return (
-            ("disabled_detector", replace(self, disabled_detector=detector)),
-            ("statistics_of_disabled", replace(self, statistics_of_disabled=statistics)),
-            ("rounding", replace(self, rounding=_other(Rounding, self.rounding))),
-        )
+    def others(self) -> Iterator[tuple[str, Readings]]:
+        """Yield variants with one reading changed, each with the name of that reading."""
+        for name, values in READING_VALUES.items():
+            (other,) = set(values) - {getattr(self, name)}
+            yield name, self.model_copy(update={name: other})
 
 
-_Reading = TypeVar("_Reading", bound=StrEnum)
-
-
-def _other(values: type[_Reading], value: _Reading) -> _Reading:
-    (found,) = set(values) - {value}
-    return found
-
-
-READING_VALUES: Final = {
-    "disabled_detector": tuple(value.value for value in DisabledDetector),
-    "statistics_of_disabled": tuple(value.value for value in StatisticsOfDisabled),
-    "rounding": tuple(value.value for value in Rounding),
+READING_VALUES: Final[dict[str, tuple[str, ...]]] = {
+    name: get_args(field.annotation) for name, field in Readings.model_fields.items()
 }
 """The values of each reading, the default first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Switches:
-    """QDPHIEV, QDPLOEV and QDPMAXEV of a queue: which of the three events is armed."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switches(Answer):
+    """The event attributes of a queue."""
 
-    high: bool
-    low: bool
-    full: bool
+    qdphiev: Switch
+    qdploev: Switch
+    qdpmaxev: Switch
 
     def is_armed(self, event: Event) -> bool:
-        """Whether the event occurs when its condition is met."""
-        return {Event.HIGH: self.high, Event.LOW: self.low, Event.FULL: self.full}[event]
+        """Return whether the event occurs when its condition is met."""
+        attribute = {Event.HIGH: self.qdphiev, Event.LOW: self.qdploev, Event.FULL: self.qdpmaxev}[event]
+        return attribute == "ENABLED"
 
     def after(self, event: Event) -> Switches:
-        """What the event leaves: it switches itself off and the others on; Queue Full leaves QDPHIEV as it is."""
+        """Return the attributes after the event: it disables itself and enables others.
+
+        Queue Full leaves QDPHIEV as it is.
+        """
         if event is Event.HIGH:
-            return Switches(high=False, low=True, full=True)
+            return Switches(qdphiev="DISABLED", qdploev="ENABLED", qdpmaxev="ENABLED")
         if event is Event.LOW:
-            return Switches(high=True, low=False, full=True)
-        return replace(self, low=True, full=False)
-
-    def as_json(self) -> dict[str, str]:
-        """The attributes as MQSC writes them."""
-        return {name: enabled(getattr(self, field)) for name, field in SWITCH_FIELDS.items()}
+            return Switches(qdphiev="ENABLED", qdploev="DISABLED", qdpmaxev="ENABLED")
+        return replace(self, qdploev="ENABLED", qdpmaxev="DISABLED")
 
 
-SWITCH_FIELDS: Final = {"qdphiev": "high", "qdploev": "low", "qdpmaxev": "full"}
-
-
-def enabled(value: bool) -> str:
-    """ENABLED or DISABLED."""
-    return "ENABLED" if value else "DISABLED"
+SWITCHES: Final = tuple(each.name for each in fields(Switches))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,28 +136,28 @@ class DepthLimits:
     qdepthhi: int
     qdepthlo: int
 
-    def high_depth(self, rounding: Rounding = Rounding.EXACT) -> int:
-        """The lowest depth at which a put meets QDEPTHHI [messages].
+    def high_depth(self, rounding: Rounding = "exact") -> int:
+        """Return the lowest depth at which a put meets QDEPTHHI [messages].
 
-        >>> Limits(maxdepth=5, qdepthhi=80, qdepthlo=20).high_depth()
+        >>> DepthLimits(maxdepth=5, qdepthhi=80, qdepthlo=20).high_depth()
         4
         """
         exact = Fraction(self.maxdepth * self.qdepthhi, PERCENT)
-        return floor_fraction(exact) if rounding is Rounding.TRUNCATED else ceil_fraction(exact)
+        return floor_fraction(exact) if rounding == "truncated" else ceil_fraction(exact)
 
     def low_depth(self) -> int:
-        """The highest depth at which a get meets QDEPTHLO [messages]; the same in both ways of rounding."""
+        """Return the highest depth at which a get meets QDEPTHLO [messages]; it does not depend on rounding."""
         return self.maxdepth * self.qdepthlo // PERCENT
 
     @property
     def is_high_rounded(self) -> bool:
-        """Whether QDEPTHHI is no whole number of messages, so that rounding decides by one message."""
+        """Whether QDEPTHHI is not a whole number of messages, so that rounding changes it by one message."""
         return self.maxdepth * self.qdepthhi % PERCENT != 0
 
 
 @dataclass(slots=True)
 class Counters:
-    """What one queue manager has counted on one queue since the last reset."""
+    """The counters of one queue manager for one queue since the last reset."""
 
     since: Fraction
     enqueued: int = 0
@@ -177,10 +166,10 @@ class Counters:
 
     @property
     def net(self) -> int:
-        """Puts less gets."""
+        """Puts minus gets."""
         return self.enqueued - self.dequeued
 
 
 def counted(value: int) -> int:
-    """A counter as an event message has it."""
+    """Return a counter as an event message has it."""
     return min(value, MOST_COUNTED)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from planner_core import CORE_VERSION, tables
-from planner_core.depth_events.model import Event, Switches
+from planner_core.depth_events.model import Event, Switch, Switches
 from planner_core.depth_events.readers import FORMATS, EventFile, EventMessage, read_events
 from planner_core.depth_events.readers.message import SERVICE_INTERVAL
 from planner_core.depth_events.sets import (
@@ -303,7 +303,8 @@ def _of_order(sets: Sequence[EventSet]) -> Iterator[Finding]:
                 f"it{_or_one_set(before, each)}.",
                 field=_at(each),
             )
-        after = Switches(high=Event.HIGH not in switched_off, low=True, full=True).after(each.event)
+        high: Switch = "DISABLED" if Event.HIGH in switched_off else "ENABLED"
+        after = Switches(qdphiev=high, qdploev="ENABLED", qdpmaxev="ENABLED").after(each.event)
         off[key] = {
             event: switched_off.get(event, each) if event is not each.event else each
             for event in Event

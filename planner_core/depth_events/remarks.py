@@ -1,14 +1,13 @@
-"""What there is to say about a simulated timeline: findings, and what was assumed on the way."""
+"""Findings and assumptions of a simulated timeline."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Final
 
 from planner_core import tables
-from planner_core.depth_events.course import Course, CourseNote, Occurrence, plain_seconds, play
+from planner_core.depth_events.course import CourseNote, Occurrence, Simulation, plain_seconds, play
 from planner_core.depth_events.file import (
     AlterQmgr,
     AlterQueue,
@@ -19,12 +18,13 @@ from planner_core.depth_events.file import (
     ResetQstats,
     Stop,
 )
-from planner_core.depth_events.model import DisabledDetector, Rounding, StatisticsOfDisabled
+from planner_core.depth_events.model import Event, Readings
 from planner_core.findings import Finding, finding
 from planner_core.provenance import Basis, Source
+from planner_core.sizing.depth_advice import DepthAssumption
 
 MOST_OF_A_KIND: Final = 20
-"""Findings of one code; a long timeline repeats itself."""
+"""Findings of one code; a long timeline repeats them."""
 _MESSAGES = {1: "1 message"}
 _QUESTIONS: Final = {
     "disabled_detector": "what happens if the detecting queue manager has PERFMEV(DISABLED)",
@@ -33,8 +33,8 @@ _QUESTIONS: Final = {
 }
 
 
-def findings_of(file: DepthEventFile, course: Course) -> Iterator[Finding]:
-    """Findings of a course of events, at most some of each code."""
+def findings_of(file: DepthEventFile, course: Simulation) -> Iterator[Finding]:
+    """Yield the findings of a timeline, a limited number of each code."""
     counts: Counter[str] = Counter()
     for each in (
         *_of_readings(file, course),
@@ -50,15 +50,15 @@ def findings_of(file: DepthEventFile, course: Course) -> Iterator[Finding]:
 # ---- readings ------------------------------------------------------------------------------------------------------
 
 
-def _of_readings(file: DepthEventFile, course: Course) -> Iterator[Finding]:
-    """Play the timeline with each reading turned round, and say where that gives something else."""
+def _of_readings(file: DepthEventFile, course: Simulation) -> Iterator[Finding]:
+    """Play the timeline with each reading changed, and report where the messages differ."""
     for name, other in course.readings.others():
         if not _can_matter(file, name):
             continue
         their = play(file, other)
-        if _told(their) == _told(course):
+        if _reported(their) == _reported(course):
             continue
-        taken, turned = course.readings.as_json()[name], other.as_json()[name]
+        taken, turned = getattr(course.readings, name), getattr(other, name)
         yield finding(
             "EVENT_READING_MATTERS",
             f"IBM's text leaves open {_QUESTIONS[name]}. Read as {taken!r}, the timeline gives "
@@ -69,7 +69,8 @@ def _of_readings(file: DepthEventFile, course: Course) -> Iterator[Finding]:
 
 
 def _can_matter(file: DepthEventFile, reading: str) -> bool:
-    """Whether the timeline has what the reading is about; playing it once more costs as much as the answer."""
+    """Return whether the reading can make a difference to this timeline."""
+    # Playing the timeline once more takes as long as the whole answer.
     if reading == "rounding":
         return _has_rounded(file)
     perfmevs = {each.perfmev for each in file.queue_managers}
@@ -78,13 +79,13 @@ def _can_matter(file: DepthEventFile, reading: str) -> bool:
 
 
 def _has_rounded(file: DepthEventFile) -> bool:
-    """Whether a High threshold is, or may come to be, no whole number of messages."""
+    """Return whether a High threshold is, or may become, a fraction of a message."""
     return any(queue.limits.is_high_rounded for queue in file.queues) or any(
         isinstance(step, AlterQueue) for step in file.timeline
     )
 
 
-def _told(course: Course) -> list[tuple[object, ...]]:
+def _reported(course: Simulation) -> list[tuple[object, ...]]:
     return [
         (
             each.at,
@@ -100,8 +101,8 @@ def _told(course: Course) -> list[tuple[object, ...]]:
     ]
 
 
-def _first_difference(course: Course, their: Course) -> str:
-    ours, theirs = _told(course), _told(their)
+def _first_difference(course: Simulation, their: Simulation) -> str:
+    ours, theirs = _reported(course), _reported(their)
     same = next(
         (nth for nth, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other), None
     )
@@ -114,11 +115,11 @@ def _first_difference(course: Course, their: Course) -> str:
 # ---- occurrences ---------------------------------------------------------------------------------------------------
 
 
-def _of_occurrences(course: Course) -> Iterator[Finding]:
-    place = {row.step: row.index for row in course.rows}
+def _of_occurrences(course: Simulation) -> Iterator[Finding]:
+    place = {row.step: row.timeline for row in course.switches}
     for each in course.occurrences:
         at = f"/timeline/{place[each.step]}"
-        if each.is_silent:
+        if not each.written:
             yield finding(
                 "EVENT_SWITCHED_SILENTLY",
                 f"{_when(each)} {each.queue} met the condition for {each.event.title} through {each.detector}, which has "
@@ -129,7 +130,7 @@ def _of_occurrences(course: Course) -> Iterator[Finding]:
             found = each.reconciliation
             yield finding(
                 "EVENT_SET_INCOMPLETE",
-                f"{_when(each)} the {_messages(len(each.messages))} of {each.event.title} on {each.queue} account for a depth "
+                f"{_when(each)} the {_messages(each.messages)} of {each.event.title} on {each.queue} account for a depth "
                 f"of {found.computed_depth}, but it is {found.depth}: {_causes(each)}.",
                 field=at,
             )
@@ -140,15 +141,14 @@ def _when(occurrence: Occurrence) -> str:
 
 
 def _next_chance(occurrence: Occurrence) -> str:
-    switches = occurrence.switches
     waits = [
         words
-        for armed, words in (
-            (switches.high, "the next put at or above QDEPTHHI"),
-            (switches.low, "a get down to QDEPTHLO"),
-            (switches.full, "a rejected put"),
+        for event, words in (
+            (Event.HIGH, "the next put at or above QDEPTHHI"),
+            (Event.LOW, "a get down to QDEPTHLO"),
+            (Event.FULL, "a rejected put"),
         )
-        if armed
+        if occurrence.is_armed(event)
     ]
     return f"The next event is {' or '.join(waits)}."
 
@@ -180,13 +180,11 @@ def _messages(number: int) -> str:
 # ---- the end -------------------------------------------------------------------------------------------------------
 
 
-def _of_the_end(course: Course) -> Iterator[Finding]:
-    """A Queue Depth High that waits for a Low."""
+def _of_the_end(course: Simulation) -> Iterator[Finding]:
+    """Report queues whose next Queue Depth High needs a Queue Depth Low first."""
     for name, row in course.queues.items():
-        fired = any(
-            each.queue == name and each.event.title == "Queue Depth High" for each in course.occurrences
-        )
-        if fired and not row.switches.high and row.depth > row.limits.low_depth():
+        fired = any(each.queue == name and each.event is Event.HIGH for each in course.occurrences)
+        if fired and not row.is_armed(Event.HIGH) and row.depth > row.limits.low_depth():
             yield finding(
                 "EVENT_HIGH_SPENT",
                 f"At the end {name} holds {_messages(row.depth)} and QDPHIEV is DISABLED: until a get lowers the depth to "
@@ -198,7 +196,7 @@ def _of_the_end(course: Course) -> Iterator[Finding]:
 # ---- notes ---------------------------------------------------------------------------------------------------------
 
 
-def _of_notes(course: Course) -> Iterator[Finding]:
+def _of_notes(course: Simulation) -> Iterator[Finding]:
     for note in course.notes:
         field, when = f"/timeline/{note.index}", f"At {plain_seconds(note.at)} s"
         if note.kind == "found_nothing":
@@ -232,86 +230,71 @@ def _rejected(when: str, note: CourseNote) -> str:
 # ---- assumptions ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Assumption:
-    assumed: str
-    basis: Basis
-    source: Source
-
-    def as_json(self) -> Mapping[str, str]:
-        return {"assumed": self.assumed, "basis": self.basis.value, "source": str(self.source)}
-
-
-def assumptions_of(file: DepthEventFile) -> tuple[Mapping[str, str], ...]:
-    """What was assumed for this file, each with its basis and where that stands."""
-    return tuple(each.as_json() for each in _assumptions(file))
-
-
-def _assumptions(file: DepthEventFile) -> Iterator[_Assumption]:
+def assumptions_of(file: DepthEventFile) -> Iterator[DepthAssumption]:
+    """Yield the assumptions for this file."""
     ours = tables.source("project", "Queue depth events")
-    given = file.readings.readings.as_json()
     has = {type(step) for step in file.timeline}
     is_shared = any(queue.is_shared for queue in file.queues)
-    yield _Assumption(
+    yield DepthAssumption(
         "An event is due at every put or get that leaves the depth at or beyond its threshold while it is enabled, not only "
         "at the one that crosses it.",
         Basis.DERIVED,
         tables.source("mq_depth_events", ""),
     )
     if _has_rounded(file):
-        is_exact = given["rounding"] == Rounding.EXACT.value
-        yield _Assumption(
-            f"A High threshold that is no whole number of messages is rounded {'up' if is_exact else 'down'}.",
+        is_exact = file.readings.rounding == "exact"
+        yield DepthAssumption(
+            f"A High threshold that is not a whole number of messages is rounded {'up' if is_exact else 'down'}.",
             Basis.ASSUMED,
             ours,
         )
     if not all(queue.is_shared for queue in file.queues):
-        yield _Assumption(
+        yield DepthAssumption(
             "HighQDepth of a nonshared queue begins at the current depth after a reset, as in IBM's examples.",
             Basis.DERIVED,
             ours,
         )
     if is_shared:
-        yield from _of_shared(given, ours)
+        yield from _of_shared(file.readings, ours)
     if Expire in has:
-        yield _Assumption("MsgDeqCount does not count messages that expired.", Basis.ASSUMED, ours)
+        yield DepthAssumption("MsgDeqCount does not count messages that expired.", Basis.ASSUMED, ours)
     if has & {BackoutPut, BackoutGet}:
-        yield _Assumption(
+        yield DepthAssumption(
             "A backout switches nothing, writes nothing, and does not change MsgEnqCount and MsgDeqCount.",
             Basis.PUBLISHED,
             tables.source("mq_reset_qstats_response", "Response data"),
         )
     if ResetQstats in has:
-        yield _Assumption(
+        yield DepthAssumption(
             "RESET QSTATS fails if PERFMEV is DISABLED.",
             Basis.PUBLISHED,
             tables.source("mq_reset_qstats", "Usage notes for RESET QSTATS"),
         )
     if Stop in has and not all(queue.is_shared for queue in file.queues):
-        yield _Assumption("The messages of nonshared queues survive a restart.", Basis.ASSUMED, ours)
+        yield DepthAssumption("The messages of nonshared queues survive a restart.", Basis.ASSUMED, ours)
 
 
-def _of_shared(given: Mapping[str, str], ours: Source) -> Iterator[_Assumption]:
-    nobody = given["disabled_detector"] == DisabledDetector.SILENT.value
-    resets = given["statistics_of_disabled"] == StatisticsOfDisabled.RESET.value
-    yield _Assumption(
+def _of_shared(readings: Readings, ours: Source) -> Iterator[DepthAssumption]:
+    is_silent = readings.disabled_detector == "silent"
+    resets = readings.statistics_of_disabled == "reset"
+    yield DepthAssumption(
         "If the detecting queue manager has PERFMEV(DISABLED), "
-        f"{'no queue manager writes a message' if nobody else 'the others write theirs'}. An event without a message resets no counters.",
+        f"{'no queue manager writes a message' if is_silent else 'the others write theirs'}. An event without a message resets no counters.",
         Basis.ASSUMED,
         ours,
     )
-    yield _Assumption(
-        f"An event {'resets' if resets else 'leaves'} the counters of active members with PERFMEV(DISABLED). They count whatever "
-        "PERFMEV is.",
+    yield DepthAssumption(
+        f"An event {'resets' if resets else 'leaves'} the counters of active members with PERFMEV(DISABLED). They count regardless of "
+        "PERFMEV.",
         Basis.ASSUMED,
         ours,
     )
-    yield _Assumption(
+    yield DepthAssumption(
         "HighQDepth of a shared queue is measured only at a queue manager's own puts; after a reset it is 0 until the next "
         "one.",
         Basis.ASSUMED,
         ours,
     )
-    yield _Assumption(
+    yield DepthAssumption(
         "All members answer the broadcast at once: there are no puts or gets in between.", Basis.ASSUMED, ours
     )

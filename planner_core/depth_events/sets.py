@@ -334,7 +334,7 @@ def _groups(messages: Sequence[EventMessage], known: EventContext) -> Iterator[_
     yield from sorted((group for group in groups if not group.at), key=lambda g: g.first)
 
 
-_RISING: Final = {Event.HIGH.reason: 0, Event.FULL.reason: 1, Event.LOW.reason: 2}
+_RISING: Final[dict[int, int]] = {Event.HIGH.reason: 0, Event.FULL.reason: 1, Event.LOW.reason: 2}
 
 
 def _within_an_instant(groups: list[_Group]) -> list[_Group]:

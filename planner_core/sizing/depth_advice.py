@@ -18,13 +18,24 @@ from fractions import Fraction
 from functools import cached_property
 
 from planner_core import tables
+from planner_core.provenance import Basis, SourceText
 from planner_core.sizing.demand import Demand
 from planner_core.units import ceil_div, ceil_fraction, floor_fraction
+from planner_core.wire import Answer
 
 PERCENT = 100
 SECONDS_PER_DAY = 86_400
 SETS_PER_CYCLE = 2
 """A queue that goes up to QDEPTHHI and down to QDEPTHLO raises Queue Depth High and Queue Depth Low."""
+
+
+@dataclass(frozen=True, slots=True)
+class DepthAssumption(Answer):
+    """An assumption behind an answer about queue depths."""
+
+    assumed: str
+    basis: Basis
+    source: SourceText
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
+from planner_core.depth_events.course import Occurrence, Simulation
 from planner_core.depth_events.file import read_object
-from planner_core.depth_events.simulate import Simulation, simulate
+from planner_core.depth_events.model import Event, Switch, Switches
+from planner_core.depth_events.simulate import simulate
 
 Json = dict[str, Any]
 
@@ -67,13 +69,30 @@ def told(simulation: Simulation) -> list[tuple[str, str, int, int]]:
     """Each message: what, by whom, puts and gets."""
     return [
         (REASON[each.event.reason], each.queue_manager, each.msg_enq_count, each.msg_deq_count)
-        for each in simulation.course.events
+        for each in simulation.events
     ]
 
 
 def enabled(simulation: Simulation, queue: str = "SQ1") -> set[str]:
     """What is enabled on a queue at the end: H, L, F."""
-    switches = simulation.course.queues[queue].switches
     return {
-        letter for letter, on in zip("HLF", (switches.high, switches.low, switches.full), strict=True) if on
+        letter for letter, is_armed in zip("HLF", armed(simulation.queues[queue]), strict=True) if is_armed
     }
+
+
+def armed(switches: Switches) -> tuple[bool, ...]:
+    """Whether Queue Depth High, Low and Queue Full are enabled."""
+    return tuple(switches.is_armed(event) for event in (Event.HIGH, Event.LOW, Event.FULL))
+
+
+def silent(occurrence: Occurrence) -> tuple[tuple[str, str], ...]:
+    """Each queue manager that wrote no message, and why."""
+    return tuple((each.queue_manager, each.why) for each in occurrence.missing)
+
+
+def switches(*enabled: bool) -> Switches:
+    """QDPHIEV, QDPLOEV and QDPMAXEV."""
+    high, low, full = cast(
+        "tuple[Switch, Switch, Switch]", tuple("ENABLED" if each else "DISABLED" for each in enabled)
+    )
+    return Switches(qdphiev=high, qdploev=low, qdpmaxev=full)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner_core.depth_events.course import Simulation
 from planner_core.depth_events.file import read_object
-from planner_core.depth_events.simulate import Simulation, simulate
-from tests.depth_events.support import Json, do, file, member, nonshared, shared
+from planner_core.depth_events.simulate import simulate
+from tests.depth_events.support import Json, armed, do, file, member, nonshared, shared
 
 NAMES = ("QM1", "QM2", "QM3")
 SWITCH = st.sampled_from(["ENABLED", "DISABLED"])
@@ -76,9 +77,9 @@ def test_an_event_has_at_most_as_many_messages_as_there_are_active_members_with_
     document: Json,
 ) -> None:
     simulation = run(document)
-    for occurrence in simulation.course.occurrences:
+    for occurrence in simulation.occurrences:
         able = able_at(document, occurrence.step)
-        writers = [each.queue_manager for each in occurrence.messages]
+        writers = [each.queue_manager for each in occurrence.written]
         assert set(writers) <= able
         assert len(writers) == len(set(writers))
         if occurrence.queue == "LQ1":
@@ -90,10 +91,10 @@ def test_puts_less_gets_are_the_change_of_depth_but_for_causes_that_are_named_to
     document: Json,
 ) -> None:
     depth = {each["name"]: each["depth"] for each in document["queues"]}
-    for occurrence in run(document).course.occurrences:
+    for occurrence in run(document).occurrences:
         found = occurrence.reconciliation
         if found is None:
-            assert occurrence.is_silent
+            assert not occurrence.written
             continue
         assert found.depth_before == depth[occurrence.queue]
         assert found.depth == occurrence.depth
@@ -105,15 +106,15 @@ def test_puts_less_gets_are_the_change_of_depth_but_for_causes_that_are_named_to
 def test_no_event_switches_itself_on_and_every_change_of_a_switch_is_an_event_of_that_step(
     document: Json,
 ) -> None:
-    course = run(document).course
+    course = run(document)
     for occurrence in course.occurrences:
-        assert not occurrence.switches.is_armed(occurrence.event)
+        assert not occurrence.is_armed(occurrence.event)
     by_number = {each.number: each for each in course.occurrences}
-    for row in course.rows:
+    for row in course.switches:
         assert bool(row.changed) <= bool(row.occurrences)
         if row.occurrences:
-            assert by_number[row.occurrences[-1]].switches == row.switches
-        assert set(row.events) == {e.number for n in row.occurrences for e in by_number[n].messages}
+            assert armed(by_number[row.occurrences[-1]]) == armed(row)
+        assert set(row.events) == {e.number for n in row.occurrences for e in by_number[n].written}
     assert sorted(each.number for each in course.events) == list(range(1, len(course.events) + 1))
 
 
@@ -124,12 +125,12 @@ def test_perfmev_decides_about_messages_of_a_shared_queue_never_about_its_switch
         "queue_managers": [{**each, "perfmev": "ENABLED"} for each in document["queue_managers"]],
         "timeline": [each for each in document["timeline"] if each["action"] != "alter_qmgr"],
     }
-    mine, theirs = run(document).course, run(everywhere).course
+    mine, theirs = run(document), run(everywhere)
     assert [
-        (row.at, row.depth, row.switches)
-        for row in mine.rows
+        (row.at, row.depth, armed(row))
+        for row in mine.switches
         if row.queue == "SQ1" and row.action != "alter_qmgr"
-    ] == [(row.at, row.depth, row.switches) for row in theirs.rows if row.queue == "SQ1"]
+    ] == [(row.at, row.depth, armed(row)) for row in theirs.switches if row.queue == "SQ1"]
 
 
 # ---- one message after the other ---------------------------------------------------------------------------------
@@ -184,14 +185,14 @@ def test_leaps_are_the_same_as_one_message_after_the_other(document: Json) -> No
     }
     active = dict.fromkeys(NAMES, True)
     assert all(active[step["queue_manager"]] for step in document["timeline"])
-    course = run(document).course
+    course = run(document)
     by_number = {each.number: each for each in course.occurrences}
     letters = {2224: "H", 2225: "L", 2053: "F"}
     found: list[tuple[object, ...]] = []
-    for row in course.rows[1:]:
+    for row in course.switches[1:]:
         found += [
             (each.at, letters[each.event.reason], each.depth, each.detector)
             for each in (by_number[number] for number in row.occurrences)
         ]
-        found.append((row.at, row.depth, row.switches.high, row.switches.low, row.switches.full))
+        found.append((row.at, row.depth, *armed(row)))
     assert found == OneByOne(document).play()

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from app.events.service import EXAMPLES, read_yaml_or_json
-from planner_core.depth_events.simulate import Simulation, simulate
-from tests.depth_events.support import codes, do, enabled, member, nonshared, play
+from planner_core.depth_events.course import Simulation
+from planner_core.depth_events.simulate import simulate
+from tests.depth_events.support import armed, codes, do, enabled, member, nonshared, play
 
 TEXTS = {example.name: example.text for example in EXAMPLES}
 MINUTE = 60
@@ -56,24 +57,23 @@ def test_every_event_of_the_example_has_the_printed_figures(
             each.msg_deq_count,
             occurrence.depth,
         )
-        for each, occurrence in zip(simulation.course.events, simulation.course.occurrences, strict=True)
+        for each, occurrence in zip(simulation.events, simulation.occurrences, strict=True)
     ]
     assert found == expected
 
 
 @pytest.mark.parametrize(("number", "expected"), [(1, ENABLED_1), (2, ENABLED_2)])
 def test_what_is_enabled_after_each_step_is_as_printed(number: int, expected: dict[int, set[str]]) -> None:
-    for row in example(number).course.rows:
+    for row in example(number).switches:
         minute = max(each for each in expected if each * MINUTE <= row.at)
-        on = row.switches
-        found = {letter for letter, each in zip("HLF", (on.high, on.low, on.full), strict=True) if each}
+        found = {letter for letter, is_armed in zip("HLF", armed(row), strict=True) if is_armed}
         assert found == expected[minute], row
 
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_puts_less_gets_are_the_change_of_depth_and_no_reading_matters(number: int) -> None:
     simulation = example(number)
-    for occurrence in simulation.course.occurrences:
+    for occurrence in simulation.occurrences:
         assert occurrence.reconciliation is not None
         assert occurrence.reconciliation.unreconciled == 0
         assert occurrence.reconciliation.causes == ()
@@ -81,7 +81,7 @@ def test_puts_less_gets_are_the_change_of_depth_and_no_reading_matters(number: i
 
 
 def test_the_events_of_a_nonshared_queue_have_no_correl_id() -> None:
-    assert {each.correl_id for each in example(2).course.events} == {None}
+    assert {each.correl_id for each in example(2).events} == {None}
 
 
 def test_queue_full_is_written_for_the_first_rejected_put_only() -> None:
@@ -94,8 +94,8 @@ def test_queue_full_is_written_for_the_first_rejected_put_only() -> None:
             do("rejected", "QM1", "LQ1", 3, at=2),
         ],
     )
-    assert [(each.event.reason, int(each.at)) for each in simulation.course.events] == [(2053, 1)]
-    assert simulation.course.rows[2].took_effect == 0
+    assert [(each.event.reason, int(each.at)) for each in simulation.events] == [(2053, 1)]
+    assert simulation.switches[2].took_effect == 0
 
 
 def test_the_chain_captured_from_mq_945() -> None:
@@ -104,7 +104,7 @@ def test_the_chain_captured_from_mq_945() -> None:
     simulation = play([member("QM1")], [queue], [do("put", "QM1", "EVT.HI", 6)])
     found = [
         (each.event.reason, each.high_q_depth, each.msg_enq_count, each.msg_deq_count)
-        for each in simulation.course.events
+        for each in simulation.events
     ]
     assert found == [(2224, 4, 4, 0), (2053, 5, 1, 0)]
     assert enabled(simulation, "EVT.HI") == {"L"}

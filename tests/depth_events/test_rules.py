@@ -6,10 +6,22 @@ import pytest
 
 from planner_core.depth_events.course import MOST_EVENTS
 from planner_core.depth_events.file import MOST_QUEUES, MOST_STEPS, read_object
-from planner_core.depth_events.model import DepthLimits, Event, Rounding, Switches
+from planner_core.depth_events.model import DepthLimits, Event
 from planner_core.depth_events.simulate import simulate
 from planner_core.errors import InputInvalid
-from tests.depth_events.support import Json, codes, do, enabled, file, member, nonshared, play, shared, told
+from tests.depth_events.support import (
+    Json,
+    codes,
+    do,
+    enabled,
+    file,
+    member,
+    nonshared,
+    play,
+    shared,
+    switches,
+    told,
+)
 
 QM1, QM2 = member("QM1"), member("QM2")
 
@@ -26,7 +38,7 @@ QM1, QM2 = member("QM1"), member("QM2")
     ],
 )
 def test_what_each_event_switches(event: Event, before: tuple[bool, ...], after: tuple[bool, ...]) -> None:
-    assert Switches(*before).after(event) == Switches(*after)
+    assert switches(*before).after(event) == switches(*after)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +56,7 @@ def test_thresholds_are_percentages_of_maxdepth(
     maxdepth: int, qdepthhi: int, qdepthlo: int, high: int, truncated: int, low: int
 ) -> None:
     limits = DepthLimits(maxdepth=maxdepth, qdepthhi=qdepthhi, qdepthlo=qdepthlo)
-    assert (limits.high_depth(), limits.high_depth(Rounding.TRUNCATED), limits.low_depth()) == (
+    assert (limits.high_depth(), limits.high_depth("truncated"), limits.low_depth()) == (
         high,
         truncated,
         low,
@@ -57,7 +69,7 @@ def test_a_high_event_enabled_above_its_threshold_occurs_at_the_next_put() -> No
     simulation = play(
         [QM1], [queue], [enable, do("get", "QM1", "LQ1", 50, at=2), do("put", "QM1", "LQ1", 1, at=3)]
     )
-    assert [(int(each.at), each.event) for each in simulation.course.occurrences] == [(3, Event.HIGH)]
+    assert [(int(each.at), each.event) for each in simulation.occurrences] == [(3, Event.HIGH)]
 
 
 def test_lowering_maxdepth_below_the_depth_makes_the_next_put_a_queue_full_that_leaves_high_enabled() -> None:
@@ -75,7 +87,7 @@ def test_a_second_rise_without_a_low_gives_no_second_high() -> None:
         for step in (do("put", "QM1", "SQ1", 600, at=n), do("get", "QM1", "SQ1", 600, at=n))
     ]
     simulation = play([QM1], [shared(depth=250)], swings)
-    assert [each.event for each in simulation.course.occurrences] == [Event.HIGH]
+    assert [each.event for each in simulation.occurrences] == [Event.HIGH]
     assert "EVENT_HIGH_SPENT" in codes(simulation)
 
 
@@ -86,7 +98,7 @@ def test_equal_thresholds_alternate_with_every_message() -> None:
         for n in range(3)
         for step in (do("put", "QM1", "SQ1", 1, at=n), do("get", "QM1", "SQ1", 1, at=n))
     ]
-    assert [each.event.title[12:] for each in play([QM1], [queue], swings).course.occurrences] == [
+    assert [each.event.title[12:] for each in play([QM1], [queue], swings).occurrences] == [
         "High",
         "Low",
     ] * 3
@@ -96,7 +108,7 @@ def test_expired_messages_cause_a_low_event_and_are_not_counted_as_got() -> None
     queue = shared(depth=900, qdphiev="DISABLED", qdploev="ENABLED")
     simulation = play([QM1, QM2], [queue], [do("expire", "QM2", "SQ1", 700)])
     assert told(simulation) == [("Low", "QM2", 0, 0), ("Low", "QM1", 0, 0)]
-    (occurrence,) = simulation.course.occurrences
+    (occurrence,) = simulation.occurrences
     assert occurrence.reconciliation is not None
     (cause,) = occurrence.reconciliation.causes
     assert (cause.cause, cause.messages) == ("expired", -700)
@@ -116,7 +128,7 @@ def test_backing_out_switches_nothing_and_leaves_the_counts() -> None:
         ],
     )
     assert told(simulation) == [("High", "QM1", 800, 0), ("Low", "QM1", 900, 800)]
-    low = simulation.course.occurrences[1].reconciliation
+    low = simulation.occurrences[1].reconciliation
     assert low is not None
     assert {(each.cause, each.messages) for each in low.causes} == {
         ("backed_out_puts", -800),
@@ -138,8 +150,8 @@ def test_reset_qstats_resets_one_member_and_fails_where_perfmev_is_disabled() ->
         ],
     )
     assert told(simulation) == [("High", "QM1", 500, 0), ("High", "QM2", 0, 0)]
-    assert [each.time_since_reset for each in simulation.course.events] == [20, 10]
-    (occurrence,) = simulation.course.occurrences
+    assert [each.time_since_reset for each in simulation.events] == [20, 10]
+    (occurrence,) = simulation.occurrences
     assert occurrence.reconciliation is not None
     (cause,) = occurrence.reconciliation.causes
     assert (cause.cause, cause.queue_manager, cause.messages) == ("counters_reset", "QM2", 300)
@@ -169,11 +181,9 @@ def test_a_restart_begins_the_counters_anew_and_leaves_the_switches() -> None:
         ],
     )
     assert told(simulation) == [("High", "QM1", 300, 0), ("High", "QM2", 0, 0)]
-    assert simulation.course.events[1].time_since_reset == 3
-    assert simulation.course.occurrences[0].reconciliation is not None
-    assert [each.cause for each in simulation.course.occurrences[0].reconciliation.causes] == [
-        "counters_reset"
-    ]
+    assert simulation.events[1].time_since_reset == 3
+    assert simulation.occurrences[0].reconciliation is not None
+    assert [each.cause for each in simulation.occurrences[0].reconciliation.causes] == ["counters_reset"]
 
 
 @pytest.mark.parametrize(("reading", "expected"), [("reset", 0), ("kept", 300)])
@@ -222,7 +232,7 @@ def test_rejected_puts_at_maxdepth_are_a_queue_full() -> None:
 
 def test_gets_from_an_empty_queue_change_nothing_and_are_told_of() -> None:
     simulation = play([QM1], [shared(depth=10, qdploev="ENABLED")], [do("get", "QM1", "SQ1", 15)])
-    assert simulation.course.rows[-1].took_effect == 10
+    assert simulation.switches[-1].took_effect == 10
     assert "EVENT_GETS_FOUND_NONE" in codes(simulation)
 
 
@@ -231,7 +241,7 @@ def test_repeated_steps_of_two_members_interleave() -> None:
     puts = [do("put", name, "SQ1", 1, at=at, times=5, every_s=2) for name, at in (("QM1", 0), ("QM2", 1))]
     simulation = play([QM1, QM2], [queue], puts)
     assert told(simulation) == [("High", "QM1", 4, 0), ("High", "QM2", 3, 0)]
-    assert simulation.course.events[0].at == 6
+    assert simulation.events[0].at == 6
 
 
 def test_a_counter_above_its_limit_is_returned_as_the_limit() -> None:
@@ -241,7 +251,7 @@ def test_a_counter_above_its_limit_is_returned_as_the_limit() -> None:
         do("get", "QM1", "SQ1", 999_999_998),
         do("put", "QM1", "SQ1", 999_999_999),
     ]
-    (event,) = play([QM1], [queue], puts).course.events
+    (event,) = play([QM1], [queue], puts).events
     assert event.msg_enq_count == 999_999_999
     assert event.msg_deq_count == 999_999_998
 
@@ -342,10 +352,10 @@ def test_high_depth_of_a_shared_queue_is_seen_at_a_members_own_puts_and_begins_a
             do("get", "QM2", "SQ1", 550, at=5),
         ],
     )
-    high, low = simulation.course.occurrences
-    assert {each.queue_manager: each.high_q_depth for each in high.messages} == {"QM1": 700, "QM2": 800}
-    assert {each.queue_manager: each.high_q_depth for each in low.messages} == {"QM1": 0, "QM2": 0}
-    assert [each.is_null for each in low.messages] == [False, True]
+    high, low = simulation.occurrences
+    assert {each.queue_manager: each.high_q_depth for each in high.written} == {"QM1": 700, "QM2": 800}
+    assert {each.queue_manager: each.high_q_depth for each in low.written} == {"QM1": 0, "QM2": 0}
+    assert [each.is_null for each in low.written] == [False, True]
 
 
 def test_high_depth_of_a_nonshared_queue_sees_gets_that_are_backed_out() -> None:
@@ -359,7 +369,7 @@ def test_high_depth_of_a_nonshared_queue_sees_gets_that_are_backed_out() -> None
             do("get", "QM1", "LQ1", 250, at=3),
         ],
     )
-    assert [each.high_q_depth for each in simulation.course.events] == [450]
+    assert [each.high_q_depth for each in simulation.events] == [450]
 
 
 def test_counters_that_go_back_beyond_the_last_event_are_named_so() -> None:
@@ -375,7 +385,7 @@ def test_counters_that_go_back_beyond_the_last_event_are_named_so() -> None:
         ],
         statistics_of_disabled="kept",
     )
-    low = simulation.course.occurrences[1].reconciliation
+    low = simulation.occurrences[1].reconciliation
     assert low is not None
     assert [(each.cause, each.queue_manager, each.messages) for each in low.causes] == [
         ("counted_before", "QM2", -300)

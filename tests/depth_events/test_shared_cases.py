@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner_core.depth_events.simulate import Simulation
-from tests.depth_events.support import codes, do, enabled, member, nonshared, play, shared, told
+from planner_core.depth_events.course import Simulation
+from tests.depth_events.support import codes, do, enabled, member, nonshared, play, shared, silent, told
 
 SWITCHED = {"L", "F"}
 ACTIVITY = [
@@ -25,23 +25,23 @@ def case(
 def test_se1_all_members_enabled_give_three_messages_with_one_correl_id() -> None:
     simulation = case()
     assert told(simulation) == [("High", "QM1", 600, 0), ("High", "QM2", 300, 100), ("High", "QM3", 0, 0)]
-    assert [each.is_null for each in simulation.course.events] == [False, False, True]
-    (correl_id,) = {each.correl_id for each in simulation.course.events}
+    assert [each.is_null for each in simulation.events] == [False, False, True]
+    (correl_id,) = {each.correl_id for each in simulation.events}
     assert correl_id is not None
     assert len(bytes.fromhex(correl_id)) == 24
-    (occurrence,) = simulation.course.occurrences
+    (occurrence,) = simulation.occurrences
     assert (occurrence.depth, occurrence.detector, occurrence.null_events) == (800, "QM1", 1)
     assert occurrence.reconciliation is not None
     assert occurrence.reconciliation.computed_depth == 800
     assert enabled(simulation) == SWITCHED
-    assert max(each.high_q_depth for each in simulation.course.events) == 800
+    assert max(each.high_q_depth for each in simulation.events) == 800
 
 
 def test_se2_a_disabled_member_without_activity_is_not_missed_in_the_sum() -> None:
     simulation = case(qm3="DISABLED")
     assert told(simulation) == [("High", "QM1", 600, 0), ("High", "QM2", 300, 100)]
-    (occurrence,) = simulation.course.occurrences
-    assert occurrence.missing == (("QM3", "perfmev_disabled"),)
+    (occurrence,) = simulation.occurrences
+    assert silent(occurrence) == (("QM3", "perfmev_disabled"),)
     assert occurrence.reconciliation is not None
     assert (occurrence.reconciliation.computed_depth, occurrence.reconciliation.unreconciled) == (800, 0)
     assert "EVENT_SET_INCOMPLETE" not in codes(simulation)
@@ -50,7 +50,7 @@ def test_se2_a_disabled_member_without_activity_is_not_missed_in_the_sum() -> No
 def test_se3_what_a_disabled_member_did_is_left_unreconciled_and_named() -> None:
     simulation = case(qm2="DISABLED")
     assert told(simulation) == [("High", "QM1", 600, 0), ("High", "QM3", 0, 0)]
-    (occurrence,) = simulation.course.occurrences
+    (occurrence,) = simulation.occurrences
     assert occurrence.reconciliation is not None
     assert (occurrence.reconciliation.computed_depth, occurrence.reconciliation.unreconciled) == (600, 200)
     (cause,) = occurrence.reconciliation.causes
@@ -63,10 +63,10 @@ def test_se4_a_disabled_detector_switches_in_silence() -> None:
     simulation = case(qm1="DISABLED")
     assert told(simulation) == []
     assert enabled(simulation) == SWITCHED
-    (occurrence,) = simulation.course.occurrences
-    assert occurrence.is_silent
+    (occurrence,) = simulation.occurrences
+    assert not occurrence.written
     assert occurrence.correl_id is None
-    assert occurrence.missing == (("QM1", "perfmev_disabled"), ("QM2", "not_asked"), ("QM3", "not_asked"))
+    assert silent(occurrence) == (("QM1", "perfmev_disabled"), ("QM2", "not_asked"), ("QM3", "not_asked"))
     assert {"EVENT_SWITCHED_SILENTLY", "EVENT_READING_MATTERS"} <= codes(simulation)
     (finding,) = [each for each in simulation.findings if each.code == "EVENT_READING_MATTERS"]
     assert "'silent', the timeline gives 0 messages; read as 'broadcast', 2 messages" in finding.message
@@ -76,7 +76,7 @@ def test_se4_by_the_other_reading_the_others_write_theirs() -> None:
     simulation = case(qm1="DISABLED", disabled_detector="broadcast")
     assert told(simulation) == [("High", "QM2", 300, 100), ("High", "QM3", 0, 0)]
     assert enabled(simulation) == SWITCHED
-    (occurrence,) = simulation.course.occurrences
+    (occurrence,) = simulation.occurrences
     assert occurrence.reconciliation is not None
     assert (occurrence.reconciliation.computed_depth, occurrence.reconciliation.unreconciled) == (200, 600)
     assert "EVENT_SWITCHED_SILENTLY" not in codes(simulation)
@@ -85,8 +85,8 @@ def test_se4_by_the_other_reading_the_others_write_theirs() -> None:
 def test_se5_a_member_that_is_not_active_writes_none() -> None:
     simulation = case(active=False)
     assert told(simulation) == [("High", "QM1", 600, 0), ("High", "QM2", 300, 100)]
-    (occurrence,) = simulation.course.occurrences
-    assert occurrence.missing == (("QM3", "not_active"),)
+    (occurrence,) = simulation.occurrences
+    assert silent(occurrence) == (("QM3", "not_active"),)
     assert occurrence.reconciliation is not None
     assert occurrence.reconciliation.computed_depth == 800
 
@@ -121,7 +121,7 @@ SE8 = [
 
 def test_se8_enabled_later_the_nonshared_queue_tells_at_the_next_put_and_the_shared_one_does_not() -> None:
     simulation = play(QM1_DISABLED, BOTH, SE8)
-    assert [(each.event.reason, each.queue) for each in simulation.course.events] == [(2224, "LQ1")]
+    assert [(each.event.reason, each.queue) for each in simulation.events] == [(2224, "LQ1")]
     assert enabled(simulation, "SQ1") == enabled(simulation, "LQ1") == {"L", "F"}
 
 
@@ -132,7 +132,7 @@ def test_se8_enabled_later_the_nonshared_queue_tells_at_the_next_put_and_the_sha
 )
 def test_se8_the_shared_queue_tells_again_at_low_or_full(then: dict[str, object], reason: int) -> None:
     simulation = play(QM1_DISABLED, BOTH, [*SE8, then])
-    assert [(each.event.reason, each.queue) for each in simulation.course.events] == [
+    assert [(each.event.reason, each.queue) for each in simulation.events] == [
         (2224, "LQ1"),
         (reason, "SQ1"),
     ]
@@ -141,7 +141,7 @@ def test_se8_the_shared_queue_tells_again_at_low_or_full(then: dict[str, object]
 def test_se9_thirty_two_members_of_which_one_works_give_thirty_one_null_events() -> None:
     members = [member(f"M{number:03}") for number in range(32)]
     simulation = play(members, [shared()], [do("put", "M007", "SQ1", 800)])
-    assert len(simulation.course.events) == 32
-    assert sum(each.is_null for each in simulation.course.events) == 31
-    assert simulation.course.events[0].queue_manager == "M007"
-    assert simulation.course.occurrences[0].null_events == 31
+    assert len(simulation.events) == 32
+    assert sum(each.is_null for each in simulation.events) == 31
+    assert simulation.events[0].queue_manager == "M007"
+    assert simulation.occurrences[0].null_events == 31

@@ -122,7 +122,7 @@ def test_a_picture_of_many_steps_stays_small() -> None:
         do("get", "QM1", "SQ1", 1, at=1, times=5000, every_s=2),
     ]
     simulation = simulate(read_object(file([member("QM1")], [shared(depth=500)], puts)))
-    chart = chart_of(simulation.course, "SQ1", ["QM1"])
+    chart = chart_of(simulation, "SQ1", ["QM1"])
     wide, _ = drawings(chart)
     (depth,) = [shape for shape in wide.shapes if shape.attributes.get("class") == "curve"]
     points = str(depth.attributes["points"]).split()
@@ -138,8 +138,8 @@ def test_many_events_are_drawn_without_names_and_listed_up_to_a_number(app: Fast
         do("get", "QM1", "SQ1", 1, at=1, times=400, every_s=2),
     ]
     simulation = play([member("QM1")], [queue], swings)
-    chart = chart_of(simulation.course, "SQ1", ["QM1"])
-    assert len(chart.points) == len(simulation.course.occurrences) > MOST_LABELS
+    chart = chart_of(simulation, "SQ1", ["QM1"])
+    assert len(chart.points) == len(simulation.occurrences) > MOST_LABELS
     assert {spot.label for spot in chart.points} == {""}
     found = page(sent(app, json.dumps(file([member("QM1")], [queue], swings))))
     assert len(found.all(class_="set")) == MOST_SHOWN_EVENTS
@@ -148,7 +148,7 @@ def test_many_events_are_drawn_without_names_and_listed_up_to_a_number(app: Fast
 
 def test_a_threshold_far_above_the_depth_is_told_and_not_drawn() -> None:
     simulation = play([member("QM1")], [shared(maxdepth=999_999_999)], [do("put", "QM1", "SQ1", 100)])
-    chart = chart_of(simulation.course, "SQ1", ["QM1"])
+    chart = chart_of(simulation, "SQ1", ["QM1"])
     assert [line.name for line in chart.lines] == [""], "the depth alone"
     assert "MAXDEPTH 999" in chart.note
 
@@ -156,7 +156,7 @@ def test_a_threshold_far_above_the_depth_is_told_and_not_drawn() -> None:
 def test_each_queue_manager_has_a_line_with_what_it_wrote() -> None:
     members = [member("QM1"), member("QM2", "DISABLED"), member("QM3"), member("QM4", active=False)]
     simulation = play(members, [shared()], [do("put", "QM1", "SQ1", 800, at=5)])
-    lanes = chart_of(simulation.course, "SQ1", ["QM1", "QM2", "QM3", "QM4"]).lanes
+    lanes = chart_of(simulation, "SQ1", ["QM1", "QM2", "QM3", "QM4"]).lanes
     assert [[spot.style for spot in lane.spots] for lane in lanes] == [
         ["wrote message"],
         ["wrote none"],

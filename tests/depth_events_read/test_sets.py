@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner_core.depth_events.course import Simulation
 from planner_core.depth_events.known import read_displayed
 from planner_core.depth_events.reading import EventReading, read_all
 from planner_core.depth_events.sets import EventContext, EventSet, QueueFacts, sets_of
-from planner_core.depth_events.simulate import Simulation
 from planner_core.errors import InputInvalid
 from tests.depth_events.support import Json, do, member, play, shared
 from tests.depth_events_read.support import AT, CORREL, FULL, HIGH, LOW, Told, as_lines, as_text, message, pcf
@@ -39,7 +39,7 @@ def written(simulation: Simulation, *, with_correl_ids: bool = True) -> bytes:
                 f"{each.occurrence:048X}" if with_correl_ids and each.correl_id else None,
                 START + timedelta(seconds=int(each.at)),
             )
-            for each in simulation.course.events
+            for each in simulation.events
         )
     )
 
@@ -121,7 +121,7 @@ def test_se3_with_perfmev_said_to_be_enabled_its_message_was_lost() -> None:
 
 def test_se4_and_se6_give_no_message_and_no_set() -> None:
     for perfmev in ({"QM1": "DISABLED"}, dict.fromkeys(("QM1", "QM2", "QM3"), "DISABLED")):
-        assert rises(perfmev).course.events == ()
+        assert rises(perfmev).events == ()
 
 
 def test_se5_a_member_that_is_not_active_may_be_that_or_not_have_been_read() -> None:
@@ -464,20 +464,20 @@ def test_where_all_report_every_set_accounts_for_its_depth(drawn: tuple[list[Jso
         [shared(maxdepth=maxdepth, qdepthlo=low, qdepthhi=high)],
         steps,
     )
-    if not simulation.course.events:
+    if not simulation.events:
         return
     facts = QueueFacts(maxdepth, high, low, is_shared=True, depth=0)
     reading = read(written(simulation), replace(KNOWN, queues={"SQ1": facts}))
-    occurrences = [each for each in simulation.course.occurrences if each.messages]
+    occurrences = [each for each in simulation.occurrences if each.messages]
     assert [each.event for each in reading.sets] == [each.event for each in occurrences]
     for found, happened in zip(reading.sets, occurrences, strict=True):
         assert found.missing == ()
         assert len(found.members) == 3
-        assert found.reconciliation.enqueued == sum(each.msg_enq_count for each in happened.messages)
+        assert found.reconciliation.enqueued == sum(each.msg_enq_count for each in happened.written)
         if found.reconciliation.depth_before_basis == "given":
             assert found.reconciliation.computed_depth == happened.depth
         assert found.null_events == tuple(
-            sorted(each.queue_manager for each in happened.messages if each.is_null)
+            sorted(each.queue_manager for each in happened.written if each.is_null)
         )
 
 

@@ -13,8 +13,8 @@ from planner_core.depth_events.model import Event
 PERFORMANCE_EVENT: Final = 45
 """MQCMD_PERFM_EVENT."""
 SERVICE_INTERVAL: Final = {2226: "Queue Service Interval High", 2227: "Queue Service Interval OK"}
-TITLES: Final = {**{event.reason: event.title for event in Event}, **SERVICE_INTERVAL}
-_CONSTANTS: Final = {
+TITLES: Final[dict[int, str]] = {**{event.reason: event.title for event in Event}, **SERVICE_INTERVAL}
+_CONSTANTS: Final[dict[str, int]] = {
     **{event.constant: event.reason for event in Event},
     "MQRC_Q_SERVICE_INTERVAL_HIGH": 2226,
     "MQRC_Q_SERVICE_INTERVAL_OK": 2227,
