@@ -319,6 +319,15 @@ class Metavar:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Label:
+    """How a form shows a parameter; one without a label has no field."""
+
+    text: str
+    unit: str = ""
+    hint: str = ""
+
+
 # ---- what the command line and forms ask of a model --------------------------------------------------------
 
 
@@ -333,6 +342,9 @@ class Parameter:
     choices: tuple[str, ...]
     is_list: bool
     is_required: bool
+    label: Label | None
+    default: str
+    """The default as a text, values of a list with blanks between them; empty without one."""
 
 
 def parameters(model: type[Question]) -> dict[str, Parameter]:
@@ -345,8 +357,13 @@ def parameters(model: type[Question]) -> dict[str, Parameter]:
         choices = (
             tuple(str(each) for each in get_args(info.annotation)) if _is_choice(info.annotation) else ()
         )
+        label = next((each for each in info.metadata if isinstance(each, Label)), None)
         about = info.description or ""
-        found[name] = Parameter(name, field, about, metavar, choices, is_list, info.is_required())
+        given = None if info.is_required() else info.default
+        default = "" if given is None else " ".join(map(str, given if isinstance(given, tuple) else (given,)))
+        found[name] = Parameter(
+            name, field, about, metavar, choices, is_list, info.is_required(), label, default
+        )
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Annotated
 
@@ -16,8 +16,8 @@ from app.fits.resolve import curve_of
 from app.plans.stored import StoredVersion
 from app.web.charts import Chart
 from app.web.forms import FormField, to_fix
+from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, render
-from app.whatif.choices import Choices, read_choices
 from app.whatif.filling_charts import Happening, Happenings, filling_chart, happenings, said
 from app.whatif.one_structure import path_of, plan_with, version_of
 from planner_core.document.model import PlanDocument
@@ -49,7 +49,7 @@ class FillingPage(Page):
     version: Annotated[StoredVersion, "The version as stored"]
     structure_at: Annotated[str, "Path of the page of the structure"]
     cfrm_name: Annotated[str, "Name of the structure in the CFRM policy"]
-    form: Annotated[Choices[Outage], "The fields as typed"]
+    form: Annotated[QuestionForm[Outage], "The fields as typed"]
     found: Annotated[FillingUp | None, "The answer; None when something must be mended first"]
     chart: Annotated[Chart | None, "The chart; None where there is nothing to draw"]
     rows: Annotated[tuple[Happening, ...], "What happens, as rows of a table"]
@@ -66,16 +66,14 @@ def filling(request: Request, session: SessionDep, name: str, number: str, struc
     stored = version_of(session, name, number)
     document = plan_with(stored, structure)
     cfrm_name, at = structure, path_of(stored, structure)
-    form = read_choices(Outage, request.query_params, structure=structure, fields={})
+    form = read_question(Outage, request.query_params, {}, structure=structure)
     found, summary, refused = None, "", tuple[Finding, ...]()
     try:
         worked_out, said_of_curve = structure_of(
             document, structure, curve=curve_of(document, CurvesBeside(session))
         )
         cfrm_name = worked_out.cfrm_name
-        form = read_choices(
-            Outage, request.query_params, structure=structure, fields=_fields(document, worked_out)
-        )
+        form = read_question(Outage, request.query_params, _fields(document, worked_out), structure=structure)
         if form.question is not None:
             found = fill_structure(document, worked_out, form.question, said=said_of_curve)
             summary = said(found)
@@ -112,47 +110,36 @@ def _picked(points: tuple[Point, ...]) -> tuple[Point, ...]:
 
 
 def _fields(document: PlanDocument, structure: StructureResult) -> Mapping[str, FormField]:
-    """The fields with what is planned in them."""
+    """Return the fields with the planned values."""
     definition, planned = document.structures[0], planned_outage(document, structure)
     longest, same, mix = shown_minutes(planned.minutes), planned.is_common, planned.mix
-    rules = definition.offload.rules
+    declared = question_fields(Outage)
     made = [
-        FormField(
-            "outage_minutes",
-            "Outage",
+        replace(
+            declared["outage_minutes"],
             value=_plain(Decimal(str(longest))) if same else "",
-            unit="minutes",
             hint="As planned." if same else f"Empty: each queue's own, up to {longest:g} minutes.",
             slider=("0", str(max(10, min(LONGEST_SLIDER, round(longest * 3)))), "1", f"{longest:g}"),
         ),
-        FormField("rate_percent", "Rate", value="100", unit="% of planned", slider=("0", "400", "5", "100")),
+        replace(declared["rate_percent"], slider=("0", "400", "5", "100")),
     ]
     if mix.can_change:
         share = round(float(mix.planned_percent), 1)
         made.append(
-            FormField(
-                "larger_percent",
-                "Share of larger messages",
-                value="",
-                unit="%",
+            replace(
+                declared["larger_percent"],
                 hint=f"Of queues over {float(mix.larger_than_bytes):.0f} bytes, the mean. Empty: as planned, {share:g} %.",
                 slider=("0", "100", "1", f"{share:g}"),
             )
         )
-    made.append(FormField("at", "Storage", value="initsize"))
-    for number in range(1, 4):
-        text = (
-            f"{rules[number - 1].usage_over}:{rules[number - 1].size_over // 1024}K"
-            if number <= len(rules)
-            else ""
-        )
-        made.append(FormField(f"rule-{number}", f"OFFLD{number}TH : OFFLD{number}SZ", value=text))
+    made.append(declared["at"])
+    texts = [f"{rule.usage_over}:{rule.size_over // 1024}K" for rule in definition.offload.rules]
+    made += [
+        FormField(f"rule-{number}", f"OFFLD{number}TH : OFFLD{number}SZ", value=text)
+        for number, text in enumerate((*texts, "", "", "")[:3], start=1)
+    ]
     if structure.smds is not None:
-        made.append(
-            FormField(
-                "data_set_size", "Space of each SMDS", value="", hint="Such as 20G; empty: not looked at."
-            )
-        )
+        made.append(declared["data_set_size"])
     return {field.name: field for field in made}
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Request
@@ -11,6 +12,7 @@ from fastapi.responses import Response
 from app.database.session import SessionDep
 from app.fits.kept import DatabaseCurves
 from app.web.forms import FormField
+from app.web.question_forms import question_fields, read_question
 from app.web.rendering import Page, render
 from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
 from app.whatif.growing import upgrade_answer
@@ -18,7 +20,7 @@ from planner_core.document.model import PlanDocument
 from planner_core.errors import FieldProblem
 from planner_core.findings import Finding
 from planner_core.units import kib_to_bytes
-from planner_core.whatif.growth import DEFAULT_YEARS, UpgradeAnswer, UpgradeQuestion, UpgradeStep
+from planner_core.whatif.growth import UpgradeAnswer, UpgradeQuestion, UpgradeStep
 
 router = APIRouter(include_in_schema=False)
 _SHOWN = 20
@@ -100,76 +102,47 @@ class UpgradePage(Page):
     answer: Annotated[UpgradeView | None, "The plan before and after each change"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Typed:
-    """The boxes as they were typed."""
-
-    cfcc: str
-    queue_managers: str
-    growth: str
-    years: str
-
-
 @router.get("/whatif/upgrade")
 def show(request: Request, session: SessionDep) -> Response:
     """The plan that the address names; without one, the form or, where nothing is stored, the example."""
     query = request.query_params
     asked, document = asked_by_name(session, query.get("plan", "")[:64])
-    typed = _Typed(*(query.get(name, default)[:_SHOWN] for name, default in _DEFAULTS))
-    return _page(request, asked, document, typed)
+    return _page(request, asked, document, query)
 
 
 @router.post("/whatif/upgrade")
 def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
     """A plan document that was sent."""
     asked, document = asked_by_text(session, sent)
-    typed = _Typed(*(sent.value(name, default)[:_SHOWN] for name, default in _DEFAULTS))
-    return _page(request, asked, document, typed)
+    return _page(request, asked, document, sent.last)
 
 
-_DEFAULTS = (
-    ("cfcc", ""),
-    ("queue_managers", "1"),
-    ("growth", ""),
-    ("years", " ".join(map(str, DEFAULT_YEARS))),
-)
-_FIELDS = (
-    FormField("cfcc", "CFCC levels", value="", hint="Empty: those with published figures."),
-    FormField("queue_managers", "More queue managers", value=""),
-    FormField("growth", "Growth a year", value="", unit="%", hint="Empty: the plan's own, or 10."),
-    FormField("years", "After years", value=""),
-)
-
-
-def _page(request: Request, asked: PlanSelection, document: PlanDocument | None, typed: _Typed) -> Response:
-    texts = {
-        "cfcc": typed.cfcc.replace(",", " ").split(),
-        "queue_managers": [typed.queue_managers.strip() or "0"],
-        "growth": [typed.growth] if typed.growth.strip() else [],
-        "years": typed.years.replace(",", " ").split() or ["0"],
-    }
-    question, errors = UpgradeQuestion.check(texts)
-    wrong = {name: f"{message[:1].upper()}{message[1:]}." for name, message in errors.items()}
-
-    def worked_out(plan: PlanDocument) -> UpgradeView:
-        return arranged(
-            upgrade_answer(plan, question or UpgradeQuestion(), DatabaseCurves(request.app.state.database))
-        )
-
-    answer, problems = answered(asked, None if wrong else document, worked_out)
+def _page(
+    request: Request, asked: PlanSelection, document: PlanDocument | None, given: Mapping[str, str]
+) -> Response:
+    # A field that was cleared asks for no growth; an address without it asks for the usual one.
+    form = read_question(
+        UpgradeQuestion,
+        {name: text[:_SHOWN] for name, text in given.items()},
+        question_fields(UpgradeQuestion),
+        when_empty={"queue_managers": "0", "years": "0"},
+    )
+    question, curves = form.question, DatabaseCurves(request.app.state.database)
+    answer, problems = answered(
+        asked,
+        None if question is None else document,
+        lambda plan: arranged(upgrade_answer(plan, question or UpgradeQuestion(), curves)),
+    )
     page = UpgradePage(
         title="Upgrades and growth",
         section="whatif",
         asked=asked,
-        fields=tuple(
-            replace(each, value=getattr(typed, each.name), error=wrong.get(each.name, "")) for each in _FIELDS
-        ),
+        fields=tuple(form.fields.values()),
         problems=problems,
         answer=answer,
     )
-    return render(
-        request, "whatif/upgrade.html", page, status_code=status_of(asked, is_wrong=bool(problems or wrong))
-    )
+    status = status_of(asked, is_wrong=bool(problems or form.wrong))
+    return render(request, "whatif/upgrade.html", page, status_code=status)
 
 
 def arranged(answer: UpgradeAnswer) -> UpgradeView:

@@ -13,10 +13,9 @@ from fastapi.responses import Response
 from app.database.session import SessionDep
 from app.fits.kept import DatabaseCurves
 from app.web.charts import Bar, BarChart, Part
-from app.web.forms import FormField
+from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, mib, render
 from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
-from app.whatif.choices import Choices, read_choices
 from app.whatif.placement_charts import bar_chart
 from app.whatif.recovering import answer as recovery_answer
 from planner_core.document.model import PlanDocument
@@ -30,36 +29,7 @@ MOST_BARS = 20
 MOST_EXPLAINED = 20
 _TENTHS = 10
 _SECONDS_PER_MINUTE = 60
-FIELDS = {
-    field.name: field
-    for field in (
-        FormField("recovery_minutes", "Back within", value="", unit="min", hint="Empty: 60, an assumption."),
-        FormField(
-            "interval_minutes", "Backed up every", value="", unit="min", hint="Empty: 60, IBM's least."
-        ),
-        FormField(
-            "log_read_mb_per_s",
-            "Logs are read at",
-            value="",
-            unit="MB/s",
-            hint="Empty: 2.7, IBM's old example. Measure yours.",
-        ),
-        FormField(
-            "backup_overhead_bytes",
-            "Beside each message",
-            value="",
-            unit="bytes",
-            hint="In a backup. Empty: 512, an assumption.",
-        ),
-        FormField(
-            "fill_percent",
-            "Backlog that is there",
-            value="",
-            unit="%",
-            hint="Empty: 100, all that is planned.",
-        ),
-    )
-}
+FIELDS = question_fields(RecoveryQuestion)
 _INPUTS = {
     "recovery_minutes": "A structure must be back within",
     "interval_minutes": "Structures are backed up every",
@@ -130,7 +100,7 @@ class RecoveryPage(Page):
     """Backups and recovery of a plan's structures."""
 
     asked: Annotated[PlanSelection, "The plan that is asked about, and others that could be"]
-    form: Annotated[Choices[RecoveryQuestion], "The fields as typed"]
+    form: Annotated[QuestionForm[RecoveryQuestion], "The fields as typed"]
     problems: Annotated[tuple[FieldProblem, ...], "What keeps the question from being answered"]
     answer: Annotated[RecoveryView | None, "Bytes, times and intervals of every structure"]
 
@@ -153,7 +123,7 @@ def ask(request: Request, session: SessionDep, sent: SentDep) -> Response:
 def _page(
     request: Request, asked: PlanSelection, document: PlanDocument | None, typed: Mapping[str, str]
 ) -> Response:
-    form = read_choices(RecoveryQuestion, typed, fields=FIELDS)
+    form = read_question(RecoveryQuestion, typed, FIELDS)
     curves = DatabaseCurves(request.app.state.database)
     question = form.question
     answer, problems = answered(

@@ -13,7 +13,7 @@ from fastapi.responses import Response
 
 from app.database.session import SessionDep
 from app.fits.kept import Curves, DatabaseCurves
-from app.web.forms import FormField
+from app.web.forms import FormField, filled, sentence
 from app.web.rendering import Page, render
 from app.whatif.asking import PlanSelection, SentDep, answered, asked_by_name, asked_by_text, status_of
 from app.whatif.recovering import job as job_of
@@ -202,11 +202,11 @@ def _fields(
     for pointer, message in said:
         at = _POINTER.fullmatch(pointer)
         if at and int(at[1]) < len(names):
-            wrong.setdefault(f"dsgroup-{names[int(at[1])]}", _sentence(message))
+            wrong.setdefault(f"dsgroup-{names[int(at[1])]}", sentence(message))
         elif pointer.startswith("/queue_managers") and job is not None and not typed.get(_NAMES.name):
-            needed = _sentence(message)
+            needed = sentence(message)
         elif pointer.startswith("/queue_managers") and document is not None:
-            wrong.setdefault(_NAMES.name, _sentence(message))
+            wrong.setdefault(_NAMES.name, sentence(message))
         else:
             elsewhere.append(FieldProblem(pointer, message))
     known = document.queue_managers if document is not None else 0
@@ -224,14 +224,7 @@ def _fields(
         for name in names
         if f"dsgroup-{name}" in wrong or typed.get(f"dsgroup-{name}")
     ][:MOST_BOXES]
-    shown = tuple(
-        replace(each, value=typed.get(each.name, ""), error=wrong.get(each.name, "")) for each in boxes
-    )
-    return shown, tuple(elsewhere), needed
-
-
-def _sentence(message: str) -> str:
-    return f"{message[:1].upper()}{message[1:].rstrip('.')}."
+    return filled(boxes, typed, wrong), tuple(elsewhere), needed
 
 
 def arranged(

@@ -14,9 +14,9 @@ from app.database.session import SessionDep
 from app.fits.kept import CurvesBeside
 from app.plans.stored import StoredVersion
 from app.web.charts import Chart
-from app.web.forms import FormField, to_fix
+from app.web.forms import to_fix
+from app.web.question_forms import QuestionForm, question_fields, read_question
 from app.web.rendering import Page, grouped, render
-from app.whatif.choices import Choices, read_choices
 from app.whatif.one_structure import path_of, plan_with, version_of
 from app.whatif.threshold_charts import threshold_chart
 from app.whatif.thresholds import NAMES, answer
@@ -27,39 +27,7 @@ from planner_core.units import format_size
 from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion
 
 router = APIRouter(include_in_schema=False)
-FIELDS = {
-    field.name: field
-    for field in (
-        FormField("hold", "To be held", value="", unit="messages", hint="Empty: the planned backlog."),
-        FormField(
-            "typical",
-            "In normal running",
-            value="",
-            unit="messages",
-            hint="No rule should begin there. Empty: none.",
-        ),
-        FormField("at", "Storage", value="initsize"),
-        FormField(
-            "cheap_over",
-            "Cheap to offload over",
-            value="",
-            hint="A size such as 32K: they are offloaded always. Empty: none are.",
-        ),
-        FormField(
-            "costly_up_to",
-            "Costly to offload up to",
-            value="",
-            hint="A size such as 2K: larger ones are offloaded earlier, to leave them room.",
-        ),
-        FormField(
-            "margin_percent",
-            "Margin",
-            value="",
-            unit="%",
-            hint="Empty: IBM's 10 %, as far as IBM's examples keep it.",
-        ),
-    )
-}
+FIELDS = question_fields(ThresholdQuestion)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +37,7 @@ class ThresholdsPage(Page):
     version: Annotated[StoredVersion, "The version as stored"]
     structure_at: Annotated[str, "Path of the page of the structure"]
     cfrm_name: Annotated[str, "Name of the structure in the CFRM policy"]
-    form: Annotated[Choices[ThresholdQuestion], "The fields as typed"]
+    form: Annotated[QuestionForm[ThresholdQuestion], "The fields as typed"]
     advice: Annotated[ThresholdAdvice | None, "The answer; None when something must be mended first"]
     chart: Annotated[Chart | None, "The chart; None where there is nothing to draw"]
     names: Annotated[dict[str, str], "What the compared settings are called"]
@@ -85,7 +53,7 @@ def thresholds(request: Request, session: SessionDep, name: str, number: str, st
     stored = version_of(session, name, number)
     plan = plan_with(stored, structure)
     at = path_of(stored, structure)
-    form = read_choices(ThresholdQuestion, request.query_params, structure=structure, fields=FIELDS)
+    form = read_question(ThresholdQuestion, request.query_params, FIELDS, structure=structure)
     advice, summary, refused = None, "", tuple[Finding, ...]()
     if form.question is not None:
         try:

@@ -36,7 +36,7 @@ from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
 from planner_core.plan.evaluate import evaluate_structure
 from planner_core.provenance import Assumption, Basis
-from planner_core.questions import Absent, Metavar, Number, Question, Rules, Size, StructureName
+from planner_core.questions import Absent, Label, Metavar, Number, Question, Rules, Size, StructureName
 from planner_core.sizing.demand import SECONDS_PER_MINUTE, QueueDemand, Units, band_edges, growth_factor
 from planner_core.sizing.offload import Rule, can_fire, offloads
 from planner_core.sizing.shared_findings import usage_measure_assumed
@@ -73,14 +73,18 @@ class Outage(Question):
     structure: StructureName = Field(
         None, description="the application structure, as its CFSTRUCT is named; absent: the plan's only one"
     )
-    at: Storage = Field("initsize", description="the storage that fills: INITSIZE, or SIZE after an alter")
-    outage_minutes: Annotated[Decimal | Absent, Number(highest=10**6), Metavar("MINUTES")] = Field(
-        None, description="one outage for all queues; absent: each queue's own"
+    at: Annotated[Storage, Label("Storage")] = Field(
+        "initsize", description="the storage that fills: INITSIZE, or SIZE after an alter"
     )
-    rate_percent: Annotated[Decimal, Number(highest=10**5), Metavar("P")] = Field(
-        100, validate_default=True, description="arrival rates, in percent of the planned ones"
+    outage_minutes: Annotated[
+        Decimal | Absent, Number(highest=10**6), Metavar("MINUTES"), Label("Outage", "minutes", "As planned.")
+    ] = Field(None, description="one outage for all queues; absent: each queue's own")
+    rate_percent: Annotated[Decimal, Number(highest=10**5), Metavar("P"), Label("Rate", "% of planned")] = (
+        Field(100, validate_default=True, description="arrival rates, in percent of the planned ones")
     )
-    larger_percent: Annotated[Decimal | Absent, Number(highest=100), Metavar("P")] = Field(
+    larger_percent: Annotated[
+        Decimal | Absent, Number(highest=100), Metavar("P"), Label("Share of larger messages", "%")
+    ] = Field(
         None,
         description="share of the messages that come to the queues with the larger messages; absent: as planned",
     )
@@ -89,7 +93,12 @@ class Outage(Question):
         alias="rule",
         description="an offload rule in the place of the plan's, such as 70:32K; up to three",
     )
-    data_set_bytes: Annotated[int | Absent, Size(), Metavar("SIZE")] = Field(
+    data_set_bytes: Annotated[
+        int | Absent,
+        Size(),
+        Metavar("SIZE"),
+        Label("Space of each SMDS", hint="Such as 20G. Empty: not checked."),
+    ] = Field(
         None,
         alias="data_set_size",
         description="space of each shared message data set, to see whether it suffices",

@@ -20,7 +20,7 @@ from planner_core.findings import Finding, in_order
 from planner_core.limits import limit
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.result import PlanResult
-from planner_core.questions import Absent, ListOf, Metavar, Number, Question, Whole
+from planner_core.questions import Absent, Label, ListOf, Metavar, Number, Question, Whole
 from planner_core.sizing.levels import lowest_level
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve, bundles_in, published_curves
@@ -49,18 +49,28 @@ _DEFAULTED = "No growth rate was given: 10 percent a year is an example."
 class UpgradeQuestion(Question):
     """Which changes a plan is compared with: CFCC levels, more queue managers, years of growth."""
 
-    cfcc: Annotated[tuple[int, ...] | Absent, ListOf(Whole(1, HIGHEST_LEVEL)), Metavar("L")] = Field(
+    cfcc: Annotated[
+        tuple[int, ...] | Absent,
+        ListOf(Whole(1, HIGHEST_LEVEL)),
+        Metavar("L"),
+        Label("CFCC levels", hint="Empty: those with published figures."),
+    ] = Field(
         None,
         description="a CFCC level to go to; may stand several times; absent: those with published figures above the plan's",
     )
-    queue_managers: Annotated[int, Whole(0, MOST_MORE)] = Field(
+    queue_managers: Annotated[int, Whole(0, MOST_MORE), Label("More queue managers")] = Field(
         1, description="how many more queue managers; absent: 1"
     )
-    growth: Annotated[Decimal | Absent, Number(-99, 1000), Metavar("P")] = Field(
+    growth: Annotated[
+        Decimal | Absent,
+        Number(-99, 1000),
+        Metavar("P"),
+        Label("Growth a year", "%", "Empty: the plan's own, or 10."),
+    ] = Field(
         None,
         description="growth on top of the plan's horizon, in percent a year; absent: the plan's own, or 10",
     )
-    years: Annotated[tuple[int, ...], ListOf(Whole(0, MOST_YEARS))] = Field(
+    years: Annotated[tuple[int, ...], ListOf(Whole(0, MOST_YEARS)), Label("After years")] = Field(
         DEFAULT_YEARS,
         description="after how many years to look; may stand several times; absent: 1, 2 and 3; 0: no growth",
     )

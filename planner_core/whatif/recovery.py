@@ -23,7 +23,7 @@ from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
 from planner_core.plan.evaluate import evaluate_structure, evaluate_system
 from planner_core.provenance import Assumption, Basis, Explanation, Input, Step
-from planner_core.questions import Absent, Metavar, Number, Question, Whole
+from planner_core.questions import Absent, Label, Metavar, Number, Question, Whole
 from planner_core.sizing.demand import QueueDemand, growth_factor
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.sizing.structure_size import Curve
@@ -38,19 +38,36 @@ _TENTHS = 10
 class RecoveryQuestion(Question):
     """How structures are backed up and recovered; absent parameters have the assumed or published values."""
 
-    recovery_minutes: Annotated[Decimal | Absent, Number(highest=10**5), Metavar("MINUTES")] = Field(
-        None, description="in how long a structure must be back; absent: 60"
-    )
-    interval_minutes: Annotated[Decimal | Absent, Number(highest=10**5), Metavar("MINUTES")] = Field(
-        None, description="how often structures are backed up; absent: 60, IBM's least"
-    )
-    log_read_mb_per_s: Annotated[Decimal | Absent, Number(lowest=1, highest=10**6), Metavar("MB")] = Field(
-        None, description="at what rate your logs are read; absent: 2.7, IBM's example"
-    )
-    backup_overhead_bytes: Annotated[int | Absent, Whole(highest=10**6), Metavar("BYTES")] = Field(
-        None, description="what a message takes in a backup beside its data; absent: 512, assumed"
-    )
-    fill_percent: Annotated[Decimal | Absent, Number(highest=100), Metavar("P")] = Field(
+    recovery_minutes: Annotated[
+        Decimal | Absent,
+        Number(highest=10**5),
+        Metavar("MINUTES"),
+        Label("Back within", "min", "Empty: 60, an assumption."),
+    ] = Field(None, description="in how long a structure must be back; absent: 60")
+    interval_minutes: Annotated[
+        Decimal | Absent,
+        Number(highest=10**5),
+        Metavar("MINUTES"),
+        Label("Backed up every", "min", "Empty: 60, IBM's minimum."),
+    ] = Field(None, description="how often structures are backed up; absent: 60, IBM's least")
+    log_read_mb_per_s: Annotated[
+        Decimal | Absent,
+        Number(lowest=1, highest=10**6),
+        Metavar("MB"),
+        Label("Logs are read at", "MB/s", "Empty: 2.7, from an old example of IBM. Measure yours."),
+    ] = Field(None, description="at what rate your logs are read; absent: 2.7, IBM's example")
+    backup_overhead_bytes: Annotated[
+        int | Absent,
+        Whole(highest=10**6),
+        Metavar("BYTES"),
+        Label("Overhead of each message", "bytes", "In a backup. Empty: 512, an assumption."),
+    ] = Field(None, description="what a message takes in a backup beside its data; absent: 512, assumed")
+    fill_percent: Annotated[
+        Decimal | Absent,
+        Number(highest=100),
+        Metavar("P"),
+        Label("Backlog that is there", "%", "Empty: 100, all of the planned backlog."),
+    ] = Field(
         None,
         description="how much of the planned backlog is there when a structure is lost; absent: 100",
     )

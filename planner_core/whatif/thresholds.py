@@ -33,7 +33,7 @@ from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
 from planner_core.provenance import Assumption, Basis, Explanation
-from planner_core.questions import Absent, Metavar, Number, Question, RuleSize, StructureName, Whole
+from planner_core.questions import Absent, Label, Metavar, Number, Question, RuleSize, StructureName, Whole
 from planner_core.sizing.demand import Demand, QueueDemand, band_edges, demand_of
 from planner_core.sizing.explain_filling import bundle_steps, model_source, phases_of
 from planner_core.sizing.filling import Fill, Pool, Snapshot, fill, two_pools
@@ -57,22 +57,47 @@ class ThresholdQuestion(Question):
     structure: StructureName = Field(
         None, description="the application structure, as its CFSTRUCT is named; absent: the plan's only one"
     )
-    at: Storage = Field("initsize", description="the storage that the rules are for: INITSIZE, or SIZE")
-    hold: Annotated[int | Absent, Whole(lowest=1)] = Field(
-        None, description="messages that must be held; absent: the planned backlog"
+    at: Annotated[Storage, Label("Storage")] = Field(
+        "initsize", description="the storage that the rules are for: INITSIZE, or SIZE"
     )
-    typical: Annotated[int | Absent, Whole()] = Field(
-        None, description="messages that are there in normal running; absent: not known, taken as none"
-    )
-    margin_percent: Annotated[Decimal | Absent, Number(highest=99), Metavar("P")] = Field(
+    hold: Annotated[
+        int | Absent, Whole(lowest=1), Label("To be held", "messages", "Empty: the planned backlog.")
+    ] = Field(None, description="messages that must be held; absent: the planned backlog")
+    typical: Annotated[
+        int | Absent,
+        Whole(),
+        Label("In normal running", "messages", "No rule should begin below this depth. Empty: none."),
+    ] = Field(None, description="messages that are there in normal running; absent: not known, taken as none")
+    margin_percent: Annotated[
+        Decimal | Absent,
+        Number(highest=99),
+        Metavar("P"),
+        Label("Margin", "%", "Empty: IBM's 10 %, as far as IBM's examples keep it."),
+    ] = Field(
         None,
         description="part of the space not counted on; absent: IBM's 10 %, as far as IBM's examples keep it",
     )
-    cheap_over: Annotated[int | Absent, RuleSize(), Metavar("SIZE")] = Field(
+    cheap_over: Annotated[
+        int | Absent,
+        RuleSize(),
+        Metavar("SIZE"),
+        Label(
+            "Cheap to offload over",
+            hint="A size such as 32K: larger messages are always offloaded. Empty: none.",
+        ),
+    ] = Field(
         None,
         description="messages over this size cost about the same offloaded as kept: they are offloaded always",
     )
-    costly_up_to: Annotated[int | Absent, RuleSize(), Metavar("SIZE")] = Field(
+    costly_up_to: Annotated[
+        int | Absent,
+        RuleSize(),
+        Metavar("SIZE"),
+        Label(
+            "Costly to offload up to",
+            hint="A size such as 2K: larger messages are offloaded earlier, to leave room.",
+        ),
+    ] = Field(
         None,
         description="messages up to this size are costly to offload: larger ones are offloaded earlier",
     )

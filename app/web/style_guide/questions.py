@@ -26,7 +26,7 @@ from app.scenarios.view import ReportView, ScenarioComparisonView, compared, rep
 from app.texts.documents import CLUSTERED, example_text, read_text
 from app.web.charts import Chart
 from app.web.forms import FormField
-from app.whatif.choices import Choices, read_choices
+from app.web.question_forms import QuestionForm, read_question
 from app.whatif.filling_charts import filling_chart
 from app.whatif.threshold_charts import threshold_chart
 from app.whatif.thresholds import answer as threshold_answer
@@ -63,7 +63,7 @@ class QuestionSpecimens:
     explanation: ExplanationView
     reading: EventFilesView
     depths: tuple[Depths, ...]
-    form: Choices[Outage]
+    form: QuestionForm[Outage]
     filling: FillingUp
     filling_chart: Chart | None
     threshold_chart: Chart | None
@@ -91,7 +91,7 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
         explanation=explanation_shown(_explanation()),
         reading=reading_answer(_reading()),
         depths=tuple(each for each in depths if each),
-        form=read_choices(Outage, QueryParams(), structure=STRUCTURE, fields=FIELDS),
+        form=read_question(Outage, QueryParams(), FIELDS, structure=STRUCTURE),
         filling=filled,
         filling_chart=filling_chart(filled),
         threshold_chart=threshold_chart(advice),
