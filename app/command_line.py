@@ -75,8 +75,12 @@ def _add_options(made: argparse.ArgumentParser, question: type[Question]) -> Non
     from planner_core.questions import parameters
 
     for each in parameters(question).values():
+        option = f"--{each.name.replace('_', '-')}"
+        if each.is_flag:
+            made.add_argument(option, action="store_const", const="true", help=each.about)
+            continue
         made.add_argument(
-            f"--{each.name.replace('_', '-')}",
+            option,
             dest=each.name,
             metavar=None if each.choices else each.metavar,
             choices=each.choices or None,

@@ -341,6 +341,7 @@ class Parameter:
     metavar: str
     choices: tuple[str, ...]
     is_list: bool
+    is_flag: bool
     is_required: bool
     label: Label | None
     default: str
@@ -361,8 +362,9 @@ def parameters(model: type[Question]) -> dict[str, Parameter]:
         about = info.description or ""
         given = None if info.is_required() else info.default
         default = "" if given is None else " ".join(map(str, given if isinstance(given, tuple) else (given,)))
+        is_flag = any(isinstance(each, Flag) for each in info.metadata)
         found[name] = Parameter(
-            name, field, about, metavar, choices, is_list, info.is_required(), label, default
+            name, field, about, metavar, choices, is_list, is_flag, info.is_required(), label, default
         )
     return found
 
@@ -378,5 +380,5 @@ class Explained(Question):
     """A question whose answer can be explained."""
 
     explain: Annotated[bool, Flag()] = Field(
-        False, description="Say behind every figure where it comes from."
+        False, description="add the formula and inputs of each figure to the JSON answer"
     )

@@ -10,9 +10,12 @@ import math
 import re
 from decimal import Decimal
 from fractions import Fraction
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import PlainSerializer
 
 from planner_core.errors import OutOfRange, SizeSyntax
+from planner_core.wire import Unchecked
 
 KIB: Final = 1024
 MIB: Final = 1024 * KIB
@@ -105,6 +108,12 @@ def bytes_to_kib_ceil(size_bytes: int) -> int:
 def bytes_to_mib(size_bytes: int) -> float:
     """Bytes → MiB as a float; exact for every int below 2**53."""
     return size_bytes / MIB
+
+
+Kib = Annotated[int, Unchecked(), PlainSerializer(bytes_to_kib_ceil, return_type=int)]
+"""Bytes that an answer gives in KiB, rounded up; the alias of such a field ends in _kib."""
+Mib = Annotated[int, Unchecked(), PlainSerializer(bytes_to_mib, return_type=float)]
+"""Bytes that an answer gives in MiB; the alias of such a field ends in _mib."""
 
 
 def mib_not_below(size_bytes: Fraction) -> float:

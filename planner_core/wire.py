@@ -72,6 +72,8 @@ class Answer:
         for member in handler.resolve_ref_schema(found).get("properties", {}).values():
             # The default of an argument means nothing to readers of the answer.
             member.pop("default", None)
+            # An answer has no members that could be written.
+            member.pop("readOnly", None)
         return found
 
     def as_json(self) -> dict[str, Any]:

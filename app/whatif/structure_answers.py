@@ -12,102 +12,6 @@ from app.web.openapi import model_schemas, put_examples, put_schemas
 from planner_core.findings import Finding
 from planner_core.provenance import Assumption, Explanation
 
-Storage = Annotated[Literal["initsize", "size"], Field(description="The storage that was looked at.")]
-Minutes = Annotated[float, Field(description="Minutes from the beginning of the outage.")]
-Percent = Annotated[float, Field(description="Percent, rounded up to a hundredth.")]
-
-
-class RuleAnswer(Answer):
-    """An offload rule: data of messages over a size when usage is over a threshold."""
-
-    threshold: Annotated[int, Field(description="OFFLDnTH.")]
-    size_bytes: Annotated[int, Field(description="OFFLDnSZ.")]
-
-
-class AdvisedRuleAnswer(RuleAnswer):
-    """One of the three rules, as offload steps are elsewhere and as the plan document writes a rule."""
-
-    usage_over: int
-    size_over: Annotated[str, Field(examples=["32K"])]
-    purpose: Annotated[
-        Literal["performance", "cushioned transition", "capacity"],
-        Field(description="What IBM's text uses this rule for."),
-    ]
-    why: str
-    at_messages: Annotated[
-        int | None, Field(description="How many messages are there when it begins; null if none can meet it.")
-    ]
-
-
-class ThresholdStepAnswer(RuleAnswer):
-    """A rule and when it begins."""
-
-    at_messages: int
-
-
-class SettingAnswer(Answer):
-    """What the structure does with one set of rules."""
-
-    name: Literal["advised", "plan", "defaults", "none"]
-    rules: list[RuleAnswer]
-    capacity: int
-    holds: bool
-    usage_percent: Annotated[float, Field(description="With the messages that must be held.")]
-    offloaded: int
-    offload_bytes: int
-    offload_steps: list[ThresholdStepAnswer]
-    offloads_in_normal_running: bool
-
-
-class IbmArithmeticAnswer(Answer):
-    """IBM's arithmetic of 0.75 KB for each offloaded message."""
-
-    reserved_bytes: int
-    reserved_percent: float
-    highest_threshold: int | None
-    with_margin: float | None
-    threshold: Annotated[int | None, Field(description="The one that is used, rounded down.")]
-
-
-class ShortfallAnswer(Answer):
-    """What would hold the messages where no thresholds do."""
-
-    size_kib: int | None
-    more_kib: int | None
-    is_within_size: Annotated[bool, Field(description="Whether SIZE of the plan is as large.")]
-    messages: Annotated[int, Field(description="What the storage holds as it is.")]
-    share_percent: float
-    outage_minutes: Annotated[float | None, Field(description="The outage that it survives.")]
-
-
-class ThresholdsAnswer(Answer):
-    """Three offload rules for a structure."""
-
-    structure: str
-    cfrm_name: str
-    at: Storage
-    size_kib: int
-    hold: int
-    typical: int
-    typical_usage_percent: Percent
-    lowest_threshold: Annotated[
-        int, Field(description="The lowest that leaves normal running alone, with a cushion.")
-    ]
-    rules: list[AdvisedRuleAnswer]
-    capacity: Annotated[int, Field(description="Messages held with these rules.")]
-    holds: bool
-    is_within_margin: bool
-    usage_percent: Percent
-    offloaded: int
-    offload_bytes: int
-    ibm: IbmArithmeticAnswer
-    compared: list[SettingAnswer]
-    shortfall: ShortfallAnswer | None
-    mqsc: Annotated[str, Field(description="ALTER CFSTRUCT, for one queue manager of the group.")]
-    assumptions: list[Assumption]
-    findings: list[Finding]
-    explanations: dict[str, Explanation] | Absent = None
-
 
 class StructureRecoveryAnswer(Answer):
     """Backup and recovery of one structure."""
@@ -207,7 +111,7 @@ class SmdsJobAnswer(Answer):
     findings: list[Finding]
 
 
-SHAPES = (ThresholdsAnswer, RecoveryAnswer, SmdsJobAnswer)
+SHAPES = (RecoveryAnswer, SmdsJobAnswer)
 PATHS = tuple(f"/api/v1/whatif/{question}" for question in ("filling", "thresholds", "recovery", "smds-job"))
 EXAMPLE = "smallest"
 

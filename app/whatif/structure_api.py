@@ -18,13 +18,9 @@ from planner_core.questions import Explained
 from planner_core.texts.smds_job import SmdsJobQuestion
 from planner_core.whatif.filling_up import FillingUp, Outage
 from planner_core.whatif.recovery import RecoveryQuestion
-from planner_core.whatif.thresholds import ThresholdQuestion
+from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion
 
 router = APIRouter(prefix="/api/v1/whatif", tags=["what if"], dependencies=[Depends(check_question)])
-
-
-class ExplainedThresholdQuestion(Explained, ThresholdQuestion):
-    """The question, with or without the explanation of the capacity."""
 
 
 class ExplainedRecoveryQuestion(Explained, RecoveryQuestion):
@@ -55,16 +51,15 @@ def fill(question: Annotated[Outage, Query()], body: DocumentBody, curves: Curve
 @router.post(
     "/thresholds",
     summary="Advise on offload thresholds",
-    **_described(
-        "ThresholdsAnswer",
-        "Three rules with the reason for each, what the structure holds with them, and other settings beside them.",
-    ),
+    response_description="Three rules with the reason for each, what the structure holds with them, and other settings for comparison.",
+    openapi_extra=plan_request(),
+    responses=problems(413, 415, 422),
 )
 def advise(
-    question: Annotated[ExplainedThresholdQuestion, Query()], body: DocumentBody, curves: CurvesDep
-) -> Response:
-    """A plan, what must be held and what is normal in; three pairs of OFFLDnTH and OFFLDnSZ out."""
-    return _json(thresholds.answer(read_json(body), question, curves).as_json(explain=question.explain))
+    question: Annotated[ThresholdQuestion, Query()], body: DocumentBody, curves: CurvesDep
+) -> ThresholdAdvice:
+    """Take a plan, the messages to hold and the normal ones; return three pairs of OFFLDnTH and OFFLDnSZ."""
+    return thresholds.answer(read_json(body), question, curves)
 
 
 @router.post(

@@ -39,8 +39,9 @@ def add(verb: Command) -> None:
     add_question(recovery, _recovery_question)
     job = verb("smds-job", "The job that defines and formats the shared message data sets.", _smds_job)
     add_question(job, _smds_job_question)
-    for made, about in ((thresholds, "the capacity"), (recovery, "each figure")):
-        made.add_argument("--explain", action="store_true", help=f"with --json: the explanation of {about}")
+    recovery.add_argument(
+        "--explain", action="store_true", help="with --json: the explanation of each figure"
+    )
 
 
 def _outage() -> type[Question]:
@@ -76,8 +77,7 @@ def _filling(arguments: argparse.Namespace) -> int:
 def _thresholds(arguments: argparse.Namespace) -> int:
     from app.whatif import thresholds
 
-    explained = partial(_explained, arguments)
-    return _answered(arguments, thresholds.answer, explained, thresholds.lines)
+    return _answered(arguments, thresholds.answer, lambda found: found.as_json(), thresholds.lines)
 
 
 def _recovery(arguments: argparse.Namespace) -> int:

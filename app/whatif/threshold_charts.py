@@ -16,7 +16,7 @@ def threshold_chart(advice: ThresholdAdvice) -> Chart | None:
     """The chart; None where the structure holds nothing."""
     if not advice.capacity:
         return None
-    planned, advised = advice.compared[1], advice.setting
+    advised, planned = advice.compared[:2]
     within = min(max(advice.capacity, planned.capacity), advice.hold * _MOST_BACKLOGS)
     most = max(advice.hold, advice.typical, within)
     is_one = _points(planned) == _points(advised)
@@ -27,7 +27,7 @@ def threshold_chart(advice: ThresholdAdvice) -> Chart | None:
         )
     return Chart(
         id="thresholds",
-        title=f"Usage of {advice.structure.cfrm_name} with the advised thresholds and with the plan's",
+        title=f"Usage of {advice.cfrm_name} with the advised thresholds and with the plan's",
         description=_in_words(advice),
         x_axis=Linear(0, most, "messages"),
         y_axis=Linear(0, _FULL, steps=(25,), suffix=" %"),
@@ -37,9 +37,9 @@ def threshold_chart(advice: ThresholdAdvice) -> Chart | None:
         ),
         marks=tuple(marks),
         points=tuple(
-            Spot(messages, rule.threshold, "bubble", "bubble", str(advice.rules.index(rule) + 1))
-            for rule, messages in advised.starts
-            if messages <= most
+            Spot(rule.at_messages, rule.threshold, "bubble", "bubble", str(number))
+            for number, rule in enumerate(advice.rules, start=1)
+            if rule.at_messages is not None and rule.at_messages <= most
         ),
         width=760,
         height=220,
@@ -47,14 +47,14 @@ def threshold_chart(advice: ThresholdAdvice) -> Chart | None:
 
 
 def _points(setting: Setting) -> tuple[tuple[float, float], ...]:
-    steps = ((float(messages), float(rule.threshold)) for rule, messages in setting.starts)
+    steps = ((float(step.at_messages), float(step.threshold)) for step in setting.offload_steps)
     return ((0.0, 0.0), *steps, (float(setting.capacity), float(_FULL)))
 
 
 def _in_words(advice: ThresholdAdvice) -> str:
     rules = " ".join(
-        f"Rule {number} begins at {rule.threshold} percent, {messages} messages."
-        for number, (rule, messages) in enumerate(advice.setting.starts, start=1)
+        f"Rule {number} begins at {step.threshold} percent, {step.at_messages} messages."
+        for number, step in enumerate(advice.compared[0].offload_steps, start=1)
     )
     return (
         f"With the advised rules {advice.capacity} messages fit, with the plan's {advice.compared[1].capacity}; "

@@ -23,7 +23,6 @@ from app.whatif.thresholds import NAMES, answer
 from planner_core.errors import InputInvalid, PlanRefused
 from planner_core.findings import Finding
 from planner_core.names import cfrm_structure_name
-from planner_core.units import format_size
 from planner_core.whatif.thresholds import ThresholdAdvice, ThresholdQuestion
 
 router = APIRouter(include_in_schema=False)
@@ -57,7 +56,8 @@ def thresholds(request: Request, session: SessionDep, name: str, number: str, st
     advice, summary, refused = None, "", tuple[Finding, ...]()
     if form.question is not None:
         try:
-            advice = answer(plan, form.question, CurvesBeside(session))
+            question = form.question.model_copy(update={"explain": True})
+            advice = answer(plan, question, CurvesBeside(session))
             summary = said(advice)
         except PlanRefused as error:
             refused = error.findings
@@ -86,11 +86,9 @@ def thresholds(request: Request, session: SessionDep, name: str, number: str, st
 
 def said(advice: ThresholdAdvice) -> str:
     """The answer in two sentences."""
-    rules = ", ".join(
-        f"{rule.threshold} % {format_size(rule.size_bytes)}" for rule in advice.rules if rule.is_on
-    )
-    words = f"{rules}: {advice.structure.cfrm_name} holds {grouped(advice.capacity)} messages"
-    if advice.setting.holds:
+    rules = ", ".join(f"{rule.threshold} % {rule.size_over}" for rule in advice.rules if rule.is_on)
+    words = f"{rules}: {advice.cfrm_name} holds {grouped(advice.capacity)} messages"
+    if advice.holds:
         return f"{words}, {grouped(advice.hold)} are to be held."
     return f"{words} of the {grouped(advice.hold)} that are to be held, whatever the thresholds."
 
@@ -98,9 +96,9 @@ def said(advice: ThresholdAdvice) -> str:
 def _rules_query(advice: ThresholdAdvice) -> str:
     return urlencode(
         {
-            "at": advice.asked.at,
+            "at": advice.at,
             **{
-                f"rule-{number}": f"{rule.threshold}:{format_size(rule.size_bytes)}"
+                f"rule-{number}": f"{rule.threshold}:{rule.size_over}"
                 for number, rule in enumerate(advice.rules, start=1)
             },
         }
@@ -110,12 +108,10 @@ def _rules_query(advice: ThresholdAdvice) -> str:
 def _proposed(stored: StoredVersion, structure: str, advice: ThresholdAdvice) -> str:
     """The whole plan with these rules."""
     found = stored.document
-    rules = [
-        {"usage_over": rule.threshold, "size_over": format_size(rule.size_bytes)} for rule in advice.rules
-    ]
+    rules = [{"usage_over": rule.usage_over, "size_over": rule.size_over} for rule in advice.rules]
     document = found.model_dump(mode="json", exclude_defaults=True)
     place = next(each for each in document["structures"] if each["name"] == structure)
-    if advice.compared[1].rules == advice.rules:
+    if advice.compared[1].rules == advice.compared[0].rules:
         return ""
     place["offload"] = {**place.get("offload", {}), "rules": rules}
     return str(json.dumps(document))

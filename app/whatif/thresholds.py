@@ -28,10 +28,10 @@ def answer(document: PlanDocument, question: ThresholdQuestion, curves: Curves) 
 
 def lines(found: ThresholdAdvice) -> Iterator[str]:
     """The answer for people."""
-    storage = "INITSIZE" if found.asked.at == "initsize" else "SIZE"
-    yield f"{found.structure.cfrm_name}, {storage} {format_mib(found.size_bytes)}, to hold {found.hold} messages:"
-    for number, each in enumerate(found.advised, start=1):
-        yield f"OFFLD{number}TH({each.rule.threshold}) OFFLD{number}SZ({format_size(each.rule.size_bytes)})  {each.purpose}"
+    storage = "INITSIZE" if found.at == "initsize" else "SIZE"
+    yield f"{found.cfrm_name}, {storage} {format_mib(found.size_bytes)}, to hold {found.hold} messages:"
+    for number, each in enumerate(found.rules, start=1):
+        yield f"OFFLD{number}TH({each.threshold}) OFFLD{number}SZ({each.size_over})  {each.purpose}"
         yield f"  {each.why}"
     yield ""
     yield f"{'':<16}{'holds':>12}{'usage':>10}{'offloaded':>12}  thresholds"

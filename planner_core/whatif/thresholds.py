@@ -25,7 +25,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, PlainSerializer, computed_field
 
 from planner_core import tables
 from planner_core.document.model import PlanDocument
@@ -33,7 +33,7 @@ from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding, finding, in_order
 from planner_core.limits import limit
 from planner_core.provenance import Assumption, Basis, Explanation
-from planner_core.questions import Absent, Label, Metavar, Number, Question, RuleSize, StructureName, Whole
+from planner_core.questions import Absent, Explained, Label, Metavar, Number, RuleSize, StructureName, Whole
 from planner_core.sizing.demand import Demand, QueueDemand, band_edges, demand_of
 from planner_core.sizing.explain_filling import bundle_steps, model_source, phases_of
 from planner_core.sizing.filling import Fill, Pool, Snapshot, fill, two_pools
@@ -42,16 +42,27 @@ from planner_core.sizing.shared_findings import usage_measure_assumed
 from planner_core.sizing.smds import data_set_bytes, lob_bytes, message_header_bytes, page_bytes
 from planner_core.sizing.structure_result import StructureResult, hundredths
 from planner_core.sizing.structure_size import Curve, bundles_in, model_constant
-from planner_core.units import KIB, MIB, bytes_to_kib_ceil, ceil_div, floor_fraction, format_size
-from planner_core.whatif.filling_up import Storage, parts_of, structure_of
+from planner_core.units import KIB, MIB, Kib, ceil_div, floor_fraction, format_size
+from planner_core.whatif.filling_up import Percent, Storage, parts_of, structure_of
+from planner_core.wire import Answer, Omittable, Unchecked
 
 Purpose = Literal["performance", "cushioned transition", "capacity"]
+SettingName = Literal["advised", "plan", "defaults", "none"]
 PURPOSES: tuple[Purpose, ...] = ("performance", "cushioned transition", "capacity")
 _FULL = 100
-_RULES = 3
 
 
-class ThresholdQuestion(Question):
+def _tenths_down(value: Fraction) -> float:
+    return floor_fraction(value * 10) / 10
+
+
+Rounded = Annotated[
+    Fraction, Unchecked(), PlainSerializer(lambda value: float(round(value, 2)), return_type=float)
+]
+TenthsDown = Annotated[Fraction, Unchecked(), PlainSerializer(_tenths_down, return_type=float)]
+
+
+class ThresholdQuestion(Explained):
     """Which offload rules a structure should have; without any parameter, for its planned backlog."""
 
     structure: StructureName = Field(
@@ -104,161 +115,114 @@ class ThresholdQuestion(Question):
 
 
 @dataclass(frozen=True, slots=True)
-class AdvisedRule:
-    """One of the three rules: what it is for, and why it is as it is."""
+class AdvisedRule(Rule):
+    """One of the three rules, as offload steps are elsewhere and as the plan document writes a rule."""
 
-    rule: Rule
-    purpose: Purpose
+    purpose: Annotated[Purpose, Field(description="What IBM's text uses this rule for.")]
     why: str
-    at_messages: int | None
+    at_messages: Annotated[
+        int | None, Field(description="How many messages are there when it begins; null if none can meet it.")
+    ]
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready: as offload steps are elsewhere, and as the plan document writes a rule."""
-        return {
-            "threshold": self.rule.threshold,
-            "size_bytes": self.rule.size_bytes,
-            "usage_over": self.rule.threshold,
-            "size_over": format_size(self.rule.size_bytes),
-            "purpose": self.purpose,
-            "why": self.why,
-            "at_messages": self.at_messages,
-        }
+    @computed_field
+    @property
+    def usage_over(self) -> int:
+        """The threshold, as a plan document names it."""
+        return self.threshold
+
+    @computed_field(examples=["32K"])
+    @property
+    def size_over(self) -> str:
+        """The size, as a plan document writes it."""
+        return format_size(self.size_bytes)
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """What the structure does with one set of rules."""
+class ThresholdStep(Rule):
+    """A rule and when it begins."""
 
-    name: str
-    rules: tuple[Rule, ...]
-    capacity: int
-    holds: bool
-    usage_percent: Fraction
-    offloaded: int
+    at_messages: int
+
+
+@dataclass(frozen=True, slots=True)
+class RulesInUse(Answer):
+    """The structure with one set of rules, holding the messages that must be held."""
+
+    capacity: Annotated[int, Field(description="Messages held with these rules.")]
+    holds: Annotated[bool, Field(description="Whether they are enough.")]
+    usage_percent: Percent
+    offloaded: Annotated[int, Field(description="Messages whose data is offloaded.")]
     offload_bytes: int
-    starts: tuple[tuple[Rule, int], ...]
-    offloads_normally: bool
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "name": self.name,
-            "rules": [{"threshold": rule.threshold, "size_bytes": rule.size_bytes} for rule in self.rules],
-            "capacity": self.capacity,
-            "holds": self.holds,
-            "usage_percent": hundredths(self.usage_percent),
-            "offloaded": self.offloaded,
-            "offload_bytes": self.offload_bytes,
-            "offload_steps": [
-                {"threshold": rule.threshold, "size_bytes": rule.size_bytes, "at_messages": messages}
-                for rule, messages in self.starts
-            ],
-            "offloads_in_normal_running": self.offloads_normally,
-        }
 
 
 @dataclass(frozen=True, slots=True)
-class Shortfall:
-    """What would hold the backlog where no thresholds do: a larger structure, or a shorter outage."""
+class Setting(RulesInUse):
+    """One of the compared sets of rules."""
 
-    size_bytes: int | None
-    more_bytes: int | None
-    is_within_size: bool
-    messages: int
-    share_percent: Fraction
-    outage_minutes: Fraction | None
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "size_kib": None if self.size_bytes is None else bytes_to_kib_ceil(self.size_bytes),
-            "more_kib": None if self.more_bytes is None else bytes_to_kib_ceil(self.more_bytes),
-            "is_within_size": self.is_within_size,
-            "messages": self.messages,
-            "share_percent": float(round(self.share_percent, 2)),
-            "outage_minutes": None
-            if self.outage_minutes is None
-            else floor_fraction(self.outage_minutes * 10) / 10,
-        }
+    name: SettingName
+    rules: tuple[Rule, ...]
+    offload_steps: tuple[ThresholdStep, ...]
+    offloads_in_normal_running: bool
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdAdvice:
-    """The answer."""
+class IbmArithmetic(Answer):
+    """IBM's arithmetic of 0.75 KB for each offloaded message; no threshold where they take all of the structure."""
 
-    structure: StructureResult
-    asked: ThresholdQuestion
-    size_bytes: int
+    reserved_bytes: int
+    reserved_percent: Percent
+    highest_threshold: int | None
+    with_margin: Rounded | None
+    threshold: Annotated[int | None, Field(description="The one that is used, rounded down.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall(Answer):
+    """A larger structure or a shorter outage, which would hold the messages where no thresholds do."""
+
+    size_bytes: Annotated[Kib | None, Field(alias="size_kib")]
+    more_bytes: Annotated[Kib | None, Field(alias="more_kib")]
+    is_within_size: Annotated[bool, Field(description="Whether SIZE of the plan is as large.")]
+    messages: Annotated[int, Field(description="Messages that the storage holds as it is.")]
+    share_percent: Rounded
+    outage_minutes: Annotated[
+        TenthsDown | None,
+        Field(description="The outage that it survives."),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdAdvice(RulesInUse):
+    """Three offload rules for a structure."""
+
+    structure: str
+    cfrm_name: str
+    at: Storage
+    size_bytes: Annotated[Kib, Field(alias="size_kib")]
     hold: int
     typical: int
-    typical_percent: Fraction
-    lowest_threshold: int
-    advised: tuple[AdvisedRule, ...]
-    setting: Setting
-    compared: tuple[Setting, ...]
-    reserve: Reserve
-    ibm_threshold: int | None
+    typical_usage_percent: Percent
+    lowest_threshold: Annotated[
+        int, Field(description="The lowest that leaves normal running alone, with a cushion.")
+    ]
+    rules: tuple[AdvisedRule, ...]
     is_within_margin: bool
+    ibm: IbmArithmetic
+    compared: tuple[Setting, ...]
     shortfall: Shortfall | None
-    explanations: tuple[Explanation, ...]
     assumptions: tuple[Assumption, ...]
     findings: tuple[Finding, ...]
+    explanations: Omittable[dict[str, Explanation]] = None
 
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The advised rules."""
-        return tuple(each.rule for each in self.advised)
-
-    @property
-    def capacity(self) -> int:
-        """What the structure holds with them [messages]."""
-        return self.setting.capacity
-
+    @computed_field
     @property
     def mqsc(self) -> str:
-        """The command that sets them, for one queue manager of the group."""
-        lines = [f"ALTER CFSTRUCT({self.structure.name}) +"]
-        lines += [
-            f"       OFFLD{number}TH({rule.threshold}) OFFLD{number}SZ({format_size(rule.size_bytes)})"
+        """ALTER CFSTRUCT, for one queue manager of the group."""
+        keywords = " +\n".join(
+            f"       OFFLD{number}TH({rule.threshold}) OFFLD{number}SZ({rule.size_over})"
             for number, rule in enumerate(self.rules, start=1)
-        ]
-        return " +\n".join([lines[0].removesuffix(" +"), *lines[1:]]) + "\n"
-
-    def as_json(self, *, explain: bool = False) -> dict[str, object]:
-        """JSON-ready; with `explain`, formula and inputs of the capacity."""
-        fits = self.reserve.reserved_percent <= _FULL
-        found: dict[str, object] = {
-            "structure": self.structure.name,
-            "cfrm_name": self.structure.cfrm_name,
-            "at": self.asked.at,
-            "size_kib": bytes_to_kib_ceil(self.size_bytes),
-            "hold": self.hold,
-            "typical": self.typical,
-            "typical_usage_percent": hundredths(self.typical_percent),
-            "lowest_threshold": self.lowest_threshold,
-            "rules": [each.as_json() for each in self.advised],
-            "capacity": self.capacity,
-            "holds": self.setting.holds,
-            "is_within_margin": self.is_within_margin,
-            "usage_percent": hundredths(self.setting.usage_percent),
-            "offloaded": self.setting.offloaded,
-            "offload_bytes": self.setting.offload_bytes,
-            "ibm": {
-                "reserved_bytes": self.reserve.reserved_bytes,
-                "reserved_percent": hundredths(self.reserve.reserved_percent),
-                "highest_threshold": self.reserve.highest_threshold if fits else None,
-                "with_margin": float(round(self.reserve.advised_threshold, 2)) if fits else None,
-                "threshold": self.ibm_threshold,
-            },
-            "compared": [each.as_json() for each in self.compared],
-            "shortfall": None if self.shortfall is None else self.shortfall.as_json(),
-            "mqsc": self.mqsc,
-            "assumptions": [each.as_json() for each in self.assumptions],
-            "findings": [each.as_json() for each in self.findings],
-        }
-        if explain:
-            found["explanations"] = {each.figure: each.as_json() for each in self.explanations}
-        return found
+        )
+        return f"ALTER CFSTRUCT({self.structure}) +\n{keywords}\n"
 
 
 def advise(
@@ -494,12 +458,12 @@ class _Bench:
                 return expected
         return self.at(self.hold, rules, bundles)
 
-    def setting(self, name: str, rules: tuple[Rule, ...], bundles: Fraction) -> Setting:
+    def setting(self, name: SettingName, rules: tuple[Rule, ...], bundles: Fraction) -> Setting:
         """What one set of rules does."""
         filled, capacity = self.fill(rules), self.capacity(rules, bundles)
         held = self._held(rules, bundles)
-        starts = tuple(
-            (point.rule, filled.messages_at(point, bundles))
+        steps = tuple(
+            ThresholdStep(point.rule.threshold, point.rule.size_bytes, filled.messages_at(point, bundles))
             for point in filled.starts
             if point.rule is not None and bundles
         )
@@ -517,9 +481,11 @@ class _Bench:
             else data_set_bytes(
                 held.pages, dsblock_bytes=definition.offload.dsblock, queues=len(definition.queues)
             ),
-            starts=starts,
+            offload_steps=steps,
             # A rule from 0 % on is a limit of size, not a threshold.
-            offloads_normally=any(rule.threshold and messages < self.typical for rule, messages in starts),
+            offloads_in_normal_running=any(
+                step.threshold and step.at_messages < self.typical for step in steps
+            ),
         )
 
 
@@ -581,29 +547,43 @@ def _answer(bench: _Bench, chosen: _Chosen, said: Sequence[Finding]) -> Threshol
         bench.setting("none", (), chosen.bundles),
     )
     shortfall = None if setting.holds else _shortfall(bench, chosen, setting)
-    starts = dict(setting.starts)
-    advised = tuple(
-        AdvisedRule(rule, purpose, why, starts.get(rule))
+    begins = {(step.threshold, step.size_bytes): step.at_messages for step in setting.offload_steps}
+    rules = tuple(
+        AdvisedRule(
+            rule.threshold, rule.size_bytes, purpose, why, begins.get((rule.threshold, rule.size_bytes))
+        )
         for rule, purpose, why in zip(chosen.rules, PURPOSES, _whys(bench, chosen), strict=True)
     )
+    reserve, fits = chosen.reserve, chosen.reserve.reserved_percent <= _FULL
+    ibm = IbmArithmetic(
+        reserve.reserved_bytes,
+        reserve.reserved_percent,
+        highest_threshold=reserve.highest_threshold if fits else None,
+        with_margin=reserve.advised_threshold if fits else None,
+        threshold=chosen.ibm_threshold,
+    )
     advice = ThresholdAdvice(
-        structure=structure,
-        asked=asked,
+        structure=structure.name,
+        cfrm_name=structure.cfrm_name,
+        at=asked.at,
         size_bytes=chosen.size_bytes,
         hold=bench.hold,
         typical=bench.typical,
-        typical_percent=chosen.typical_percent,
+        typical_usage_percent=chosen.typical_percent,
         lowest_threshold=chosen.lowest,
-        advised=advised,
-        setting=setting,
-        compared=compared,
-        reserve=chosen.reserve,
-        ibm_threshold=chosen.ibm_threshold,
+        rules=rules,
+        capacity=setting.capacity,
+        holds=setting.holds,
         is_within_margin=chosen.is_within_margin,
+        usage_percent=setting.usage_percent,
+        offloaded=setting.offloaded,
+        offload_bytes=setting.offload_bytes,
+        ibm=ibm,
+        compared=compared,
         shortfall=shortfall,
-        explanations=(_explain_capacity(bench, chosen),),
         assumptions=tuple(_assumptions(bench)),
         findings=(),
+        explanations={"/capacity": _explain_capacity(bench, chosen)} if asked.explain else None,
     )
     return replace(advice, findings=in_order([*said, *_findings(bench, chosen, advice)]))
 
@@ -764,7 +744,7 @@ def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterat
             else "no size that a policy allows would hold them"
         )
         shorter = (
-            f", and this one would hold those of {floor_fraction(short.outage_minutes * 10) / 10:g} minutes"
+            f", and this one would hold those of {_tenths_down(short.outage_minutes):g} minutes"
             if short.outage_minutes is not None
             else ""
         )
@@ -778,7 +758,7 @@ def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterat
     elif not chosen.is_within_margin:
         yield finding(
             "BACKLOG_USES_LAST_TENTH",
-            f"{name} is {hundredths(advice.setting.usage_percent):g} % full with {bench.hold} messages; IBM advises using "
+            f"{name} is {hundredths(advice.usage_percent):g} % full with {bench.hold} messages; IBM advises using "
             f"no more than {float(_FULL - bench.margin):g} %, because one pool may run out before the other.",
             field=f"{at}/{keyword.lower()}",
             structure=name,
@@ -800,8 +780,8 @@ def _findings(bench: _Bench, chosen: _Chosen, advice: ThresholdAdvice) -> Iterat
             structure=name,
         )
     now = advice.compared[1]
-    if now.offloads_normally:
-        first = min(messages for rule, messages in now.starts if rule.threshold)
+    if now.offloads_in_normal_running:
+        first = min(step.at_messages for step in now.offload_steps if step.threshold)
         yield finding(
             "OFFLOADS_IN_NORMAL_RUNNING",
             f"The plan's rules for {name} start at {first} messages, but normal running has {bench.typical}.",

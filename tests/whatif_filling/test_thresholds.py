@@ -58,27 +58,27 @@ def ask(document: PlanDocument, **keys: object) -> ThresholdAdvice:
 @SIZES
 def test_example_1_10_gb_and_a_million_messages_92_at_most_and_80_with_the_margin(message_bytes: int) -> None:
     advice = ask(plan_of("10G", queue(message_bytes=message_bytes, backlog=MILLION)))
-    assert advice.reserve.highest_threshold == 92
-    assert Decimal("82.6") < advice.reserve.advised_threshold < Decimal("82.9")
-    assert advice.rules[2] == Rule(80, 0)
-    assert advice.ibm_threshold == 80
+    assert advice.ibm.highest_threshold == 92
+    assert Decimal("82.6") < advice.ibm.with_margin < Decimal("82.9")
+    assert advice.compared[0].rules[2] == Rule(80, 0)
+    assert advice.ibm.threshold == 80
     assert advice.capacity >= MILLION
     assert "IBM_MARGIN_NOT_KEPT" not in codes(advice)
 
 
 def test_example_1_without_the_margin_the_default_of_90_is_not_exceeded() -> None:
     advice = ask(plan_of("10G", queue(backlog=MILLION)), margin_percent=Decimal(0))
-    assert advice.ibm_threshold == 90  # 92 rounded down
+    assert advice.ibm.threshold == 90  # 92 rounded down
     assert thresholds(advice) == [70, 80, 90]
 
 
 @SIZES
 def test_example_2_4_gb_that_cannot_be_expanded_and_a_million_messages_80(message_bytes: int) -> None:
     advice = ask(plan_of("4G", queue(message_bytes=message_bytes, backlog=MILLION)))
-    assert advice.rules[2] == Rule(80, 0)
+    assert advice.compared[0].rules[2] == Rule(80, 0)
     assert thresholds(advice)[:2] == [60, 70]  # the others are adjusted
     assert advice.capacity >= MILLION
-    assert advice.reserve.reserved_bytes == 768 * MILLION
+    assert advice.ibm.reserved_bytes == 768 * MILLION
     assert "IBM_MARGIN_NOT_KEPT" in codes(advice)
 
 
@@ -92,7 +92,7 @@ def test_where_offloading_lets_no_more_in_the_defaults_stand_and_it_is_said(mess
     document = plan_of("4G", queue(message_bytes=message_bytes, backlog=MILLION))
     advice = ask(document)
     assert thresholds(advice) == [70, 80, 90]  # IBM's defaults
-    assert advice.ibm_threshold == 80  # and what its example of 4 GB says, beside them
+    assert advice.ibm.threshold == 80  # and what its example of 4 GB says, beside them
     assert advice.capacity == advice.compared[-1].capacity  # as many as without any rule
     message = said(advice, "OFFLOAD_GAINS_NOTHING").message
     assert ("OFFLD3TH(80)" in message) == (message_bytes <= 1164)
@@ -116,7 +116,7 @@ def test_thresholds_that_bring_nothing_are_not_lowered_for_a_backlog_that_ibm_s_
 ):
     advice = ask(plan_of("4G", queue(message_bytes=1024, backlog=5 * MILLION)))
     # 5 million x 768 B are 89.4 % of 4 GB: OFFLD3TH(10), which would hold as few as 90 does.
-    assert advice.ibm_threshold == 10
+    assert advice.ibm.threshold == 10
     assert thresholds(advice) == [70, 80, 90]
     assert "BACKLOG_DOES_NOT_FIT" in codes(advice)
 
@@ -144,7 +144,7 @@ def test_example_3_messages_over_32_kb_that_are_cheap_to_offload_go_always_and_t
     )
     document = plan_of("4G", *queues)
     plain, cheap = ask(document), ask(document, cheap_over=32 * 1024)
-    assert cheap.rules[0] == Rule(0, 32 * 1024)
+    assert cheap.compared[0].rules[0] == Rule(0, 32 * 1024)
     assert "OFFLD1TH(0) OFFLD1SZ(32K)" in cheap.mqsc
     assert thresholds(cheap)[1:] == [70, 80]
     assert cheap.capacity >= MILLION
@@ -159,12 +159,12 @@ def test_example_4_many_messages_of_16_kb_and_6_kb_rule_2_lies_between_them_at_a
         queue("SIXTEEN", message_bytes=16 * 1024, backlog=400_000),
     )
     advice = ask(plan_of("10G", *queues), typical=10_000)
-    second = advice.rules[1]
+    second = advice.compared[0].rules[1]
     assert 6 * 1024 <= second.size_bytes < 16 * 1024
     assert second == Rule(50, 8 * 1024)
     assert thresholds(advice) == [40, 50, 80]
     assert advice.capacity >= 900_000
-    at_50, at_80 = (dict(advice.setting.starts)[rule] for rule in advice.rules[1:])
+    at_50, at_80 = (rule.at_messages for rule in advice.rules[1:])
     assert at_50 < 900_000 < at_80  # the backlog is held with the smaller ones in the structure only
 
 
@@ -198,10 +198,10 @@ def test_rule_2_keeps_4k_where_there_are_no_two_kinds_of_intermediate_messages(o
 def test_no_rule_begins_in_normal_running_and_there_is_a_cushion() -> None:
     document = plan_of("4G", queue(message_bytes=4096, backlog=600_000))
     advice = ask(document, typical=390_000)  # of 648 294 that fit
-    assert Fraction("60.1") < advice.typical_percent < Fraction("60.2")
+    assert Fraction("60.1") < advice.typical_usage_percent < Fraction("60.2")
     assert advice.lowest_threshold == 75
     assert thresholds(advice) == [75, 75, 80]
-    assert not advice.setting.offloads_normally
+    assert not advice.compared[0].offloads_in_normal_running
     assert "OFFLOADS_IN_NORMAL_RUNNING" not in codes(advice)
 
 
@@ -225,10 +225,10 @@ def test_thresholds_are_lowered_until_the_backlog_fits() -> None:
     queues = [queue(message_bytes=4096, backlog=MILLION)]
     document = plan_of("4G", *queues, entry_to_element_ratio=[1, 2])
     advice = ask(document)
-    assert (advice.ibm_threshold, thresholds(advice)) == (80, [50, 60, 70])
-    assert Fraction("89.6") < advice.setting.usage_percent < Fraction("89.8")
+    assert (advice.ibm.threshold, thresholds(advice)) == (80, [50, 60, 70])
+    assert Fraction("89.6") < advice.usage_percent < Fraction("89.8")
     assert advice.compared[-1].capacity == 404_830
-    assert "the fill model needs less" in advice.advised[2].why
+    assert "the fill model needs less" in advice.rules[2].why
 
 
 def test_messages_that_are_costly_to_offload_stay_longer_and_the_larger_ones_go_earlier() -> None:
@@ -241,7 +241,7 @@ def test_messages_that_are_costly_to_offload_stay_longer_and_the_larger_ones_go_
     assert sizes_kib(costly) == [32, 2, 0]
     assert thresholds(costly)[1] < thresholds(plain)[1]
     assert thresholds(costly)[2] >= thresholds(plain)[2]
-    assert costly.setting.holds
+    assert costly.holds
 
 
 def test_a_backlog_that_nothing_holds_says_how_much_larger_or_how_much_shorter() -> None:
@@ -288,7 +288,7 @@ def test_a_backlog_beyond_every_structure_has_no_size() -> None:
 def test_a_backlog_in_the_last_tenth_is_held_and_told() -> None:
     document = plan_of("1G", queue(message_bytes=1024, backlog=450_000))  # of 478 344
     advice = ask(document)
-    assert advice.setting.holds
+    assert advice.holds
     assert advice.shortfall is None
     assert not advice.is_within_margin
     assert said(advice, "BACKLOG_USES_LAST_TENTH").severity == "info"
@@ -311,14 +311,14 @@ def test_more_may_be_asked_for_than_is_planned() -> None:
     document = plan_of("4G", queue(message_bytes=4096, backlog=1_000))
     advice = ask(document, hold=MILLION)
     assert advice.hold == MILLION
-    assert advice.setting.usage_percent == ask(plan_of("4G", queue(message_bytes=4096))).setting.usage_percent
-    assert advice.setting.offloaded == ask(plan_of("4G", queue(message_bytes=4096))).setting.offloaded
+    assert advice.usage_percent == ask(plan_of("4G", queue(message_bytes=4096))).usage_percent
+    assert advice.offloaded == ask(plan_of("4G", queue(message_bytes=4096))).offloaded
 
 
 def test_everything_offloaded_always_leaves_nothing_for_the_other_rules() -> None:
     advice = ask(plan_of("4G", queue()), cheap_over=0)
     assert [rule.is_on for rule in advice.rules] == [True, False, False]
-    assert advice.rules[0] == Rule(0, 0)
+    assert advice.compared[0].rules[0] == Rule(0, 0)
     assert "OFFLD2SZ(64K)" in advice.mqsc
 
 
@@ -334,8 +334,8 @@ def test_the_four_settings_are_compared() -> None:
 
 def test_each_rule_is_told_in_ibms_terms() -> None:
     advice = ask(plan_of("4G", queue(message_bytes=4096)))
-    assert tuple(each.purpose for each in advice.advised) == PURPOSES
-    assert all(each.why.endswith(".") for each in advice.advised)
+    assert tuple(each.purpose for each in advice.rules) == PURPOSES
+    assert all(each.why.endswith(".") for each in advice.rules)
 
 
 def test_rules_below_cflevel_5_are_advised_with_the_level_that_they_need() -> None:
@@ -370,8 +370,11 @@ def test_the_advisors_capacity_is_the_fill_models(found: Document, keys: dict[st
     planned = evaluate(read_object(changed)).structures[1]
     assert planned.load is not None
     assert advice.capacity == planned.load.messages_in_initsize(offload=True)
-    assert planned.at_backlog is None or planned.at_backlog.usage_percent == advice.setting.usage_percent
-    assert fill_up(read_object(found), "APP1", Outage(rules=advice.rules)).capacity == advice.capacity
+    assert planned.at_backlog is None or planned.at_backlog.usage_percent == advice.usage_percent
+    assert (
+        fill_up(read_object(found), "APP1", Outage(rules=advice.compared[0].rules)).capacity
+        == advice.capacity
+    )
 
 
 @settings(max_examples=80)
@@ -385,19 +388,19 @@ def test_thresholds_rise_leave_normal_running_alone_and_keep_the_cushion(
     assert [rule.size_bytes for rule in live] == sorted((rule.size_bytes for rule in live), reverse=True)
     assert all(rule.threshold >= advice.lowest_threshold for rule in live)
     assert all(rule.threshold % 5 == 0 for rule in live)
-    if advice.typical_percent < 85:
-        assert advice.lowest_threshold >= advice.typical_percent + 10
-        assert not advice.setting.offloads_normally
+    if advice.typical_usage_percent < 85:
+        assert advice.lowest_threshold >= advice.typical_usage_percent + 10
+        assert not advice.compared[0].offloads_in_normal_running
 
 
 @settings(max_examples=80)
 @given(documents(), asked)
 def test_what_is_said_to_hold_holds(found: Document, keys: dict[str, object]) -> None:
     advice = ask(read_object(found), **keys)
-    assert advice.setting.holds == (advice.capacity >= advice.hold)
-    assert (advice.shortfall is None) == advice.setting.holds
+    assert advice.holds == (advice.capacity >= advice.hold)
+    assert (advice.shortfall is None) == advice.holds
     # No other thresholds above normal running hold more.
-    if not advice.setting.holds:
+    if not advice.holds:
         lowest = [{"usage_over": advice.lowest_threshold, "size_over": "0K"}]
         if keys["cheap_over"] is not None:
             lowest.append({"usage_over": 0, "size_over": f"{keys['cheap_over'] // 1024}K"})  # type: ignore[operator]

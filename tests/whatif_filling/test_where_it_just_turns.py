@@ -27,13 +27,13 @@ def test_where_all_but_the_largest_are_costly_to_offload_no_smaller_size_is_left
     advice = ask("10G", queue(), costly_up_to=40 * KIB)
     assert advice.rules[0].size_bytes == 32 * KIB
     assert advice.rules[1].size_bytes == RULE_OFF_BYTES
-    assert "the rule is off" in advice.advised[1].why
+    assert "the rule is off" in advice.rules[1].why
 
 
 def test_a_backlog_that_fills_the_structure_by_ibms_arithmetic_leaves_no_threshold() -> None:
     # 4 194 304 x 768 bytes are 3 GB exactly.
-    assert ask("3G", queue(backlog=4_194_304)).ibm_threshold is None
-    assert ask("3G", queue(backlog=4_000_000)).ibm_threshold == 0
+    assert ask("3G", queue(backlog=4_194_304)).ibm.threshold is None
+    assert ask("3G", queue(backlog=4_000_000)).ibm.threshold == 0
 
 
 def test_of_three_kinds_of_messages_rule_2_parts_those_that_are_furthest_apart() -> None:
