@@ -57,6 +57,14 @@ Exact = Annotated[T, Unchecked(), PlainSerializer(float, return_type=float)]
 """An exact number, such as Exact[Fraction], written as the nearest float."""
 
 
+def _text_or_none(text: str) -> str | None:
+    return text or None
+
+
+TextOrNull = Annotated[str, Unchecked(), PlainSerializer(_text_or_none, return_type=str | None)]
+"""A text that is null where it is empty."""
+
+
 class Answer:
     """Base of dataclasses whose fields are the members of a JSON object; later versions may add members."""
 
@@ -96,4 +104,4 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - any type expressi
     return TypeAdapter(kind)
 
 
-__all__: Final = ["Answer", "Exact", "Hidden", "Omittable", "Unchecked", "adapter"]
+__all__: Final = ["Answer", "Exact", "Hidden", "Omittable", "TextOrNull", "Unchecked", "adapter"]

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Annotated
 
-from fastapi import APIRouter
-from fastapi.exceptions import RequestValidationError
+from fastapi import APIRouter, Depends, Query
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from app.clusters import service
-from app.clusters.description import decision_request
 from app.fits.dependencies import curves_of
-from app.sizing.body import JSON, document_body
-from app.web.openapi import json_response, plan_request, problems
-from planner_core.clusters.model import Mode
+from app.sizing.body import JSON, DocumentBody, document_body
+from app.web.openapi import json_request, json_response, plan_request, problems
+from app.web.questions import check_parameters
+from planner_core.clusters.answer import DecisionAnswer
+from planner_core.clusters.model import EliminationOrder
 
 router = APIRouter(prefix="/api/v1/cluster", tags=["clusters"])
 
@@ -23,18 +24,14 @@ router = APIRouter(prefix="/api/v1/cluster", tags=["clusters"])
 @router.post(
     "/decide",
     summary="Choose among the instances of a clustered queue",
-    openapi_extra=decision_request(),
-    responses={
-        200: json_response("DecisionAnswerShape", "Who is chosen, and every step with who went out and why."),
-        **problems(413, 415, 422),
-    },
-    response_class=Response,
+    response_description="The destinations, and each step with the candidates it eliminates and the reason.",
+    openapi_extra=json_request("DecisionInput"),
+    responses=problems(413, 415, 422),
+    dependencies=[Depends(check_parameters)],
 )
-async def decide(request: Request) -> Response:
-    """What the sender sees of a queue in; the destinations, every elimination, and where the other order parts out."""
-    mode = mode_of(request)
-    body = await document_body(request)
-    return Response(await run_in_threadpool(partial(service.decision_json, mode=mode), body), media_type=JSON)
+def decide(order: Annotated[EliminationOrder, Query()], body: DocumentBody) -> DecisionAnswer:
+    """Take what the sender sees of a queue; return the destinations, every elimination, and where the other order differs."""
+    return service.decide_json(body, mode=order.mode)
 
 
 @router.post(
@@ -55,17 +52,3 @@ async def load(request: Request) -> Response:
     body = await document_body(request)
     answer = partial(service.load_json, curves=curves_of(request))
     return Response(await run_in_threadpool(answer, body), media_type=JSON)
-
-
-def mode_of(request: Request) -> Mode:
-    """The parameter `mode`; seed when it is absent."""
-    text = request.query_params.get("mode", "seed")
-    for mode in service.MODES:
-        if text == mode:
-            return mode
-    fault = {
-        "type": "literal_error",
-        "loc": ("query", "mode"),
-        "msg": f"must be {' or '.join(service.MODES)}",
-    }
-    raise RequestValidationError([fault])

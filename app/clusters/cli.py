@@ -18,13 +18,16 @@ from app.command_line import (
     Parser,
     add_fail_on,
     add_json,
+    add_question,
     read_plan,
+    read_question,
     verbs_of,
     write_answer,
 )
 
 if TYPE_CHECKING:
     from planner_core.clusters.answer import DecisionAnswer
+    from planner_core.questions import Question
 
 
 def add(commands: Command, parser_class: Parser) -> None:
@@ -35,16 +38,17 @@ def add(commands: Command, parser_class: Parser) -> None:
     decided.add_argument(
         "file", metavar="FILE", help="what the sender sees (YAML or JSON); - for standard input"
     )
-    decided.add_argument(
-        "--mode",
-        choices=("seed", "ibm"),
-        default="seed",
-        help="the eight eliminations of IBM's article (default), or the algorithm of its reference",
-    )
     add_json(decided)
     add_fail_on(decided)
+    add_question(decided, _elimination_order)
     _add_load(verb)
     explain_command.add(verb)
+
+
+def _elimination_order() -> type[Question]:
+    from planner_core.clusters.model import EliminationOrder
+
+    return EliminationOrder
 
 
 def _add_load(verb: Command) -> None:
@@ -60,10 +64,11 @@ def _decide(arguments: argparse.Namespace) -> int:
     from app.clusters import service
     from planner_core.clusters.answer import answer
 
+    mode = read_question(arguments).mode
     if arguments.file == STANDARD_INPUT:
-        found = service.decide_text(sys.stdin.buffer.read(), mode=arguments.mode)
+        found = service.decide_text(sys.stdin.buffer.read(), mode=mode)
     else:
-        found = answer(service.read_file(Path(arguments.file)), mode=arguments.mode)
+        found = answer(service.read_file(Path(arguments.file)), mode=mode)
     return write_answer(arguments, found.as_json(), _lines(found))
 
 
@@ -109,9 +114,9 @@ def _lines(found: DecisionAnswer) -> Iterator[str]:
     decision = found.decision
     yield f"candidates: {', '.join(candidate.label for candidate in decision.candidates) or 'none'}"
     for step in decision.steps:
-        if not step.is_reached:
+        if not step.reached:
             continue
-        yield f"{step.number:>4}  {step.title} ({step.attribute})"
+        yield f"{step.step:>4}  {step.title} ({step.attribute})"
         for item in step.eliminated:
             yield f"        out: {item.candidate.label}: {item.reason}"
         if step.note:
@@ -120,9 +125,13 @@ def _lines(found: DecisionAnswer) -> Iterator[str]:
             yield f"        left: {', '.join(candidate.label for candidate in step.kept) or 'nobody'}"
     for left_out in decision.dropped:
         yield f"not a candidate: {left_out.what}: {left_out.reason}"
-    if found.reallocation is not None:
-        yield f"message: {found.reallocation.sentence}"
-    yield f"chosen: {', '.join(found.goes_to) or 'nobody: the put fails'}"
-    for candidate, share in found.shares.items():
-        puts = f", {found.puts[candidate]} of the puts" if sum(found.puts.values()) else ""
-        yield f"  {candidate.label}: {float(share * 100):.2f} %{puts}"
+    if found.message is not None:
+        yield f"message: {found.message.sentence}"
+    yield f"chosen: {', '.join(found.chosen) or 'nobody: the put fails'}"
+    for candidate, each in zip(decision.chosen, found.destinations, strict=True):
+        puts = (
+            f", {each.puts} of the puts"
+            if each.puts or any(other.puts for other in found.destinations)
+            else ""
+        )
+        yield f"  {candidate.label}: {each.share_percent:.2f} %{puts}"

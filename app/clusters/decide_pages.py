@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 from starlette.datastructures import UploadFile
 
 from app.clusters.service import EXAMPLES, LARGEST_FILE_BYTES, decide_text
-from app.clusters.steps_chart import StepsChart, label_of, steps_chart
+from app.clusters.steps_chart import StepsChart, steps_chart
 from app.texts.example_files import ExampleFile
 from app.web.rendering import Page, render
 from planner_core.clusters.advice import MODE_NAMES
-from planner_core.clusters.answer import DecisionAnswer
-from planner_core.clusters.model import Mode
+from planner_core.clusters.answer import ChosenDestination, DecisionAnswer
+from planner_core.clusters.decide import DecisionStep
+from planner_core.clusters.model import MODES, Destination, DroppedCandidate, Mode
 from planner_core.errors import FieldProblem, InputInvalid
 from planner_core.findings import Finding
 from planner_core.provenance import Assumption
@@ -25,10 +26,6 @@ router = APIRouter(include_in_schema=False)
 
 PATH = "/cluster/decide"
 MOST_PROBLEMS, MOST_SHOWN = 20, 200
-MODES: tuple[tuple[Mode, str], ...] = (
-    ("seed", "IBM's article: eight eliminations"),
-    ("ibm", "IBM's reference: the whole algorithm"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +64,9 @@ class DecisionView:
     chart: StepsChart
     steps: tuple[DecisionStepRow, ...]
     steps_omitted: int
-    destinations: tuple[Mapping[str, Any], ...]
+    destinations: tuple[ChosenDestination, ...]
     puts: int
-    dropped: tuple[Mapping[str, str], ...]
+    dropped: tuple[DroppedCandidate, ...]
     message: str
     assumptions: tuple[Assumption, ...]
     findings: tuple[Finding, ...]
@@ -125,7 +122,7 @@ def _page(request: Request, sent: DecisionForm) -> Response:
         section="whatif",
         sent=sent,
         examples=EXAMPLES,
-        modes=MODES,
+        modes=tuple(MODES.items()),
         problems=problems,
         shown=answer,
     )
@@ -134,34 +131,28 @@ def _page(request: Request, sent: DecisionForm) -> Response:
 
 def shown(found: DecisionAnswer) -> DecisionView:
     """The answer arranged for the page."""
-    answer = found.as_json()
-    decision = found.decision
-    steps: Any = answer["steps"]
-    destinations: Any = answer["destinations"]
-    dropped: Any = answer["dropped"]
-    left = _names(found.goes_to) or "nobody: the put fails"
-    queue = decision.situation.queue or "the queue"
-    deciding = decision.deciding
-    other = _names(found.other.queue_managers) or "nobody: the put fails"
+    left = _names(found.chosen) or "nobody: the put fails"
+    queue = found.queue or "the queue"
+    deciding = found.decision.deciding
     return DecisionView(
         summary=f"Messages for {queue} go to {left}."
-        if found.goes_to
+        if found.chosen
         else f"A put to {queue} fails: nobody is left.",
         queue=queue,
         chosen=left,
-        deciding=f"by step {deciding.number}, {deciding.attribute}"
+        deciding=f"by step {deciding.step}, {deciding.attribute}"
         if deciding
         else "no step decides: all are equal",
-        other_mode=MODE_NAMES[found.other.mode],
-        other=other,
+        other_mode=MODE_NAMES[found.other_mode.mode],
+        other=_names(found.other_mode.chosen) or "nobody: the put fails",
         differs=any(item.code == "CLUSTER_MODES_DIFFER" for item in found.findings),
-        chart=steps_chart(answer),
-        steps=tuple(_step(step) for step in steps),
-        steps_omitted=max((len(step["eliminated"]) for step in steps), default=0) - MOST_SHOWN,
-        destinations=tuple({**item, "label": label_of(item)} for item in destinations[:MOST_SHOWN]),
-        puts=sum(found.puts.values()),
-        dropped=tuple(dropped[:MOST_SHOWN]),
-        message=found.reallocation.sentence if found.reallocation else "",
+        chart=steps_chart(found),
+        steps=tuple(_step(step) for step in found.steps),
+        steps_omitted=max((len(step.eliminated) for step in found.steps), default=0) - MOST_SHOWN,
+        destinations=found.destinations[:MOST_SHOWN],
+        puts=sum(each.puts for each in found.destinations),
+        dropped=found.dropped[:MOST_SHOWN],
+        message=found.message.sentence if found.message else "",
         assumptions=found.assumptions,
         findings=found.findings,
     )
@@ -172,14 +163,14 @@ def _names(queue_managers: tuple[str, ...]) -> str:
     return ", ".join(queue_managers[:MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def _step(step: Mapping[str, Any]) -> DecisionStepRow:
-    kept = [label_of(item) for item in step["kept"][:MOST_SHOWN]]
+def _step(step: DecisionStep) -> DecisionStepRow:
+    kept = [Destination.of(each).label for each in step.kept[:MOST_SHOWN]]
     return DecisionStepRow(
-        number=step["step"],
-        title=step["title"],
-        attribute=step["attribute"],
-        is_reached=step["reached"],
-        out=tuple((label_of(item), item["reason"]) for item in step["eliminated"][:MOST_SHOWN]),
-        left=("all" if not step["eliminated"] else ", ".join(kept) or "nobody") if step["reached"] else "",
-        note=step["note"],
+        number=step.step,
+        title=step.title,
+        attribute=step.attribute,
+        is_reached=step.reached,
+        out=tuple((each.label, each.reason) for each in step.eliminated[:MOST_SHOWN]),
+        left=("all" if not step.eliminated else ", ".join(kept) or "nobody") if step.reached else "",
+        note=step.note,
     )

@@ -4,36 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.clusters.answers import ClusterLoadAnswer, DecisionAnswerShape
-from app.clusters.service import EXAMPLES, MODES, load_answer
+from app.clusters.answers import ClusterLoadAnswer
+from app.clusters.service import EXAMPLES, load_answer
 from app.fits.kept import NoCurves
 from app.sizing.examples import examples
 from app.texts.documents import parse_yaml
-from app.web.openapi import document_schemas, json_request, model_schemas, put_examples, put_schemas
+from app.web.openapi import document_schemas, model_schemas, put_examples, put_schemas
 from planner_core.clusters.answer import answer
 from planner_core.clusters.file import json_schema, read_object
 from planner_core.document.reading import read_object as plan_from
 
 DECIDE, LOAD = "/api/v1/cluster/decide", "/api/v1/cluster/load"
-MODE = {
-    "name": "mode",
-    "in": "query",
-    "required": False,
-    "schema": {"type": "string", "enum": list(MODES), "default": "seed"},
-    "description": "`seed`: the eight eliminations of the article; `ibm`: the reference's algorithm.",
-}
-
-
-def decision_request() -> dict[str, Any]:
-    """A request body that is the input of a decision."""
-    return {**json_request("DecisionInput"), "parameters": [MODE]}
 
 
 def add(whole: dict[str, Any]) -> None:
     """Put the components and examples into the whole description; it is called when first asked for."""
     put_schemas(
         whole,
-        model_schemas(DecisionAnswerShape, ClusterLoadAnswer),
+        model_schemas(ClusterLoadAnswer),
         document_schemas("DecisionInput", json_schema()),
     )
     files = {each.name: (each.title, parse_yaml(each.text.encode())) for each in EXAMPLES}

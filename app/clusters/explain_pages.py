@@ -16,7 +16,7 @@ from app.clusters.explaining import EXAMPLES, ExplanationExample, ExplanationReq
 from app.web.field_values import Kind
 from app.web.forms import FormField
 from app.web.rendering import Page, render
-from planner_core.clusters.model import Mode
+from planner_core.clusters.model import MODES, Mode
 from planner_core.errors import InputInvalid
 
 router = APIRouter(include_in_schema=False)
@@ -27,10 +27,6 @@ LARGEST_TEXT_BYTES: Final = 8 * 2**20
 SHOWN_TEXT: Final = 200_000
 """A longer text is not put back into its box."""
 _MOST_FILES = 50
-MODES: tuple[tuple[Mode, str], ...] = (
-    ("seed", "IBM's article: eight eliminations"),
-    ("ibm", "IBM's reference: the whole algorithm"),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +148,7 @@ def _page(
             "Order of eliminations",
             kind="choice",
             value=typed.get("mode", "seed") or "seed",
-            options=MODES,
+            options=tuple(MODES.items()),
         ),
     )
     labels = {"displays": "Displays", "messages": "Browse", **{each.name: each.label for each in boxes}}

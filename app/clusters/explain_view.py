@@ -213,7 +213,7 @@ def _group(members: Sequence[ExplainedMessage]) -> MessageGroup:
 
 
 def _grid(decision: Decision) -> Grid:
-    steps = tuple(step for step in decision.steps if step.is_reached)
+    steps = tuple(step for step in decision.steps if step.reached)
     rows = []
     for candidate in decision.candidates:
         cells = []
@@ -230,7 +230,7 @@ def _grid(decision: Decision) -> Grid:
         else "Nobody is left: an attempt fails, and messages stay where they are."
     )
     reasons = tuple(
-        f"Step {step.number}: {each.candidate.label} goes out, since {each.reason}."
+        f"Step {step.step}: {each.candidate.label} goes out, since {each.reason}."
         for step in steps
         for each in step.eliminated
     )

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from app.clusters.answers import CandidateAnswer, DroppedAnswer, ModeName, StepAnswer
 from app.clusters.explaining import EXAMPLES, ExplainRequest, example_request, explanation_json
 from app.web.answers import Answer
 from app.web.openapi import model_schemas, put_examples, put_schemas
+from planner_core.clusters.answer import ModeName, QueueDecision
 from planner_core.findings import Finding
 from planner_core.provenance import Assumption
 
@@ -82,18 +82,6 @@ class WaitingChannelAnswer(Answer):
     next_retry: NextRetryAnswer | None
 
 
-class WaitingDecisionAnswer(Answer):
-    """The steps for one queue."""
-
-    queue: str
-    chosen: list[str]
-    failure: Literal["put_disabled", "no_destination"] | None
-    deciding_step: str | None
-    candidates: list[CandidateAnswer]
-    dropped: list[DroppedAnswer]
-    steps: list[StepAnswer]
-
-
 class TextProblemAnswer(Answer):
     """What could not be read, in which text and line."""
 
@@ -110,7 +98,7 @@ class ExplanationOfMessages(Answer):
     counts: ReasonCounts
     channels: list[WaitingChannelAnswer]
     messages: list[WaitingMessageAnswer]
-    decisions: list[WaitingDecisionAnswer]
+    decisions: list[QueueDecision]
     assumptions: list[Assumption]
     problems: list[TextProblemAnswer]
     findings: list[Finding]

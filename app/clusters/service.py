@@ -19,7 +19,6 @@ from planner_core.document.reading import parse_json, read_json
 from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
 
 LARGEST_FILE_BYTES = 2**20
-MODES: tuple[Mode, ...] = ("seed", "ibm")
 
 
 EXAMPLES = (
@@ -81,8 +80,8 @@ def decide_text(text: bytes, *, mode: Mode = "seed") -> DecisionAnswer:
     return answer(read_yaml_or_json(text), mode=mode)
 
 
-def decision_json(body: bytes, *, mode: Mode) -> bytes:
-    """The answer to a request's body, as JSON text.
+def decide_json(body: bytes, *, mode: Mode) -> DecisionAnswer:
+    """Decide on the body of a request.
 
     Raises:
         InputInvalid: Not JSON, or no input of a decision.
@@ -91,7 +90,7 @@ def decision_json(body: bytes, *, mode: Mode) -> bytes:
         parsed = parse_json(body)
     except DocumentInvalid as error:
         raise InputInvalid(WHAT, error.problems) from None
-    return to_json(answer(read_object(parsed), mode=mode).as_json())
+    return answer(read_object(parsed), mode=mode)
 
 
 def load_answer(document: PlanDocument, curves: Curves) -> dict[str, Any]:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from planner_core.clusters.answer import CandidateValues, DecisionAnswer
+from planner_core.clusters.model import Destination
 
 MOST_LANES = 24
 """More destinations than this are in the table only."""
@@ -90,60 +92,51 @@ class StepsChart:
     narrow: StepsChartLayout
 
 
-def steps_chart(answer: Mapping[str, Any]) -> StepsChart:
+def steps_chart(answer: DecisionAnswer) -> StepsChart:
     """The picture of an answer."""
-    candidates = answer["candidates"][:MOST_LANES]
+    candidates = answer.candidates[:MOST_LANES]
     return StepsChart(
-        title=f"Destinations of {answer['queue'] or 'the queue'}, step by step",
+        title=f"Destinations of {answer.queue or 'the queue'}, step by step",
         description=_in_words(answer),
-        left_out=max(0, len(answer["candidates"]) - MOST_LANES),
+        left_out=max(0, len(answer.candidates) - MOST_LANES),
         wide=_draw(answer, candidates, is_wide=True),
         narrow=_draw(answer, candidates, is_wide=False),
     )
 
 
-def label_of(item: Mapping[str, Any]) -> str:
-    """`A through TO.A`, or where the message stays."""
-    return (
-        f"{item['queue_manager']} through {item['channel']}"
-        if item["channel"]
-        else f"{item['queue_manager']} itself"
-    )
-
-
-def value_at(step: str, item: Mapping[str, Any]) -> str:
+def value_at(step: str, item: CandidateValues) -> str:
     """What a step looks at in a destination."""
     values = {
-        "local": "local" if item["local"] else "remote",
-        "channel_rank": item["channel_clwlrank"],
-        "queue_rank": item["queue_clwlrank"],
-        "put": item["put"],
-        "suspended": item["suspend"],
-        "status": "local" if item["local"] else item["status"],
-        "netprty": item["netprty"],
-        "channel_priority": item["channel_clwlprty"],
-        "queue_priority": item["queue_clwlprty"],
-        "priority": f"{item['queue_clwlprty']}/{item['channel_clwlprty']}",
+        "local": "local" if item.local else "remote",
+        "channel_rank": item.channel_clwlrank,
+        "queue_rank": item.queue_clwlrank,
+        "put": item.put,
+        "suspended": item.suspend,
+        "status": "local" if item.local else item.status,
+        "netprty": item.netprty,
+        "channel_priority": item.channel_clwlprty,
+        "queue_priority": item.queue_clwlprty,
+        "priority": f"{item.queue_clwlprty}/{item.channel_clwlprty}",
         "most_recent": "",
     }
     return str(values[step])
 
 
-def _key(item: Mapping[str, Any]) -> tuple[object, ...]:
-    return item["queue_manager"], item["channel"], item["cluster"]
+def _key(item: Destination) -> tuple[object, ...]:
+    return item.queue_manager, item.channel, item.cluster
 
 
 def _draw(
-    answer: Mapping[str, Any], candidates: Sequence[Mapping[str, Any]], *, is_wide: bool
+    answer: DecisionAnswer, candidates: Sequence[CandidateValues], *, is_wide: bool
 ) -> StepsChartLayout:
-    steps = answer["steps"]
+    steps = answer.steps
     left, right = (_LABELS, _WIDE - _ENDS) if is_wide else (0, _NARROW - _NARROW_ENDS)
     pitch = (right - left) / max(len(steps), 1)
     xs = [round(left + pitch * (place + 0.5), 1) for place in range(len(steps))]
     lane = _LANE_WIDE if is_wide else _LANE_NARROW
     top = _HEAD if is_wide else 18
-    outs = {_key(item): place for place, step in enumerate(steps) for item in step["eliminated"]}
-    shares = {_key(item): item["share_percent"] for item in answer["destinations"]}
+    outs = {_key(item): place for place, step in enumerate(steps) for item in step.eliminated}
+    shares = {_key(item): item.share_percent for item in answer.destinations}
     lanes = []
     for place, item in enumerate(candidates):
         out = outs.get(_key(item))
@@ -152,7 +145,7 @@ def _draw(
         lanes.append(
             Lane(
                 y=y,
-                label=_cut(f"{item['queue_manager']} {item['channel'] or 'itself'}"),
+                label=_cut(f"{item.queue_manager} {item.channel or 'itself'}"),
                 label_x=0,
                 label_y=y + 4 if is_wide else y - 9,
                 start=left,
@@ -160,9 +153,9 @@ def _draw(
                 is_chosen=is_chosen,
                 share=f"{shares[_key(item)]:.4g} %" if is_chosen else "",
                 values=tuple(
-                    Value(x, value_at(step["id"], item))
+                    Value(x, value_at(step.id, item))
                     for x, step in zip(xs, steps, strict=True)
-                    if is_wide and step["reached"] and (out is None or x < xs[out])
+                    if is_wide and step.reached and (out is None or x < xs[out])
                 ),
             )
         )
@@ -175,7 +168,7 @@ def _draw(
         top=top,
         bottom=bottom,
         columns=tuple(
-            Column(x, step["step"], *(_SHORT[step["id"]] if is_wide else ("", "")), step["reached"])
+            Column(x, step.step, *(_SHORT[step.id] if is_wide else ("", "")), step.reached)
             for x, step in zip(xs, steps, strict=True)
         ),
         lanes=tuple(lanes),
@@ -186,11 +179,11 @@ def _cut(text: str) -> str:
     return text if len(text) <= _CHARACTERS else f"{text[: _CHARACTERS - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
-def _in_words(answer: Mapping[str, Any]) -> str:
+def _in_words(answer: DecisionAnswer) -> str:
     parts = [
-        f"Step {step['step']} puts out {', '.join(label_of(item) for item in step['eliminated'][:MOST_LANES])}."
-        for step in answer["steps"]
-        if step["eliminated"]
+        f"Step {step.step} puts out {', '.join(item.label for item in step.eliminated[:MOST_LANES])}."
+        for step in answer.steps
+        if step.eliminated
     ]
-    left = ", ".join(label_of(item) for item in answer["destinations"][:MOST_LANES]) or "nobody"
+    left = ", ".join(item.label for item in answer.destinations[:MOST_LANES]) or "nobody"
     return " ".join([*parts, f"Left: {left}."])

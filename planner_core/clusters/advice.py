@@ -126,7 +126,7 @@ def _about_rank(decision: Decision, queue: str, field: str) -> Iterator[Finding]
 
 def _about_assumptions(decision: Decision, queue: str, field: str) -> Iterator[Finding]:
     for step in decision.steps:
-        if step.id == "status" and step.is_reached and decision.mode == "seed" and _is_unnamed(step):
+        if step.id == "status" and step.reached and decision.mode == "seed" and _is_unnamed(step):
             states = ", ".join(dict.fromkeys(candidate.status for candidate in _before(step)))
             yield finding(
                 "CLUSTER_STATE_ASSUMED",
@@ -134,7 +134,7 @@ def _about_assumptions(decision: Decision, queue: str, field: str) -> Iterator[F
                 "in the reference.",
                 field=field or None,
             )
-        if step.id == "priority" and step.is_reached and _both_priorities(decision, step):
+        if step.id == "priority" and step.reached and _both_priorities(decision, step):
             yield finding(
                 "CLUSTER_PRIORITY_READING",
                 f"For {queue}, CLWLPRTY is set on queues and on channels: the queue's value was evaluated first.",

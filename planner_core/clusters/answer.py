@@ -1,154 +1,175 @@
-"""The answer to one decision: who is chosen, step by step, in the mode asked for, and where the other mode parts."""
+"""The answer to one decision: the destinations of a message, each step, and where the other order differs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field
 
 from planner_core import tables
 from planner_core.clusters.advice import other_mode, remarks, remarks_on_message
-from planner_core.clusters.decide import Decision, DecisionStep, decide, spread
+from planner_core.clusters.decide import Decision, DecisionStep, PutFailure, decide, spread
 from planner_core.clusters.file import DecisionFile
-from planner_core.clusters.model import Candidate, Mode
+from planner_core.clusters.model import Candidate, Destination, DroppedCandidate, Mode
 from planner_core.clusters.reallocate import Reallocation, reallocate
 from planner_core.findings import Finding, in_order
 from planner_core.provenance import Assumption, Basis
+from planner_core.wire import Answer, Hidden, TextOrNull
 
 _PERCENT = 100
 _DIGITS = 2
+ModeName = Annotated[
+    Mode,
+    Field(
+        description="`seed`: the eight eliminations of the article; `ibm`: the algorithm of the reference."
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionAnswer:
-    """A decision with what belongs to it."""
+class CandidateValues(Destination):
+    """A candidate with the values that the steps compare."""
 
-    decision: Decision
-    other: Decision
-    reallocation: Reallocation | None
-    shares: dict[Candidate, Fraction]
-    puts: dict[Candidate, int]
-    findings: tuple[Finding, ...]
+    local: bool
+    channel_clwlrank: int
+    queue_clwlrank: int
+    put: Literal["ENABLED", "DISABLED"]
+    suspend: Literal["YES", "NO"]
+    status: str
+    netprty: int
+    channel_clwlprty: int
+    queue_clwlprty: int
+    clwlwght: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenDestination(Destination):
+    """One of the equal destinations."""
+
+    share_percent: Annotated[float, Field(description="Its share of the messages, by CLWLWGHT.")]
+    puts: Annotated[int, Field(description="How many of `puts` it gets, put by put.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherModeChoice(Answer):
+    """The choice in the other order."""
+
+    mode: ModeName
+    chosen: tuple[str, ...]
+    put_fails: bool
+    deciding_step: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueDecision(Answer):
+    """The choice among the instances of a queue, with each step."""
+
+    decision: Hidden[Decision]
+    queue: str
+    chosen: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Queue managers that the message goes to, all equal; a waiting message that does not move stays "
+            "with its own. Empty if the put fails."
+        ),
+    ]
+    failure: PutFailure | None
+    deciding_step: Annotated[
+        str | None, Field(description="`id` of the last step that eliminated a candidate.")
+    ]
+    candidates: tuple[CandidateValues, ...]
+    dropped: tuple[DroppedCandidate, ...]
+    steps: tuple[DecisionStep, ...]
+
+    @classmethod
+    def of(cls, decision: Decision, /, **members: Any) -> Self:  # noqa: ANN401 - the members of a subclass
+        """Return a decision, with the other members of the class."""
+        return cls(
+            decision=decision,
+            queue=decision.situation.queue,
+            failure=decision.failure,
+            deciding_step=decision.deciding.id if decision.deciding else None,
+            candidates=tuple(candidate_values(each) for each in decision.candidates),
+            dropped=decision.dropped,
+            steps=decision.steps,
+            **members,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionAnswer(QueueDecision):
+    """One decision, in both orders."""
+
+    other: Hidden[Decision]
+    queue: TextOrNull
+    mode: ModeName
+    put_fails: bool
+    destinations: Annotated[
+        tuple[ChosenDestination, ...], Field(description="The candidates that no step eliminated.")
+    ]
+    other_mode: OtherModeChoice
+    message: Annotated[Reallocation | None, Field(description="With `held_for` only.")]
     assumptions: tuple[Assumption, ...]
-
-    @property
-    def goes_to(self) -> tuple[str, ...]:
-        """Queue managers that the message goes to, or stays with; nobody where the put fails."""
-        found, message = self.reallocation, self.decision.situation.message
-        if found is not None and found.reason in ("not_eligible", "not_redriven"):
-            return (message.held_for,)
-        return self.decision.queue_managers
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        decision, found = self.decision, self.reallocation
-        return {
-            "queue": decision.situation.queue or None,
-            "mode": decision.mode,
-            "chosen": list(self.goes_to),
-            "put_fails": bool(decision.failure),
-            "failure": decision.failure or None,
-            "deciding_step": decision.deciding.id if decision.deciding else None,
-            "destinations": [
-                {
-                    **destination(candidate),
-                    "share_percent": round(float(self.shares[candidate] * _PERCENT), _DIGITS),
-                    "puts": self.puts.get(candidate, 0),
-                }
-                for candidate in decision.chosen
-            ],
-            "candidates": [attributes(candidate) for candidate in decision.candidates],
-            "dropped": [{"what": item.what, "reason": item.reason} for item in decision.dropped],
-            "steps": step_rows(decision),
-            "other_mode": {
-                "mode": self.other.mode,
-                "chosen": list(self.other.queue_managers),
-                "put_fails": bool(self.other.failure),
-                "deciding_step": self.other.deciding.id if self.other.deciding else None,
-            },
-            "message": None
-            if found is None
-            else {
-                "held_for": decision.situation.message.held_for,
-                "eligible": found.eligibility.is_eligible,
-                "not_eligible_because": list(found.eligibility.causes),
-                "redriven": found.is_redriven,
-                "why": found.why_redriven,
-                "moves_to": list(found.moves_to),
-                "stays": found.stays,
-                "reason": found.reason,
-                "sentence": found.sentence,
-            },
-            "assumptions": [item.as_json() for item in self.assumptions],
-            "findings": [item.as_json() for item in self.findings],
-        }
+    findings: tuple[Finding, ...]
 
 
 def answer(document: DecisionFile, *, mode: Mode = "seed") -> DecisionAnswer:
-    """Choose, and say what there is to say."""
+    """Choose in both orders, and report where they differ."""
     situation = document.situation()
     decision, other = decide(situation, mode=mode), decide(situation, mode=other_mode(mode))
-    found = reallocate(decision)
-    return DecisionAnswer(
-        decision=decision,
+    message = reallocate(decision)
+    stays = message is not None and message.reason in ("not_eligible", "not_redriven")
+    parts, puts = shares(decision.chosen), spread(decision.chosen, puts=document.puts)
+    return DecisionAnswer.of(
+        decision,
         other=other,
-        reallocation=found,
-        shares=shares(decision.chosen),
-        puts=spread(decision.chosen, puts=document.puts),
-        findings=in_order([*remarks(decision, other=other, field="/instances"), *remarks_on_message(found)]),
+        mode=mode,
+        chosen=(situation.message.held_for,) if stays else decision.queue_managers,
+        put_fails=bool(decision.failure),
+        destinations=tuple(
+            ChosenDestination.of(
+                each, share_percent=round(float(parts[each] * _PERCENT), _DIGITS), puts=puts[each]
+            )
+            for each in decision.chosen
+        ),
+        other_mode=OtherModeChoice(
+            mode=other.mode,
+            chosen=other.queue_managers,
+            put_fails=bool(other.failure),
+            deciding_step=other.deciding.id if other.deciding else None,
+        ),
+        message=message,
         assumptions=assumptions(mode),
+        findings=in_order(
+            [*remarks(decision, other=other, field="/instances"), *remarks_on_message(message)]
+        ),
     )
 
 
 def shares(chosen: Sequence[Candidate]) -> dict[Candidate, Fraction]:
-    """The part of the messages that each of the equal destinations gets, by weight."""
+    """Return the share of the messages that each of the equal destinations gets, by weight."""
     whole = sum(candidate.weight for candidate in chosen)
     return {candidate: Fraction(candidate.weight, whole) for candidate in chosen}
 
 
-def destination(candidate: Candidate) -> dict[str, object]:
-    """Where a message goes."""
-    return {
-        "queue_manager": candidate.queue_manager,
-        "channel": candidate.channel.name if candidate.channel and not candidate.is_local else None,
-        "cluster": candidate.instance.cluster or None,
-        "physical_queue": candidate.instance.physical_queue,
-    }
-
-
-def attributes(candidate: Candidate) -> dict[str, object]:
-    """A candidate with all that the steps look at."""
-    return {
-        **destination(candidate),
-        "local": candidate.is_local,
-        "channel_clwlrank": candidate.channel_rank,
-        "queue_clwlrank": candidate.instance.rank,
-        "put": "ENABLED" if candidate.instance.put_enabled else "DISABLED",
-        "suspend": "YES" if candidate.suspended else "NO",
-        "status": candidate.status.value,
-        "netprty": candidate.netprty,
-        "channel_clwlprty": candidate.channel_priority,
-        "queue_clwlprty": candidate.instance.priority,
-        "clwlwght": candidate.weight,
-    }
-
-
-def step_rows(decision: Decision) -> list[dict[str, object]]:
-    """The steps, each with who came in, who stayed and who went out."""
-    return [_step_row(step) for step in decision.steps]
-
-
-def _step_row(step: DecisionStep) -> dict[str, object]:
-    return {
-        "step": step.number,
-        "id": step.id,
-        "title": step.title,
-        "attribute": step.attribute,
-        "reached": step.is_reached,
-        "kept": [destination(candidate) for candidate in step.kept] if step.is_reached else [],
-        "eliminated": [{**destination(item.candidate), "reason": item.reason} for item in step.eliminated],
-        "note": step.note,
-    }
+def candidate_values(candidate: Candidate) -> CandidateValues:
+    """Return the values that the steps compare."""
+    return CandidateValues.of(
+        candidate,
+        local=candidate.is_local,
+        channel_clwlrank=candidate.channel_rank,
+        queue_clwlrank=candidate.instance.rank,
+        put="ENABLED" if candidate.instance.put_enabled else "DISABLED",
+        suspend="YES" if candidate.suspended else "NO",
+        status=candidate.status.value,
+        netprty=candidate.netprty,
+        channel_clwlprty=candidate.channel_priority,
+        queue_clwlprty=candidate.instance.priority,
+        clwlwght=candidate.weight,
+    )
 
 
 def assumptions(mode: Mode) -> tuple[Assumption, ...]:

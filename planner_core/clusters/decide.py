@@ -10,11 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapify, heapreplace
+from typing import Annotated, Literal
 
-from planner_core.clusters.model import Candidate, DroppedCandidate, Mode, Situation
+from pydantic import Field, PlainSerializer
+
+from planner_core.clusters.model import Candidate, Destination, DroppedCandidate, Mode, Situation
 from planner_core.document.cluster_instances import Status
+from planner_core.wire import Answer, Hidden, Unchecked
 
 Candidates = tuple[Candidate, ...]
+PutFailure = Literal["put_disabled", "no_destination"]
 
 TIERS_IBM: tuple[tuple[Status, ...], ...] = (
     (Status.RUNNING, Status.INACTIVE),
@@ -35,36 +40,41 @@ INACTIVE behind RUNNING, because the article calls running channels the most fav
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Elimination:
-    """A candidate that goes out in a step, and why."""
+class Elimination(Destination):
+    """A candidate that a step eliminates, and the reason."""
 
-    candidate: Candidate
+    candidate: Hidden[Candidate]
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionStep:
-    """One step: who stayed, who went out.
+class DecisionStep(Answer):
+    """One step of the elimination."""
 
-    `id` names what is looked at (`channel_rank`, `put`, `status` ...), the same in both modes; `number` is the step's
-    in its source; `is_reached` is false where the choice was made before.
-    """
-
-    id: str
-    number: str
+    id: Annotated[str, Field(description="The compared attribute; the same in both modes.")]
+    step: Annotated[
+        str,
+        Field(description="Number in the source; 0: the reference's step 3, before the eight of `seed`."),
+    ]
     title: str
     attribute: str
-    kept: Candidates
+    kept: Annotated[
+        Candidates,
+        Unchecked(),
+        PlainSerializer(lambda kept: [Destination.of(each) for each in kept], return_type=list[Destination]),
+    ] = ()
     eliminated: tuple[Elimination, ...] = ()
     note: str = ""
-    is_reached: bool = True
+    reached: Annotated[bool, Field(description="False if an earlier step made the choice.")] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What one mode chooses. `chosen` are the equal destinations; nobody where the put fails.
+    """The choice of one mode.
 
-    `failure` says why nobody is chosen: `put_disabled`, or `no_destination` where there was nobody from the start.
+    Attributes:
+        chosen: The equal destinations; empty if the put fails.
+        failure: Why the put fails: `put_disabled`, or `no_destination` if there was no candidate from the start.
     """
 
     mode: Mode
@@ -73,16 +83,16 @@ class Decision:
     dropped: tuple[DroppedCandidate, ...]
     steps: tuple[DecisionStep, ...]
     chosen: Candidates
-    failure: str = ""
+    failure: PutFailure | None = None
 
     @property
     def deciding(self) -> DecisionStep | None:
-        """The last step that put somebody out; None where all were equal, or there was only one."""
+        """Return the last step that eliminated a candidate; None if all were equal, or there was only one."""
         return next((step for step in reversed(self.steps) if step.eliminated), None)
 
     @property
     def queue_managers(self) -> tuple[str, ...]:
-        """Where the message may go, each queue manager once."""
+        """Return where the message may go, each queue manager once."""
         return tuple(dict.fromkeys(candidate.queue_manager for candidate in self.chosen))
 
 
@@ -111,14 +121,18 @@ def decide(situation: Situation, *, mode: Mode = "seed") -> Decision:
         mode: `seed` (the eight eliminations, in order) or `ibm` (the whole algorithm).
     """
     candidates, dropped = situation.pairs()
-    remaining, steps, failure = candidates, list[DecisionStep](), "" if candidates else "no_destination"
+    remaining, steps = candidates, list[DecisionStep]()
+    failure: PutFailure | None = None if candidates else "no_destination"
     is_made = not candidates
     for rule in _rules(mode, candidates):
+        step = DecisionStep(
+            id=rule.id, step=rule.number, title=rule.title, attribute=rule.attribute, reached=not is_made
+        )
         if is_made:
-            steps.append(_step(rule, remaining, is_reached=False))
+            steps.append(step)
             continue
         kept, reasons, note = rule.survivors(remaining, situation)
-        steps.append(_step(rule, kept, eliminated=_eliminations(remaining, reasons), note=note))
+        steps.append(replace(step, kept=kept, eliminated=_eliminations(remaining, reasons), note=note))
         remaining = kept
         if not remaining:
             failure, is_made = "put_disabled", True
@@ -162,29 +176,9 @@ SEQUENCE_UNIT = 1000
 """A channel's factor grows by about this over its weight with each message (the reference, step 14)."""
 
 
-def _step(
-    rule: _Rule,
-    kept: Candidates,
-    *,
-    eliminated: tuple[Elimination, ...] = (),
-    note: str = "",
-    is_reached: bool = True,
-) -> DecisionStep:
-    return DecisionStep(
-        id=rule.id,
-        number=rule.number,
-        title=rule.title,
-        attribute=rule.attribute,
-        kept=kept,
-        eliminated=eliminated,
-        note=note,
-        is_reached=is_reached,
-    )
-
-
 def _eliminations(before: Candidates, reasons: dict[Candidate, str]) -> tuple[Elimination, ...]:
     return tuple(
-        Elimination(candidate=candidate, reason=reasons[candidate])
+        Elimination.of(candidate, candidate=candidate, reason=reasons[candidate])
         for candidate in before
         if candidate in reasons
     )

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
-from planner_core.clusters.answer import attributes, step_rows
+from planner_core.clusters.answer import QueueDecision
 from planner_core.clusters.decide import Decision, decide
 from planner_core.clusters.displays import LONG_RETRIES, DisplayProblem, Displays, Retries, Route, assumed
 from planner_core.clusters.messages import Browse, WaitingMessage
@@ -177,7 +177,9 @@ class WaitingExplanation:
             "counts": dict(self.counts),
             "channels": [each.as_json() for each in self.channels],
             "messages": [each.as_json() for each in self.messages],
-            "decisions": [_decision_json(each) for each in self.decisions],
+            "decisions": [
+                QueueDecision.of(each, chosen=each.queue_managers).as_json() for each in self.decisions
+            ],
             "assumptions": [each.as_json() for each in self.assumptions],
             "problems": [each.as_json() for each in self.problems],
             "findings": [each.as_json() for each in self.findings],
@@ -528,8 +530,7 @@ class _Explaining:
         if step:
             gone = {e.candidate.label: (s, e.reason) for s in decision.steps for e in s.eliminated}
             shown = [
-                f"{label} goes out in step {s.number}: {why}"
-                for label, (s, why) in list(gone.items())[:_SHOWN]
+                f"{label} goes out in step {s.step}: {why}" for label, (s, why) in list(gone.items())[:_SHOWN]
             ]
             more = f"; and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else ""
             words += f" Decided by {step.attribute}: {'; '.join(shown)}{more}."
@@ -733,7 +734,7 @@ def _looked_at(message: WaitingMessage, and_what: str = "") -> str:
 
 def _deciding(decision: Decision) -> str:
     step = decision.deciding
-    return step.number if step else ""
+    return step.step if step else ""
 
 
 def _list(labels: Iterable[str]) -> str:
@@ -754,15 +755,3 @@ def _clock(at: datetime) -> str:
 
 def _iso(at: datetime | None) -> str | None:
     return None if at is None else at.astimezone(UTC).isoformat().replace("+00:00", "Z")
-
-
-def _decision_json(decision: Decision) -> dict[str, object]:
-    return {
-        "queue": decision.situation.queue,
-        "chosen": list(decision.queue_managers),
-        "failure": decision.failure or None,
-        "deciding_step": decision.deciding.id if decision.deciding else None,
-        "candidates": [attributes(each) for each in decision.candidates],
-        "dropped": [{"what": each.what, "reason": each.reason} for each in decision.dropped],
-        "steps": step_rows(decision),
-    }

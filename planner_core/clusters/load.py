@@ -12,9 +12,8 @@ from fractions import Fraction
 
 from planner_core import tables
 from planner_core.clusters.advice import remarks
-from planner_core.clusters.answer import destination
 from planner_core.clusters.flow import HBINT, Failure, FailureOutcome, Flow, Route, flow_of
-from planner_core.clusters.model import Candidate
+from planner_core.clusters.model import Candidate, Destination
 from planner_core.document.model import Growth, PlanDocument, Queue, Structure
 from planner_core.findings import Finding, finding
 from planner_core.provenance import Assumption, Basis
@@ -138,7 +137,7 @@ class ClusterLoad:
             "chosen": list(flow.decision.queue_managers),
             "instances": [
                 {
-                    **destination(candidate),
+                    **Destination.of(candidate).as_json(),
                     "shared": bool(candidate.instance.qsg),
                     "share_percent": _number(flow.shares.get(candidate, _ZERO) / whole * _PERCENT),
                     "rate_per_s": _number(flow.shares.get(candidate, _ZERO) * rate),
@@ -170,7 +169,7 @@ class ClusterLoad:
             "burst_messages": {name: _whole(each) for name, each in outcome.burst.items()},
             "instances": [
                 {
-                    **destination(candidate),
+                    **Destination.of(candidate).as_json(),
                     "reached": (route := _route(candidate)) not in outcome.failed,
                     "rate_per_s": _number(outcome.routes.get(route, _ZERO)),
                 }

@@ -7,14 +7,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field
 
 from planner_core.document.cluster_instances import DEFAULT_WEIGHT, MOST_CHANNELS, Channel, Instance, Status
+from planner_core.questions import Question
+from planner_core.wire import Answer
 
 Mode = Literal["seed", "ibm"]
 """`seed`: the eight eliminations of the article on re-allocation; `ibm`: the algorithm of IBM's reference."""
+MODES: dict[Mode, str] = {
+    "seed": "IBM's article: eight eliminations",
+    "ibm": "IBM's reference: the whole algorithm",
+}
+"""The orders of eliminations, as forms offer them."""
 Bind = Literal["OPEN", "NOTFIXED", "GROUP"]
 LocalUse = Literal["LOCAL", "ANY", "QMGR"]
+
+
+class EliminationOrder(Question, extra="ignore"):
+    """The order in which candidates are eliminated."""
+
+    mode: Mode = Field(
+        "seed",
+        description="`seed`: the eight eliminations of IBM's article; `ibm`: the algorithm of its reference.",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +108,41 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DroppedCandidate:
-    """An instance or a channel that makes no candidate, and why."""
+class Destination(Answer):
+    """A queue manager that a message can be sent to."""
+
+    queue_manager: str
+    channel: Annotated[str | None, Field(description="Null for the sender's own instance.")]
+    cluster: str | None
+    physical_queue: Annotated[
+        str,
+        Field(
+            description="Where the messages are stored: the group for a shared queue, else the queue manager."
+        ),
+    ]
+
+    @classmethod
+    def of(cls, candidate: Candidate, /, **members: Any) -> Self:  # noqa: ANN401 - the members of a subclass
+        """Return the destination of a candidate, with the other members of the class."""
+        return cls(
+            queue_manager=candidate.queue_manager,
+            channel=candidate.channel.name if candidate.channel and not candidate.is_local else None,
+            cluster=candidate.instance.cluster or None,
+            physical_queue=candidate.instance.physical_queue,
+            **members,
+        )
+
+    @property
+    def label(self) -> str:
+        """For people: `NEWYORK through TO.NEWYORK`."""
+        return (
+            f"{self.queue_manager} through {self.channel}" if self.channel else f"{self.queue_manager} itself"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DroppedCandidate(Answer):
+    """An instance or a channel that is not a candidate."""
 
     what: str
     reason: str

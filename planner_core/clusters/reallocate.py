@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from planner_core.clusters.decide import Decision
 from planner_core.clusters.model import Message, Situation
 from planner_core.document.cluster_instances import Status
+from planner_core.wire import Answer
 
-CAUSES = {
+Cause = Literal["bind_on_open", "group", "queue_manager_named", "system", "token_zero"]
+CAUSES: dict[Cause, str] = {
     "bind_on_open": "the application binds on open, so all its messages go to the instance that MQOPEN chose",
     "group": "the application binds on group and has its groups managed (MQPMO_LOGICAL_ORDER), so a group goes to one instance",
     "queue_manager_named": "the application named the queue manager, which bypasses the choice",
@@ -34,7 +39,7 @@ class Eligibility:
     """Whether a message may be re-allocated; if not, why (codes of CAUSES)."""
 
     is_eligible: bool
-    causes: tuple[str, ...] = ()
+    causes: tuple[Cause, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -45,21 +50,31 @@ class Eligibility:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reallocation:
-    """What becomes of a message that waits. `moves_to` is empty where it stays."""
+class Reallocation(Answer):
+    """The outcome for a message that waits on the cluster transmission queue."""
 
-    eligibility: Eligibility
-    is_redriven: bool
-    why_redriven: str
-    moves_to: tuple[str, ...]
+    held_for: str
+    eligible: bool
+    not_eligible_because: tuple[Cause, ...]
+    redriven: Annotated[bool, Field(description="Whether the message is evaluated again now.")]
+    why: str
+    moves_to: Annotated[tuple[str, ...], Field(description="Empty if it stays.")]
     stays: bool
-    reason: str
+    reason: Literal[
+        "not_eligible",
+        "not_redriven",
+        "put_disabled",
+        "no_destination",
+        "only_choice",
+        "most_favoured",
+        "reallocated",
+    ]
     sentence: str
 
 
 def eligibility(message: Message) -> Eligibility:
     """Whether a message may be re-allocated at all."""
-    told = {
+    told: dict[Cause, bool] = {
         "bind_on_open": message.bind == "OPEN",
         "group": message.bind == "GROUP" and message.logical_order,
         "queue_manager_named": message.names_queue_manager,
@@ -102,42 +117,36 @@ def reallocate(decision: Decision) -> Reallocation | None:
     may = eligibility(situation.message)
     is_redriven, why = redriven(situation)
     chosen = decision.queue_managers
+    found = Reallocation(
+        held_for=held,
+        eligible=may.is_eligible,
+        not_eligible_because=may.causes,
+        redriven=is_redriven,
+        why=why,
+        moves_to=(),
+        stays=True,
+        reason="not_eligible",
+        sentence=may.sentence,
+    )
     if not may.is_eligible:
-        reason, words = "not_eligible", may.sentence
-    elif not is_redriven:
-        reason, words = "not_redriven", why
-    elif decision.failure:
-        reason = decision.failure
+        return found
+    if not is_redriven:
+        return replace(found, reason="not_redriven", sentence=why)
+    if decision.failure:
         words = "Every remaining instance is PUT(DISABLED): the attempt fails, and the message stays."
         if decision.failure == "no_destination":
             words = "No instance can be reached: the message stays."
-    elif len(decision.candidates) == 1:
-        reason, words = "only_choice", f"There is only one choice: {decision.candidates[0].label}."
-    elif held in chosen and len(chosen) == 1:
+        return replace(found, reason=decision.failure, sentence=words)
+    if len(decision.candidates) == 1:
+        words = f"There is only one choice: {decision.candidates[0].label}."
+        return replace(found, reason="only_choice", sentence=words)
+    if chosen == (held,):
         step = decision.deciding
-        reason = "most_favoured"
         words = f"{held} is still the most favoured{f', by {step.attribute}' if step else ''}: its put time is renewed, and it stays."
-    else:
-        reason, words = "reallocated", f"It is re-allocated to {' or '.join(chosen)}."
-        if held in chosen:
-            others = " and ".join(each for each in chosen if each != held)
-            reason = "most_favoured"
-            words = f"{held} is still among the most favoured, equal with {others}: each attempt may choose any of them."
-        return Reallocation(
-            eligibility=may,
-            is_redriven=True,
-            why_redriven=why,
-            moves_to=chosen,
-            stays=False,
-            reason=reason,
-            sentence=words,
-        )
-    return Reallocation(
-        eligibility=may,
-        is_redriven=is_redriven,
-        why_redriven=why,
-        moves_to=(),
-        stays=True,
-        reason=reason,
-        sentence=words,
-    )
+        return replace(found, reason="most_favoured", sentence=words)
+    moved = replace(found, moves_to=chosen, stays=False)
+    if held in chosen:
+        others = " and ".join(each for each in chosen if each != held)
+        words = f"{held} is still among the most favoured, equal with {others}: each attempt may choose any of them."
+        return replace(moved, reason="most_favoured", sentence=words)
+    return replace(moved, reason="reallocated", sentence=f"It is re-allocated to {' or '.join(chosen)}.")

@@ -64,7 +64,7 @@ def both(situation: Situation) -> Sequence[Decision]:
 @given(situations())
 def test_nobody_is_chosen_only_where_a_put_fails_or_there_was_nobody(situation: Situation) -> None:
     for decision in both(situation):
-        assert bool(decision.chosen) == (decision.failure == "")
+        assert bool(decision.chosen) == (decision.failure is None)
         if decision.failure == "put_disabled":
             (put,) = [step for step in decision.steps if step.id == "put"]
             assert put.eliminated

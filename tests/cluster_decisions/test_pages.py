@@ -77,7 +77,7 @@ def test_the_picture_of_steps_says_the_same_in_words() -> None:
                 ]
             }
         )
-    ).as_json()
+    )
     chart = steps_chart(found)
     assert chart.description == "Step 5 puts out A through TO.A. Left: B through TO.B."
     by_label = {lane.label: lane for lane in chart.wide.lanes}
@@ -90,7 +90,7 @@ def test_the_picture_of_steps_says_the_same_in_words() -> None:
 
 def test_more_destinations_than_a_picture_takes_are_in_the_table() -> None:
     many = [{"queue_manager": f"Q{number}"} for number in range(MOST_LANES + 3)]
-    chart = steps_chart(answer(read_object({"instances": many})).as_json())
+    chart = steps_chart(answer(read_object({"instances": many})))
     assert (len(chart.wide.lanes), chart.left_out) == (MOST_LANES, 3)
 
 

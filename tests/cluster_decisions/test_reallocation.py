@@ -27,6 +27,6 @@ def test_a_message_stays_or_goes_for_the_reason_that_holds(
     instances: list[object], message: dict[str, object], reason: str, moves_to: tuple[str, ...]
 ) -> None:
     given = {"queue": "ORDERS", "message": {"held_for": "A", **message}, "instances": instances}
-    found = answer(read_object(given)).reallocation
+    found = answer(read_object(given)).message
     assert found is not None
     assert (found.reason, found.moves_to, found.stays) == (reason, moves_to, not moves_to)
