@@ -32,8 +32,8 @@ from app.plans import api as plans
 from app.plans import description as plans_description
 from app.plans import service as plan_store
 from app.reference import api as reference_api
-from app.running import answers as running_answers
 from app.running import api as running
+from app.running import description as running_description
 from app.scenarios import api as scenarios
 from app.scenarios import description as scenarios_description
 from app.settings import Settings
@@ -144,7 +144,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         uploads_description.add,
         events_description.add,
         cluster_description.add,
-        running_answers.add,
+        running_description.add,
         waiting_description.add,
         placement_description.add,
         structure_answers.add,

@@ -55,6 +55,8 @@ class Source:
 
 SourceText = Annotated[Source, Unchecked(), PlainSerializer(str, return_type=str)]
 """A source that is written as one line."""
+BasisWords = Annotated[Basis, Unchecked(), PlainSerializer(lambda basis: basis.words, return_type=str)]
+"""A basis that is written in words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from app.fits.kept import DatabaseCurves
+from app.fits.kept import Curves, DatabaseCurves
 
 
 def curves_of(request: Request) -> DatabaseCurves:
@@ -14,4 +14,4 @@ def curves_of(request: Request) -> DatabaseCurves:
     return DatabaseCurves(request.app.state.database)
 
 
-CurvesDep = Annotated[DatabaseCurves, Depends(curves_of)]
+CurvesDep = Annotated[Curves, Depends(curves_of)]

@@ -1,73 +1,92 @@
-"""The addresses about what runs. app/web/problems.py says what each error becomes."""
+"""REST addresses about what runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
-
 from fastapi import APIRouter
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
-from starlette.responses import Response
 
-from app.fits.dependencies import curves_of
+from app.fits.dependencies import CurvesDep
 from app.running import service
-from app.sizing.body import JSON, document_body
-from app.web.openapi import json_request, json_response, problems
+from app.running.requests import (
+    DiffRequest,
+    FromRunningRequest,
+    LintRequest,
+    MergeRequest,
+    plan_of,
+    read_request,
+    texts_of,
+)
+from app.sizing.body import DocumentBody
+from app.web.openapi import json_request, problems
+from planner_core.running.compare import Comparison
+from planner_core.running.from_running import PlanFromRunning
+from planner_core.running.lint import Lint
+from planner_core.running.merge import MergedPolicy
 
 router = APIRouter(prefix="/api/v1", tags=["what runs"])
-
-
-def _described(asked: str, answer: str, about: str) -> dict[str, Any]:
-    return {
-        "openapi_extra": json_request(asked),
-        "responses": {200: json_response(answer, about), **problems(413, 415, 422)},
-        "response_class": Response,
-    }
-
-
-async def _answer(function: Callable[[bytes], bytes], request: Request) -> Response:
-    return Response(await run_in_threadpool(function, await document_body(request)), media_type=JSON)
 
 
 @router.post(
     "/lint",
     summary="Check a policy, MQSC or displays",
-    **_described("LintRequest", "LintAnswer", "Every finding with its line."),
+    response_description="Every finding with its line.",
+    openapi_extra=json_request("LintRequest"),
+    responses=problems(413, 415, 422),
 )
-async def lint(request: Request) -> Response:
-    """A CFRM policy, MQSC definitions or displays checked without a plan, damaged ones as well."""
-    return await _answer(service.lint_json, request)
+def lint(body: DocumentBody) -> Lint:
+    """Check a CFRM policy, MQSC definitions or displays without a plan. A damaged text is checked, too."""
+    request = read_request(LintRequest, body)
+    return service.checked(
+        request.text, cfcc_level=request.cfcc_level, queue_managers=request.queue_managers, qsg=request.qsg
+    )
 
 
 @router.post(
     "/merge",
     summary="Merge a plan into a policy",
-    **_described("MergeRequest", "MergeAnswer", "The merged policy, what was changed, and the difference."),
+    response_description="The merged policy, its changes and the difference.",
+    openapi_extra=json_request("MergeRequest"),
+    responses=problems(413, 415, 422),
 )
-async def merge(request: Request) -> Response:
-    """The whole current policy in, the whole merged policy out; every other statement untouched, to the byte."""
-    return await _answer(partial(service.merge_json, curves=curves_of(request)), request)
+def merge(body: DocumentBody, curves: CurvesDep) -> MergedPolicy:
+    """Take the complete current policy, return the complete merged policy; other statements stay, to the byte."""
+    request = read_request(MergeRequest, body)
+    return service.merged(
+        plan_of(request.plan, curves),
+        request.policy,
+        unstated=request.unstated,
+        policy_name=request.policy_name,
+        current=texts_of(request.current or ()),
+    )
 
 
 @router.post(
     "/diff",
     summary="Compare what runs with a plan",
-    **_described(
-        "DiffRequest", "RunningDiffAnswer", "Each structure today, needed and planned; the ordered commands."
-    ),
+    response_description="Each structure today, needed and planned; the commands in order.",
+    openapi_extra=json_request("DiffRequest"),
+    responses=problems(413, 415, 422),
 )
-async def diff(request: Request) -> Response:
-    """What runs beside a plan, and the ordered commands that lead there, each with when it takes effect."""
-    return await _answer(partial(service.diff_json, curves=curves_of(request)), request)
+def diff(body: DocumentBody, curves: CurvesDep) -> Comparison:
+    """Compare what runs with a plan, and list the commands that lead there, each with when it takes effect."""
+    request = read_request(DiffRequest, body)
+    return service.compared(
+        plan_of(request.plan, curves), texts_of(request.current), unstated=request.unstated
+    )
 
 
 @router.post(
     "/plan-from-running",
     summary="Make a plan from what runs",
-    **_described("FromRunningRequest", "FromRunningAnswer", "The plan document, and what nothing displays."),
+    response_description="The plan document, and what no display shows.",
+    openapi_extra=json_request("FromRunningRequest"),
+    responses=problems(413, 415, 422),
 )
-async def plan_from_running(request: Request) -> Response:
-    """A plan document of policy, displays and definitions; with it, nothing changes until it is edited."""
-    return await _answer(service.from_running_json, request)
+def plan_from_running(body: DocumentBody) -> PlanFromRunning:
+    """Make a plan document from a policy, displays and definitions; it changes nothing until you edit it."""
+    request = read_request(FromRunningRequest, body)
+    return service.made(
+        texts_of(request.current),
+        qsg=request.qsg,
+        queue_managers=request.queue_managers,
+        message_bytes=request.message_bytes,
+    )

@@ -113,9 +113,9 @@ def _code(findings: Sequence[LineFinding], fail_on: str) -> int:
 def _say(findings: Sequence[LineFinding], *, at_least: tuple[str, ...] = ("error", "warning")) -> None:
     """Findings beside a text go to stderr, so that stdout stays what is submitted."""
     for each in findings:
-        if each.finding.severity in at_least:
+        if each.severity in at_least:
             where = f"line {each.line}: " if each.line else ""
-            sys.stderr.write(f"{where}{each.finding.severity}: {each.finding.code}: {each.finding.message}\n")
+            sys.stderr.write(f"{where}{each.severity}: {each.code}: {each.message}\n")
 
 
 def _refused(refused: OutputRefused | PlanRefused, *, as_json: bool) -> int:
@@ -151,9 +151,7 @@ def _lint(arguments: argparse.Namespace) -> int:
     else:
         for each in found.findings:
             where = f"{arguments.file}:{each.line}" if each.line else arguments.file
-            write(
-                f"{where}: {each.finding.severity}: {each.finding.code}: {each.finding.message}\n  {each.finding.source}\n"
-            )
+            write(f"{where}: {each.severity}: {each.code}: {each.message}\n  {each.source}\n")
         if not found.findings:
             write(f"{arguments.file}: no finding in {found.lines} lines ({', '.join(found.kinds)}).\n")
     return _code(found.findings, arguments.fail_on)
@@ -179,7 +177,7 @@ def _merge(arguments: argparse.Namespace) -> int:
         return _code(found.findings, "error")
     _say(found.findings)
     sys.stdout.flush()
-    sys.stdout.buffer.write(bytes_of(found.difference if arguments.difference else found.text))
+    sys.stdout.buffer.write(bytes_of(found.difference if arguments.difference else found.policy))
     sys.stdout.buffer.flush()
     return _code(found.findings, "error")
 
@@ -188,7 +186,6 @@ def _diff(arguments: argparse.Namespace) -> int:
     from app.running.service import compared
     from app.running.texts import read_text
     from planner_core.errors import OutputRefused, PlanRefused
-    from planner_core.running.compare import commands_text
 
     try:
         texts = [read_text(name) for name in arguments.current]
@@ -196,10 +193,10 @@ def _diff(arguments: argparse.Namespace) -> int:
     except (OutputRefused, PlanRefused) as refused:
         return _refused(refused, as_json=arguments.output == "json")
     if arguments.output == "json":
-        write_json({**found.as_json(), "text": commands_text(found)})
+        write_json(found.as_json())
     else:
         _say(found.findings)
-        write(commands_text(found))
+        write(found.text)
     return _code(found.findings, arguments.fail_on)
 
 

@@ -40,7 +40,6 @@ from app.web.field_values import Kind
 from app.web.forms import FormField
 from app.web.rendering import Page, render
 from planner_core.errors import DocumentInvalid, InputInvalid, OutputRefused, PlannerError, PlanRefused
-from planner_core.running.compare import commands_text
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.merge import MergedPolicy, MergeRefused
 from planner_core.running.unstated import DEFAULT_UNSTATED, UNSTATED, Unstated
@@ -315,7 +314,7 @@ def _merge(request: Request, session: SessionDep, given: RunningForm) -> Respons
 
 def _file(found: MergedPolicy) -> Response:
     headers = {"content-disposition": f'attachment; filename="{filename_of(found)}"'}
-    return Response(bytes_of(found.text), media_type="text/plain", headers=headers)
+    return Response(bytes_of(found.policy), media_type="text/plain", headers=headers)
 
 
 def _merge_page(
@@ -388,7 +387,7 @@ def _running(request: Request, session: SessionDep, given: RunningForm) -> Respo
         found = service.compared(result, given.texts("current", "current_files"), unstated=_unstated(given))
     except PlannerError as error:
         return _running_page(request, session, given, wrong=_faults(error))
-    return _running_page(request, session, given, shown=shown_comparison(found, commands_text(found)))
+    return _running_page(request, session, given, shown=shown_comparison(found))
 
 
 def _running_page(

@@ -9,12 +9,12 @@ from typing import Final
 
 from app.running.texts import printable
 from planner_core.findings import SEVERITIES
-from planner_core.running.compare import CommandStep, ComparedStructure, Comparison
+from planner_core.running.compare import ComparedStructure, Comparison
 from planner_core.running.line_findings import LineFinding
 from planner_core.running.lint import Lint
 from planner_core.running.merge import MergedPolicy, PolicyChange
 from planner_core.running.policy import Setting
-from planner_core.running.steps import RunningDifference
+from planner_core.running.state import RunningStructure
 from planner_core.units import bytes_to_kib_ceil
 
 MOST_LINES: Final = 3_000
@@ -46,7 +46,7 @@ class LintView:
 
 def shown_lint(found: Lint, text: str) -> LintView:
     """The lint as its page shows it."""
-    counts = Counter(each.finding.severity for each in found.findings)
+    counts = Counter(each.severity for each in found.findings)
     told = ", ".join(f"{counts[s]} {_plural(s, counts[s])}" for s in SEVERITIES if counts[s])
     kinds = " and ".join(_KINDS[kind] for kind in found.kinds) or "nothing that can be checked"
     structures = (
@@ -78,7 +78,7 @@ def _listed(found: Sequence[LineFinding], text: str) -> Iterator[ListedLine]:
     for each in found:
         if each.line:
             had = worst.get(each.line, "info")
-            worst[each.line] = min(had, each.finding.severity, key=SEVERITIES.index)
+            worst[each.line] = min(had, each.severity, key=SEVERITIES.index)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if lines and not lines[-1]:
         lines.pop()
@@ -139,7 +139,7 @@ def shown_merge(found: MergedPolicy) -> MergeView:
         ),
         lines,
         by_line(refused_findings(found.findings)),
-        printable(found.text),
+        printable(found.policy),
         filename_of(found),
     )
 
@@ -180,35 +180,13 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class StructureComparisonView:
-    """One structure: today, needed, planned [K]."""
-
-    compared: ComparedStructure
-    today_initsize_kib: int | None
-    today_size_kib: int | None
-    allocated_kib: int | None
-    need_kib: int
-    initsize_kib: int
-    size_kib: int
-    state: str
-
-    @property
-    def named(self) -> tuple[tuple[str, RunningDifference], ...]:
-        """All differences, those of queues with the queue's name."""
-        own = tuple((self.compared.result.name, each) for each in self.compared.differences)
-        return (*own, *self.compared.queue_differences)
-
-
-@dataclass(frozen=True, slots=True)
 class ComparisonView:
     """A comparison."""
 
     summary: str
-    structures: tuple[StructureComparisonView, ...]
-    steps: tuple[CommandStep, ...]
-    instead_of_rebuilds: tuple[str, ...]
-    text: str
-    assumptions: tuple[str, ...]
+    comparison: Comparison
+    structures: tuple[tuple[ComparedStructure, str], ...]
+    """Each structure, and its state in words."""
     findings: tuple[LineFinding, ...]
     largest_kib: int
     wide: Picture
@@ -219,10 +197,10 @@ _ROW_PX: Final = 44
 _LEFT_PX: Final = 8
 
 
-def shown_comparison(found: Comparison, text: str) -> ComparisonView:
+def shown_comparison(found: Comparison) -> ComparisonView:
     """The comparison as its page shows it."""
-    differing = sum(1 for each in found.structures if each.differences or each.queue_differences)
-    steps = len(found.steps)
+    differing = sum(1 for each in found.structures if each.differences or each.queues)
+    steps = len(found.commands)
     lead = (
         f"{steps} command{' leads' if steps == 1 else 's lead'} there"
         if steps
@@ -233,16 +211,11 @@ def shown_comparison(found: Comparison, text: str) -> ComparisonView:
         if not found.is_same
         else "What was given is as planned: nothing to do."
     ) + _of_more(found.findings, "cfplan diff")
-    answer = found.as_json()
-    assumptions = answer["assumptions"]
     largest = max((_largest(each) for each in found.structures), default=1) or 1
     return ComparisonView(
         summary,
-        tuple(_structure(each) for each in found.structures),
-        found.steps,
-        found.instead_of_rebuilds,
-        text,
-        tuple(map(str, assumptions if isinstance(assumptions, list) else ())),
+        found,
+        tuple((each, _state(each.running, is_new=each.is_new)) for each in found.structures),
         found.findings[:MOST_FINDINGS],
         bytes_to_kib_ceil(largest),
         _picture(found.structures, largest, kind="wide", width=640),
@@ -250,8 +223,15 @@ def shown_comparison(found: Comparison, text: str) -> ComparisonView:
     )
 
 
+def _state(running: RunningStructure | None, *, is_new: bool | None) -> str:
+    if running is None:
+        return "new" if is_new else "not given"
+    state = {True: "allocated", False: "not allocated", None: "not said"}[running.is_allocated]
+    return f"{state}, change pending" if running.is_pending else state
+
+
 def _today(each: ComparedStructure, keyword: str) -> Setting:
-    settings = each.today.settings if each.today else None
+    settings = each.running.settings if each.running else None
     return settings.get(keyword) if settings else None
 
 
@@ -259,25 +239,6 @@ def _largest(each: ComparedStructure) -> int:
     sizes = each.result.sizes
     today = _today(each, "SIZE")
     return max(sizes.size_bytes, sizes.need_bytes, today if isinstance(today, int) else 0)
-
-
-def _structure(each: ComparedStructure) -> StructureComparisonView:
-    sizes, today = each.result.sizes, each.today
-    state = "new" if each.is_new else "not given"
-    if today is not None:
-        state = {True: "allocated", False: "not allocated", None: "not said"}[today.is_allocated]
-        if today.is_pending:
-            state += ", change pending"
-    return StructureComparisonView(
-        each,
-        _kib(_today(each, "INITSIZE")),
-        _kib(_today(each, "SIZE")),
-        _kib(today.size_bytes if today else None),
-        bytes_to_kib_ceil(sizes.need_bytes),
-        bytes_to_kib_ceil(sizes.initsize_bytes),
-        bytes_to_kib_ceil(sizes.size_bytes),
-        state,
-    )
 
 
 def _picture(structures: Sequence[ComparedStructure], largest: int, *, kind: str, width: int) -> Picture:
@@ -291,7 +252,7 @@ def _picture(structures: Sequence[ComparedStructure], largest: int, *, kind: str
     for place, each in enumerate(structures):
         initsize, size = _today(each, "INITSIZE"), _today(each, "SIZE")
         known = isinstance(initsize, int) and isinstance(size, int)
-        allocated = each.today.size_bytes if each.today else None
+        allocated = each.running.size_bytes if each.running else None
         sizes = each.result.sizes
         rows.append(
             Row(
@@ -306,10 +267,6 @@ def _picture(structures: Sequence[ComparedStructure], largest: int, *, kind: str
     return Picture(kind, width, _ROW_PX * len(rows), tuple(rows))
 
 
-def _kib(value: Setting) -> int | None:
-    return bytes_to_kib_ceil(value) if isinstance(value, int) and not isinstance(value, bool) else None
-
-
 def by_line(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:
     """Findings in the order of the text."""
     return tuple(sorted(found, key=lambda each: each.line or 0))
@@ -317,5 +274,5 @@ def by_line(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:
 
 def refused_findings(found: Sequence[LineFinding]) -> tuple[LineFinding, ...]:
     """Findings, worst first, as many as a page shows."""
-    ranked = sorted(found, key=lambda each: (SEVERITIES.index(each.finding.severity), each.line or 0))
+    ranked = sorted(found, key=lambda each: (SEVERITIES.index(each.severity), each.line or 0))
     return tuple(ranked[:MOST_FINDINGS])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field, computed_field
 
 from planner_core import names, tables
 from planner_core.errors import OutputRefused
@@ -13,16 +15,17 @@ from planner_core.findings import Finding, finding, in_order
 from planner_core.plan.result import PlanResult
 from planner_core.provenance import Basis, Source
 from planner_core.running.effect import HELD, State, StructureState, after_all, can_be_duplexed
-from planner_core.running.line_findings import LineFinding
+from planner_core.running.line_findings import LineFinding, at_line
 from planner_core.running.merge import merge_errors
 from planner_core.running.objects import (
     WantedObject,
-    cfconlos_drafts,
+    cfconlos_steps,
     lacks_data_sets,
     object_differences,
-    object_drafts,
     object_findings,
+    object_steps,
     over_today,
+    queue_differences,
     wanted_objects,
     without_dsgroup,
 )
@@ -46,143 +49,184 @@ from planner_core.running.shrinking import (
 from planner_core.running.state import Running, RunningStructure, admin_nearly_full
 from planner_core.running.steps import NOW as _NOW
 from planner_core.running.steps import OUTAGE as _OUTAGE
-from planner_core.running.steps import Draft as _Draft
-from planner_core.running.steps import RunningDifference, StepKind, TakesEffect
+from planner_core.running.steps import CommandStep, QueueDifference, RunningDifference, StepKind, TakesEffect
 from planner_core.running.unstated import DEFAULT_UNSTATED, Unstated
 from planner_core.sizing.admin_structure import admin_need
 from planner_core.sizing.levels import sizing_level
-from planner_core.sizing.structure_result import StructureResult
+from planner_core.sizing.structure_result import Role, StructureResult
 from planner_core.texts.outputs import render_output
 from planner_core.texts.xcf.setxcf import REALLOCATE, REALLOCATE_TEST
 from planner_core.units import bytes_to_kib_ceil, format_size, round_up
+from planner_core.wire import Answer, Hidden
 
 _PENDING: Final[TakesEffect] = "pending until rebuild"
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedStructure:
-    """One structure of the plan: today, needed, planned, and every difference."""
+class RunningSettings(Answer):
+    """Settings of a structure in CFRM; null where no text states them."""
 
-    result: StructureResult
-    today: RunningStructure | None
-    wanted: Mapping[str, Setting]
-    """What the merged policy says: the plan, and what the policy keeps."""
+    size_kib: int | None
+    initsize_kib: int | None
+    minsize_kib: int | None
+    allow_auto_alter: bool | None
+    full_threshold: int | None
+    duplex: str | None
+    exclist: tuple[str, ...] | None
+    preflist: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunningToday(RunningSettings):
+    """The structure today; null where no text states it."""
+
+    allocated: bool | None
+    allocated_size_kib: int | None
+    coupling_facility: str | None
+    usage_percent: Annotated[int | None, Field(description="The fuller of entries and elements.")]
+    change_pending: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunningNeed(Answer):
+    """Storage for the plan's backlog."""
+
+    need_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedStructure(Answer):
+    """A structure of the plan: today, needed, planned, and every difference."""
+
+    result: Hidden[StructureResult]
+    running: Hidden[RunningStructure | None]
+    wanted: Hidden[Mapping[str, Setting]]
+    """Settings of the merged policy: the plan's, and those that the policy keeps."""
     differences: tuple[RunningDifference, ...]
-    queue_differences: tuple[tuple[str, RunningDifference], ...]
-    is_new: bool | None
-    """Whether a whole policy does not have it; None where nothing that was given speaks of it."""
-    objects: tuple[WantedObject, ...] = ()
-    """Its CFSTRUCT and queues, of which texts were given, as they will be."""
-    withheld: Finding | None = None
-    """Why no ALTER is given for its CFSTRUCT."""
+    queues: Annotated[tuple[QueueDifference, ...], Field(description="Differences of its queues.")]
+    is_new: Annotated[
+        bool | None,
+        Field(
+            description="Whether a complete policy was given and does not have it; null if no text mentions it."
+        ),
+    ]
+    objects: Hidden[tuple[WantedObject, ...]] = ()
+    """Its CFSTRUCT and queues that a text describes, as they will be."""
+    withheld: Hidden[Finding | None] = None
+    """The reason why no ALTER is given for its CFSTRUCT."""
+
+    @computed_field
+    @property
+    def name(self) -> str:
+        """CFSTRUCT name."""
+        return self.result.name
+
+    @computed_field
+    @property
+    def cfrm_name(self) -> str:
+        """Name in CFRM."""
+        return self.result.cfrm_name
+
+    @computed_field
+    @property
+    def role(self) -> Role:
+        """Its use in the queue-sharing group."""
+        return self.result.role
+
+    @computed_field
+    @property
+    def today(self) -> RunningToday:
+        """Settings and state that texts show."""
+        running = self.running
+        return RunningToday(
+            **_settings((running.settings if running else None) or {}),
+            allocated=running.is_allocated if running else None,
+            allocated_size_kib=_kib(running.size_bytes if running else None),
+            coupling_facility=running.coupling_facility if running else None,
+            usage_percent=usage_percent(running),
+            change_pending=running.is_pending if running else None,
+        )
+
+    @computed_field
+    @property
+    def needed(self) -> RunningNeed:
+        """Storage for the plan's backlog."""
+        return RunningNeed(self.result.sizes.need_bytes)
+
+    @computed_field
+    @property
+    def planned(self) -> RunningSettings:
+        """Settings of the merged policy."""
+        return RunningSettings(**_settings(self.wanted))
+
+    @computed_field(
+        description="Keywords that keep the policy's value, because the plan does not state them."
+    )
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Keywords that keep the policy's value."""
+        return kept_keywords(self.result, self.wanted)
 
     @property
     def in_use_bytes(self) -> int | None:
-        """What a copy of it must hold today [bytes]; None where no display says."""
-        return in_use_bytes(self.result, self.today)
+        """Storage that a copy of it must hold today [bytes]; None if no display shows it."""
+        return in_use_bytes(self.result, self.running)
 
     @property
     def is_too_small(self) -> bool:
-        """Whether what is in it today has no room in the SIZE planned: it is left as it is."""
+        """Whether its current data do not fit the planned SIZE: it is left unchanged."""
         waits = any(each.takes_effect == _PENDING for each in self.differences)
-        if self.in_use_bytes is None or not (waits or (self.today and self.today.is_pending)):
+        if self.in_use_bytes is None or not (waits or (self.running and self.running.is_pending)):
             return False
         most = self.wanted["SIZE"]
         return isinstance(most, int) and self.in_use_bytes > most
 
-    @property
-    def usage_percent(self) -> int | None:
-        """How full it is today: the fuller of entries and elements [percent]."""
-        return usage_percent(self.today)
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready; sizes in KiB as a policy states them, the need in bytes."""
-        settings = self.today.settings if self.today else None
-        return {
-            "name": self.result.name,
-            "cfrm_name": self.result.cfrm_name,
-            "role": self.result.role,
-            "is_new": self.is_new,
-            "today": {
-                **_settings_json(settings or {}),
-                "allocated": self.today.is_allocated if self.today else None,
-                "allocated_size_kib": _kib(self.today.size_bytes if self.today else None),
-                "coupling_facility": self.today.coupling_facility if self.today else None,
-                "usage_percent": self.usage_percent,
-                "change_pending": self.today.is_pending if self.today else None,
-            },
-            "needed": {"need_bytes": self.result.sizes.need_bytes},
-            "planned": _settings_json(self.wanted),
-            "kept": list(kept_keywords(self.result, self.wanted)),
-            "differences": [each.as_json() for each in self.differences],
-            "queues": [{"queue": queue, **each.as_json()} for queue, each in self.queue_differences],
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class CommandStep:
-    """One command, in its place, with when it takes effect and why it is there."""
-
-    number: int
-    kind: StepKind
-    command: str
-    structure: str | None
-    takes_effect: TakesEffect
-    why: str
-    basis: Basis
-    source: Source
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "number": self.number,
-            "kind": self.kind,
-            "command": self.command,
-            "structure": self.structure,
-            "takes_effect": self.takes_effect,
-            "why": self.why,
-            "basis": self.basis.words,
-            "source": str(self.source),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The whole answer."""
+class Comparison(Answer):
+    """The system that runs, compared with a plan, and the commands that lead from one to the other."""
 
     qsg: str
     structures: tuple[ComparedStructure, ...]
-    steps: tuple[CommandStep, ...]
-    before: State
-    merged: Mapping[str, Mapping[str, Setting]]
+    commands: tuple[CommandStep, ...]
+    before: Hidden[State]
+    merged: Hidden[Mapping[str, Mapping[str, Setting]]]
     findings: tuple[LineFinding, ...]
 
     @property
     def after(self) -> State:
         """The state that the commands lead to, by the rules of `effect`."""
-        return after_all(self.before, (step.command for step in self.steps), merged=self.merged)
+        return after_all(self.before, (step.command for step in self.commands), merged=self.merged)
 
+    @computed_field(alias="same")
     @property
     def is_same(self) -> bool:
-        """Whether what runs is what is planned, as far as was given."""
-        return not (self.steps or any(each.is_too_small or each.withheld for each in self.structures))
+        """Whether the texts match the plan."""
+        return not (self.commands or any(each.is_too_small or each.withheld for each in self.structures))
 
+    @computed_field(
+        description="REALLOCATE for every structure of the sysplex, after its test; empty if nothing is rebuilt."
+    )
     @property
     def instead_of_rebuilds(self) -> tuple[str, ...]:
-        """Commands that bring pending changes into effect for every structure of the sysplex: a test, then the change."""
-        return (REALLOCATE_TEST, REALLOCATE) if any(_is_rebuild(step) for step in self.steps) else ()
+        """Commands that apply the pending changes of every structure of the sysplex: a test, then the change."""
+        return (REALLOCATE_TEST, REALLOCATE) if any(_is_rebuild(step) for step in self.commands) else ()
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "qsg": self.qsg,
-            "same": self.is_same,
-            "structures": [each.as_json() for each in self.structures],
-            "commands": [step.as_json() for step in self.steps],
-            "instead_of_rebuilds": list(self.instead_of_rebuilds),
-            "assumptions": list(_ASSUMPTIONS),
-            "findings": [each.as_json() for each in self.findings],
-        }
+    @computed_field
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Rules that IBM does not publish, or that no text confirms."""
+        return _ASSUMPTIONS
+
+    @computed_field(description="The commands as text, each below a remark.")
+    @property
+    def text(self) -> str:
+        """The commands in their order, each below a remark: where to issue it, when it takes effect and why.
+
+        Pasted whole, the text changes nothing: each command that changes something is in a remark, as jobs and other work
+        outside of a command line are. Only DISPLAY commands are outside of remarks.
+        """
+        return "\n".join(_text(self)) + "\n"
 
 
 def _is_rebuild(step: CommandStep) -> bool:
@@ -230,19 +274,19 @@ def compare(result: PlanResult, running: Running, *, unstated: Unstated = DEFAUL
     about_policy = _check_merged(result, running, compared, unstated)
     merged = {
         each.result.cfrm_name: _merged(each)
-        if not each.is_too_small or each.today is None
-        else dict(each.today.settings or {})  # a text that is not active may not hold what is in it either
+        if not each.is_too_small or each.running is None
+        else dict(each.running.settings or {})  # a text that is not active may not hold what is in it either
         for each in compared
         if _is_known(each, running)
     }
     before = _state(running, {each.result.cfrm_name: each.in_use_bytes for each in compared})
-    steps = _numbered(_steps(result, running, compared, wanted))
+    steps = tuple(
+        replace(step, number=number)
+        for number, step in enumerate(_steps(result, running, compared, wanted), start=1)
+    )
     findings = (
         *running.findings,
-        *(
-            LineFinding(each)
-            for each in in_order([*about_policy, *_findings(result, running, compared, steps)])
-        ),
+        *(at_line(each) for each in in_order([*about_policy, *_findings(result, running, compared, steps)])),
     )
     return Comparison(result.document.qsg, compared, steps, before, merged, findings)
 
@@ -255,10 +299,10 @@ def _check_merged(
     Raises:
         OutputRefused: It has errors, or a structure finds no place with what it keeps.
     """
-    says = {each.result.cfrm_name: each.wanted for each in compared if each.today is not None}
+    says = {each.result.cfrm_name: each.wanted for each in compared if each.running is not None}
     structures = [
-        as_merged(each.result, {**(_base(each.today) or {}), **each.wanted}, each.today.duplex_site)
-        if each.today is not None
+        as_merged(each.result, {**(_base(each.running) or {}), **each.wanted}, each.running.duplex_site)
+        if each.running is not None
         else each.result
         for each in compared
     ]
@@ -286,14 +330,14 @@ _JSON_KEYS: Final = {
 }  # fmt: skip
 
 
-def _settings_json(settings: Mapping[str, Setting]) -> dict[str, object]:
-    found: dict[str, object] = {}
+def _settings(settings: Mapping[str, Setting]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
     for keyword, key in _JSON_KEYS.items():
         value = settings.get(keyword)
         if keyword in SIZES and isinstance(value, int):
             found[key] = bytes_to_kib_ceil(value)
         else:
-            found[key] = list(value) if isinstance(value, tuple) else value
+            found[key] = value
     return found
 
 
@@ -340,12 +384,11 @@ def _compared(
                 objects.append(each)
                 differences += object_differences(each, has, running)
                 withheld = without_dsgroup(each) if lacks_data_sets(each, has, running) else None
-    queues: list[tuple[str, RunningDifference]] = []
+    queues: list[QueueDifference] = []
     if running.knows_queues:
         for queue in wanted["QLOCAL"]:
             if queue.structure == structure.name:
-                found = object_differences(queue, running.queues.get(queue.name), running)
-                queues += [(queue.name, each) for each in found]
+                queues += queue_differences(queue, running.queues.get(queue.name), running)
                 objects.append(queue)
     return ComparedStructure(
         structure, today, says, tuple(differences), tuple(queues), is_new, tuple(objects), withheld
@@ -385,7 +428,7 @@ def _cfrm_differences(
 
 def _merged(each: ComparedStructure) -> dict[str, Setting]:
     """What the policy says of a structure when the plan is merged into it."""
-    return with_defaults({**(_base(each.today) or {}), **each.wanted})
+    return with_defaults({**(_base(each.running) or {}), **each.wanted})
 
 
 def _state(running: Running, in_use: Mapping[str, int | None]) -> State:
@@ -413,28 +456,12 @@ def _state(running: Running, in_use: Mapping[str, int | None]) -> State:
 # ---- commands ------------------------------------------------------------------------------------------------
 
 
-def _numbered(drafts: Iterator[_Draft]) -> tuple[CommandStep, ...]:
-    return tuple(
-        CommandStep(
-            number,
-            each.kind,
-            each.command,
-            each.structure,
-            each.takes_effect,
-            each.why,
-            each.basis,
-            each.source,
-        )
-        for number, each in enumerate(drafts, start=1)
-    )
-
-
 def _steps(
     result: PlanResult,
     running: Running,
     compared: Sequence[ComparedStructure],
     wanted: Mapping[str, Sequence[WantedObject]],
-) -> Iterator[_Draft]:
+) -> Iterator[CommandStep]:
     differing = [each for each in compared if any(found.layer == "cfrm" for found in each.differences)]
     changed = [each for each in differing if _is_known(each, running) and not each.is_too_small]
     left = [each for each in differing if each.is_too_small]
@@ -449,13 +476,13 @@ def _steps(
         yield from _policy_at_last(result, running, held, left)
     for kind, known in (("CFSTRUCT", running.knows_cfstructs), ("QLOCAL", running.knows_queues)):
         if known:
-            yield from object_drafts(wanted[kind], running)
-    yield from cfconlos_drafts(result, running)
+            yield from object_steps(wanted[kind], running)
+    yield from cfconlos_steps(result, running)
 
 
-def _in_place(result: PlanResult, each: ComparedStructure) -> Iterator[_Draft]:
+def _in_place(result: PlanResult, each: ComparedStructure) -> Iterator[CommandStep]:
     """Enlarge an allocated structure below the SIZE that it has: at once, before anything is rebuilt."""
-    today, name = each.today, each.result.cfrm_name
+    today, name = each.running, each.result.cfrm_name
     if today is None or today.size_bytes is None or today.is_allocated is False or today.is_pending:
         return
     most = (today.settings or {}).get("SIZE")
@@ -471,7 +498,7 @@ def _in_place(result: PlanResult, each: ComparedStructure) -> Iterator[_Draft]:
         f"{format_size(target)} in place. SIZE= is in K; IXC533I shows the size that was reached."
     )
     command = f"SETXCF START,ALTER,STRNAME={name},SIZE={bytes_to_kib_ceil(target)}"
-    yield _Draft(
+    yield CommandStep(
         "setxcf", command, name, _NOW, why, Basis.PUBLISHED, _source("mq_planning", "Application structures")
     )
 
@@ -502,7 +529,7 @@ def _policy(
     changed: Sequence[ComparedStructure],
     held: Sequence[ComparedStructure],
     left: Sequence[ComparedStructure],
-) -> Iterator[_Draft]:
+) -> Iterator[CommandStep]:
     name = _policy_name(result, running)
     why = "IXCMIAPU changes the administrative copy of the policy; nothing running changes yet."
     if left:
@@ -516,7 +543,7 @@ def _policy(
             " While the active policy has DUPLEX(ENABLED), the system may duplex a structure before it is rebuilt, and a "
             "duplexed structure cannot be rebuilt: ALLOWED prevents that, and the last policy sets ENABLED."
         )
-    yield _Draft(
+    yield CommandStep(
         "policy", f"IXCMIAPU: DEFINE POLICY NAME({name}) REPLACE(YES) {_with_which(running, left)}{but}", None, _NOW, why, Basis.PUBLISHED,
         _source("db2_stop_duplex" if held else "zos_update_cds"),
     )  # fmt: skip
@@ -536,7 +563,7 @@ def _policy(
     parts = [f"At once: {'; '.join(at_once)}."] if at_once else []
     parts += [f"Pending until rebuild: {'; '.join(waiting)}."] if waiting else []
     parts += _of_duplexing([each for each in changed if each not in held])
-    yield _Draft(
+    yield CommandStep(
         "setxcf", f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={name}", None, _PENDING if waiting else _NOW, " ".join(parts),
         Basis.PUBLISHED, _source("zos_update_cds"),
     )  # fmt: skip
@@ -544,7 +571,7 @@ def _policy(
 
 def _of_duplexing(changed: Sequence[ComparedStructure]) -> Iterator[str]:
     """What activating the policy does to duplexing of allocated structures."""
-    there = [each for each in changed if each.today is not None and each.today.is_allocated is not False]
+    there = [each for each in changed if each.running is not None and each.running.is_allocated is not False]
     will = {each.result.cfrm_name: each.wanted["DUPLEX"] for each in there}
     ends = [each for each in there if _ends_duplexing(each)]
     if ends:
@@ -552,7 +579,7 @@ def _of_duplexing(changed: Sequence[ComparedStructure]) -> Iterator[str]:
     begins = [
         each
         for each in there
-        if will[each.result.cfrm_name] == "ENABLED" and each.today and _duplexed(each.today) == "no"
+        if will[each.result.cfrm_name] == "ENABLED" and each.running and _duplexed(each.running) == "no"
     ]
     if begins:
         yield (
@@ -563,8 +590,8 @@ def _of_duplexing(changed: Sequence[ComparedStructure]) -> Iterator[str]:
         each
         for each in there
         if will[each.result.cfrm_name] != "DISABLED"
-        and each.today
-        and _duplexed(each.today) == "yes"
+        and each.running
+        and _duplexed(each.running) == "yes"
         and not _waits(each)
     ]
     if stay:
@@ -573,11 +600,11 @@ def _of_duplexing(changed: Sequence[ComparedStructure]) -> Iterator[str]:
 
 def _policy_at_last(
     result: PlanResult, running: Running, held: Sequence[ComparedStructure], left: Sequence[ComparedStructure]
-) -> Iterator[_Draft]:
+) -> Iterator[CommandStep]:
     """The policy with DUPLEX(ENABLED), when nothing is pending any more."""
     name = _policy_name(result, running)
     why = f"Nothing of it is pending any more: with DUPLEX(ENABLED) for {_named(held)}, as planned."
-    yield _Draft(
+    yield CommandStep(
         "policy", f"IXCMIAPU: DEFINE POLICY NAME({name}) REPLACE(YES) {_with_which(running, left)}", None, _NOW, why, Basis.PUBLISHED,
         _source("zos_update_cds"),
     )  # fmt: skip
@@ -586,7 +613,7 @@ def _policy_at_last(
         "automatically. A second coupling facility in PREFLIST needs room for the copy; IXC538I states the reason if "
         "duplexing does not start."
     )
-    yield _Draft(
+    yield CommandStep(
         "setxcf", f"SETXCF START,POLICY,TYPE=CFRM,POLNAME={name}", None, _NOW, why, Basis.PUBLISHED, _source("zos_duplex_automatic"),
     )  # fmt: skip
 
@@ -601,7 +628,7 @@ def _duplexed(today: RunningStructure) -> Literal["yes", "no", "unknown"]:
 
 def _ends_duplexing(each: ComparedStructure) -> bool:
     """Whether the new policy takes the second instance of an allocated structure away, or the right to one."""
-    today = each.today
+    today = each.running
     if today is None or today.is_allocated is False or each.wanted["DUPLEX"] != "DISABLED":
         return False
     return today.is_duplexed or (today.settings or {}).get("DUPLEX") == "ENABLED"
@@ -609,13 +636,15 @@ def _ends_duplexing(each: ComparedStructure) -> bool:
 
 def _shrinking(each: ComparedStructure) -> str:
     """What to know where a rebuild allocates less than there is today."""
-    today, initsize = each.today, each.wanted["INITSIZE"]
+    today, initsize = each.running, each.wanted["INITSIZE"]
     if today is None or today.size_bytes is None or not isinstance(initsize, int):
         return ""
     if initsize >= today.size_bytes:
         return ""
     used = (
-        "" if each.usage_percent is None else f", {each.usage_percent} % of it in use when it was displayed"
+        ""
+        if each.today.usage_percent is None
+        else f", {each.today.usage_percent} % of it in use when it was displayed"
     )
     shrinks = f" It shrinks: {format_size(today.size_bytes)} today{used}, "
     if each.in_use_bytes is not None and each.in_use_bytes > initsize:
@@ -633,9 +662,9 @@ def _about(each: ComparedStructure) -> str:
 
 def _too_small(each: ComparedStructure) -> Finding:
     """Why no command is given for a structure."""
-    today, most = each.today, each.wanted["SIZE"]
+    today, most = each.running, each.wanted["SIZE"]
     message = (
-        f"{each.result.cfrm_name} has {format_size(today.size_bytes or 0) if today else ''} and {each.usage_percent} % of it in use: about "
+        f"{each.result.cfrm_name} has {format_size(today.size_bytes or 0) if today else ''} and {each.today.usage_percent} % of it in use: about "
         f"{_about(each)}, which SIZE {format_size(most) if isinstance(most, int) else most} does not hold. The commands "
         "include neither its policy nor a rebuild: wait until the structure is drained and display it again, or raise SIZE "
         f"to at least {_about(each)}."
@@ -662,11 +691,11 @@ def _above_initsize(each: ComparedStructure) -> Finding | None:
     )
 
 
-def _rebuild(each: ComparedStructure, running: Running) -> Iterator[_Draft]:
+def _rebuild(each: ComparedStructure, running: Running) -> Iterator[CommandStep]:
     """Bring pending changes into effect; a duplexed structure is rebuilt between the end and the beginning of duplexing."""
     if not _waits(each):
         return
-    name, today = each.result.cfrm_name, each.today
+    name, today = each.result.cfrm_name, each.running
     will = each.wanted["DUPLEX"]
     duplexed = _duplexed(today) if today else "no"
     if duplexed != "no" and will != "DISABLED":
@@ -678,20 +707,22 @@ def _rebuild(each: ComparedStructure, running: Running) -> Iterator[_Draft]:
         if duplexed == "unknown":
             why += " If it is not duplexed, the command is rejected (IXC367I): continue."
         command = f"SETXCF STOP,REBUILD,DUPLEX,STRNAME={name},KEEP=OLD"
-        yield _Draft("setxcf", command, name, _NOW, why, Basis.PUBLISHED, _source("zos_duplex_rebuild"))
+        yield CommandStep("setxcf", command, name, _NOW, why, Basis.PUBLISHED, _source("zos_duplex_rebuild"))
     first = "Wait until D XCF,STR shows one instance. " if duplexed != "no" and will == "DISABLED" else ""
     why = (
         f"{first}The pending changes of {name} take effect. Puts and gets wait while it is copied; a coupling facility in "
         f"its PREFLIST needs room for the second copy.{_shrinking(each)}"
     )
     source = _source("zos_rebuild_policy")
-    yield _Draft("setxcf", f"SETXCF START,REBUILD,STRNAME={name}", name, _NOW, why, Basis.PUBLISHED, source)
+    yield CommandStep(
+        "setxcf", f"SETXCF START,REBUILD,STRNAME={name}", name, _NOW, why, Basis.PUBLISHED, source
+    )
     if duplexed != "no" and will == "ALLOWED" and can_be_duplexed(_merged(each)["PREFLIST"]):
         why = f"{name} is duplexed again: with DUPLEX(ALLOWED), the system does not start duplexing automatically."
         if duplexed == "unknown":
             why = f"Only if {name} was duplexed before: if the stop was rejected, skip this command."
         command = f"SETXCF START,REBUILD,DUPLEX,STRNAME={name}"
-        yield _Draft("setxcf", command, name, _NOW, why, Basis.PUBLISHED, _source("zos_duplex_pending"))
+        yield CommandStep("setxcf", command, name, _NOW, why, Basis.PUBLISHED, _source("zos_duplex_pending"))
 
 
 # ---- findings ------------------------------------------------------------------------------------------------
@@ -703,7 +734,7 @@ def _findings(
     yield from _not_given(running, compared, steps)
     yield from _admin_pools(result, running)
     for each in compared:
-        name, today = each.result.cfrm_name, each.today
+        name, today = each.result.cfrm_name, each.running
         if each.is_too_small:
             yield _too_small(each)
         elif above := _above_initsize(each):
@@ -817,7 +848,7 @@ def _admin_pools(result: PlanResult, running: Running) -> Iterator[Finding]:
 
 def _is_left_simplex(each: ComparedStructure) -> bool:
     """Whether it is allocated once today where its policy has the system duplex it."""
-    today = each.today
+    today = each.running
     if today is None or not today.is_allocated or today.is_duplexed or each.wanted["DUPLEX"] == "DISABLED":
         return False
     return (today.settings or {}).get("DUPLEX") == "ENABLED"
@@ -825,7 +856,7 @@ def _is_left_simplex(each: ComparedStructure) -> bool:
 
 def _loses_its_place(each: ComparedStructure, running: Running) -> bool:
     """Whether it is duplexed today and cannot be by the plan's PREFLIST."""
-    if each.today is None or not each.today.is_duplexed or each.wanted["DUPLEX"] == "DISABLED":
+    if each.running is None or not each.running.is_duplexed or each.wanted["DUPLEX"] == "DISABLED":
         return False
     return not can_be_duplexed(_merged(each)["PREFLIST"])
 
@@ -870,12 +901,7 @@ _WIDTH: Final = 79
 _MQSC_WIDTH: Final = 71
 
 
-def commands_text(comparison: Comparison) -> str:
-    """The commands in their order, each below a remark that says where it is issued, when it takes effect and why.
-
-    Pasted whole, the text changes nothing: each command that changes something is in a remark, as jobs and other work
-    outside of a command line are. Only DISPLAY commands are outside of remarks.
-    """
+def _text(comparison: Comparison) -> list[str]:
     lines = _remark(
         f"From what runs to the plan of queue-sharing group {comparison.qsg}. Pasted whole, these lines change nothing: each changing command "
         "is in a remark, and only DISPLAY commands are outside of one. To issue a command, copy its lines without the asterisk and the three "
@@ -889,10 +915,10 @@ def commands_text(comparison: Comparison) -> str:
         if each.withheld:
             lines += ["*", *_remark(f"NOT YET. {each.withheld.message}")]
     for found in comparison.findings:
-        if found.finding.code in _IN_TEXT:
-            lines += ["*", *_remark(f"{_IN_TEXT[found.finding.code]}. {found.finding.message}")]
-    first_rebuild = next((step for step in comparison.steps if _is_rebuild(step)), None)
-    for step in comparison.steps:
+        if found.code in _IN_TEXT:
+            lines += ["*", *_remark(f"{_IN_TEXT[found.code]}. {found.message}")]
+    first_rebuild = next((step for step in comparison.commands if _is_rebuild(step)), None)
+    for step in comparison.commands:
         if step is first_rebuild:
             test, change = comparison.instead_of_rebuilds
             lines += ["*", *_remark(_INSTEAD), test, _held(change)]
@@ -901,7 +927,7 @@ def commands_text(comparison: Comparison) -> str:
             *_remark(f"{step.number}. {_WHERE[step.kind]}. {step.takes_effect.upper()}. {step.why}"),
         ]
         lines += _lines_of(step)
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 _IN_TEXT: Final = {"UNSTATED_KEPT": "KEPT", "MQ_PROTECTION_CHANGES": "CHECK", "CFLEVEL_STAYS_LOWER": "CHECK"}

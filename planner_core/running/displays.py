@@ -6,20 +6,15 @@ from collections.abc import Iterator
 
 from planner_core import names
 from planner_core.checks.facilities import has_no_scm, scm_removed
-from planner_core.findings import finding
 from planner_core.limits import limit
 from planner_core.running.admin_pools import AdminPools, nearly_full, too_few_elements
-from planner_core.running.line_findings import LineFinding
+from planner_core.running.line_findings import LineFinding, at_line, finding_at
 from planner_core.sizing.admin_structure import they_need
 from planner_core.sizing.shared_findings import admin_duplexed
 from planner_core.texts.mqsc.commands import without_commands
 from planner_core.texts.mqsc.displays import CfStatus, CfStruct, read_mq
 from planner_core.texts.xcf.displays import StructureDisplay, XcfText, read_xcf
 from planner_core.units import format_size
-
-
-def _at(code: str, message: str, line: int, name: str | None = None) -> LineFinding:
-    return LineFinding(finding(code, message, structure=name), line)
 
 
 def lint_displays(
@@ -32,7 +27,9 @@ def lint_displays(
     displayed = {each.name for each in xcf.structures}
     only_full = {each.name for each in xcf.full_events} - displayed
     count = len(xcf.structures) + len(only_full) + len(mq.structures) + len(mq.statuses)
-    found += [_at("RUNNING_TEXT_UNREAD", each.message, each.line) for each in (*xcf.problems, *mq.problems)]
+    found += [
+        finding_at("RUNNING_TEXT_UNREAD", each.message, each.line) for each in (*xcf.problems, *mq.problems)
+    ]
     for display in xcf.structures:
         found += _structure(display, cfcc_level)
     found += _admin_pools(xcf, queue_managers)
@@ -45,29 +42,29 @@ def lint_displays(
 
 def _structure(shown: StructureDisplay, cfcc_level: int | None) -> Iterator[LineFinding]:
     if shown.scm_max_size_bytes and cfcc_level is not None and has_no_scm(cfcc_level):
-        yield LineFinding(scm_removed(shown.name, cfcc_level), shown.line)
+        yield at_line(scm_removed(shown.name, cfcc_level), shown.line)
     duplexes = len(shown.instances) > 1 or (shown.duplex or "").startswith("ENABLED")
     if names.is_admin_structure(shown.name) and duplexes:
-        yield LineFinding(admin_duplexed(shown.name), shown.line)
+        yield at_line(admin_duplexed(shown.name), shown.line)
     size, initsize, name = shown.policy_size_bytes, shown.policy_initsize_bytes, shown.name
     if size is not None and initsize is not None and size > limit("initsize_to_size_factor") * initsize:
         message = (
             f"SIZE {format_size(size)} of {name} is more than twice INITSIZE {format_size(initsize)}: the health check "
             "XCF_CF_STR_POLICYSIZE raises IXCH0255E, because the controls for SIZE are taken from INITSIZE."
         )
-        yield _at("SIZE_OVER_TWICE_INITSIZE", message, shown.line, name)
+        yield finding_at("SIZE_OVER_TWICE_INITSIZE", message, shown.line, name)
     if shown.full_threshold_percent == 0:
         message = f"FULLTHRESHOLD(0) turns structure full monitoring off for {name}: no IXC585E, and no automatic alter."
-        yield _at("FULLTHRESHOLD_ZERO", message, shown.line, name)
+        yield finding_at("FULLTHRESHOLD_ZERO", message, shown.line, name)
     if shown.allow_auto_alter and not shown.policy_minsize_bytes:
         message = (
             f"ALLOWAUTOALT(YES) lets the system shrink {name} when the coupling facility is short of storage: set MINSIZE "
             "to the least size it needs."
         )
-        yield _at("AUTO_ALTER_MAY_SHRINK", message, shown.line, name)
+        yield finding_at("AUTO_ALTER_MAY_SHRINK", message, shown.line, name)
     if len(shown.preflist) == 1:
         message = f"PREFLIST of {name} names only {shown.preflist[0]}: if {shown.preflist[0]} is lost, the structure has nowhere to go."
-        yield _at("PREFLIST_SINGLE_CF", message, shown.line, name)
+        yield finding_at("PREFLIST_SINGLE_CF", message, shown.line, name)
 
 
 def _admin_pools(xcf: XcfText, queue_managers: int | None) -> Iterator[LineFinding]:
@@ -81,10 +78,10 @@ def _admin_pools(xcf: XcfText, queue_managers: int | None) -> Iterator[LineFindi
     for line, name, pools, threshold in shown:
         if names.is_admin_structure(name):
             for each in nearly_full(name, pools, threshold=threshold):
-                yield LineFinding(each, line)
+                yield at_line(each, line)
             if queue_managers is not None:
                 for each in too_few_elements(name, pools.elements_total, queue_managers=queue_managers):
-                    yield LineFinding(each, line)
+                    yield at_line(each, line)
 
 
 def _status(shown: CfStatus, queue_managers: int | None) -> Iterator[LineFinding]:
@@ -92,19 +89,19 @@ def _status(shown: CfStatus, queue_managers: int | None) -> Iterator[LineFinding
         return
     pools = AdminPools(entries_in_use=shown.entries_used, entries_total=shown.entries_max)
     for each in nearly_full(names.ADMIN_STRUCTURE, pools, threshold=None):
-        yield LineFinding(each, shown.line)
+        yield at_line(each, shown.line)
     if queue_managers is None:
         return
     needed = limit("admin_entries_per_queue_manager") * queue_managers
     if shown.entries_max < needed:
         message = f"CSQ_ADMIN has ENTSMAX({shown.entries_max}), but {they_need(queue_managers)} {needed} list entries: enlarge it."
-        yield _at("ADMIN_ENTSMAX_TOO_LOW", message, shown.line, shown.name)
+        yield finding_at("ADMIN_ENTSMAX_TOO_LOW", message, shown.line, shown.name)
 
 
 def _cfstruct(shown: CfStruct) -> Iterator[LineFinding]:
     if shown.recover and shown.cflevel is not None and shown.cflevel < limit("cflevel_recover"):
         message = f"{shown.name} has CFLEVEL({shown.cflevel}): RECOVER(YES) needs CFLEVEL(3) or higher."
-        yield _at("RECOVER_NEEDS_CFLEVEL_3", message, shown.line, shown.name)
+        yield finding_at("RECOVER_NEEDS_CFLEVEL_3", message, shown.line, shown.name)
     if shown.offload == "DB2":
         message = f"{shown.name} offloads to Db2. IBM supports OFFLOAD(DB2) primarily for migration; SMDS performs better."
-        yield _at("OFFLOAD_DB2", message, shown.line, shown.name)
+        yield finding_at("OFFLOAD_DB2", message, shown.line, shown.name)

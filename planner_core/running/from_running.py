@@ -9,19 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from pydantic import Field
 
 from planner_core import names
 from planner_core.document.model import PlanDocument
 from planner_core.document.reading import read_object
 from planner_core.errors import NameSyntax, PlannerError
-from planner_core.findings import finding
 from planner_core.limits import limit
-from planner_core.running.line_findings import LineFinding
+from planner_core.running.line_findings import LineFinding, at_line, finding_at
 from planner_core.running.policy import Setting
 from planner_core.running.state import MqObject, Running, RunningStructure, admin_nearly_full, plain
 from planner_core.texts.queue_paste import attributes_of_use
 from planner_core.units import KIB, format_size
+from planner_core.wire import Answer, Hidden
 
 _ADMIN = re.compile(rf"(?P<qsg>[A-Z][A-Z0-9$#@]{{3}}){names.ADMIN_STRUCTURE}")
 _PAD: Final = "@"
@@ -39,16 +41,12 @@ class NoGroup(PlannerError):
 
 
 @dataclass(frozen=True, slots=True)
-class PlanFromRunning:
-    """A plan document as an object for JSON or YAML, read once, and what to know about it."""
+class PlanFromRunning(Answer):
+    """A plan document made from what runs."""
 
-    document: dict[str, Any]
-    plan: PlanDocument
+    document: Annotated[dict[str, Any], Field(description="A plan document.")]
+    plan: Hidden[PlanDocument]
     findings: tuple[LineFinding, ...]
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {"document": self.document, "findings": [each.as_json() for each in self.findings]}
 
 
 def plan_from(
@@ -75,7 +73,7 @@ def plan_from(
     told: list[LineFinding] = list(running.findings)
 
     def tell(message: str, structure: str | None = None) -> None:
-        told.append(LineFinding(finding("RUNNING_FIGURES_TO_CHECK", message, structure=structure)))
+        told.append(finding_at("RUNNING_FIGURES_TO_CHECK", message, structure=structure))
 
     document: dict[str, Any] = {"schema_version": 1, "qsg": group}
     if running.queue_managers:
@@ -112,7 +110,7 @@ def plan_from(
         document.setdefault("admin", {})["entsmax"] = entsmax
     if pools.elements_total:
         document.setdefault("admin", {})["elements_total"] = pools.elements_total
-    told += [LineFinding(each) for each in admin_nearly_full(running, admin)]
+    told += [at_line(each) for each in admin_nearly_full(running, admin)]
     if names.SYSTEM_STRUCTURE not in ours and running.knows_structures:
         document["system"] = {"include": False, "shared_channels": 0, "group_ur_messages": 0}
     applications = dict.fromkeys([*(name for name in ours if _is(names.cfstruct, name)), *running.cfstructs])

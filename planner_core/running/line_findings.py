@@ -1,19 +1,58 @@
-"""Findings on texts: what a finding says, and the line that it is about."""
+"""Findings on texts, with their lines."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from planner_core.findings import Finding
+from pydantic import Field
+
+from planner_core.findings import Finding, finding
 
 
 @dataclass(frozen=True, slots=True)
-class LineFinding:
-    """A finding on a text, and the line (from 1) that it is about; None: the text as a whole."""
+class LineFinding(Finding):
+    """A finding on a text."""
 
-    finding: Finding
-    line: int | None = None
+    line: Annotated[int | None, Field(description="Line of the text, from 1; null: the text as a whole.")] = (
+        None
+    )
 
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {**self.finding.as_json(), "line": self.line}
+    @property
+    def finding(self) -> Finding:
+        """The finding without its line, for answers about a plan."""
+        return Finding(
+            self.code,
+            self.severity,
+            self.message,
+            self.source,
+            self.field,
+            self.structure,
+            self.acknowledged,
+        )
+
+
+def at_line(found: Finding, line: int | None = None) -> LineFinding:
+    """Return a finding with its line; None: it is about the text as a whole."""
+    return LineFinding(
+        found.code,
+        found.severity,
+        found.message,
+        found.source,
+        found.field,
+        found.structure,
+        found.acknowledged,
+        line,
+    )
+
+
+def finding_at(
+    code: str,
+    message: str,
+    line: int | None = None,
+    structure: str | None = None,
+    *,
+    field: str | None = None,
+) -> LineFinding:
+    """Make a finding of a catalogued code on a line of a text."""
+    return at_line(finding(code, message, field=field, structure=structure), line)

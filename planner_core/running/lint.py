@@ -12,34 +12,26 @@ from typing import Final, Literal
 
 from planner_core.bounds import check_lines, check_structures
 from planner_core.checks.name_prefixes import NamesInText
-from planner_core.findings import SEVERITIES, finding
+from planner_core.findings import SEVERITIES
 from planner_core.running.displays import lint_displays
-from planner_core.running.line_findings import LineFinding
+from planner_core.running.line_findings import LineFinding, finding_at
 from planner_core.running.lint_mqsc import has_mqsc, lint_mqsc
 from planner_core.running.lint_policy import has_policy, lint_policy
 from planner_core.texts.mqsc.commands import without_commands
+from planner_core.wire import Answer
 
 TextKind = Literal["policy", "mqsc", "display"]
 _RANKS: Final = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 
 
 @dataclass(frozen=True, slots=True)
-class Lint:
-    """What a text is, and what there is to say about it, in the order of its lines."""
+class Lint(Answer):
+    """The kinds of a text, and its findings in the order of its lines."""
 
     kinds: tuple[TextKind, ...]
-    findings: tuple[LineFinding, ...]
-    structures: int
     lines: int
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "kinds": list(self.kinds),
-            "lines": self.lines,
-            "structures": self.structures,
-            "findings": [each.as_json() for each in self.findings],
-        }
+    structures: int
+    findings: tuple[LineFinding, ...]
 
 
 def lint(
@@ -88,7 +80,6 @@ def lint(
             "No policy statement, no DEFINE or ALTER of CFSTRUCT or QLOCAL and no display was found. Give the input of "
             "IXCMIAPU, MQSC, or the output of D XCF,STR,STRNAME= or DISPLAY CFSTRUCT."
         )
-        found.append(LineFinding(finding("NOTHING_TO_CHECK", message)))
-    unique = {(each.line, each.finding): each for each in found}
-    ordered = sorted(unique.values(), key=lambda each: (each.line or 0, _RANKS[each.finding.severity]))
-    return Lint(tuple(kinds), tuple(ordered), structures, text.count("\n") + (not text.endswith("\n")))
+        found.append(finding_at("NOTHING_TO_CHECK", message))
+    ordered = sorted(dict.fromkeys(found), key=lambda each: (each.line or 0, _RANKS[each.severity]))
+    return Lint(tuple(kinds), text.count("\n") + (not text.endswith("\n")), structures, tuple(ordered))

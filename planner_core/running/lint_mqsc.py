@@ -11,9 +11,8 @@ from typing import Final
 from planner_core import names, tables
 from planner_core.checks.name_prefixes import NamesInText, prefixed
 from planner_core.errors import NameSyntax, SizeSyntax
-from planner_core.findings import finding
 from planner_core.limits import limit
-from planner_core.running.line_findings import LineFinding
+from planner_core.running.line_findings import LineFinding, at_line, finding_at
 from planner_core.running.state import NEEDS_LEVEL_5
 from planner_core.texts.cfrm.text import shown
 from planner_core.texts.mqsc.commands import Command, has_commands, read_commands
@@ -44,20 +43,16 @@ _DEFAULT_CFLEVEL: Final = 3
 has_mqsc = has_commands
 
 
-def _at(code: str, message: str, line: int, name: str | None = None) -> LineFinding:
-    return LineFinding(finding(code, message, structure=name), line)
-
-
 def lint_mqsc(text: str, *, known: NamesInText | None = None) -> tuple[list[LineFinding], int]:
     """Findings on the commands of a text, and how many structures they define; `known` are the names of the whole text."""
     read = read_commands(text)
-    found = [_at("MQSC_NOT_UNDERSTOOD", problem.message, problem.line) for problem in read.problems]
+    found = [finding_at("MQSC_NOT_UNDERSTOOD", problem.message, problem.line) for problem in read.problems]
     structures = [command for command in read.commands if command.kind == "CFSTRUCT"]
     queues = [command for command in read.commands if command.kind == "QLOCAL"]
     for command in read.commands:
         for key, line in command.twice:
             message = f"{key} appears twice in {command.verb} {command.kind}({shown(command.name)})."
-            found.append(_at("MQSC_ATTRIBUTE_TWICE", message, line))
+            found.append(finding_at("MQSC_ATTRIBUTE_TWICE", message, line))
     for command in structures:
         found += _structure(command)
     for command in queues:
@@ -72,7 +67,7 @@ def _words(command: Command) -> Iterator[LineFinding]:
         value = command.value(key)
         if value is not None and value not in allowed:
             message = f"{key}({shown(value)}) of {shown(command.name)} is none of {', '.join(allowed)}."
-            yield _at("MQSC_VALUE_INVALID", message, command.line_of(key))
+            yield finding_at("MQSC_VALUE_INVALID", message, command.line_of(key))
 
 
 def _structure(command: Command) -> Iterator[LineFinding]:
@@ -80,13 +75,13 @@ def _structure(command: Command) -> Iterator[LineFinding]:
     try:
         names.cfstruct(name)
     except NameSyntax as error:
-        yield _at("MQSC_VALUE_INVALID", f"CFSTRUCT({shown(name)}): {error}", command.line)
+        yield finding_at("MQSC_VALUE_INVALID", f"CFSTRUCT({shown(name)}): {error}", command.line)
     for key, attribute in command.attributes.items():
         if key not in _CFSTRUCT:
             near = get_close_matches(key, _CFSTRUCT, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
             message = f"CFSTRUCT has no attribute {shown(key)}.{hint}"
-            yield _at("MQSC_ATTRIBUTE_UNKNOWN", message, attribute.line, _named(name))
+            yield finding_at("MQSC_ATTRIBUTE_UNKNOWN", message, attribute.line, _named(name))
     yield from _words(command)
     yield from _numbers(command)
     yield from _levels(command)
@@ -121,17 +116,17 @@ def _numbers(command: Command) -> Iterator[LineFinding]:
         number = _number(command, key)
         if number is None or not lowest <= number <= highest:
             message = f"{key}({shown(value)}) of {name} is not a whole number from {lowest} to {highest}."
-            yield _at("MQSC_VALUE_INVALID", message, command.line_of(key), _named(command.name))
+            yield finding_at("MQSC_VALUE_INVALID", message, command.line_of(key), _named(command.name))
     for rule in _RULES:
         key = f"OFFLD{rule}SZ"
         value = command.value(key)
         if value is not None and _rule_size(value) is None:
             message = f"{key}({shown(value)}) of {name} is not a size from 0K to 64K."
-            yield _at("MQSC_VALUE_INVALID", message, command.line_of(key), _named(command.name))
+            yield finding_at("MQSC_VALUE_INVALID", message, command.line_of(key), _named(command.name))
     block = command.value("DSBLOCK")
     if block is not None and not _is_block(block):
         message = f"DSBLOCK({shown(block)}) of {name} is none of 8K, 16K, 32K, 64K, 128K, 256K, 512K, 1M."
-        yield _at("MQSC_VALUE_INVALID", message, command.line_of("DSBLOCK"), _named(command.name))
+        yield finding_at("MQSC_VALUE_INVALID", message, command.line_of("DSBLOCK"), _named(command.name))
 
 
 def _rule_size(value: str) -> int | None:
@@ -161,11 +156,11 @@ def _levels(command: Command) -> Iterator[LineFinding]:
     given = f"CFLEVEL({level}){'' if 'CFLEVEL' in command.attributes else ', the default'}"
     if command.value("RECOVER") == "YES" and level < limit("cflevel_recover"):
         message = f"{name} has {given}: RECOVER(YES) needs CFLEVEL(3) or higher."
-        yield _at("RECOVER_NEEDS_CFLEVEL_3", message, command.line_of("RECOVER"), _named(command.name))
+        yield finding_at("RECOVER_NEEDS_CFLEVEL_3", message, command.line_of("RECOVER"), _named(command.name))
     five = [key for key in command.attributes if NEEDS_LEVEL_5.fullmatch(key)]
     if five and level < limit("cflevel_offload"):
         message = f"{name} has {given}: {', '.join(five)} need CFLEVEL(5)."
-        yield _at("OFFLOAD_NEEDS_CFLEVEL_5", message, command.line_of(five[0]), _named(command.name))
+        yield finding_at("OFFLOAD_NEEDS_CFLEVEL_5", message, command.line_of(five[0]), _named(command.name))
     if command.verb == "ALTER" and level >= limit("cflevel_offload"):
         sizes = tuple(f"OFFLD{rule}SZ" for rule in _RULES)
         left = [key for key in ("OFFLOAD", *sizes, "CFCONLOS", "RECAUTO") if key not in command.attributes]
@@ -175,7 +170,7 @@ def _levels(command: Command) -> Iterator[LineFinding]:
                 "CFCONLOS(TERMINATE), and is believed to set OFFLOAD(DB2) with all rules off: state all of them in this "
                 "command."
             )
-            yield _at(
+            yield finding_at(
                 "RAISED_LEVEL_LEAVES_DEFAULTS", message, command.line_of("CFLEVEL"), _named(command.name)
             )
 
@@ -184,13 +179,13 @@ def _offload(command: Command) -> Iterator[LineFinding]:
     name, structure = shown(command.name), _named(command.name)
     if command.value("OFFLOAD") == "DB2":
         message = f"{name} offloads to Db2. IBM supports OFFLOAD(DB2) primarily for migration; SMDS performs better."
-        yield _at("OFFLOAD_DB2", message, command.line_of("OFFLOAD"), structure)
+        yield finding_at("OFFLOAD_DB2", message, command.line_of("OFFLOAD"), structure)
     group = command.value("DSGROUP")
     if group is not None and group.strip():
         try:
             names.dsgroup(group.upper())
         except NameSyntax as error:
-            yield _at(
+            yield finding_at(
                 "MQSC_VALUE_INVALID", f"DSGROUP of {name}: {error}", command.line_of("DSGROUP"), structure
             )
     elif (
@@ -199,7 +194,7 @@ def _offload(command: Command) -> Iterator[LineFinding]:
         and command.value("OFFLOAD") != "DB2"
     ):
         message = f"{name} offloads to SMDS but has no DSGROUP: DEFINE CFSTRUCT needs one, such as DSGROUP('MQ.SMDS.*.{command.name[:8]}')."
-        yield _at("DSGROUP_MISSING", message, command.line, structure)
+        yield finding_at("DSGROUP_MISSING", message, command.line, structure)
     yield from _covered(command)
 
 
@@ -230,7 +225,9 @@ def _covered(command: Command) -> Iterator[LineFinding]:
                     f"{its_over} % and {its_size // KIB}K, does not offload."
                 )
                 key = f"OFFLD{rule}TH" if f"OFFLD{rule}TH" in command.attributes else f"OFFLD{rule}SZ"
-                yield _at("OFFLOAD_RULE_WITHOUT_EFFECT", message, command.line_of(key), _named(command.name))
+                yield finding_at(
+                    "OFFLOAD_RULE_WITHOUT_EFFECT", message, command.line_of(key), _named(command.name)
+                )
                 break
 
 
@@ -238,11 +235,11 @@ def _queue(command: Command) -> Iterator[LineFinding]:
     try:
         names.queue(command.name)
     except NameSyntax as error:
-        yield _at("MQSC_VALUE_INVALID", f"QLOCAL({shown(command.name)}): {error}", command.line)
+        yield finding_at("MQSC_VALUE_INVALID", f"QLOCAL({shown(command.name)}): {error}", command.line)
     yield from _words(command)
     if command.value("QSGDISP") == "SHARED" and command.value("INDXTYPE") == "MSGTOKEN":
         message = f"INDXTYPE(MSGTOKEN) of {shown(command.name)}: MQ rejects it for shared queues."
-        yield _at("MQSC_VALUE_INVALID", message, command.line_of("INDXTYPE"))
+        yield finding_at("MQSC_VALUE_INVALID", message, command.line_of("INDXTYPE"))
     structure = command.value("CFSTRUCT")
     if structure is not None and structure.strip():
         try:
@@ -250,12 +247,12 @@ def _queue(command: Command) -> Iterator[LineFinding]:
                 names.cfstruct(structure)
         except NameSyntax as error:
             message = f"CFSTRUCT({shown(structure)}) of {shown(command.name)}: {error}"
-            yield _at("MQSC_VALUE_INVALID", message, command.line_of("CFSTRUCT"))
+            yield finding_at("MQSC_VALUE_INVALID", message, command.line_of("CFSTRUCT"))
     elif (
         command.value("QSGDISP") == "SHARED" and command.verb == "DEFINE" and "LIKE" not in command.attributes
     ):
         message = f"{shown(command.name)} is shared but has no CFSTRUCT: a shared queue needs a structure."
-        yield _at("SHARED_QUEUE_WITHOUT_CFSTRUCT", message, command.line_of("QSGDISP"))
+        yield finding_at("SHARED_QUEUE_WITHOUT_CFSTRUCT", message, command.line_of("QSGDISP"))
 
     yield from _shared(command)
 
@@ -270,7 +267,9 @@ def _shared(command: Command) -> Iterator[LineFinding]:
                 f"{name} names CFSTRUCT({shown(structure)}) without QSGDISP(SHARED): CFSTRUCT has no effect, and the queue "
                 "is private to one queue manager. Add QSGDISP(SHARED)."
             )
-            yield _at("CFSTRUCT_WITHOUT_SHARED", message, command.line_of("CFSTRUCT"), _named(structure))
+            yield finding_at(
+                "CFSTRUCT_WITHOUT_SHARED", message, command.line_of("CFSTRUCT"), _named(structure)
+            )
         return
     if command.value("USAGE") == "XMITQ":
         return  # one channel reads a transmission queue
@@ -285,14 +284,14 @@ def _shared(command: Command) -> Iterator[LineFinding]:
         )
         message = f"{name} {stated}: only one application in the whole group can open it for input. {advice}"
         line = command.line_of("NOSHARE" if "NOSHARE" in command.attributes else "QSGDISP")
-        yield _at("SHARED_QUEUE_NOSHARE", message, line, _named(structure))
+        yield finding_at("SHARED_QUEUE_NOSHARE", message, line, _named(structure))
         return
     defsopt = command.value("DEFSOPT")
     if defsopt == "EXCL" or (has_defaults and "DEFSOPT" not in command.attributes):
         stated = "has DEFSOPT(EXCL)" if defsopt else "states no DEFSOPT, and EXCL is the default"
         message = f"{name} {stated}: an application that opens it with the queue's default prevents all others in the group from reading it. {advice}"
         line = command.line_of("DEFSOPT" if defsopt else "QSGDISP")
-        yield _at("SHARED_QUEUE_DEFSOPT_EXCL", message, line, _named(structure))
+        yield finding_at("SHARED_QUEUE_DEFSOPT_EXCL", message, line, _named(structure))
 
 
 def _prefixes(
@@ -307,7 +306,7 @@ def _prefixes(
     for name, line in lines.items():
         if _named(name):
             for each in prefixed(name, known):
-                yield LineFinding(each, line)
+                yield at_line(each, line)
 
 
 def _together(structures: Sequence[Command], queues: Sequence[Command]) -> Iterator[LineFinding]:
@@ -318,7 +317,7 @@ def _together(structures: Sequence[Command], queues: Sequence[Command]) -> Itera
             continue
         if group in groups and groups[group] != command.name:
             message = f"{shown(command.name)} and {shown(groups[group])} have the same DSGROUP {shown(group)}: each structure needs its own data sets."
-            yield _at("DSGROUP_TWICE", message, command.line_of("DSGROUP"), _named(command.name))
+            yield finding_at("DSGROUP_TWICE", message, command.line_of("DSGROUP"), _named(command.name))
         groups.setdefault(group, command.name)
     on_structure = Counter(queue.value("CFSTRUCT") for queue in queues if queue.verb == "DEFINE")
     most, told = limit("queues_per_structure"), set[str]()
@@ -331,7 +330,7 @@ def _together(structures: Sequence[Command], queues: Sequence[Command]) -> Itera
         if structure not in defined:
             if defined and structure not in told:
                 message = f"{shown(queue.name)} is on {shown(structure)}, which this text does not define: the structure must exist."
-                yield _at("CFSTRUCT_NOT_DEFINED_HERE", message, line, _named(structure))
+                yield finding_at("CFSTRUCT_NOT_DEFINED_HERE", message, line, _named(structure))
                 told.add(structure)
         elif queue.value("DEFPSIST") == "YES":
             yield from _persistent(queue, defined[structure])
@@ -339,7 +338,7 @@ def _together(structures: Sequence[Command], queues: Sequence[Command]) -> Itera
         if on and count > most:
             line = next(q.line_of("CFSTRUCT") for q in queues if q.value("CFSTRUCT") == on)
             message = f"{shown(on)} has {count} queues: a structure holds at most {most}."
-            yield _at("TOO_MANY_QUEUES", message, line, _named(on))
+            yield finding_at("TOO_MANY_QUEUES", message, line, _named(on))
 
 
 def _persistent(queue: Command, structure: Command) -> Iterator[LineFinding]:
@@ -350,4 +349,6 @@ def _persistent(queue: Command, structure: Command) -> Iterator[LineFinding]:
             f"{shown(queue.name)} holds persistent messages by default, but {shown(structure.name)} has RECOVER(NO): puts of "
             "persistent messages fail with reason 2048. Set RECOVER(YES)."
         )
-        yield _at("PERSISTENT_NEEDS_RECOVER", message, queue.line_of("DEFPSIST"), _named(structure.name))
+        yield finding_at(
+            "PERSISTENT_NEEDS_RECOVER", message, queue.line_of("DEFPSIST"), _named(structure.name)
+        )

@@ -11,9 +11,8 @@ from typing import Final
 from planner_core import names
 from planner_core.checks.facilities import has_no_scm, scm_removed
 from planner_core.errors import NameSyntax, OutOfRange, PlanRefused, SizeSyntax
-from planner_core.findings import finding
 from planner_core.limits import limit
-from planner_core.running.line_findings import LineFinding
+from planner_core.running.line_findings import LineFinding, at_line, finding_at
 from planner_core.running.policy import PolicyDefinition, policies, size_of, stated
 from planner_core.sizing.admin_structure import admin_need
 from planner_core.sizing.shared_findings import admin_duplexed
@@ -124,7 +123,7 @@ def lint_read(
     """Check policy text that was read already, as `lint_policy` does."""
     hints = _Hints()
     found = [
-        LineFinding(finding(DAMAGE[each.kind], _sentence(each.message, each.word, hints)), each.line)
+        finding_at(DAMAGE[each.kind], _sentence(each.message, each.word, hints), line=each.line)
         for each in read.problems
         if not (is_mixed and each.kind in {"unexpected", "character"})
     ]
@@ -136,7 +135,7 @@ def lint_read(
         message = (
             "DEFINE POLICY is not preceded by DATA TYPE(CFRM), which IXCMIAPU needs to know what to update."
         )
-        found.append(LineFinding(finding("POLICY_DATA_MISSING", message), line))
+        found.append(finding_at("POLICY_DATA_MISSING", message, line=line))
     for statement in read.statements:
         found += _keywords(statement, hints)
         found += _values(statement)
@@ -184,10 +183,6 @@ def _sentence(message: str, word: str, hints: _Hints) -> str:
     )
 
 
-def _at(code: str, message: str, line: int, name: str | None = None) -> LineFinding:
-    return LineFinding(finding(code, message, structure=name), line)
-
-
 def _name(statement: TextStatement) -> str:
     """How a statement is called in a sentence."""
     return f"{statement.verb} {shown(statement.one('NAME') or 'without a name')}"
@@ -209,7 +204,7 @@ def _records(read: PolicyText) -> Iterator[LineFinding]:
         if piece.kind == "remark":
             if piece.column == 1:
                 message = "The remark begins in column 1: /* in columns 1 and 2 ends the input of a job's DD *. Indent it."
-                yield _at("POLICY_COLUMN_ONE_REMARK", message, piece.line)
+                yield finding_at("POLICY_COLUMN_ONE_REMARK", message, piece.line)
             inner = piece.text.find("/*", len("/*"))
             if inner >= 0 and "\n" in piece.text[:inner]:
                 at = piece.line + piece.text.count("\n", 0, inner)
@@ -217,7 +212,7 @@ def _records(read: PolicyText) -> Iterator[LineFinding]:
                     f"The remark that begins here is closed only after another /*, in line {at}: text in between is part of "
                     "the remark. Close it where it should end."
                 )
-                yield _at("POLICY_REMARK_SWALLOWS", message, piece.line)
+                yield finding_at("POLICY_REMARK_SWALLOWS", message, piece.line)
         is_said = piece.kind in _SAID
         ends = piece.column + len(piece.text) - 1
         if (is_said or (piece.kind == "remark" and "\n" not in piece.text)) and ends > LAST_COLUMN:
@@ -226,10 +221,10 @@ def _records(read: PolicyText) -> Iterator[LineFinding]:
             lower = piece.line
     for line, text in ((line, text) for line, text in beyond.items() if line not in shifted):
         message = f"{shown(text)!r} extends beyond column {LAST_COLUMN}: input for IXCMIAPU is safe only in columns 2 to {LAST_COLUMN}."
-        yield _at("POLICY_BEYOND_COLUMN_71", message, line)
+        yield finding_at("POLICY_BEYOND_COLUMN_71", message, line)
     if lower is not None:
         message = "Statements are in lower case. cfplan reads them as upper case; change them to upper case before you submit them."
-        yield _at("POLICY_LOWER_CASE", message, lower)
+        yield finding_at("POLICY_LOWER_CASE", message, lower)
 
 
 # ---- one statement -----------------------------------------------------------------------------------------
@@ -242,9 +237,9 @@ def _keywords(statement: TextStatement, hints: _Hints) -> Iterator[LineFinding]:
         if known is not None and parameter.keyword not in known:
             hint = hints(parameter.keyword, known)
             message = f"{statement.verb} has no keyword {shown(parameter.keyword)}.{hint}"
-            yield _at("POLICY_KEYWORD_UNKNOWN", message, parameter.line, name)
+            yield finding_at("POLICY_KEYWORD_UNKNOWN", message, parameter.line, name)
         elif not parameter.values:
-            yield _at(
+            yield finding_at(
                 "POLICY_VALUE_MISSING",
                 f"{parameter.keyword} of {_name(statement)} has no value.",
                 parameter.line,
@@ -255,7 +250,7 @@ def _keywords(statement: TextStatement, hints: _Hints) -> Iterator[LineFinding]:
     missing = [keyword for keyword in _REQUIRED.get(statement.verb, ()) if statement.get(keyword) is None]
     if missing:
         message = f"{_name(statement)} needs {' and '.join(missing)}."
-        yield _at("POLICY_KEYWORD_MISSING", message, statement.line, name)
+        yield finding_at("POLICY_KEYWORD_MISSING", message, statement.line, name)
 
 
 def _values(statement: TextStatement) -> Iterator[LineFinding]:
@@ -264,7 +259,7 @@ def _values(statement: TextStatement) -> Iterator[LineFinding]:
         if not parameter.values:
             continue
         for code, message in _value(statement, parameter):
-            yield _at(
+            yield finding_at(
                 code,
                 f"{parameter.keyword}({shown(','.join(parameter.values))}) {message}",
                 parameter.line,
@@ -283,7 +278,7 @@ def _between(read: PolicyText, statement: TextStatement) -> Iterator[LineFinding
             if before and parameter.values and alone <= {"open", "comma", "close"} and "comma" in alone:
                 comma = piece if piece.kind == "comma" else before
                 message = f"{parameter.keyword} of {_name(statement)} has a comma without a name next to it."
-                yield _at("POLICY_VALUE_MISSING", message, comma.line, name)
+                yield finding_at("POLICY_VALUE_MISSING", message, comma.line, name)
                 break
             before = piece
         quoted = next((each for each in said if is_quoted(each.text)), None)
@@ -292,7 +287,7 @@ def _between(read: PolicyText, statement: TextStatement) -> Iterator[LineFinding
                 f"{parameter.keyword} has {shown(quoted.text)} in quotes, which the syntax does not allow: cfplan reads it "
                 f"as {shown(unquoted(quoted.text).upper())}. Remove the quotes."
             )
-            yield _at("POLICY_VALUE_QUOTED", message, quoted.line, name)
+            yield finding_at("POLICY_VALUE_QUOTED", message, quoted.line, name)
 
 
 def _value(statement: TextStatement, parameter: Parameter) -> Iterator[tuple[str, str]]:
@@ -425,37 +420,37 @@ def _structure(statement: TextStatement) -> Iterator[LineFinding]:
     for keyword, value in (("SIZE", size), ("INITSIZE", initsize), ("MINSIZE", minsize)):
         if value is not None and value > largest:
             message = f"{keyword} {format_size(value)} of {name} is above {format_size(largest)}, the maximum in a policy."
-            yield _at("SIZE_ABOVE_MAXIMUM", message, at(keyword), name)
+            yield finding_at("SIZE_ABOVE_MAXIMUM", message, at(keyword), name)
     if size == 0:
-        yield _at("POLICY_VALUE_INVALID", f"SIZE of {name} is 0.", at("SIZE"), name)
+        yield finding_at("POLICY_VALUE_INVALID", f"SIZE of {name} is 0.", at("SIZE"), name)
     if size is not None and initsize is not None:
         if initsize > size:
             message = f"INITSIZE {format_size(initsize)} of {name} is above SIZE {format_size(size)}."
-            yield _at("INITSIZE_ABOVE_SIZE", message, at("INITSIZE"), name)
+            yield finding_at("INITSIZE_ABOVE_SIZE", message, at("INITSIZE"), name)
         elif size > limit("initsize_to_size_factor") * initsize:
             message = (
                 f"SIZE {format_size(size)} of {name} is more than twice INITSIZE {format_size(initsize)}: the health check "
                 "XCF_CF_STR_POLICYSIZE raises IXCH0255E, because the controls for SIZE are taken from INITSIZE."
             )
-            yield _at("SIZE_OVER_TWICE_INITSIZE", message, at("SIZE"), name)
+            yield finding_at("SIZE_OVER_TWICE_INITSIZE", message, at("SIZE"), name)
     first = initsize if initsize is not None else size
     if minsize is not None and first is not None and minsize > first:
         message = f"MINSIZE {format_size(minsize)} of {name} is above the initial size {format_size(first)}."
-        yield _at("MINSIZE_ABOVE_INITSIZE", message, at("MINSIZE"), name)
+        yield finding_at("MINSIZE_ABOVE_INITSIZE", message, at("MINSIZE"), name)
     if stated(statement, "FULLTHRESHOLD") == 0:
         message = f"FULLTHRESHOLD(0) turns structure full monitoring off for {name}: no IXC585E, and no automatic alter."
-        yield _at("FULLTHRESHOLD_ZERO", message, at("FULLTHRESHOLD"), name)
+        yield finding_at("FULLTHRESHOLD_ZERO", message, at("FULLTHRESHOLD"), name)
     if stated(statement, "ALLOWAUTOALT") is True and not minsize:
         message = (
             f"ALLOWAUTOALT(YES) lets the system shrink {name} when the coupling facility is short of storage: set MINSIZE "
             "to the least size it needs."
         )
-        yield _at("AUTO_ALTER_MAY_SHRINK", message, at("ALLOWAUTOALT"), name)
+        yield finding_at("AUTO_ALTER_MAY_SHRINK", message, at("ALLOWAUTOALT"), name)
     alone = {"SCMALGORITHM", "SCMMAXSIZE"} - {parameter.keyword for parameter in statement.parameters}
     if len(alone) == 1:
         has = "SCMMAXSIZE" if "SCMALGORITHM" in alone else "SCMALGORITHM"
         message = f"{name} has {has} without {alone.pop()}: storage-class memory needs both (from memory of the manual)."
-        yield _at("POLICY_SCM_INCOMPLETE", message, at(has), name)
+        yield finding_at("POLICY_SCM_INCOMPLETE", message, at(has), name)
 
 
 _NOT_IF_ASYNC: Final[Mapping[str, str]] = {
@@ -478,7 +473,7 @@ def _asynchronous(statement: TextStatement, groups: Sequence[str]) -> Iterator[L
         f"DUPLEX({','.join(parameter.values)}) of {shown(name)}: only lock structures are duplexed asynchronously. {what}: with {mode} "
         f"{_NOT_IF_ASYNC[mode]}."
     )
-    yield _at("DUPLEX_ASYNC_NOT_LOCK", message, parameter.line, name)
+    yield finding_at("DUPLEX_ASYNC_NOT_LOCK", message, parameter.line, name)
 
 
 def _scm_level(statement: TextStatement, cfcc_level: int | None) -> Iterator[LineFinding]:
@@ -487,7 +482,7 @@ def _scm_level(statement: TextStatement, cfcc_level: int | None) -> Iterator[Lin
     if parameter is None or cfcc_level is None or not has_no_scm(cfcc_level) or not size_of(parameter):
         return
     name = statement.one("NAME") or ""
-    yield LineFinding(scm_removed(name, cfcc_level), parameter.line)
+    yield at_line(scm_removed(name, cfcc_level), parameter.line)
 
 
 def _named_twice(statement: TextStatement, groups: Sequence[str]) -> Iterator[LineFinding]:
@@ -502,7 +497,7 @@ def _named_twice(statement: TextStatement, groups: Sequence[str]) -> Iterator[Li
                 f"CFSTRUCT name, so name the structure {cfstruct}."
             )
             line = parameter.line if parameter else statement.line
-            yield _at("CFSTRUCT_HAS_GROUP_PREFIX", message, line, name)
+            yield finding_at("CFSTRUCT_HAS_GROUP_PREFIX", message, line, name)
 
 
 # ---- a whole policy ----------------------------------------------------------------------------------------
@@ -520,7 +515,7 @@ def _together(policy: PolicyDefinition) -> Iterator[LineFinding]:
                 message = (
                     f"{statement.verb} NAME({shown(name)}) is already in this policy, in line {seen[name]}."
                 )
-                yield _at("POLICY_NAME_TWICE", message, statement.line, _structure_name(statement))
+                yield finding_at("POLICY_NAME_TWICE", message, statement.line, _structure_name(statement))
             seen.setdefault(name, statement.line)
     hardware: dict[tuple[str, ...], str] = {}
     for statement in policy.facilities:
@@ -534,7 +529,7 @@ def _together(policy: PolicyDefinition) -> Iterator[LineFinding]:
                 f"{hardware[key]} and {name} have the same type, manufacturer, plant, sequence and partition: they are the "
                 "same coupling facility, and its loss is the loss of both."
             )
-            yield _at("SAME_CF_TWICE", message, statement.line)
+            yield finding_at("SAME_CF_TWICE", message, statement.line)
         hardware.setdefault(key, name)
     defined = {statement.one("NAME") for statement in policy.facilities}
     if not defined:
@@ -544,7 +539,7 @@ def _together(policy: PolicyDefinition) -> Iterator[LineFinding]:
         unknown = [value for value in parameter.values if value not in defined] if parameter else []
         if parameter and unknown:
             message = f"PREFLIST of {statement.one('NAME')} names {', '.join(map(shown, unknown))}, for which the policy has no CF statement."
-            yield _at("POLICY_CF_UNDEFINED", message, parameter.line, statement.one("NAME"))
+            yield finding_at("POLICY_CF_UNDEFINED", message, parameter.line, statement.one("NAME"))
 
 
 _ADMIN = re.compile(rf"(?P<qsg>[A-Z][A-Z0-9$#@]{{3}}){names.ADMIN_STRUCTURE}")
@@ -574,21 +569,21 @@ def _groups(
     for group, statement in systems.items():
         if group not in admins and policy.definition:
             message = f"The policy has {group}{names.SYSTEM_STRUCTURE} but no {group}{names.ADMIN_STRUCTURE}: no queue manager of the group would start."
-            yield _at("ADMIN_STRUCTURE_MISSING", message, statement.line, statement.one("NAME"))
+            yield finding_at("ADMIN_STRUCTURE_MISSING", message, statement.line, statement.one("NAME"))
         yield from _system_size(statement, cfcc_level)
     for group, statement in admins.items():
         others = [name for name in by_name if name.startswith(group) and _APPLICATION.fullmatch(name)]
         most = limit("structures_per_group")
         if len(others) + 1 > most:
             message = f"{len(others) + 1} structures have names in group {group.rstrip('@')}: a queue-sharing group connects to at most {most}."
-            yield _at("TOO_MANY_STRUCTURES", message, statement.line, statement.one("NAME"))
+            yield finding_at("TOO_MANY_STRUCTURES", message, statement.line, statement.one("NAME"))
         if policy.definition and not others:
             message = f"Group {group.rstrip('@')} has {statement.one('NAME')} and no other structure: it needs one for messages."
-            yield _at("TOO_FEW_STRUCTURES", message, statement.line, statement.one("NAME"))
+            yield finding_at("TOO_FEW_STRUCTURES", message, statement.line, statement.one("NAME"))
         yield from _admin_size(statement, cfcc_level, queue_managers)
         duplex = statement.get("DUPLEX")
         if duplex and duplex.values[:1] == ("ENABLED",):
-            yield LineFinding(admin_duplexed(statement.one("NAME") or ""), duplex.line)
+            yield at_line(admin_duplexed(statement.one("NAME") or ""), duplex.line)
 
 
 def _given(statement: TextStatement) -> tuple[int | None, int]:
@@ -623,7 +618,7 @@ def _admin_size(
             f"{named} "
             "need: they would not start (CSQE022E, reason 00C53000)."
         )
-        yield _at("ADMIN_BELOW_MINIMUM", message, line, statement.one("NAME"))
+        yield finding_at("ADMIN_BELOW_MINIMUM", message, line, statement.one("NAME"))
 
 
 def _system_size(statement: TextStatement, cfcc_level: int | None) -> Iterator[LineFinding]:
@@ -637,10 +632,10 @@ def _system_size(statement: TextStatement, cfcc_level: int | None) -> Iterator[L
             f"required at CFCC level {cfcc_level}: the structure would not be allocated (IXL015I, INITSIZE MUST BE AT "
             "LEAST)."
         )
-        yield _at("SYSTEM_STRUCTURE_BELOW_MINIMUM", message, line, statement.one("NAME"))
+        yield finding_at("SYSTEM_STRUCTURE_BELOW_MINIMUM", message, line, statement.one("NAME"))
     elif given < known.start_bytes and known.minimum_bytes:
         message = (
             f"{statement.one('NAME')} has {format_size(given)}, below the {bytes_to_kib_ceil(known.start_bytes)}K that IBM "
             f"advises at CFCC level {cfcc_level}."
         )
-        yield _at("SYSTEM_STRUCTURE_BELOW_ADVICE", message, line, statement.one("NAME"))
+        yield finding_at("SYSTEM_STRUCTURE_BELOW_ADVICE", message, line, statement.one("NAME"))

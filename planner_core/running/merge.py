@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Final, get_args
+from typing import Annotated, Final, get_args
+
+from pydantic import Field
 
 from planner_core.bounds import check_lines, check_structures
 from planner_core.document.types import DuplexSite
 from planner_core.errors import SHOWN_PROBLEMS, OutputRefused, PlannerError, TextTooLong
 from planner_core.findings import Finding, finding
 from planner_core.plan.result import PlanResult
-from planner_core.running.line_findings import LineFinding
+from planner_core.running.line_findings import LineFinding, at_line, finding_at
 from planner_core.running.lint_policy import DAMAGE, lint_read, sentence
 from planner_core.running.placing import as_merged, check_merged_places, errors_with_kept
 from planner_core.running.policy import (
@@ -54,6 +56,7 @@ from planner_core.texts.cfrm.text import (
 )
 from planner_core.texts.mqsc.commands import without_commands
 from planner_core.texts.outputs import render_output
+from planner_core.wire import Answer, Hidden
 
 DUPLEX_SITES: Final[tuple[str, ...]] = get_args(DuplexSite)
 LARGEST_POLICY_CHARACTERS: Final = 4_000_000
@@ -67,56 +70,33 @@ class MergeRefused(PlannerError):
         """Keep the findings; the sentence shows the first few."""
         self.line_findings = line_findings
         self.findings: tuple[Finding, ...] = tuple(each.finding for each in line_findings)
-        told = (f"Line {each.line}: {each.finding.message}" for each in line_findings[:SHOWN_PROBLEMS])
+        told = (f"Line {each.line}: {each.message}" for each in line_findings[:SHOWN_PROBLEMS])
         super().__init__(" ".join((message, *told)))
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyChange:
-    """One thing that was changed: the structure, the keyword, and what was and is written there.
-
-    `before` is None for what was not written, `keyword` empty for a statement that was added.
-    """
+class PolicyChange(Answer):
+    """A value or a statement that was changed in the policy."""
 
     structure: str
-    keyword: str
-    before: str | None
+    keyword: Annotated[str | None, Field(description="Null: the whole statement was added.")]
+    before: Annotated[str | None, Field(description="Null: the policy did not state it.")]
     after: str
-    line: int
-    """In the merged text (from 1)."""
-    from_default: bool = False
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "structure": self.structure,
-            "keyword": self.keyword or None,
-            "before": self.before,
-            "after": self.after,
-            "line": self.line,
-            "from_default": self.from_default,
-        }
+    from_default: Annotated[bool, Field(description="Whether the plan document leaves it to its default.")]
+    remark: Hidden[str | None] = None
+    """The remark behind the value that was changed."""
+    line: Annotated[int, Field(description="Line of the merged policy, from 1.")] = 1
 
 
 @dataclass(frozen=True, slots=True)
-class MergedPolicy:
-    """The merged policy, what was changed in it, what to know about it, and the difference as text."""
+class MergedPolicy(Answer):
+    """The merged policy: everything that the plan does not change is as it was, to the byte."""
 
-    text: str
-    changes: tuple[PolicyChange, ...]
-    findings: tuple[LineFinding, ...]
     policy_name: str | None
-    difference: str
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "policy_name": self.policy_name,
-            "policy": self.text,
-            "changes": [change.as_json() for change in self.changes],
-            "difference": self.difference,
-            "findings": [each.as_json() for each in self.findings],
-        }
+    policy: str
+    changes: tuple[PolicyChange, ...]
+    difference: Annotated[str, Field(description="As `diff -u` writes it; empty if nothing changed.")]
+    findings: tuple[LineFinding, ...]
 
 
 def merge(
@@ -146,14 +126,14 @@ def merge(
     policy = _chosen(read, result, policy_name)
     _refuse_damage(read, policy, result)
     editing = _Editing(text, read)
-    changes: list[_PendingChange] = []
+    changes: list[PolicyChange] = []
     about_sizes: list[Finding] = []
     about_places = _check_places(policy, result, unstated)
     for structure in result.structures:
         found = policy.structure(structure.cfrm_name)
         if not found:
             editing.add_structure(policy, structure)
-            changes.append(_PendingChange(structure.cfrm_name, "", None, "", None, from_default=False))
+            changes.append(PolicyChange(structure.cfrm_name, None, None, "", from_default=False))
             continue
         had = in_effect(found[0])
         says = wanted(structure, had, unstated)
@@ -166,15 +146,14 @@ def merge(
     there = next((each for each in policies(again) if each.name == policy.name), None)
     by_name = {each.one("NAME"): each for each in there.structures} if there else {}
     told = [_placed(each, again, by_name.get(each.structure)) for each in changes]
-    remarks = [each.remark for each in changes]
     names = {structure.name: structure.cfrm_name for structure in result.structures}
     lines = {name: each.line for name, each in by_name.items() if name}
     sized = [
-        LineFinding(each, lines.get(names.get(each.structure or "", "")))
+        at_line(each, lines.get(names.get(each.structure or "", "")))
         for each in (*about_places, *about_sizes)
     ]
-    findings = tuple(dict.fromkeys([*sized, *_findings(read, again, policy, result, told, remarks)]))
-    return MergedPolicy(merged, tuple(told), findings, policy.name, difference(text, merged))
+    findings = tuple(dict.fromkeys([*sized, *_findings(read, again, policy, result, told)]))
+    return MergedPolicy(policy.name, merged, tuple(told), difference(text, merged), findings)
 
 
 def _check_places(policy: PolicyDefinition, result: PlanResult, unstated: Unstated) -> tuple[Finding, ...]:
@@ -227,7 +206,7 @@ def merge_errors(
         found = merge(policy, result, unstated=unstated, policy_name=policy_name).findings
     except MergeRefused as refused:
         found = refused.line_findings
-    return tuple(each.finding for each in found if each.finding.severity == "error")
+    return tuple(each.finding for each in found if each.severity == "error")
 
 
 def check_length(text: str) -> None:
@@ -283,7 +262,7 @@ _HARMLESS: Final = frozenset({"unexpected"})
 
 def _refuse_damage(read: PolicyText, policy: PolicyDefinition, result: PlanResult) -> None:
     bad = [problem for problem in read.problems if problem.kind not in _HARMLESS]
-    found = [LineFinding(finding(DAMAGE[each.kind], sentence(each.message)), each.line) for each in bad]
+    found = [finding_at(DAMAGE[each.kind], sentence(each.message), line=each.line) for each in bad]
     for statement in policy.structures:
         parameter = statement.get("NAME")
         name = statement.one("NAME") or ""
@@ -292,32 +271,17 @@ def _refuse_damage(read: PolicyText, policy: PolicyDefinition, result: PlanResul
                 f"NAME({shown(' '.join(parameter.values))}) cannot be read as one name, so cfplan cannot tell whether the "
                 "plan has this structure."
             )
-            found.append(LineFinding(finding("POLICY_VALUE_INVALID", message), parameter.line))
+            found.append(finding_at("POLICY_VALUE_INVALID", message, line=parameter.line))
     for structure in result.structures:
         same = policy.structure(structure.cfrm_name)
         if len(same) > 1:
             message = f"STRUCTURE NAME({structure.cfrm_name}) appears twice in this policy, first in line {same[0].line}."
             found.append(
-                LineFinding(
-                    finding("POLICY_NAME_TWICE", message, structure=structure.cfrm_name), same[1].line
-                )
+                finding_at("POLICY_NAME_TWICE", message, structure=structure.cfrm_name, line=same[1].line)
             )
     if found:
         msg = "The policy is damaged, so nothing is merged into it."
         raise MergeRefused(msg, tuple(found))
-
-
-@dataclass(frozen=True, slots=True)
-class _PendingChange:
-    """A change before its place in the merged text is known."""
-
-    structure: str
-    keyword: str
-    before: str | None
-    after: str
-    remark: str | None
-    """The remark that stands behind the value that was changed."""
-    from_default: bool
 
 
 def _change_structure(
@@ -325,7 +289,7 @@ def _change_structure(
     statement: TextStatement,
     structure: StructureResult,
     says: dict[str, Setting],
-) -> Iterator[_PendingChange]:
+) -> Iterator[PolicyChange]:
     now = {**in_effect(statement), "INITSIZE": says["SIZE"]}  # absent, it is the SIZE that is merged
     for keyword, value in says.items():
         parameter = statement.get(keyword)
@@ -338,31 +302,29 @@ def _change_structure(
             continue
         before = editing.values(parameter) if parameter else None
         after = written(keyword, value, like=before or "")
-        remark = editing.remark_behind(parameter) if parameter else None
         if parameter is None:
             editing.add_keyword(statement, keyword, value)
         elif isinstance(value, tuple):
             editing.change_list(parameter, value)
         else:
             editing.change_value(parameter, after, keeps_rest=keyword == "DUPLEX")
-        yield _PendingChange(
+        yield PolicyChange(
             structure.cfrm_name,
             keyword,
             before,
             after,
-            remark,
             from_default=is_unstated(structure, keyword),
+            remark=editing.remark_behind(parameter) if parameter else None,
         )
 
 
-def _placed(wanted: _PendingChange, again: PolicyText, statement: TextStatement | None) -> PolicyChange:
+def _placed(change: PolicyChange, again: PolicyText, statement: TextStatement | None) -> PolicyChange:
     """The change with its line in the merged text."""
-    line, after = 1, wanted.after
-    if statement is not None:
-        parameter = statement.get(wanted.keyword) if wanted.keyword else None
-        line = parameter.line if parameter else statement.line
-        after = after or again.source_of(statement)
-    return PolicyChange(wanted.structure, wanted.keyword, wanted.before, after, line, wanted.from_default)
+    if statement is None:
+        return change
+    parameter = statement.get(change.keyword) if change.keyword else None
+    line = parameter.line if parameter else statement.line
+    return replace(change, line=line, after=change.after or again.source_of(statement))
 
 
 def _findings(
@@ -371,7 +333,6 @@ def _findings(
     policy: PolicyDefinition,
     result: PlanResult,
     told: Sequence[PolicyChange],
-    remarks: Sequence[str | None],
 ) -> Iterator[LineFinding]:
     """What to know about the merged text: what was passed over, what defaults decided, what is wrong in it now."""
     if policy.definition is None:
@@ -379,12 +340,12 @@ def _findings(
             "The text has no DEFINE POLICY: it is a fragment. DEFINE POLICY with REPLACE(YES) replaces the whole policy, "
             "so add these statements to all the others before you submit them."
         )
-        yield LineFinding(finding("MERGE_FRAGMENT", message))
+        yield finding_at("MERGE_FRAGMENT", message)
     for problem in read.problems:
         message = f"{sentence(problem.message)} It stays where it is; IXCMIAPU will not accept it."
-        yield LineFinding(finding("MERGE_TEXT_PASSED_OVER", message), problem.line)
+        yield finding_at("MERGE_TEXT_PASSED_OVER", message, line=problem.line)
     fields = {structure.cfrm_name: structure for structure in result.structures}
-    for change, remark in zip(told, remarks, strict=True):
+    for change in told:
         if change.from_default and change.keyword:
             structure = fields[change.structure]
             said = (
@@ -402,25 +363,18 @@ def _findings(
                 field=field_of(structure, change.keyword),
                 structure=change.structure,
             )
-            yield LineFinding(told_of, change.line)
-        if remark and any(character.isdigit() for character in remark):
+            yield at_line(told_of, change.line)
+        if change.remark and any(character.isdigit() for character in change.remark):
             message = (
                 f"{change.keyword} of {change.structure} is {change.after} now, but the remark next to it still says "
-                f"{shown(' '.join(remark.split()))!r}."
+                f"{shown(' '.join(change.remark.split()))!r}."
             )
-            yield LineFinding(finding("MERGE_REMARK_STALE", message, structure=change.structure), change.line)
-    was = {
-        (each.finding.code, each.finding.message)
-        for each in lint_read(read, cfcc_level=None, queue_managers=None)[0]
-    }
+            yield finding_at("MERGE_REMARK_STALE", message, structure=change.structure, line=change.line)
+    was = {(each.code, each.message) for each in lint_read(read, cfcc_level=None, queue_managers=None)[0]}
     for each in lint_read(again, cfcc_level=None, queue_managers=None)[0]:
-        is_new = (each.finding.code, each.finding.message) not in was
-        is_ours = each.finding.severity == "error" and each.finding.structure in fields
-        if (
-            is_ours
-            or (is_new and each.finding.severity != "info")
-            or each.finding.code == "POLICY_REMARK_SWALLOWS"
-        ):
+        is_new = (each.code, each.message) not in was
+        is_ours = each.severity == "error" and each.structure in fields
+        if is_ours or (is_new and each.severity != "info") or each.code == "POLICY_REMARK_SWALLOWS":
             yield each
 
 

@@ -11,7 +11,7 @@ Attributes that the plan does not state keep today's values, and one that no tex
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
 from planner_core import tables
@@ -29,7 +29,15 @@ from planner_core.running.state import (
     plain,
     same,
 )
-from planner_core.running.steps import NOW, OUTAGE, Draft, Layer, RunningDifference, TakesEffect
+from planner_core.running.steps import (
+    NOW,
+    OUTAGE,
+    CommandStep,
+    Layer,
+    QueueDifference,
+    RunningDifference,
+    TakesEffect,
+)
 from planner_core.running.unstated import (
     DEFAULT_UNSTATED,
     OFFLOAD_RULES,
@@ -170,6 +178,15 @@ def object_differences(
         yield RunningDifference(wanted.layer, key, known, value, when, basis, source)
 
 
+def queue_differences(
+    wanted: WantedObject, today: MqObject | None, running: Running
+) -> Iterator[QueueDifference]:
+    """The differences of a queue, with its name."""
+    for each in object_differences(wanted, today, running):
+        members = {member.name: getattr(each, member.name) for member in fields(each)}
+        yield QueueDifference(**members, queue=wanted.name)
+
+
 def _source(key: str, section: str = "") -> Source:
     return tables.source(key, section)
 
@@ -212,15 +229,15 @@ def _raises(wanted: WantedObject, today: MqObject) -> bool:
 # ---- commands ----------------------------------------------------------------------------------------------
 
 
-def object_drafts(wanted: Sequence[WantedObject], running: Running) -> Iterator[Draft]:
+def object_steps(wanted: Sequence[WantedObject], running: Running) -> Iterator[CommandStep]:
     """The commands for all objects of one kind, in order."""
     is_formatted = False
     for each in wanted:
         objects = running.cfstructs if each.kind == "CFSTRUCT" else running.queues
         today = objects.get(each.name)
-        drafts = [] if lacks_data_sets(each, today, running) else list(_drafts(each, today, running))
-        is_formatted |= any(draft.kind == "job" for draft in drafts)
-        yield from drafts
+        steps = [] if lacks_data_sets(each, today, running) else list(_steps(each, today, running))
+        is_formatted |= any(step.kind == "job" for step in steps)
+        yield from steps
     if is_formatted:
         why = (
             "A data set that queue managers have opened must show ACCESS(ENABLED) and a STATUS other than FAILED and NOTFOUND. One that was never "
@@ -228,10 +245,12 @@ def object_drafts(wanted: Sequence[WantedObject], running: Running) -> Iterator[
             "OFFLDUSE(BOTH) as long as messages of the former method are there."
         )
         command = "DISPLAY CFSTATUS(*) TYPE(SMDS)"
-        yield Draft("mqsc", command, None, NOW, why, Basis.PUBLISHED, _source("mq_cfstatus", "TYPE(SMDS)"))
+        yield CommandStep(
+            "mqsc", command, None, NOW, why, Basis.PUBLISHED, _source("mq_cfstatus", "TYPE(SMDS)")
+        )
 
 
-def _drafts(wanted: WantedObject, today: MqObject | None, running: Running) -> Iterator[Draft]:
+def _steps(wanted: WantedObject, today: MqObject | None, running: Running) -> Iterator[CommandStep]:
     """DEFINE what is not there, ALTER what differs; what needs an outage is a command of its own."""
     head = f"{wanted.kind}({mqsc_value(wanted.name)})"
     if today is None:
@@ -239,7 +258,7 @@ def _drafts(wanted: WantedObject, today: MqObject | None, running: Running) -> I
         source = _source("mq_cfstruct" if wanted.layer == "cfstruct" else "mq_qlocal")
         command = f"DEFINE {head} {_attributes(wanted.settings)}"
         why = f"{wanted.name} is not defined yet."
-        yield Draft("mqsc", command, wanted.structure, NOW, why, Basis.PUBLISHED, source)
+        yield CommandStep("mqsc", command, wanted.structure, NOW, why, Basis.PUBLISHED, source)
         return
     differences = list(object_differences(wanted, today, running))
     if wanted.layer == "queue" and any(each.keyword == "CFSTRUCT" for each in differences):
@@ -258,7 +277,7 @@ def _drafts(wanted: WantedObject, today: MqObject | None, running: Running) -> I
         yield _alter(f"ALTER {head} {_attributes(stated)}", wanted, today, differences, keys)
 
 
-def _moved(wanted: WantedObject, today: MqObject) -> Iterator[Draft]:
+def _moved(wanted: WantedObject, today: MqObject) -> Iterator[CommandStep]:
     """A queue on another structure: MQ does not let ALTER change CFSTRUCT of a shared queue."""
     source = _source("mq_alter_queues", "CFSTRUCT")
     why = (
@@ -266,7 +285,7 @@ def _moved(wanted: WantedObject, today: MqObject) -> Iterator[Draft]:
         "and move its messages to another queue. Without PURGE, this command fails while the queue has messages."
     )
     head = f"QLOCAL({mqsc_value(wanted.name)})"
-    yield Draft(
+    yield CommandStep(
         "mqsc", f"DELETE {head} QSGDISP(SHARED)", wanted.structure, OUTAGE, why, Basis.PUBLISHED, source
     )
     why = (
@@ -280,7 +299,7 @@ def _moved(wanted: WantedObject, today: MqObject) -> Iterator[Draft]:
         if has.get(key) and key not in wanted.settings and not same(key, has[key], QLOCAL_DEFAULTS.get(key))
     }
     command = f"DEFINE {head} {_attributes({**wanted.settings, **others})}"
-    yield Draft("mqsc", command, wanted.structure, OUTAGE, why, Basis.PUBLISHED, source)
+    yield CommandStep("mqsc", command, wanted.structure, OUTAGE, why, Basis.PUBLISHED, source)
 
 
 _CARRIED_OVER: Final = (
@@ -305,7 +324,7 @@ def _alter(
     today: MqObject,
     differences: Sequence[RunningDifference],
     keys: set[str],
-) -> Draft:
+) -> CommandStep:
     ours = [each for each in differences if each.keyword in keys]
     known = [each for each in ours if each.today is not None or not NEEDS_LEVEL_5.fullmatch(each.keyword)]
     # A list of all attributes that a raised level brings would say what the command says.
@@ -335,7 +354,7 @@ def _alter(
             why += f" {kept} {'stay' if len(stay) > 1 else 'stays'} as today."
     basis = next((each for each in ours if each.basis is Basis.ASSUMED), None)
     basis = basis or next((each for each in ours if each.basis is Basis.DERIVED), ours[0])
-    return Draft("mqsc", command, wanted.structure, when, why, basis.basis, basis.source)
+    return CommandStep("mqsc", command, wanted.structure, when, why, basis.basis, basis.source)
 
 
 def _change(each: RunningDifference) -> str:
@@ -359,7 +378,7 @@ def _needs_data_sets(wanted: WantedObject, today: MqObject, keys: set[str]) -> b
     return bool(keys & {"OFFLOAD", *_OF_DATA_SETS}) or _raises(wanted, today)
 
 
-def _data_sets(wanted: WantedObject) -> Iterator[Draft]:
+def _data_sets(wanted: WantedObject) -> Iterator[CommandStep]:
     """The job that must have run before a structure offloads to data sets."""
     group = wanted.settings.get("DSGROUP")
     if wanted.settings.get("OFFLOAD") != "SMDS" or not group:
@@ -370,7 +389,7 @@ def _data_sets(wanted: WantedObject) -> Iterator[Draft]:
     )
     command = f"SMDS job: define and format {group} for each queue manager"
     source = _source("mq_smds_setup")
-    yield Draft("job", command, wanted.name, NOW, why, Basis.PUBLISHED, source)
+    yield CommandStep("job", command, wanted.name, NOW, why, Basis.PUBLISHED, source)
 
 
 # ---- findings ----------------------------------------------------------------------------------------------
@@ -474,14 +493,14 @@ def _kept(structure: str, objects: Sequence[WantedObject]) -> Finding:
     return finding("UNSTATED_KEPT", message, field=objects[0].pointer, structure=structure)
 
 
-def cfconlos_drafts(result: PlanResult, running: Running) -> Iterator[Draft]:
+def cfconlos_steps(result: PlanResult, running: Running) -> Iterator[CommandStep]:
     """CFCONLOS of each queue manager that has another than planned."""
     planned = result.document.cfconlos
     for name, has in running.cfconlos.items():
         if planned is not None and has != planned:
             why = f"CFCONLOS of {name} is {has}: for CSQ_ADMIN and structures with CFCONLOS(ASQMGR)."
             command = f"ALTER QMGR CFCONLOS({planned}) CMDSCOPE({name})"
-            yield Draft("mqsc", command, None, NOW, why, Basis.PUBLISHED, _source("mq_cfconlos"))
+            yield CommandStep("mqsc", command, None, NOW, why, Basis.PUBLISHED, _source("mq_cfconlos"))
 
 
 def _attributes(given: Attributes) -> str:

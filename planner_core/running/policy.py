@@ -15,7 +15,7 @@ from planner_core.errors import SizeSyntax
 from planner_core.running.unstated import Unstated, has_every_key, states
 from planner_core.sizing.structure_result import StructureResult
 from planner_core.texts.cfrm.render import policy_size
-from planner_core.texts.cfrm.text import Parameter, PolicyText, TextStatement, read_policy_text
+from planner_core.texts.cfrm.text import Parameter, PolicyText, TextStatement
 from planner_core.units import parse_size
 
 Setting = int | bool | str | tuple[str, ...] | None
@@ -82,11 +82,6 @@ def policies(read: PolicyText) -> tuple[PolicyDefinition, ...]:
         )
         for definition, found in groups
     )
-
-
-def read_policies(text: str) -> tuple[PolicyDefinition, ...]:
-    """The policies of a text, damage passed over."""
-    return policies(read_policy_text(text))
 
 
 def size_of(parameter: Parameter | None) -> int | None:

@@ -16,10 +16,10 @@ from planner_core import names, tables
 from planner_core.bounds import check_lines
 from planner_core.document.types import DuplexSite
 from planner_core.errors import SizeSyntax
-from planner_core.findings import Finding, finding
+from planner_core.findings import Finding
 from planner_core.limits import limit
 from planner_core.running.admin_pools import AdminPools, nearly_full
-from planner_core.running.line_findings import LineFinding
+from planner_core.running.line_findings import LineFinding, finding_at
 from planner_core.running.lint_policy import DAMAGE, has_policy, sentence
 from planner_core.running.policy import PolicyDefinition, Setting, in_effect, policies, size_of, with_defaults
 from planner_core.texts.cfrm.text import TextStatement, read_policy_text
@@ -248,7 +248,7 @@ class _Reading:
         self.findings: list[LineFinding] = []
 
     def tell(self, code: str, message: str, line: int) -> None:
-        self.findings.append(LineFinding(finding(code, message), line))
+        self.findings.append(finding_at(code, message, line=line))
 
     def take(self, text: str) -> None:
         rest = without_commands(text)
@@ -379,9 +379,7 @@ class _Reading:
                     f"The policy text and D XCF,STR differ on {name} ({', '.join(differing)}): the text is not the active policy, or a "
                     "change is pending. The display is used as the running configuration; the plan is merged into the text."
                 )
-                self.findings.append(
-                    LineFinding(finding("DISPLAY_AND_POLICY_DIFFER", message, structure=name))
-                )
+                self.findings.append(finding_at("DISPLAY_AND_POLICY_DIFFER", message, structure=name))
         return Running(
             structures=structures,
             cfstructs=self.cfstructs,

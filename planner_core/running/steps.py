@@ -1,11 +1,12 @@
-"""Differences between what runs and what is planned, and the drafts of the commands that remove them."""
+"""Differences between what runs and what is planned, and the commands that remove them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from planner_core.provenance import Basis, Source
+from planner_core.provenance import BasisWords, SourceText
+from planner_core.wire import Answer
 
 TakesEffect = Literal["at once", "pending until rebuild", "needs an outage"]
 Layer = Literal["cfrm", "cfstruct", "queue"]
@@ -15,38 +16,35 @@ OUTAGE: Final[TakesEffect] = "needs an outage"
 
 
 @dataclass(frozen=True, slots=True)
-class RunningDifference:
-    """One thing that is another today than planned, and when its change takes effect."""
+class RunningDifference(Answer):
+    """A keyword whose value differs from the plan, and when its change takes effect."""
 
     layer: Layer
     keyword: str
     today: str | None
     planned: str
     takes_effect: TakesEffect
-    basis: Basis
-    source: Source
-
-    def as_json(self) -> dict[str, object]:
-        """JSON-ready."""
-        return {
-            "layer": self.layer,
-            "keyword": self.keyword,
-            "today": self.today,
-            "planned": self.planned,
-            "takes_effect": self.takes_effect,
-            "basis": self.basis.words,
-            "source": str(self.source),
-        }
+    basis: BasisWords
+    source: SourceText
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """A command without its number."""
+class QueueDifference(RunningDifference):
+    """An attribute of a queue whose value differs from the plan."""
 
+    queue: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommandStep(Answer):
+    """A command, when it takes effect, and the reason for it."""
+
+    number: int = field(default=0, kw_only=True)
+    """Its place among all commands, from 1; they are numbered last."""
     kind: StepKind
     command: str
     structure: str | None
     takes_effect: TakesEffect
     why: str
-    basis: Basis
-    source: Source
+    basis: BasisWords
+    source: SourceText

@@ -144,7 +144,7 @@ class ScenarioResult:
             },
             "rules": _rules(self.losses),
             "origins": self.origins(),
-            "commands": [step.as_json() for step in commands.steps] if commands is not None else [],
+            "commands": [step.as_json() for step in commands.commands] if commands is not None else [],
             "commands_refused": self.commands_refused or None,
             "assumptions": list(self._assumptions()),
             "findings": [each.as_json() for each in self.findings],

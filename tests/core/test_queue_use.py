@@ -64,7 +64,7 @@ def test_msgtoken_is_refused_for_shared_queues() -> None:
     found, _ = lint_mqsc(
         "DEFINE QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT(APP1) SHARE DEFSOPT(SHARED) INDXTYPE(MSGTOKEN)\n"
     )
-    assert [each.finding.code for each in found] == ["MQSC_VALUE_INVALID"]
+    assert [each.code for each in found] == ["MQSC_VALUE_INVALID"]
 
 
 DISPLAY = """\

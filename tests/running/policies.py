@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from planner_core.running.policy import PolicyDefinition
+from planner_core.running.policy import policies as policies_of
+from planner_core.texts.cfrm.text import read_policy_text
+
 JUMBLE = [
     "STRUCTURE", "CF", "DATA", "DEFINE", "POLICY", "NAME", "SIZE", "INITSIZE", "PREFLIST", "(", ")", ",", " ", "\n",
     "\r\n", "/*", "*/", "//", "/", "1", "12K", "YES", "\u00b2", "\u2028", "\x0c", "\ufeff", "\x00", "A" * 80, "00010000",
@@ -134,3 +138,7 @@ def pasted_policies(draw: st.DrawFn) -> WrittenPolicy:
     text = "".join(f"{stamp}{line}" for line in lines)
     assume(not _LIKE_A_NUMBER.search(text.replace("\r\n", "\n")))
     return WrittenPolicy(text, made.statements)
+
+
+def read_policies(text: str) -> tuple[PolicyDefinition, ...]:
+    return policies_of(read_policy_text(text))

@@ -70,7 +70,7 @@ def display(elements: int, *, entries: int = 1000, threshold: int = 85) -> str:
 
 def messages(text: str, code: str, **keys: int) -> list[str]:
     found = compare(evaluate(plan(**keys)), read_running([text])).findings
-    return [each.finding.message for each in found if each.finding.code == code]
+    return [each.message for each in found if each.code == code]
 
 
 def test_the_published_case_is_nearly_full_of_elements_with_most_entries_free() -> None:
@@ -85,9 +85,7 @@ def test_elements_of_a_display_are_compared_with_fullthreshold(elements: int, is
     text = display(elements)
     assert bool(messages(text, "ADMIN_NEARLY_FULL")) is is_full
     (found,) = [lint(text).findings] if is_full else [()]
-    assert [each.line for each in found if each.finding.code == "ADMIN_NEARLY_FULL"] == (
-        [2] if is_full else []
-    )
+    assert [each.line for each in found if each.code == "ADMIN_NEARLY_FULL"] == ([2] if is_full else [])
 
 
 @pytest.mark.parametrize(("threshold", "is_full"), [(90, False), (80, True), (0, True)])
@@ -102,7 +100,7 @@ def test_full_entries_are_found_in_cfstatus_too() -> None:
     assert not messages(near, "ADMIN_NEARLY_FULL")
     (message,) = messages(full, "ADMIN_NEARLY_FULL")
     assert "6300 of 7347 entries (85 %) in use" in message
-    assert [each.finding.code for each in lint(full).findings] == ["ADMIN_NEARLY_FULL"]
+    assert [each.code for each in lint(full).findings] == ["ADMIN_NEARLY_FULL"]
     assert not lint(near).findings
 
 
@@ -111,7 +109,7 @@ def test_a_comparison_checks_both_pools_against_the_queue_managers(
     queue_managers: int, codes: list[str]
 ) -> None:
     found = compare(evaluate(plan(queue_managers=queue_managers)), read_running([display(2000)])).findings
-    short = [each.finding.code for each in found if each.finding.code.endswith("_TOO_LOW")]
+    short = [each.code for each in found if each.code.endswith("_TOO_LOW")]
     assert short == [f"ADMIN_{pool}_TOO_LOW" for pool in codes]
 
 
@@ -124,25 +122,25 @@ def test_the_size_that_holds_both_pools_is_that_of_the_highest_level_in_preflist
         coupling_facilities__1__cfcc_level=25,
     )
     found = compare(evaluate(document), read_running([display(2000)])).findings
-    (message,) = [each.finding.message for each in found if each.finding.code == "ADMIN_ELEMENTS_TOO_LOW"]
+    (message,) = [each.message for each in found if each.code == "ADMIN_ELEMENTS_TOO_LOW"]
     assert f"at least {28 * 1024}K" in message
 
 
 @pytest.mark.parametrize(("queue_managers", "is_short"), [(7, False), (8, True)])
 def test_lint_checks_elements_against_the_queue_managers(queue_managers: int, is_short: bool) -> None:
     found = lint(display(2000), queue_managers=queue_managers).findings
-    assert [
-        (each.finding.code, each.line) for each in found if each.finding.code == "ADMIN_ELEMENTS_TOO_LOW"
-    ] == ([("ADMIN_ELEMENTS_TOO_LOW", 2)] if is_short else [])
+    assert [(each.code, each.line) for each in found if each.code == "ADMIN_ELEMENTS_TOO_LOW"] == (
+        [("ADMIN_ELEMENTS_TOO_LOW", 2)] if is_short else []
+    )
 
 
 def test_a_plan_from_what_runs_states_entries_and_elements() -> None:
     made = plan_from(read_running([display(12_600)]), qsg="SQ03", queue_managers=3)
     assert (made.plan.admin.entsmax, made.plan.admin.elements_total) == (7347, 14_694)
-    assert "ADMIN_NEARLY_FULL" in [each.finding.code for each in made.findings]
+    assert "ADMIN_NEARLY_FULL" in [each.code for each in made.findings]
     made = plan_from(read_running([event(elements=5)]), qsg="SQ03", queue_managers=3)
     assert (made.plan.admin.entsmax, made.plan.admin.elements_total) == (52_945, 107_055)
-    assert "ADMIN_NEARLY_FULL" not in [each.finding.code for each in made.findings]
+    assert "ADMIN_NEARLY_FULL" not in [each.code for each in made.findings]
 
 
 def test_cfstatus_counts_before_a_display_for_the_entries_of_a_plan() -> None:

@@ -14,15 +14,16 @@ from hypothesis import strategies as st
 from planner_core.errors import OutputRefused
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.result import PlanResult
-from planner_core.running.compare import Comparison, commands_text, compare
+from planner_core.running.compare import Comparison, compare
 from planner_core.running.from_running import plan_from
 from planner_core.running.merge import merge
-from planner_core.running.policy import in_effect, planned, read_policies
+from planner_core.running.policy import in_effect, planned
 from planner_core.running.state import Running, read_running, same
 from planner_core.texts.mqsc.commands import read_commands
 from planner_core.texts.mqsc.render import mqsc
 from planner_core.units import format_size
 from tests.core.plans import plan
+from tests.running.policies import read_policies
 from tests.running.sysplex import (
     FROM_LEVEL_5,
     HABITS,
@@ -129,13 +130,13 @@ def display(
 
 
 def commands(comparison: Comparison) -> list[tuple[str, str]]:
-    return [(step.command, step.takes_effect) for step in comparison.steps]
+    return [(step.command, step.takes_effect) for step in comparison.commands]
 
 
 def setxcf(comparison: Comparison, name: str = "SQ03APP1") -> list[tuple[str, str]]:
     return [
         (step.command, step.takes_effect)
-        for step in comparison.steps
+        for step in comparison.commands
         if step.structure == name and step.kind == "setxcf"
     ]
 
@@ -150,7 +151,7 @@ def test_what_runs_as_planned_needs_no_command() -> None:
     made = result(structures__0__full_threshold=80)
     found = compare(made, read_running([display(), ADMIN]))
     assert found.is_same
-    assert "Nothing to do" in commands_text(found)
+    assert "Nothing to do" in found.text
     assert [each.differences for each in found.structures] == [(), ()]
 
 
@@ -201,7 +202,7 @@ def test_a_larger_size_of_an_allocated_structure_is_pending_until_its_rebuild() 
         ("INITSIZE", "262144", "409600", "pending until rebuild"),
         ("FULLTHRESHOLD", "80", "85", "at once"),
     ]
-    assert "REBUILD_NEEDS_ALTER" in {each.finding.code for each in found.findings}
+    assert "REBUILD_NEEDS_ALTER" in {each.code for each in found.findings}
 
 
 def test_an_alter_stays_below_the_size_that_the_structure_was_allocated_with() -> None:
@@ -285,9 +286,9 @@ def test_what_the_policy_alone_does_to_duplexing_is_told(
         read_running([display(duplexed=is_duplexed, duplex=today), ADMIN]),
     )
     assert commands(found) == [(MERGED, "at once"), (ACTIVATE, "at once")]
-    assert says in found.steps[1].why
+    assert says in found.commands[1].why
     sentences = ("The system then starts duplexing", "Stays duplexed", "Duplexing then ends")
-    assert [each for each in sentences if each in found.steps[1].why] == [
+    assert [each for each in sentences if each in found.commands[1].why] == [
         each for each in sentences if each in says
     ]
 
@@ -295,7 +296,7 @@ def test_what_the_policy_alone_does_to_duplexing_is_told(
 def test_a_duplexed_structure_is_told_to_have_one_copy_until_the_last_policy() -> None:
     made = result(structures__0__duplex="ENABLED", **LARGER)
     found = compare(made, read_running([display(duplexed=True, duplex="ENABLED"), ADMIN]))
-    why = {step.command: step.why for step in found.steps}
+    why = {step.command: step.why for step in found.commands}
     assert "a duplexed structure cannot be rebuilt: ALLOWED prevents that" in why[HOLD]
     assert "The structure has one copy until it is duplexed again" in why[STOP]
     assert "must show DUPLEX: ALLOWED" in why[STOP]
@@ -313,12 +314,10 @@ def test_where_no_display_says_whether_a_structure_is_duplexed_the_commands_do_f
     found = compare(result(structures__0__duplex=will, **LARGER), read_running([policy]))
     assert [command for command, _ in setxcf(found)] == wanted
     assert "the command is rejected (IXC367I): continue" in next(
-        s.why for s in found.steps if s.command == STOP
+        s.why for s in found.commands if s.command == STOP
     )
-    assert all("skip this command" in step.why for step in found.steps if step.command == DUPLEX)
-    (told,) = [
-        each.finding.message for each in found.findings if each.finding.code == "RUNNING_STATE_UNKNOWN"
-    ]
+    assert all("skip this command" in step.why for step in found.commands if step.command == DUPLEX)
+    (told,) = [each.message for each in found.findings if each.code == "RUNNING_STATE_UNKNOWN"]
     assert "allocated and duplexed" in told
 
 
@@ -338,16 +337,16 @@ def test_site_order_and_storage_class_memory_of_the_plan_are_compared() -> None:
         ("DUPLEX", "ALLOWED", "ALLOWED,CROSSSITE", "at once"),
         ("ENFORCEORDER", "NO", "YES", "pending until rebuild"),
     ]
-    merged = merge(OLD, result(**asked)).text
+    merged = merge(OLD, result(**asked)).policy
     again = compare(result(**asked), read_running([merged]))
-    assert [step for step in again.steps if step.structure == "SQ03APP1"] == []
+    assert [step for step in again.commands if step.structure == "SQ03APP1"] == []
 
 
 def test_a_structure_that_the_system_should_have_duplexed_is_told() -> None:
     def told(is_duplexed: bool, today: str, will: str) -> list[str]:
         shown = [display(duplexed=is_duplexed, duplex=today), ADMIN]
         found = compare(result(structures__0__duplex=will), read_running(shown)).findings
-        return [each.finding.code for each in found if each.finding.code == "RUNNING_NOT_DUPLEXED"]
+        return [each.code for each in found if each.code == "RUNNING_NOT_DUPLEXED"]
 
     assert told(False, "ENABLED", "ENABLED") == ["RUNNING_NOT_DUPLEXED"]
     assert (
@@ -362,7 +361,7 @@ def test_a_preflist_of_one_name_ends_duplexing_and_nothing_starts_it_again() -> 
     made = result(structures__0__duplex="ALLOWED", structures__0__preflist=["CF01"])
     found = compare(made, read_running([display(duplexed=True, duplex="ALLOWED"), ADMIN]))
     assert [command for command, _ in setxcf(found)] == [STOP, REBUILD]
-    ended = [each.finding.field for each in found.findings if each.finding.code == "DUPLEXING_ENDS"]
+    ended = [each.field for each in found.findings if each.code == "DUPLEXING_ENDS"]
     assert ended == ["/structures/0/preflist"]
 
 
@@ -371,7 +370,9 @@ def test_a_rebuild_that_shrinks_a_structure_says_so() -> None:
     grows = compare(made, read_running([display(), ADMIN]))
     shrinks = compare(made, read_running([display(actual="500 M"), ADMIN]))
     for found, says in ((grows, False), (shrinks, True)):
-        (why,) = [step.why for step in found.steps if step.command == "SETXCF START,REBUILD,STRNAME=SQ03APP1"]
+        (why,) = [
+            step.why for step in found.commands if step.command == "SETXCF START,REBUILD,STRNAME=SQ03APP1"
+        ]
         assert ("It shrinks: 500M today" in why) == says
 
 
@@ -382,9 +383,9 @@ def test_a_rebuild_that_shrinks_a_structure_says_so() -> None:
 def test_the_end_of_duplexing_is_told(today: str, planned_duplex: str, told: bool) -> None:
     made = result(structures__0__duplex=planned_duplex)
     found = compare(made, read_running([display(duplex=today), ADMIN]))
-    ended = [each.finding.structure for each in found.findings if each.finding.code == "DUPLEXING_ENDS"]
+    ended = [each.structure for each in found.findings if each.code == "DUPLEXING_ENDS"]
     assert ended == (["APP1"] if told else [])
-    assert ("Duplexing then ends" in " ".join(step.why for step in found.steps)) == told
+    assert ("Duplexing then ends" in " ".join(step.why for step in found.commands)) == told
 
 
 def test_duplexing_that_the_plan_ends_stops_with_the_policy() -> None:
@@ -401,11 +402,11 @@ def test_a_new_structure_is_there_at_once() -> None:
     assert app.is_new
     assert ("SETXCF START,POLICY,TYPE=CFRM,POLNAME=PROD01", "at once") in commands(found)
     assert {each.takes_effect for each in app.differences} == {"at once"}
-    assert not [step for step in found.steps if "REBUILD" in step.command]
+    assert not [step for step in found.commands if "REBUILD" in step.command]
 
 
 def by_code(found: Comparison, code: str) -> list[str]:
-    return [each.finding.message for each in found.findings if each.finding.code == code]
+    return [each.message for each in found.findings if each.code == code]
 
 
 @pytest.mark.parametrize(
@@ -418,7 +419,7 @@ def test_a_structure_that_nothing_speaks_of_is_not_taken_to_be_new(policy: list[
     assert {
         each.takes_effect for each in app.differences if each.keyword in {"SIZE", "INITSIZE", "PREFLIST"}
     } == {"pending until rebuild"}
-    assert found.steps == ()
+    assert found.commands == ()
     assert "SQ03APP1" not in found.merged
     (told,) = by_code(found, "RUNNING_STATE_UNKNOWN")
     assert "No text mentions SQ03APP1, and no complete policy was given" in told
@@ -428,7 +429,7 @@ def test_a_plan_made_of_one_display_asks_for_nothing_of_what_was_not_displayed()
     running = read_running([display()])
     made = evaluate(plan_from(running, qsg="SQ03", queue_managers=2).plan)
     found = compare(made, running)
-    assert found.steps == ()
+    assert found.commands == ()
     (told,) = by_code(found, "RUNNING_STATE_UNKNOWN")
     assert "SQ03CSQ_ADMIN" in told
 
@@ -479,7 +480,7 @@ def test_a_structure_is_not_rebuilt_into_a_size_that_does_not_hold_what_is_in_it
     duplex = "ENABLED" if is_duplexed else "DISABLED"
     running = read_running([display(**FULL, in_use=in_use, duplexed=is_duplexed, duplex=duplex), ADMIN])
     found = compare(result(structures__0__duplex=duplex), running)
-    assert found.steps == ()
+    assert found.commands == ()
     assert not found.is_same
     assert found.after == found.before
     (told,) = by_code(found, "REBUILD_TOO_SMALL")
@@ -487,13 +488,13 @@ def test_a_structure_is_not_rebuilt_into_a_size_that_does_not_hold_what_is_in_it
     least = re.search(r"raise SIZE to at least ([0-9]+)M", told)
     assert least
     assert 1024 * 0.81 <= int(least[1]) <= 1024 * 0.81 + 20
-    text = " ".join(commands_text(found).replace("\n* ", " ").split())
+    text = " ".join(found.text.replace("\n* ", " ").split())
     assert "NOT YET. SQ03APP1 has 1G and 81 % of it in use" in text
     assert "Nothing to do" not in text
     raised = compare(
         result(structures__0__size=f"{least[1]}M", structures__0__initsize=f"{least[1]}M"), running
     )
-    assert "REBUILD_TOO_SMALL" not in {each.finding.code for each in raised.findings}
+    assert "REBUILD_TOO_SMALL" not in {each.code for each in raised.findings}
 
 
 def test_the_others_are_changed_while_a_structure_waits_to_be_drained() -> None:
@@ -518,7 +519,7 @@ def test_a_rebuild_that_needs_more_than_initsize_is_told() -> None:
     found = compare(result(), running)
     (told,) = by_code(found, "REBUILD_ABOVE_INITSIZE")
     assert "a rebuild needs more than INITSIZE" in told
-    (why,) = [step.why for step in found.steps if step.command == REBUILD]
+    (why,) = [step.why for step in found.commands if step.command == REBUILD]
     assert "do not fit INITSIZE 256M" in why
     assert found.after.structures["SQ03APP1"].size_bytes == found.structures[1].in_use_bytes
     little = compare(result(), read_running([display(**FULL, in_use=(20, 20)), ADMIN]))
@@ -535,14 +536,12 @@ def test_no_alter_takes_what_is_in_use(percent: int) -> None:
 def test_a_structure_of_which_no_display_speaks_is_taken_to_be_allocated_and_told() -> None:
     found = compare(result(structures__0__size="768M"), read_running([OLD]))
     assert ("SETXCF START,REBUILD,STRNAME=SQ03APP1", "at once") in commands(found)
-    assert [
-        each.finding.structure for each in found.findings if each.finding.code == "RUNNING_STATE_UNKNOWN"
-    ] == ["APP1"]
+    assert [each.structure for each in found.findings if each.code == "RUNNING_STATE_UNKNOWN"] == ["APP1"]
 
 
 def test_a_policy_text_that_is_not_the_active_policy_is_told() -> None:
     found = read_running([OLD, display(size="600 M")])
-    assert [each.finding.code for each in found.findings] == ["DISPLAY_AND_POLICY_DIFFER"]
+    assert [each.code for each in found.findings] == ["DISPLAY_AND_POLICY_DIFFER"]
     assert found.structures["SQ03APP1"].settings == {
         **(found.structures["SQ03APP1"].policy or {}),
         "SIZE": 600 * M,
@@ -551,7 +550,7 @@ def test_a_policy_text_that_is_not_the_active_policy_is_told() -> None:
 
 def test_a_line_of_a_display_that_cannot_be_read_is_told_and_left_out() -> None:
     found = read_running([display().replace("512 M", "512 Q")])
-    assert [(each.finding.code, each.line) for each in found.findings] == [("RUNNING_TEXT_UNREAD", 8)]
+    assert [(each.code, each.line) for each in found.findings] == [("RUNNING_TEXT_UNREAD", 8)]
     assert (found.structures["SQ03APP1"].settings or {})["SIZE"] is None
     assert not read_running([display()]).findings
 
@@ -561,10 +560,10 @@ def test_a_change_that_is_pending_already_is_told() -> None:
         " ACTIVE STRUCTURE", "  PENDING POLICY INFORMATION:\n   POLICY SIZE : 900 M\n ACTIVE STRUCTURE"
     )
     found = compare(result(), read_running([text, ADMIN]))
-    assert "RUNNING_CHANGE_PENDING" in {each.finding.code for each in found.findings}
-    assert found.structures[1].today is not None
-    assert found.structures[1].today.settings is not None
-    assert found.structures[1].today.settings["SIZE"] == 512 * M
+    assert "RUNNING_CHANGE_PENDING" in {each.code for each in found.findings}
+    assert found.structures[1].running is not None
+    assert found.structures[1].running.settings is not None
+    assert found.structures[1].running.settings["SIZE"] == 512 * M
 
 
 CFSTRUCT = "DEFINE CFSTRUCT(APP1) CFLEVEL({level}) RECOVER(YES) DSGROUP('MQ.SMDS.*.APP1') DSBLOCK({block})\n"
@@ -574,8 +573,8 @@ QLOCAL = "DEFINE QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT({structure}) DEFPSIST({pers
 def test_a_raised_level_states_offload_recovery_and_loss_in_one_command() -> None:
     running = read_running([CFSTRUCT.format(level=4, block="64K")])
     found = compare(result(structures__0__cflevel=5), running)
-    assert [step.kind for step in found.steps if step.structure == "APP1"][:2] == ["job", "mqsc"]
-    job, alter, status = [step for step in found.steps if "Q1" not in step.command]
+    assert [step.kind for step in found.commands if step.structure == "APP1"][:2] == ["job", "mqsc"]
+    job, alter, status = [step for step in found.commands if "Q1" not in step.command]
     assert job.command == "SMDS job: define and format MQ.SMDS.*.APP1 for each queue manager"
     assert alter.command == (
         "ALTER CFSTRUCT(APP1) CFLEVEL(5) CFCONLOS(ASQMGR) RECAUTO(YES) OFFLOAD(SMDS) OFFLD1TH(70) OFFLD1SZ(32K) OFFLD2TH(80) "
@@ -591,7 +590,7 @@ def test_a_raised_level_states_offload_recovery_and_loss_in_one_command() -> Non
 def test_a_level_that_a_display_does_not_show_is_raised_with_everything() -> None:
     shown = read_running(["CFSTRUCT(APP1)\nRECOVER(YES)\nDSBUFS(100)\n"])
     found = compare(result(structures__0__cflevel=5), shown)
-    (alter,) = [step.command for step in found.steps if step.command.startswith("ALTER")]
+    (alter,) = [step.command for step in found.commands if step.command.startswith("ALTER")]
     for attribute in ("CFLEVEL(5)", "OFFLOAD(SMDS)", "OFFLD3SZ(0K)", "CFCONLOS(ASQMGR)", "RECAUTO(YES)"):
         assert attribute in alter
 
@@ -603,25 +602,25 @@ DB2 = (
 
 def test_db2_becomes_smds_with_its_rules_in_one_command_after_the_data_sets() -> None:
     found = compare(result(), read_running([DB2]))
-    assert [(step.kind, step.takes_effect) for step in found.steps[:3]] == [
+    assert [(step.kind, step.takes_effect) for step in found.commands[:3]] == [
         ("job", "at once"),
         ("mqsc", "at once"),
         ("mqsc", "at once"),
     ]
     # The plan states neither CFCONLOS nor RECAUTO nor DSEXPAND: what runs is kept, and stated.
-    assert found.steps[1].command == (
+    assert found.commands[1].command == (
         "ALTER CFSTRUCT(APP1) CFCONLOS(TOLERATE) RECAUTO(NO) OFFLOAD(SMDS) OFFLD1TH(70) OFFLD1SZ(32K) OFFLD2TH(80) "
         "OFFLD2SZ(4K) OFFLD3TH(90) OFFLD3SZ(0K) DSGROUP('MQ.SMDS.*.APP1') DSBLOCK(256K)"
     )
-    assert found.steps[1].basis.words == "derived"
-    assert "OFFLDUSE(BOTH)" in found.steps[1].why
-    assert found.steps[2].command == "DISPLAY CFSTATUS(*) TYPE(SMDS)"
-    assert "CHANGE_NEEDS_OUTAGE" not in {each.finding.code for each in found.findings}
+    assert found.commands[1].basis.words == "derived"
+    assert "OFFLDUSE(BOTH)" in found.commands[1].why
+    assert found.commands[2].command == "DISPLAY CFSTATUS(*) TYPE(SMDS)"
+    assert "CHANGE_NEEDS_OUTAGE" not in {each.code for each in found.findings}
 
 
 def test_a_rule_that_changes_states_all_offload_attributes() -> None:
     made = result(structures__0__offload__rules=[{"usage_over": 60, "size_over": "0K"}])
-    (alter,) = compare(made, read_running([CFSTRUCT.format(level=5, block="256K")])).steps[:1]
+    (alter,) = compare(made, read_running([CFSTRUCT.format(level=5, block="256K")])).commands[:1]
     assert alter.command == (
         "ALTER CFSTRUCT(APP1) CFCONLOS(ASQMGR) RECAUTO(YES) OFFLOAD(SMDS) OFFLD1TH(60) OFFLD1SZ(0K) OFFLD2TH(80) OFFLD2SZ(64K) "
         "OFFLD3TH(90) OFFLD3SZ(64K) DSGROUP('MQ.SMDS.*.APP1') DSBLOCK(256K)"
@@ -644,11 +643,13 @@ def test_a_rule_that_changes_states_all_offload_attributes() -> None:
 def test_dsblock_of_data_sets_in_use_needs_an_outage(today: str, outage: bool) -> None:
     found = compare(result(structures__0__offload__dsblock="256K"), read_running([today]))
     steps = [
-        step for step in found.steps if "DSBLOCK(256K)" in step.command and step.command.startswith("ALTER")
+        step
+        for step in found.commands
+        if "DSBLOCK(256K)" in step.command and step.command.startswith("ALTER")
     ]
     assert [step.takes_effect for step in steps] == ["needs an outage" if outage else "at once"]
     assert "OFFLOAD(SMDS)" in steps[0].command
-    told = [each.finding for each in found.findings if each.finding.code == "CHANGE_NEEDS_OUTAGE"]
+    told = [each for each in found.findings if each.code == "CHANGE_NEEDS_OUTAGE"]
     expected = [("warning", "APP1", f"{steps[0].command}: {steps[0].why}")] if outage else []
     assert [(each.severity, each.structure, each.message) for each in told] == expected
 
@@ -708,7 +709,7 @@ def test_a_lower_cflevel_needs_an_outage() -> None:
 
 def test_objects_of_which_nothing_was_given_are_left_alone() -> None:
     assert not [
-        step for step in compare(result(), read_running([display(), ADMIN])).steps if step.kind == "mqsc"
+        step for step in compare(result(), read_running([display(), ADMIN])).commands if step.kind == "mqsc"
     ]
 
 
@@ -755,7 +756,7 @@ def test_what_runs_and_is_not_planned_is_told_and_left() -> None:
             ]
         ),
     )
-    told = [each.finding.message for each in found.findings if each.finding.code == "RUNNING_NOT_IN_PLAN"]
+    told = [each.message for each in found.findings if each.code == "RUNNING_NOT_IN_PLAN"]
     assert [message.split(" ")[0] for message in told] == ["SQ03OTHER", "Q9"]
 
 
@@ -771,9 +772,7 @@ GROUP = """\
 def test_queue_managers_of_the_group_are_counted() -> None:
     running = read_running([GROUP])
     assert running.queue_managers == ("QM01", "QM02")
-    (told,) = [
-        e.finding for e in compare(result(), running).findings if e.finding.code == "RUNNING_NOT_IN_PLAN"
-    ]
+    (told,) = [e for e in compare(result(), running).findings if e.code == "RUNNING_NOT_IN_PLAN"]
     assert (told.field, "2 queue managers" in told.message) == ("/queue_managers", True)
 
 
@@ -787,7 +786,7 @@ def test_mqsc_of_the_commands_ends_within_72_columns_and_reads_back() -> None:
         ["DEFINE CFSTRUCT(OTHER)\nDEFINE QLOCAL(OTHER.Q) QSGDISP(SHARED) CFSTRUCT(OTHER)\n"]
     )
     found = compare(result(), running)
-    text = commands_text(found)
+    text = found.text
     assert all(len(line) <= 79 for line in text.splitlines())
     mq = [line.removeprefix(HELD) for line in text.splitlines() if line.startswith(HELD)]
     assert all(len(line) <= 72 for line in mq)
@@ -807,16 +806,16 @@ def test_a_text_of_commands_changes_nothing_when_it_is_pasted_whole() -> None:
         ]
     )
     found = compare(asked, running)
-    text = commands_text(found)
+    text = found.text
     assert {line.split(" ")[0] for line in pasted(text)} == {"D", "DISPLAY"}
     assert read_commands("\n".join(pasted(text))).commands == ()
-    (stop,) = [step for step in found.steps if step.command == STOP]
+    (stop,) = [step for step in found.commands if step.command == STOP]
     assert "D XCF,STR must show" in stop.why
     lines = taken_out(text)
     assert lines[lines.index(STOP) - 1] == "D XCF,STR,STRNAME=SQ03APP1"
-    changing = [step.command for step in found.steps if step.kind in ("setxcf", "mqsc")]
+    changing = [step.command for step in found.commands if step.kind in ("setxcf", "mqsc")]
     assert [line for line in lines if line in changing] == changing
-    words = {str(step.kind): step.number for step in found.steps}
+    words = {str(step.kind): step.number for step in found.commands}
     assert set(words) == {"policy", "setxcf", "job", "mqsc"}
     for kind, heading in (
         ("policy", "JOB IXCMIAPU"),
@@ -833,7 +832,7 @@ def test_the_test_of_reallocate_precedes_it_in_remarks_before_the_first_rebuild(
     asked = result(structures__0__size="768M", structures__0__initsize="400M")
     found = compare(asked, read_running([display(), ADMIN]))
     assert found.instead_of_rebuilds == ("D XCF,REALLOCATE,TEST", "SETXCF START,REALLOCATE")
-    lines = commands_text(found).splitlines()
+    lines = found.text.splitlines()
     test = lines.index("D XCF,REALLOCATE,TEST")
     assert lines[test + 1] == "*   SETXCF START,REALLOCATE"
     assert test < lines.index(f"{HELD}{REBUILD}")
@@ -843,13 +842,13 @@ def test_the_test_of_reallocate_precedes_it_in_remarks_before_the_first_rebuild(
 def test_reallocate_is_not_offered_where_nothing_is_rebuilt() -> None:
     found = compare(result(), read_running([display(), ADMIN]))
     assert found.instead_of_rebuilds == ()
-    assert "REALLOCATE" not in commands_text(found)
+    assert "REALLOCATE" not in found.text
 
 
 def test_the_unit_of_an_alter_is_stated_where_it_is_given() -> None:
     found = compare(result(), read_running([display(actual="200 M", threshold=85), ADMIN]))
-    assert "SIZE= is in K" in commands_text(found)
-    assert "check the unit" not in commands_text(found)
+    assert "SIZE= is in K" in found.text
+    assert "check the unit" not in found.text
 
 
 # ---- for all -----------------------------------------------------------------------------------------------------
@@ -924,7 +923,7 @@ def assert_as_planned(made: PlanResult, running: Running, found: Comparison) -> 
             may_begin = was.is_duplexed or was.active["DUPLEX"] == "ENABLED"
             assert replace(left, policy=was.policy, is_duplexed=was.is_duplexed) == was
             assert may_begin or not left.is_duplexed
-            is_written = any(step.kind == "policy" for step in found.steps)
+            is_written = any(step.kind == "policy" for step in found.commands)
             assert left.policy == (was.active if is_written else was.policy)
             continue
         says, state = planned(structure), after.structures[structure.cfrm_name]
@@ -967,15 +966,15 @@ def test_applying_the_commands_to_what_runs_gives_the_plans_state(
     untouched = set(found.before.structures) - {structure.cfrm_name for structure in made.structures}
     for name in untouched:
         assert found.after.structures[name] == found.before.structures[name]
-    assert [step.number for step in found.steps] == list(range(1, len(found.steps) + 1))
+    assert [step.number for step in found.commands] == list(range(1, len(found.commands) + 1))
     for each in found.structures:
         waits = {d.keyword for d in each.differences if d.takes_effect == "pending until rebuild"}
         rebuilt = f"SETXCF START,REBUILD,STRNAME={each.result.cfrm_name}" in [
-            step.command for step in found.steps
+            step.command for step in found.commands
         ]
         assert rebuilt == (bool(waits) and each.is_new is not None and not each.is_too_small)
-        told = [e for e in found.findings if e.finding.code == "REBUILD_TOO_SMALL"]
-        assert each.is_too_small == (each.result.name in {e.finding.structure for e in told})
+        told = [e for e in found.findings if e.code == "REBUILD_TOO_SMALL"]
+        assert each.is_too_small == (each.result.name in {e.structure for e in told})
 
 
 def sysplex_of(running: Running, *, habit: Habit, is_duplexed_if_unknown: bool) -> Sysplex:
@@ -1005,7 +1004,7 @@ def sysplex_of(running: Running, *, habit: Habit, is_duplexed_if_unknown: bool) 
 def carry_out(found: Comparison, sysplex: Sysplex) -> None:
     """Issue the commands as their remarks say; whatever else is refused fails the test."""
     without: set[str | None] = set()
-    for step in found.steps:
+    for step in found.commands:
         if step.kind == "policy":
             held = step.command.partition(", but DUPLEX(ALLOWED) for ")[2]
             sysplex.ixcmiapu(found.merged, held.split(", ") if held else [])
@@ -1048,7 +1047,9 @@ def test_a_sysplex_takes_every_command_and_has_the_plans_state_in_the_end(
             assert {each.size for each in state.instances} == {found.before.structures[name].size_bytes}
             if state.active["DUPLEX"] != "ENABLED":  # else the system may begin by itself with any policy
                 # Any policy that becomes active ends the second copy that a display still shows with DUPLEX(DISABLED).
-                ends = state.active["DUPLEX"] == "DISABLED" and any(s.kind == "policy" for s in found.steps)
+                ends = state.active["DUPLEX"] == "DISABLED" and any(
+                    s.kind == "policy" for s in found.commands
+                )
                 assert len(state.instances) == (1 if ends else before[name])
             continue
         assert {key: state.active[key] for key in says} == says
@@ -1058,7 +1059,7 @@ def test_a_sysplex_takes_every_command_and_has_the_plans_state_in_the_end(
             continue
         can = len(state.active["PREFLIST"] or "??") > 1
         copies = {"DISABLED": 1, "ENABLED": 2, "ALLOWED": before[name]}[str(says["DUPLEX"])]
-        is_as_it_was = not found.steps
+        is_as_it_was = not found.commands
         assert len(state.instances) == (before[name] if is_as_it_was and not can else copies if can else 1)
         assert len({(each.size, each.under["INITSIZE"]) for each in state.instances}) == 1
         initsize, size = says["INITSIZE"], says["SIZE"]
@@ -1097,7 +1098,7 @@ def test_every_change_of_duplexing_is_carried_out_whatever_the_system_does_by_it
 def test_the_merged_policy_of_a_comparison_is_that_of_the_merge(changes: dict[str, Any]) -> None:
     made = result(**changes)
     found = compare(made, read_running([OLD]))
-    (policy,) = read_policies(merge(OLD, made).text)
+    (policy,) = read_policies(merge(OLD, made).policy)
     for name, says in found.merged.items():
         (statement,) = policy.structure(name)
         assert in_effect(statement) == says

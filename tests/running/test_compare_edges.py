@@ -27,7 +27,7 @@ def test_structures_of_a_group_whose_name_begins_alike_are_not_ours() -> None:
     """SQ03 and a CFSTRUCT, which begins with a letter: SQ034APP1 is none of its structures, and SQ03APP4 is one."""
     made = result(structures__0__full_threshold=80)
     found = compare(made, read_running([display(), ADMIN, display("SQ034APP1"), display("SQ03APP4")]))
-    told = [each.finding.message for each in found.findings if each.finding.code == "RUNNING_NOT_IN_PLAN"]
+    told = [each.message for each in found.findings if each.code == "RUNNING_NOT_IN_PLAN"]
     assert len(told) == 1
     assert "SQ03APP4" in told[0]
 

@@ -29,4 +29,4 @@ def test_rules_that_are_off_by_default_cover_nothing(to: str, is_covered: bool) 
     # Rule 2 at 95 % comes after rule 3 at 90 %, which with Db2 is off where it is left out.
     text = f"DEFINE CFSTRUCT(APP1) CFLEVEL(5) OFFLOAD({to}) DSGROUP('A.*.B') OFFLD2TH(95) OFFLD2SZ(4K)\n"
     found, _ = lint_mqsc(text)
-    assert ("OFFLOAD_RULE_WITHOUT_EFFECT" in {each.finding.code for each in found}) == is_covered
+    assert ("OFFLOAD_RULE_WITHOUT_EFFECT" in {each.code for each in found}) == is_covered

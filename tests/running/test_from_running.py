@@ -75,7 +75,7 @@ def structure(*texts: str, **keys: int) -> dict[str, Any]:
 
 
 def told(plan: PlanFromRunning) -> list[str]:
-    return [each.finding.message for each in plan.findings]
+    return [each.message for each in plan.findings]
 
 
 def test_order_second_site_and_storage_class_memory_of_a_policy_come_along() -> None:
@@ -110,8 +110,8 @@ def test_the_plan_changes_nothing_until_it_is_edited() -> None:
     texts = (POLICY, CFSTRUCT, QUEUES)
     plan = made(*texts, queue_managers=2, message_bytes=2000)
     result = evaluate(plan.plan)
-    assert [step.command for step in compare(result, read_running(texts)).steps] == []
-    assert merge(POLICY, result).text == POLICY
+    assert [step.command for step in compare(result, read_running(texts)).commands] == []
+    assert merge(POLICY, result).policy == POLICY
 
 
 def test_display_qlocal_is_read_like_display_queue() -> None:

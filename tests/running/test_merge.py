@@ -13,12 +13,12 @@ from planner_core.plan.evaluate import evaluate
 from planner_core.plan.result import PlanResult
 from planner_core.running.compare import compare
 from planner_core.running.merge import MergedPolicy, MergeRefused, merge
-from planner_core.running.policy import in_effect, planned, policies, read_policies
+from planner_core.running.policy import in_effect, planned, policies
 from planner_core.running.state import read_running
 from planner_core.texts.cfrm.render import LAST_COLUMN, fragment
 from planner_core.texts.cfrm.text import read_policy_text
 from tests.core.plans import plan
-from tests.running.policies import WrittenPolicy
+from tests.running.policies import WrittenPolicy, read_policies
 from tests.running.policies import policies as any_policies
 
 OLD = """\
@@ -66,22 +66,22 @@ def result(**paths: Any) -> PlanResult:  # noqa: ANN401
 
 
 def codes(merged: MergedPolicy) -> dict[str, int | None]:
-    return {each.finding.code: each.line for each in merged.findings}
+    return {each.code: each.line for each in merged.findings}
 
 
 def test_values_that_say_the_same_in_another_way_stay_as_they_are_written() -> None:
     merged = merge(OLD, result())
-    assert "SIZE(512M)       /* 512 MB */\n" in merged.text
-    assert "INITSIZE(262144) /* 256 MB */\n" in merged.text
+    assert "SIZE(512M)       /* 512 MB */\n" in merged.policy
+    assert "INITSIZE(262144) /* 256 MB */\n" in merged.policy
     assert [(c.structure, c.keyword) for c in merged.changes] == [
-        ("SQ03CSQ_ADMIN", ""),
+        ("SQ03CSQ_ADMIN", None),
         ("SQ03APP1", "FULLTHRESHOLD"),
     ]
 
 
 def test_only_the_value_between_the_parentheses_changes_and_new_structures_come_last() -> None:
     merged = merge(OLD, result(structures__0__size="500M"))
-    before, after = OLD.splitlines(), merged.text.splitlines()
+    before, after = OLD.splitlines(), merged.policy.splitlines()
     gone = [line for line in before if line not in after]
     assert gone == ["             SIZE(512M)       /* 512 MB */", "             FULLTHRESHOLD(80)"]
     rest = iter(after)
@@ -112,7 +112,7 @@ def test_a_missing_keyword_goes_below_the_last_one_of_its_statement() -> None:
             structures__0__minsize="200M",
         ),
     )
-    lines = merged.text.splitlines()
+    lines = merged.policy.splitlines()
     at = lines.index("             REBUILDPERCENT(10)")
     assert lines[at + 1 : at + 4] == [
         "             MINSIZE(204800)",
@@ -135,8 +135,8 @@ LAST_IS_OURS = """\
 def test_keywords_of_the_last_statement_stay_with_it_when_structures_are_added(behind: str) -> None:
     made = result(structures__0__exclist=["ISGLOCK"], structures__0__minsize="200M")
     merged = merge(LAST_IS_OURS + behind, made)
-    assert not [each for each in merged.findings if each.finding.severity == "error"]
-    ours, added = read_policies(merged.text)[0].structures
+    assert not [each for each in merged.findings if each.severity == "error"]
+    ours, added = read_policies(merged.policy)[0].structures
     assert (ours.one("NAME"), added.one("NAME")) == ("SQ03APP1", "SQ03CSQ_ADMIN")
     assert [each.keyword for each in ours.parameters] == [
         "NAME",
@@ -148,19 +148,19 @@ def test_keywords_of_the_last_statement_stay_with_it_when_structures_are_added(b
         "EXCLLIST",
     ]
     assert added.get("EXCLLIST") is None
-    assert merge(merged.text, made).text == merged.text
+    assert merge(merged.policy, made).policy == merged.policy
 
 
 def test_structures_that_are_added_within_a_line_stand_below_one_another_without_blank_lines() -> None:
     text = f"{LAST_IS_OURS.replace('SQ03APP1', 'OTHER')} DATA TYPE(CFRM)\n"
     merged = merge(text, result())
-    assert [each.one("NAME") for each in read_policies(merged.text)[0].structures] == [
+    assert [each.one("NAME") for each in read_policies(merged.policy)[0].structures] == [
         "OTHER",
         "SQ03CSQ_ADMIN",
         "SQ03APP1",
     ]
-    assert "" not in [line.strip() for line in merged.text.splitlines()]
-    assert merged.text.splitlines()[-1].strip() == "DATA TYPE(CFRM)"
+    assert "" not in [line.strip() for line in merged.policy.splitlines()]
+    assert merged.policy.splitlines()[-1].strip() == "DATA TYPE(CFRM)"
 
 
 @pytest.mark.parametrize("name", ["'SQ03APP1'", '"SQ03APP1"', "'sq03app1'", "' SQ03APP1 '"])
@@ -173,8 +173,8 @@ def test_a_name_in_quotes_is_that_structure_and_keeps_its_quotes(name: str) -> N
     assert [(each.structure, each.keyword) for each in merged.changes] == [
         (each.structure, each.keyword) for each in plain.changes
     ]
-    assert f"STRUCTURE NAME({name})" in merged.text
-    assert "PREFLIST('CF01',CF03)" in merged.text
+    assert f"STRUCTURE NAME({name})" in merged.policy
+    assert "PREFLIST('CF01',CF03)" in merged.policy
 
 
 @pytest.mark.parametrize("name", ["'SQ03APP1", "SQ03 APP1", "'SQ03 APP1'"])
@@ -200,10 +200,10 @@ def test_statements_of_other_couple_data_sets_are_left_alone(is_first: bool) -> 
     alone = merge(policy, result())
     text = OTHER_COUPLE_DATA_SETS + policy if is_first else policy + OTHER_COUPLE_DATA_SETS
     merged = merge(text, result())
-    wanted = OTHER_COUPLE_DATA_SETS + alone.text if is_first else alone.text + OTHER_COUPLE_DATA_SETS
-    assert merged.text == wanted
+    wanted = OTHER_COUPLE_DATA_SETS + alone.policy if is_first else alone.policy + OTHER_COUPLE_DATA_SETS
+    assert merged.policy == wanted
     assert merged.policy_name == "PROD01"
-    assert {each.finding.code for each in merged.findings} == {each.finding.code for each in alone.findings}
+    assert {each.code for each in merged.findings} == {each.code for each in alone.findings}
 
 
 def test_what_is_not_closed_for_another_couple_data_set_may_hide_the_policy() -> None:
@@ -216,7 +216,7 @@ def test_the_number_of_a_line_that_opens_a_long_remark_stays_in_its_columns() ->
     line = "   STRUCTURE NAME(SQ03APP1) SIZE(1M) PREFLIST(CF01,CF02)  /* OVER 2 OF"
     numbered = [f"{line:<72}00000800", f"{'   THE LINES */':<72}00000900"]
     text = "\n".join([*LAST_IS_OURS.splitlines()[:-1], *numbered, ""])
-    lines = merge(text, result()).text.splitlines()
+    lines = merge(text, result()).policy.splitlines()
     at = next(number for number, each in enumerate(lines) if "00000800" in each)
     assert lines[at] == f"{'   STRUCTURE NAME(SQ03APP1) SIZE(512M) PREFLIST(CF01,CF02)':<72}00000800"
     assert lines[at + 1].strip() == "/* OVER 2 OF"
@@ -234,11 +234,11 @@ def test_lists_keep_what_is_between_their_names() -> None:
         "PREFLIST(CF01,CF02)\n             REB", "PREFLIST( CF01 /* FIRST */ , CF02 )\n             REB"
     )
     merged = merge(text, result(structures__0__preflist=["CF02", "CF01"]))
-    assert "PREFLIST( CF02 /* FIRST */ , CF01 )" in merged.text
+    assert "PREFLIST( CF02 /* FIRST */ , CF01 )" in merged.policy
     longer = merge(text, result(structures__0__preflist=["CF02", "CF01", "CF03"]))
-    assert "PREFLIST( CF02 /* FIRST */ , CF01,CF03 )" in longer.text
+    assert "PREFLIST( CF02 /* FIRST */ , CF01,CF03 )" in longer.policy
     shorter = merge(text, result(structures__0__preflist=["CF02"]))
-    assert "PREFLIST( CF02 /* FIRST */  )" in shorter.text
+    assert "PREFLIST( CF02 /* FIRST */  )" in shorter.policy
 
 
 def test_a_default_of_the_plan_that_replaces_what_the_policy_says_is_told() -> None:
@@ -250,11 +250,11 @@ def test_a_default_of_the_plan_that_replaces_what_the_policy_says_is_told() -> N
         structures__0__full_threshold=80,
     )
     merged = merge(text, evaluate(document), unstated="plan")
-    assert "DUPLEX(DISABLED)" in merged.text
-    told = next(each for each in merged.findings if each.finding.code == "MERGE_BY_DEFAULT")
-    assert told.finding.field == "/structures/0/duplex"
+    assert "DUPLEX(DISABLED)" in merged.policy
+    told = next(each for each in merged.findings if each.code == "MERGE_BY_DEFAULT")
+    assert told.field == "/structures/0/duplex"
     kept = merge(text, evaluate(document))
-    assert "DUPLEX(ENABLED,CROSSSITE)" in kept.text
+    assert "DUPLEX(ENABLED,CROSSSITE)" in kept.policy
     assert "MERGE_BY_DEFAULT" not in codes(kept)
 
 
@@ -279,19 +279,19 @@ PLACED: dict[str, Any] = {
 def test_a_merge_says_all_that_the_plans_own_statement_says(duplex: str, merged_duplex: str) -> None:
     made = result(**PLACED)
     merged = merge(OLD.replace("REBUILDPERCENT(10)", duplex), made)
-    (ours,) = read_policies(merged.text)[0].structure("SQ03APP1")
-    assert merged_duplex in merged.text
+    (ours,) = read_policies(merged.policy)[0].structure("SQ03APP1")
+    assert merged_duplex in merged.policy
     own = next(each for each in read_policies(fragment(made))[0].structures if each.one("NAME") == "SQ03APP1")
     for parameter in own.parameters:
         if parameter.keyword in {"SCMMAXSIZE", "SCMALGORITHM", "ENFORCEORDER"}:
             assert ours.values(parameter.keyword) == parameter.values
-    assert merge(merged.text, made).text == merged.text
+    assert merge(merged.policy, made).policy == merged.policy
 
 
 def test_options_of_duplex_stay_with_the_same_word() -> None:
     text = OLD.replace("REBUILDPERCENT(10)", "DUPLEX(ENABLED,CROSSSITE)")
     merged = merge(text, result(structures__0__duplex="ENABLED"))
-    assert "DUPLEX(ENABLED,CROSSSITE)" in merged.text
+    assert "DUPLEX(ENABLED,CROSSSITE)" in merged.policy
 
 
 def test_sequence_numbers_stay_in_their_columns_and_no_line_grows_beyond_71() -> None:
@@ -315,11 +315,11 @@ def test_sequence_numbers_stay_in_their_columns_and_no_line_grows_beyond_71() ->
             ],
         ),
     )
-    for line in merged.text.splitlines():
+    for line in merged.policy.splitlines():
         assert len(line) in range(81)
         assert len(line[:72].rstrip()) <= LAST_COLUMN
         assert not line[72:].strip() or line[72:].isdigit()
-    assert [line[72:] for line in merged.text.splitlines() if line[72:]] == [
+    assert [line[72:] for line in merged.policy.splitlines() if line[72:]] == [
         line[72:] for line in text.splitlines()
     ]
 
@@ -333,12 +333,14 @@ def test_a_full_line_is_broken_before_what_does_not_fit() -> None:
         text, result(admin__initsize=10_000_000, admin__size=19_999_998, admin__preflist=["CF01", "CF02"])
     )
     made = [
-        line for line in merged.text.splitlines() if "SQ03CSQ_ADMIN" in line or "PREFLIST(CF01,CF02)" in line
+        line
+        for line in merged.policy.splitlines()
+        if "SQ03CSQ_ADMIN" in line or "PREFLIST(CF01,CF02)" in line
     ]
     assert all(len(line) <= LAST_COLUMN for line in made)
     assert (
         "   STRUCTURE NAME(SQ03CSQ_ADMIN) SIZE(19999998) INITSIZE(10000000)\n      PREFLIST(CF01,CF02)\n"
-        in merged.text
+        in merged.policy
     )
 
 
@@ -347,21 +349,21 @@ def test_one_of_several_policies_is_named_by_the_plan() -> None:
     with pytest.raises(MergeRefused, match="2 policies"):
         merge(two, result())
     merged = merge(two, result(policy={"name": "TEST01"}))
-    assert merged.text.startswith(OLD)
+    assert merged.policy.startswith(OLD)
     assert merged.policy_name == "TEST01"
-    assert merge(two, result(), policy_name="PROD01").text.endswith(OLD.replace("PROD01", "TEST01"))
+    assert merge(two, result(), policy_name="PROD01").policy.endswith(OLD.replace("PROD01", "TEST01"))
 
 
 def test_a_fragment_is_merged_and_told() -> None:
     merged = merge("STRUCTURE NAME(SQ03APP1) SIZE(1) PREFLIST(CF01,CF02)", result())
     assert "MERGE_FRAGMENT" in codes(merged)
-    assert merged.text.startswith("STRUCTURE NAME(SQ03APP1) SIZE(524288) PREFLIST(CF01,CF02)\n")
+    assert merged.policy.startswith("STRUCTURE NAME(SQ03APP1) SIZE(524288) PREFLIST(CF01,CF02)\n")
 
 
 def test_page_headings_of_a_report_stay_and_are_told() -> None:
     text = "1  ADMINISTRATIVE DATA UTILITY:  POLICY REPORT   PAGE    1\n" + OLD
     merged = merge(text, result())
-    assert merged.text.startswith("1  ADMINISTRATIVE DATA UTILITY:  POLICY REPORT   PAGE    1\n")
+    assert merged.policy.startswith("1  ADMINISTRATIVE DATA UTILITY:  POLICY REPORT   PAGE    1\n")
     assert codes(merged)["MERGE_TEXT_PASSED_OVER"] == 1
 
 
@@ -403,8 +405,8 @@ def test_the_difference_is_that_of_the_two_texts() -> None:
 
 def test_a_merge_that_changes_nothing_gives_the_same_bytes() -> None:
     once = merge(OLD, result())
-    again = merge(once.text, result())
-    assert (again.text, again.changes, again.difference) == (once.text, (), "")
+    again = merge(once.policy, result())
+    assert (again.policy, again.changes, again.difference) == (once.policy, (), "")
 
 
 def with_room(changes: dict[str, Any]) -> dict[str, Any]:
@@ -463,12 +465,12 @@ def test_a_merge_changes_only_what_the_plan_changes_and_gives_what_the_plan_says
     merged = merge(policy.text, made)
     ours = {structure.cfrm_name for structure in made.structures}
     # What is around our statements is there still, to the byte but for a break where a line became too long.
-    squeezed = ["".join(part.split()) for part in foreign(merged.text, ours)]
+    squeezed = ["".join(part.split()) for part in foreign(merged.policy, ours)]
     assert squeezed == ["".join(part.split()) for part in foreign(policy.text, ours)]
     if all(len(line) <= LAST_COLUMN for line in policy.text.splitlines()):
-        assert all(len(line.rstrip()) <= LAST_COLUMN for line in merged.text.splitlines())
+        assert all(len(line.rstrip()) <= LAST_COLUMN for line in merged.policy.splitlines())
     # Ours say what the plan says, and keep every other keyword.
-    (before,), (after,) = read_policies(policy.text), read_policies(merged.text)
+    (before,), (after,) = read_policies(policy.text), read_policies(merged.policy)
     for structure in made.structures:
         (old,), (new,) = before.structure(structure.cfrm_name), after.structure(structure.cfrm_name)
         says = planned(structure)
@@ -478,8 +480,8 @@ def test_a_merge_changes_only_what_the_plan_changes_and_gives_what_the_plan_says
             if parameter.keyword not in says:
                 assert new.values(parameter.keyword) == parameter.values
     assert [s.one("NAME") for s in after.structures] == [s.one("NAME") for s in before.structures]
-    again = merge(merged.text, made)
-    assert (again.text, again.changes) == (merged.text, ())
+    again = merge(merged.policy, made)
+    assert (again.policy, again.changes) == (merged.policy, ())
 
 
 @settings(max_examples=60)
@@ -496,9 +498,9 @@ def test_lines_without_a_changed_value_are_there_still_to_the_byte(
             touched |= set(range(statement.line, read.pieces[statement.last].line + 1))
     lines = policy.text.replace("\r\n", "\n").split("\n")
     kept = [line for number, line in enumerate(lines, start=1) if number not in touched]
-    rest = iter(merged.text.replace("\r\n", "\n").split("\n"))
+    rest = iter(merged.policy.replace("\r\n", "\n").split("\n"))
     assert all(any(line == other for other in rest) for line in kept)
-    assert ("\r\n" in merged.text) == ("\r\n" in policy.text)
+    assert ("\r\n" in merged.policy) == ("\r\n" in policy.text)
 
 
 @settings(max_examples=60)
@@ -507,6 +509,6 @@ def test_a_structure_that_the_policy_lacks_is_added_and_nothing_else_moves(
     policy: WrittenPolicy, changes: dict[str, Any]
 ) -> None:
     merged = merge(policy.text, result(**changes))
-    (after,) = policies(read_policy_text(merged.text))
+    (after,) = policies(read_policy_text(merged.policy))
     assert after.structures[-1].one("NAME") == "SQ03APP1"
     assert len(after.structures) == sum(s.verb == "STRUCTURE" for s in policy.statements) + 1

@@ -18,7 +18,7 @@ def test_a_preflist_that_the_policy_lacks_is_written_even_where_the_policy_count
     made = evaluate(read_object(document))
     without = OLD.replace(OURS, "REBUILDPERCENT(10)")
 
-    def changed(text: str) -> list[tuple[str, str | None]]:
+    def changed(text: str) -> list[tuple[str | None, str | None]]:
         merged = merge(text, made, unstated="policy")
         return [(c.keyword, c.before) for c in merged.changes if c.structure == "SQ03APP1"]
 
@@ -40,13 +40,13 @@ def test_initsize_that_nobody_writes_is_the_size_that_is_merged() -> None:
 def test_what_belongs_to_the_old_value_of_duplex_goes_with_it() -> None:
     duplexed = OLD.replace("FULLTHRESHOLD(80)", "FULLTHRESHOLD(85) DUPLEX(ENABLED,CROSSSITE)")
     merged = merge(duplexed, result())
-    assert "             FULLTHRESHOLD(85) DUPLEX(DISABLED)\n" in merged.text
+    assert "             FULLTHRESHOLD(85) DUPLEX(DISABLED)\n" in merged.policy
 
 
 def test_names_of_a_list_that_stay_are_left_as_they_are_written() -> None:
     text = OLD.replace("PREFLIST(CF01,CF02)\n             REB", "PREFLIST(cf01,CF02)\n             REB")
     merged = merge(text, result(structures__0__preflist=["CF01", "CF03"]))
-    assert "PREFLIST(cf01,CF03)" in merged.text
+    assert "PREFLIST(cf01,CF03)" in merged.policy
 
 
 def test_a_remark_without_a_figure_is_not_stale() -> None:

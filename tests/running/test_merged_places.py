@@ -92,14 +92,14 @@ def test_what_the_policy_keeps_and_finds_no_place_refuses_merge_and_commands(kep
         (unstated,) = [each for each in refused.findings if each.code == "UNSTATED_KEPT"]
         assert (unstated.structure, unstated.severity) == ("ORDERS", "warning")
     assert merge(policy(kept), made(), unstated="plan").changes
-    assert compare(made(), read_running([policy(kept)]), unstated="plan").steps
+    assert compare(made(), read_running([policy(kept)]), unstated="plan").commands
 
 
 @pytest.mark.parametrize("kept", [kept for kept, _ in KEPT.values()], ids=list(KEPT))
 def test_what_the_policy_keeps_and_fits_is_given(kept: str) -> None:
     result = made(free=(6, 6))
-    assert "DUPLEX" not in policy(kept) or "DUPLEX(ENABLED)" in merge(policy(kept), result).text
-    assert compare(result, read_running([policy(kept)])).steps
+    assert "DUPLEX" not in policy(kept) or "DUPLEX(ENABLED)" in merge(policy(kept), result).policy
+    assert compare(result, read_running([policy(kept)])).commands
 
 
 def test_the_site_in_duplex_of_the_policy_counts() -> None:
@@ -123,14 +123,14 @@ def test_a_display_without_policy_text_is_kept_and_placed() -> None:
     )
     with pytest.raises(OutputRefused, match="its second copy cannot be placed"):
         compare(made(), read_running([shown]))
-    assert compare(made(free=(6, 6)), read_running([shown])).steps
+    assert compare(made(free=(6, 6)), read_running([shown])).commands
 
 
 def test_a_finding_that_only_the_merged_policy_has_is_shown() -> None:
     text = policy("PREFLIST(CF02)")
     result = made(size="1G")
     for found in (merge(text, result).findings, compare(result, read_running([text])).findings):
-        codes = [(each.finding.code, each.finding.structure) for each in found]
+        codes = [(each.code, each.structure) for each in found]
         assert ("PREFLIST_SINGLE_CF", "ORDERS") in codes
     assert "PREFLIST_SINGLE_CF" not in {each.code for each in result.findings}
 
@@ -141,7 +141,7 @@ def test_only_duplex_and_preflist_make_a_kept_keyword_a_warning() -> None:
         ("PREFLIST(CF02,CF01)", "warning"),
         ("ALLOWAUTOALT(YES) PREFLIST(CF01,CF02)", "info"),
     ):
-        found = [each.finding for each in merge(policy(kept), made(size="1G")).findings]
+        found = merge(policy(kept), made(size="1G")).findings
         assert {
             each.severity for each in found if each.code == "UNSTATED_KEPT" and each.structure == "ORDERS"
         } == {severity}
@@ -150,12 +150,12 @@ def test_only_duplex_and_preflist_make_a_kept_keyword_a_warning() -> None:
 def test_a_policy_that_merge_gives_with_an_error_gives_no_commands() -> None:
     text = policy("MINSIZE(256M) PREFLIST(CF01,CF02)")
     small, large = made(size="200M"), made(size="256M")
-    (error,) = [each.finding for each in merge(text, small).findings if each.finding.severity == "error"]
+    (error,) = [each for each in merge(text, small).findings if each.severity == "error"]
     assert error.code == "MINSIZE_ABOVE_INITSIZE"
     with pytest.raises(OutputRefused, match="MINSIZE") as refused:
         compare(small, read_running([text]))
-    assert refused.value.findings == (error,)
-    assert compare(large, read_running([text])).steps
+    assert refused.value.findings == (error.finding,)
+    assert compare(large, read_running([text])).commands
 
 
 def test_displays_behind_the_policy_in_one_text_do_not_hide_its_errors() -> None:

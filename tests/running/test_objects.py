@@ -13,7 +13,7 @@ from planner_core.document.reading import read_json
 from planner_core.findings import Finding
 from planner_core.plan.evaluate import evaluate
 from planner_core.plan.result import PlanResult
-from planner_core.running.compare import Comparison, commands_text, compare
+from planner_core.running.compare import Comparison, compare
 from planner_core.running.state import read_running, same
 from planner_core.texts.mqsc.commands import read_commands
 from planner_core.texts.mqsc.render import mqsc
@@ -31,7 +31,7 @@ DEFINED = {
 
 def carry_out(found: Comparison, group: MqGroup) -> None:
     """Issue the commands as their remarks say."""
-    for step in found.steps:
+    for step in found.commands:
         if step.kind == "job":
             group.formatted.add(re.findall(r"define and format (\S+) for", step.command)[0])
         elif step.kind == "mqsc":
@@ -149,7 +149,7 @@ def silent(**paths: Any) -> PlanResult:  # noqa: ANN401
 
 
 def of(found: Comparison, code: str) -> list[Finding]:
-    return [each.finding for each in found.findings if each.finding.code == code]
+    return [each for each in found.findings if each.code == code]
 
 
 @pytest.mark.parametrize("is_stored", [False, True])
@@ -159,7 +159,7 @@ def test_what_the_plan_does_not_state_of_an_object_keeps_todays_value(is_stored:
         made = evaluate(read_json(made.document.model_dump_json()))
     running = read_running([KEEPS, KEEPS_QUEUE])
     found = compare(made, running)
-    assert found.steps == ()
+    assert found.commands == ()
     assert found.is_same
     kept = [
         each.message
@@ -171,12 +171,12 @@ def test_what_the_plan_does_not_state_of_an_object_keeps_todays_value(is_stored:
         assert attribute in kept[0]
     assert "keeps DEFPSIST(YES), NOSHARE, DEFSOPT(EXCL)" in kept[1]
     assert "calculated with DEFPSIST(NO), SHARE, DEFSOPT(SHARED)" in kept[1]
-    assert "KEPT. CFSTRUCT(APP1) keeps RECOVER(NO)" in commands_text(found)
+    assert "KEPT. CFSTRUCT(APP1) keeps RECOVER(NO)" in found.text
 
 
 def test_the_plans_defaults_replace_todays_values_of_objects_where_that_is_asked_for() -> None:
     found = compare(silent(), read_running([KEEPS, KEEPS_QUEUE]), unstated="plan")
-    altered = " ".join(step.command for step in found.steps)
+    altered = " ".join(step.command for step in found.commands)
     for attribute in (
         "RECOVER(YES)",
         "OFFLD1TH(70)",
@@ -204,7 +204,7 @@ def test_what_the_plan_states_of_an_object_is_altered_and_nothing_else(
     key: str, value: object, command: str
 ) -> None:
     found = compare(silent(**{f"structures__0__{key}": value}), read_running([KEEPS, KEEPS_QUEUE]))
-    assert [step.command for step in found.steps] == [command]
+    assert [step.command for step in found.commands] == [command]
 
 
 def test_rules_change_with_their_method_and_stay_with_it() -> None:
@@ -213,18 +213,18 @@ def test_rules_change_with_their_method_and_stay_with_it() -> None:
         step.command
         for step in compare(
             silent(structures__0__offload={"to": "SMDS", "dsgroup": GROUP}), read_running([db2])
-        ).steps
+        ).commands
         if step.command.startswith("ALTER")
     ]
     assert "OFFLOAD(SMDS) OFFLD1TH(70) OFFLD1SZ(32K)" in alter
     rules = {"rules": [{"usage_over": 70, "size_over": "0K"}]}
-    assert compare(silent(structures__0__offload=rules), read_running([db2])).steps == ()
+    assert compare(silent(structures__0__offload=rules), read_running([db2])).commands == ()
 
 
 def test_cflevel_that_the_plan_does_not_state_stays_and_offload_of_the_plan_is_named() -> None:
     for level in ("CFLEVEL(4)", ""):
         found = compare(silent(), read_running([f"CFSTRUCT(APP1)\n{level}\nRECOVER(YES)\n"]))
-        assert found.steps == ()
+        assert found.commands == ()
         (told,) = of(found, "CFLEVEL_STAYS_LOWER")
         assert (told.severity, told.field, told.structure) == ("warning", "/structures/0/cflevel", "APP1")
         assert "OFFLOAD, DSGROUP. State cflevel: 5" in told.message
@@ -234,11 +234,11 @@ def test_cflevel_that_the_plan_does_not_state_stays_and_offload_of_the_plan_is_n
 def test_no_alter_sets_smds_without_a_dsgroup(offload: dict[str, str]) -> None:
     made = silent(structures__0__cflevel=5, structures__0__offload=offload)
     found = compare(made, read_running(["DEFINE CFSTRUCT(APP1) CFLEVEL(4) RECOVER(YES)\n"]))
-    assert found.steps == ()
+    assert found.commands == ()
     assert not found.is_same
     (told,) = of(found, "ALTER_WITHOUT_DSGROUP")
     assert (told.severity, told.field) == ("warning", "/structures/0/offload/dsgroup")
-    text = commands_text(found)
+    text = found.text
     assert "NOT YET. CFSTRUCT(APP1) would get OFFLOAD(SMDS) without DSGROUP" in text
     assert "Nothing to do" not in text
 
@@ -265,7 +265,7 @@ AT_LEVEL_4 = "CFSTRUCT(APP1)\nCFLEVEL(4)\nRECOVER(YES)\nCFCONLOS(TERMINATE)\nREC
 
 def test_a_raised_level_keeps_cfconlos_and_recauto_that_a_display_shows() -> None:
     found = compare(silent(structures__0__cflevel=5), read_running([AT_LEVEL_4]))
-    (alter,) = [step for step in found.steps if step.command.startswith("ALTER")]
+    (alter,) = [step for step in found.commands if step.command.startswith("ALTER")]
     assert "CFLEVEL(5) CFCONLOS(TERMINATE) RECAUTO(NO) OFFLOAD(SMDS)" in alter.command
     assert "CFCONLOS(TERMINATE) and RECAUTO(NO) stay as today" in alter.why
 
@@ -273,7 +273,9 @@ def test_a_raised_level_keeps_cfconlos_and_recauto_that_a_display_shows() -> Non
 def test_a_raised_level_names_each_change_of_cfconlos_and_recauto() -> None:
     made = silent(structures__0__cflevel=5, structures__0__cfconlos="TOLERATE", structures__0__recauto=True)
     (alter,) = [
-        step for step in compare(made, read_running([AT_LEVEL_4])).steps if step.command.startswith("ALTER")
+        step
+        for step in compare(made, read_running([AT_LEVEL_4])).commands
+        if step.command.startswith("ALTER")
     ]
     assert "CFLEVEL(5) CFCONLOS(TOLERATE) RECAUTO(YES) OFFLOAD(SMDS)" in alter.command
     assert alter.why.startswith(
@@ -283,7 +285,7 @@ def test_a_raised_level_names_each_change_of_cfconlos_and_recauto() -> None:
 
 def test_a_queue_that_is_defined_anew_keeps_attributes_that_the_plan_does_not_state() -> None:
     moved = KEEPS_QUEUE.replace("CFSTRUCT(APP1)", "CFSTRUCT(OLD)")
-    _, define = compare(silent(), read_running([moved])).steps
+    _, define = compare(silent(), read_running([moved])).commands
     assert define.command == (
         "DEFINE QLOCAL(Q1) QSGDISP(SHARED) CFSTRUCT(APP1) DEFPSIST(YES) NOSHARE DEFSOPT(EXCL) INDXTYPE(MSGID) MAXMSGL(100) "
         "BOTHRESH(5) MAXDEPTH(77)"

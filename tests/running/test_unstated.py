@@ -17,10 +17,11 @@ from planner_core.plan.evaluate import evaluate
 from planner_core.plan.result import PlanResult
 from planner_core.running.compare import Comparison, compare
 from planner_core.running.merge import MergedPolicy, merge
-from planner_core.running.policy import in_effect, planned, read_policies
+from planner_core.running.policy import in_effect, planned
 from planner_core.running.state import read_running
 from planner_core.running.unstated import DEFAULT_UNSTATED, UNSTATED, Unstated
 from tests.core.plans import varied
+from tests.running.policies import read_policies
 from tests.running.sysplex import HABITS, Habit
 from tests.running.test_compare import M, carry_out, display, sysplex_of
 from tests.running.test_merge import OLD
@@ -61,7 +62,7 @@ def stored(document: dict[str, Any]) -> PlanResult:
 
 
 def findings(found: MergedPolicy | Comparison, code: str) -> list[Finding]:
-    return [each.finding for each in found.findings if each.finding.code == code]
+    return [each for each in found.findings if each.code == code]
 
 
 # ---- one declaration -------------------------------------------------------------------------------------------
@@ -81,10 +82,10 @@ def test_the_policy_counts_unless_told_otherwise() -> None:
 
 def test_a_plan_silent_on_duplex_leaves_the_duplexing_of_csq_admin_alone() -> None:
     merged = merge(POLICY, made())
-    assert merged.text == POLICY
+    assert merged.policy == POLICY
     assert merged.changes == ()
     found = compare(made(), read_running([POLICY]))
-    assert found.steps == ()
+    assert found.commands == ()
     assert found.is_same
     assert {name: says["DUPLEX"] for name, says in found.merged.items()} == {
         "SQ03APP1": "ENABLED",
@@ -115,7 +116,7 @@ def test_what_the_planner_wrote_counts_even_where_it_is_the_default() -> None:
 
 def test_a_default_in_a_document_with_every_key_is_not_stated() -> None:
     """The store keeps complete documents, so what the planner left out cannot be seen there."""
-    assert merge(POLICY, stored(silent())).text == POLICY
+    assert merge(POLICY, stored(silent())).policy == POLICY
     assert compare(stored(silent()), read_running([POLICY])).is_same
     asked = stored(silent(admin__duplex="ALLOWED", structures__0__full_threshold=77))
     assert {(each.structure, each.keyword, each.after) for each in merge(POLICY, asked).changes} == {
@@ -139,7 +140,7 @@ def test_what_is_kept_is_named_with_what_the_plan_was_calculated_with() -> None:
 
 def test_a_structure_that_the_policy_lacks_has_the_plans_defaults() -> None:
     merged = merge(OLD, made())
-    (policy,) = read_policies(merged.text)
+    (policy,) = read_policies(merged.policy)
     (admin,) = policy.structure("SQ03CSQ_ADMIN")
     says = planned(made().structures[0])
     assert {key: in_effect(admin)[key] for key in says} == says
@@ -150,8 +151,8 @@ def test_what_an_active_policy_shows_is_kept_where_no_policy_text_is_given() -> 
         display(duplexed=True, duplex="ENABLED", threshold=91, alter="YES"),
         display("SQ03CSQ_ADMIN", actual="32 M", size="48 M", initsize="32 M", threshold=70),
     ]
-    assert compare(made(), read_running(shown)).steps == ()
-    assert compare(made(), read_running(shown), unstated="plan").steps != ()
+    assert compare(made(), read_running(shown)).commands == ()
+    assert compare(made(), read_running(shown), unstated="plan").commands != ()
 
 
 # ---- structures that shrink ------------------------------------------------------------------------------------
@@ -257,7 +258,7 @@ def test_the_commands_lead_a_sysplex_to_the_merged_policy(
     text: str, displays: list[str], asked: dict[str, Any], unstated: Unstated, habit: Habit, if_unknown: bool
 ) -> None:
     result, running = made(**asked), read_running([text, *displays])
-    (policy,) = read_policies(merge(text, result, unstated=unstated, running=running).text)
+    (policy,) = read_policies(merge(text, result, unstated=unstated, running=running).policy)
     found = compare(result, running, unstated=unstated)
     sysplex = sysplex_of(running, habit=habit, is_duplexed_if_unknown=if_unknown)
     carry_out(found, sysplex)
@@ -278,7 +279,7 @@ def test_a_merge_keeps_every_keyword_that_the_plan_does_not_state_and_writes_tho
     text: str, asked: dict[str, Any]
 ) -> None:
     result = made(**asked)
-    (before,), (after,) = read_policies(text), read_policies(merge(text, result).text)
+    (before,), (after,) = read_policies(text), read_policies(merge(text, result).policy)
     keys = {"DUPLEX": "duplex", "FULLTHRESHOLD": "full_threshold", "ALLOWAUTOALT": "allow_auto_alter"}
     for at, structure in (("admin", result.structures[0]), ("structures__0", result.structures[1])):
         (old,), (new,) = before.structure(structure.cfrm_name), after.structure(structure.cfrm_name)

@@ -33,9 +33,8 @@ from app.whatif.thresholds import answer as threshold_answer
 from planner_core.clusters.explain import WaitingExplanation
 from planner_core.depth_events.reading import EventReading, read_all
 from planner_core.document.model import PlanDocument
-from planner_core.findings import finding
 from planner_core.plan.evaluate import evaluate
-from planner_core.running.line_findings import LineFinding
+from planner_core.running.line_findings import LineFinding, finding_at
 from planner_core.whatif.changes import read_changes
 from planner_core.whatif.filling_up import FillingUp, Outage, fill_structure
 from planner_core.whatif.scenario import scenario
@@ -104,8 +103,8 @@ def questions(version: StoredVersion, document: PlanDocument) -> QuestionSpecime
             kind="text",
         ),
         line_findings=(
-            LineFinding(finding("POLICY_LOWER_CASE", "Said of a line."), 3),
-            LineFinding(finding("NOTHING_TO_CHECK", "Said of the whole text."), None),
+            finding_at("POLICY_LOWER_CASE", "Said of a line.", line=3),
+            finding_at("NOTHING_TO_CHECK", "Said of the whole text.", line=None),
         ),
         compared=compared(side_by_side([kept]), shows_all=False),
         reported=reported(report(kept)),

@@ -1,0 +1,136 @@
+"""The bodies of requests about what runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from app.fits.kept import Curves
+from app.fits.resolve import evaluate
+from app.running.texts import LARGEST_FILE_BYTES, MOST_TEXTS, WHAT, invalid
+from planner_core.document.problems import field_problems
+from planner_core.document.reading import parse_json, read_object
+from planner_core.document.types import MessageBytes
+from planner_core.errors import DocumentInvalid, FieldProblem, InputInvalid
+from planner_core.plan.result import PlanResult
+from planner_core.running.unstated import ABOUT_UNSTATED, DEFAULT_UNSTATED, Unstated
+
+Text = Annotated[str, Field(max_length=LARGEST_FILE_BYTES)]
+Texts = Text | Annotated[list[Text], Field(min_length=1, max_length=MOST_TEXTS)]
+UnstatedField = Annotated[Unstated, Field(description=ABOUT_UNSTATED)]
+Asked = TypeVar("Asked", bound=BaseModel)
+_MODEL = ConfigDict(extra="forbid", strict=True)
+_CURRENT = (
+    "CFRM policy (input or report of IXCMIAPU), D XCF,STR, D XCF,CF, D CF, DISPLAY GROUP, DISPLAY CFSTATUS, DISPLAY CFSTRUCT, "
+    "DISPLAY QLOCAL, DEFINE CFSTRUCT, DEFINE QLOCAL: one text or several, in any order."
+)
+
+
+class LintRequest(BaseModel):
+    """A text to check without a plan."""
+
+    model_config = _MODEL
+    text: Annotated[Text, Field(description="CFRM policy, MQSC definitions, displays, or several of them.")]
+    cfcc_level: Annotated[
+        int | None,
+        Field(ge=1, le=99, description="CFCC level of the coupling facilities, where it is known."),
+    ] = None
+    queue_managers: Annotated[
+        int | None, Field(ge=1, le=32, description="Queue managers defined to the group, where it is known.")
+    ] = None
+    qsg: Annotated[
+        str | None,
+        Field(
+            max_length=4, description="The group; absent: those whose CSQ_ADMIN or CSQSYSAPPL the text names."
+        ),
+    ] = None
+
+
+class MergeRequest(BaseModel):
+    """A plan, and the whole policy that it is to be put into."""
+
+    model_config = _MODEL
+    plan: Annotated[dict[str, Any], Field(description="The plan document.")]
+    policy: Annotated[
+        Text, Field(description="The whole current policy: the input of IXCMIAPU, with its job or without.")
+    ]
+    unstated: UnstatedField = DEFAULT_UNSTATED
+    policy_name: Annotated[
+        str | None, Field(max_length=8, description="Which policy, where the text has several.")
+    ] = None
+    current: Annotated[
+        Texts | None,
+        Field(
+            description="D XCF,STR,STRNAME= of the structures: a smaller size is compared with what is in use."
+        ),
+    ] = None
+
+
+class DiffRequest(BaseModel):
+    """A plan, and what runs."""
+
+    model_config = _MODEL
+    plan: Annotated[dict[str, Any], Field(description="The plan document.")]
+    current: Annotated[Texts, Field(description=_CURRENT)]
+    unstated: UnstatedField = DEFAULT_UNSTATED
+
+
+class FromRunningRequest(BaseModel):
+    """What runs, to make a plan of."""
+
+    model_config = _MODEL
+    current: Annotated[Texts, Field(description=_CURRENT)]
+    qsg: Annotated[
+        str | None,
+        Field(max_length=4, description="The group; absent: that of the only CSQ_ADMIN structure."),
+    ] = None
+    queue_managers: Annotated[
+        int | None, Field(ge=1, le=32, description="Absent: those that DISPLAY GROUP lists.")
+    ] = None
+    message_bytes: Annotated[
+        MessageBytes | None,
+        Field(description="Message size for all queues; absent: queues are left out."),
+    ] = None
+
+
+def read_request(model: type[Asked], body: bytes) -> Asked:
+    """The request that a body holds.
+
+    Raises:
+        InputInvalid: Not JSON, or not of this shape.
+    """
+    try:
+        parsed = parse_json(body)
+    except DocumentInvalid as error:
+        raise InputInvalid(WHAT, error.problems) from None
+    if not isinstance(parsed, dict):
+        invalid("", f"must be an object with {' and '.join(_needed(model))}")
+    try:
+        return model.model_validate(parsed)
+    except ValidationError as error:
+        raise InputInvalid(WHAT, field_problems(error, parsed, model=model, what="what is asked")) from None
+
+
+def _needed(model: type[BaseModel]) -> list[str]:
+    return [name for name, each in model.model_fields.items() if each.is_required()]
+
+
+def plan_of(document: Mapping[str, Any], curves: Curves) -> PlanResult:
+    """The result of the plan in a request; its fields are named from there.
+
+    Raises:
+        DocumentInvalid: It is no plan document.
+    """
+    try:
+        read = read_object(dict(document))
+    except DocumentInvalid as error:
+        problems = tuple(FieldProblem(f"/plan{each.field}", each.message) for each in error.problems)
+        raise DocumentInvalid(problems) from None
+    return evaluate(read, curves, compares=False)
+
+
+def texts_of(current: str | Sequence[str]) -> list[str]:
+    """The texts of what runs."""
+    return [current] if isinstance(current, str) else list(current)
